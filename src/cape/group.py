@@ -1,0 +1,61 @@
+"""All that training leaves of one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cape.evidence import GroupEvidence
+from cape.histogram import ScoreHistogram
+from cape.pool import ResampledPool, ThresholdPool
+from cape.quantify import Quantifier
+from cape.scoring import Scorer
+
+__all__ = ["GroupModel"]
+
+
+@dataclass(frozen=True)
+class GroupModel:
+    """The trained parts of one group, or of all groups pooled.
+
+    Parameters
+    ----------
+    size : int
+        Training rows.
+    prevalence : float
+        Share of positives in training, weighted if the rows were.
+    positives, negatives : ScoreHistogram
+        Out-of-fold scores of the two classes.
+    scorer : Scorer
+        Scores a batch for the quantifier.
+    quantifier : Quantifier
+    pool : ResampledPool or ThresholdPool
+    """
+
+    size: int
+    prevalence: float
+    positives: ScoreHistogram
+    negatives: ScoreHistogram
+    scorer: Scorer
+    quantifier: Quantifier
+    pool: ResampledPool | ThresholdPool
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Edges of every histogram of this group."""
+        return self.positives.edges
+
+    def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
+        """Evidence of rows of this group, and the scores that members decide by, so that no row is scored twice."""
+        scores = self.scorer(X)
+        deciding = scores[0] if self.pool.shares_scores else self.pool.scores(X)
+        histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
+        return GroupEvidence(histogram, self.pool.tally(deciding, self.edges)), deciding
+
+    def parts(self) -> list[bytes]:
+        """What a fingerprint is made of."""
+        arrays = [self.edges, self.pool.thetas]
+        arrays += [part for h in (self.positives, self.negatives) for part in (h.counts, h.sums)]
+        return [np.ascontiguousarray(array).tobytes() for array in arrays]

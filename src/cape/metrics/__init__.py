@@ -1,0 +1,14 @@
+"""Metrics: per group, between groups, one number."""
+
+from cape.metrics._between import proportional_equality, proportional_equality_matrix
+from cape.metrics._rates import Confusion, confusion_by_group, prevalence_difference
+from cape.metrics._table import fairness_table
+
+__all__ = [
+    "Confusion",
+    "confusion_by_group",
+    "fairness_table",
+    "prevalence_difference",
+    "proportional_equality",
+    "proportional_equality_matrix",
+]

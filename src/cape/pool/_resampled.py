@@ -1,0 +1,99 @@
+"""The paper's pool: one classifier for each prevalence of the grid, each trained on a resample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cape._validation import take_rows
+from cape.evidence import GroupEvidence
+from cape.histogram import HALF
+from cape.pool._rates import MemberRates
+from cape.sampling import pp_sampling
+from cape.scoring import as_probability, fit_learner, score_rows
+
+__all__ = ["ResampledPool", "fit_member"]
+
+
+def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0):
+    """Train one member: h_theta = C-ALG(PP-SAMPLING(D, theta)), step 3 of Algorithm 1.
+
+    Returns
+    -------
+    model : the fitted learner
+    called : tuple of float
+        Of the rows it has not seen: positives called positive, positives, negatives called positive, negatives.
+    """
+    is_positive = y == positive
+    rows = pp_sampling(is_positive, theta, sample_weight=weights, random_state=seed)
+    model = fit_learner(estimator, take_rows(X, rows), y[rows], seed=seed)
+    unseen = np.setdiff1d(np.arange(len(y)), rows, assume_unique=False)
+    called = score_rows(model, take_rows(X, unseen), positive) > HALF
+    weight = np.ones(len(unseen)) if weights is None else weights[unseen] * (len(y) / weights.sum())
+    counts = [
+        float(weight[chosen].sum())
+        for of_class in (is_positive[unseen], ~is_positive[unseen])
+        for chosen in (called & of_class, of_class)
+    ]
+    return model, tuple(counts)
+
+
+@dataclass(frozen=True)
+class ResampledPool:
+    """One fitted classifier for each theta of the grid.
+
+    Parameters
+    ----------
+    thetas : ndarray of shape (n_members,)
+    members : list of fitted learners
+    rates : MemberRates
+        Out-of-bag.
+    positive : the positive label
+    """
+
+    thetas: np.ndarray
+    members: list[Any]
+    rates: MemberRates
+    positive: Any
+
+    shares_scores = False
+
+    @classmethod
+    def of(cls, thetas: np.ndarray, fitted: list[tuple[Any, tuple[float, ...]]], positive: Any) -> ResampledPool:
+        """From what `fit_member` gave for each theta."""
+        counts = np.array([called for _, called in fitted]).T
+        return cls(thetas, [model for model, _ in fitted], MemberRates(*counts), positive)
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Rounded scores of every member, of shape (n_rows, n_members)."""
+        return np.column_stack([self.scores_of(X, member) for member in range(len(self.members))])
+
+    def scores_of(self, X: Any, member: int) -> np.ndarray:
+        """Rounded scores of one member."""
+        return score_rows(self.members[member], X, self.positive)
+
+    def pick(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """The scores that one member decides by, out of those of all."""
+        return scores[:, member]
+
+    def tally(self, scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """How many rows each member calls positive."""
+        return np.count_nonzero(scores > HALF, axis=0).astype(np.int64)
+
+    def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
+        """Share of rows that each member calls positive: rho-hat of Algorithm 1."""
+        return evidence.tally / evidence.scores.size
+
+    def decide_each(self, scores: np.ndarray) -> np.ndarray:
+        """Each member's decision on each row, of shape (n_rows, n_members)."""
+        return scores > HALF
+
+    def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """Whether a member calls rows positive: its score is above 1/2, strictly."""
+        return scores > HALF
+
+    def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """The member's own probability of a positive."""
+        return as_probability(scores)
