@@ -45,7 +45,9 @@ def _demo_table(table: Any) -> Table:
     title = "Trained at prevalence 0.5 and 0.5, used at 0.2 and 0.8"
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     shown.add_column("classifier", no_wrap=True)
-    columns = [(metric, z, f"{name}\nz={z}") for metric, name in _COLUMNS.items() for z in (0, 1)]
+    columns: list[tuple[str, Any, str]] = [
+        (metric, z, f"{name}\nz={z}") for metric, name in _COLUMNS.items() for z in (0, 1)
+    ]
     columns.append(("pe", "worst pair", "PE"))
     for _, _, name in columns:
         shown.add_column(name, justify="right", no_wrap=True)
