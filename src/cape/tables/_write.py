@@ -1,0 +1,152 @@
+"""Writing a table part by part. The file appears when it is whole."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cape._newfile import new_file
+from cape.tables._csv import Dialect
+from cape.tables._error import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+__all__ = ["TableWriter"]
+
+_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow")
+
+_RUNS = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+"""What a spreadsheet may take for a formula, also in full width."""
+
+_NUMBER = "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+class TableWriter:
+    r"""Write the parts of a table to a file whose format its name tells.
+
+    A context manager: the rows go to a temporary file, which takes its name at the end; after an error nothing is left.
+    In CSV a text field that begins with ``= + - @`` or a tab gets an apostrophe in front, so that a spreadsheet shows
+    it and does not run it; numbers stay as they are.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in .csv, .tsv (each also with .gz), .parquet, .feather or .arrow.
+    overwrite : bool, default=False
+    dialect : Dialect, optional
+        Separator and encoding of a CSV.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> with TableWriter(file) as writer:
+    ...     writer.write(pd.DataFrame({"x": [-1, 2], "note": ["=1+1", "fine"]}))
+    >>> file.read_text()
+    "x,note\n-1,'=1+1\n2,fine\n"
+    """
+
+    def __init__(self, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None):
+        self.path = Path(path)
+        self._kind = _kind(self.path)
+        self._dialect = dialect or Dialect("\t" if self._kind.startswith(".tsv") else ",")
+        self._overwrite = overwrite
+        self._sink: Any = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> TableWriter:
+        self._temporary = self._stack.enter_context(new_file(self.path, overwrite=self._overwrite))
+        return self
+
+    def __exit__(self, *error: Any) -> Any:
+        if self._sink is not None:
+            self._sink.close()
+        return self._stack.__exit__(*error)
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Add rows; every part must have the columns and types of the first."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        if self._sink is None:
+            self._schema = table.schema
+            self._sink = self._open(table.schema)
+        elif table.schema.names != self._schema.names:
+            raise ValueError(f"frame must have the columns {self._schema.names}, got {table.schema.names}.")
+        self._sink.write(table if self._kind.startswith((".csv", ".tsv")) else table.cast(self._schema))
+
+    def _open(self, schema: pa.Schema) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self._kind == ".parquet":
+            return parquet.ParquetWriter(self._temporary, schema)
+        if self._kind in (".feather", ".arrow"):
+            return pa.ipc.new_file(str(self._temporary), schema)
+        return _CsvSink(self._temporary, schema.names, self._dialect, gzipped=self._kind.endswith(".gz"))
+
+
+class _CsvSink:
+    """Writes tables as CSV, quoting only what needs it."""
+
+    def __init__(self, path: Path, names: list[str], dialect: Dialect, *, gzipped: bool):
+        import pyarrow as pa
+
+        self._dialect = dialect
+        self._file: Any = gzip.GzipFile(path, "wb", compresslevel=6) if gzipped else path.open("wb")
+        self._write_lines(pa.table([pa.array([name]) for name in names], names=[str(i) for i in range(len(names))]))
+
+    def write(self, table: pa.Table) -> None:
+        if table.num_rows:
+            self._write_lines(table)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write_lines(self, table: pa.Table) -> None:
+        import pyarrow.compute as pc
+
+        fields = [_csv_fields(table.column(i).combine_chunks(), self._dialect) for i in range(table.num_columns)]
+        lines = pc.binary_join_element_wise(*fields, self._dialect.separator) if len(fields) > 1 else fields[0]
+        self._file.write(("\n".join(lines.to_pylist()) + "\n").encode(self._dialect.encoding))
+
+
+def _csv_fields(column: pa.Array, dialect: Dialect) -> pa.Array:
+    """Each value as it goes into the line: harmless, quoted where needed, empty where missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    try:
+        fields = column.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        fields, text = (
+            pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string()),
+            True,
+        )
+    if text:
+        runs = pc.and_(pc.match_substring_regex(fields, _RUNS), pc.invert(pc.match_substring_regex(fields, _NUMBER)))
+        fields = pc.if_else(runs, pc.binary_join_element_wise("'", fields, ""), fields)
+        needs = pc.match_substring_regex(fields, f'["\r\n{_escaped(dialect.separator)}]')
+        if pc.any(needs).as_py():
+            quoted = pc.binary_join_element_wise('"', pc.replace_substring(fields, '"', '""'), '"', "")
+            fields = pc.if_else(needs, quoted, fields)
+    return fields.fill_null("")
+
+
+def _escaped(separator: str) -> str:
+    return f"\\{separator}" if separator in "^]-\\|" else separator
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    for suffix in sorted(_SUFFIXES, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffix
+    raise TableError(f"{path} must end in one of {', '.join(_SUFFIXES)}, which tells the format.")
