@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -33,6 +34,7 @@ __all__ = [
     "all_if_none",
     "check_binary_labels",
     "check_choice",
+    "check_columns",
     "check_groups",
     "check_is_fitted",
     "check_prevalence",
@@ -44,6 +46,7 @@ __all__ = [
     "group_name",
     "has_fit_parameter",
     "number_of_rows",
+    "pickable",
     "positive_label",
     "split_columns",
     "take_rows",
@@ -57,6 +60,23 @@ Group = Hashable
 
 EVERYONE = "everyone"
 """The name of the one group there is when no sensitive feature is given."""
+
+
+def pickable(X: Any) -> Any:
+    """X in a form whose rows can be picked: as it came, unless it is a sparse format or array-like that has none."""
+    if sparse.issparse(X):
+        return X if X.format in ("csr", "csc") else X.tocsr()
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Raise unless X has the columns that the fitted estimator knows."""
+    if hasattr(estimator, "n_features_in_") and getattr(X, "ndim", 2) != 2:
+        raise ValueError(
+            f"X must be a table of shape (n_samples, {estimator.n_features_in_}), got an array of shape {X.shape}. "
+            "Reshape your data: X.reshape(1, -1) if it is one row."
+        )
+    validate_data(estimator, X, skip_check_array=True, reset=False)
 
 
 def take_rows(X: Any, rows: np.ndarray | None) -> Any:

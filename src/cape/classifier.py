@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import get_tags
 
 from cape._validation import (
     EVERYONE,
@@ -20,6 +21,7 @@ from cape._validation import (
     StrOptions,
     all_if_none,
     check_binary_labels,
+    check_columns,
     check_groups,
     check_is_fitted,
     check_prevalence,
@@ -29,6 +31,7 @@ from cape._validation import (
     fit_context,
     group_name,
     number_of_rows,
+    pickable,
     split_columns,
     take_rows,
     validate_data,
@@ -216,6 +219,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self
         """
         estimator, thetas = self._check_settings()
+        X = pickable(X)
         features, groups = _split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, y=y, sensitive_features=groups, sample_weight=sample_weight)
         classes, positive = check_binary_labels(y)
@@ -258,7 +262,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._decide(X, sensitive_features, adaptation, "decide").astype(int)]
+        positive = self._decide(X, sensitive_features, adaptation, "decide")
+        return self.classes_[positive.astype(int)]
 
     def predict_proba(self, X, *, sensitive_features=None, adaptation=None):
         """Probabilities of the two classes, by the members that `predict` uses.
@@ -359,8 +364,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
+        learner = self._learner()
+        if hasattr(learner, "__sklearn_tags__"):  # X goes to it as it came
+            tags.input_tags = get_tags(learner).input_tags
         return tags
 
     def _check_settings(self):
@@ -379,11 +385,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 raise ValueError(f"scores must be 'refit' with cv='prefit', got {self.scores!r}.")
             if self.estimator is None:
                 raise ValueError("estimator must be a fitted classifier with cv='prefit', got None.")
+        return self._learner(), thetas
+
+    def _learner(self):
         if self.estimator is not None:
-            return self.estimator, thetas
+            return self.estimator
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(), thetas
+        return HistGradientBoostingClassifier()
 
     def _small_groups(self, training: Training, groups: Groups) -> set:
         """Groups too small for a pool of their own; an error unless they may use the pooled one."""
@@ -411,7 +420,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("sensitive_features must be given: the model was fitted with groups, got None.")
         if grouped and not self.grouped_:
             raise ValueError("sensitive_features must be None: the model was fitted without groups.")
-        validate_data(self, X, skip_check_array=True, reset=False)
+        X = pickable(X)
+        check_columns(self, X)
         features, groups = _split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, sensitive_features=groups)
         models = [self._model_of(group, np.bincount(groups.codes)[code]) for code, group in enumerate(groups.keys)]
