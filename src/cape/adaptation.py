@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._validation import Group, group_name
-from cape.evidence import Evidence, GroupEvidence
+from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
 from cape.group import GroupModel
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Adaptation:
 
     def to_json(self) -> str:
         """The adaptation as JSON text."""
-        groups = [{"group": _listed(group), **asdict(found)} for group, found in self.groups.items()]
+        groups = [{"group": group_to_json(group), **asdict(found)} for group, found in self.groups.items()]
         return json.dumps({"fingerprint": self.fingerprint, "level": self.level, "groups": groups}, indent=1)
 
     @classmethod
@@ -149,7 +149,7 @@ class Adaptation:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
-            groups = {_unlisted(entry.pop("group")): GroupAdaptation(**entry) for entry in content["groups"]}
+            groups = {group_from_json(entry.pop("group")): GroupAdaptation(**entry) for entry in content["groups"]}
             return cls(content["fingerprint"], groups, content["level"])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"text must be an adaptation's JSON, as to_json writes it, got {text[:60]!r}.") from error
@@ -170,16 +170,3 @@ def adapt_evidence(models: Mapping[Group, GroupModel], evidence: Evidence, level
     """Adapt each group that occurs in the evidence; ``models`` holds a model for each of them."""
     groups = {group: adapt_group(models[group], found, level) for group, found in evidence.groups.items()}
     return Adaptation(evidence.fingerprint, groups, level)
-
-
-def _listed(group: Group) -> Any:
-    """A group as JSON can hold it: a combination is a list."""
-    parts = group if isinstance(group, tuple) else (group,)
-    for part in parts:
-        if not isinstance(part, (str, int, float, bool)):
-            raise TypeError(f"a group must be text or a number to be saved as JSON, got {part!r}.")
-    return list(parts) if isinstance(group, tuple) else group
-
-
-def _unlisted(group: Any) -> Group:
-    return tuple(group) if isinstance(group, list) else group

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from cape._validation import Group, group_name
 from cape.histogram import ScoreHistogram
 
-__all__ = ["Evidence", "GroupEvidence"]
+__all__ = ["Evidence", "GroupEvidence", "group_from_json", "group_to_json"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,22 @@ class GroupEvidence:
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
         return GroupEvidence(self.scores - other.scores, None if self.tally is None else self.tally - other.tally)
+
+    def _to_json(self) -> dict[str, Any]:
+        tally = self.tally.tolist() if isinstance(self.tally, np.ndarray) else self.tally
+        return {
+            "scores": _histogram_to_json(self.scores),
+            "tally": _histogram_to_json(tally) if isinstance(tally, ScoreHistogram) else tally,
+        }
+
+    @classmethod
+    def _from_json(cls, entry: Mapping[str, Any]) -> GroupEvidence:
+        tally = entry["tally"]
+        if isinstance(tally, Mapping):
+            tally = _histogram_from_json(tally)
+        elif tally is not None:
+            tally = np.array(tally, dtype=np.int64)
+        return cls(_histogram_from_json(entry["scores"]), tally)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupEvidence):
@@ -70,6 +87,8 @@ class Evidence:
     >>> rest = clf.evidence(d.data[100:], sensitive_features=d.sensitive_features[100:])
     >>> part + rest
     Evidence(0: 200 rows, 1: 200 rows)
+    >>> Evidence.from_json((part + rest).to_json()) == part + rest
+    True
     """
 
     fingerprint: str
@@ -79,6 +98,21 @@ class Evidence:
     def rows(self) -> dict[Group, int]:
         """Rows of each group."""
         return {group: int(evidence.scores.size) for group, evidence in self.groups.items()}
+
+    def to_json(self) -> str:
+        """The evidence as JSON text: counts alone, no row."""
+        groups = [{"group": group_to_json(group), **found._to_json()} for group, found in self.groups.items()]
+        return json.dumps({"fingerprint": self.fingerprint, "groups": groups})
+
+    @classmethod
+    def from_json(cls, text: str) -> Evidence:
+        """Read what `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            groups = {group_from_json(entry["group"]): GroupEvidence._from_json(entry) for entry in content["groups"]}
+            return cls(str(content["fingerprint"]), groups)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            raise ValueError(f"text must be evidence's JSON, as to_json writes it, got {text[:60]!r}.") from error
 
     def __add__(self, other: Evidence) -> Evidence:
         if isinstance(other, int) and other == 0:  # the start of sum()
@@ -122,3 +156,40 @@ class Evidence:
 
 def _plain(tally: Any) -> Any:
     return np.concatenate([tally.counts, tally.sums]) if isinstance(tally, ScoreHistogram) else tally
+
+
+def group_to_json(group: Group) -> Any:
+    """A group as JSON can hold it: a combination is a list."""
+    parts = group if isinstance(group, tuple) else (group,)
+    for part in parts:
+        if not isinstance(part, (str, int, float, bool)):
+            raise TypeError(f"a group must be text or a number to be saved as JSON, got {part!r}.")
+    return list(parts) if isinstance(group, tuple) else group
+
+
+def group_from_json(group: Any) -> Group:
+    """Read what `group_to_json` made."""
+    return tuple(group) if isinstance(group, list) else group
+
+
+def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
+    if histogram.rows is not None:
+        raise TypeError("evidence for a foreign quantifier holds the scores of rows and is not saved as JSON.")
+    cells = np.flatnonzero(histogram.counts)
+    return {
+        "unit": histogram.unit,
+        "edges": histogram.edges.tolist(),
+        "cells": cells.tolist(),
+        "counts": histogram.counts[cells].tolist(),
+        "sums": histogram.sums[cells].tolist(),
+    }
+
+
+def _histogram_from_json(entry: Mapping[str, Any]) -> ScoreHistogram:
+    edges = np.array(entry["edges"], dtype=np.int64)
+    counts, sums = np.zeros((2, len(edges) + 1), dtype=np.int64)
+    counts[entry["cells"]] = entry["counts"]
+    sums[entry["cells"]] = entry["sums"]
+    if (np.diff(edges) <= 0).any() or (counts < 0).any() or (sums < 0).any():
+        raise ValueError("edges must ascend, and counts and sums must not be negative.")
+    return ScoreHistogram(edges, counts, sums, int(entry["unit"]))

@@ -32,6 +32,9 @@ class GroupModel:
         Scores a batch for the quantifier.
     quantifier : Quantifier
     pool : ResampledPool or ThresholdPool
+    follows : bool
+        Whether scores of new rows follow the distribution of the out-of-fold scores, so that the two can be tested
+        against each other: with ``scores="folds"``, a hold-out, or a linear learner with few coefficients.
     """
 
     size: int
@@ -41,6 +44,7 @@ class GroupModel:
     scorer: Scorer
     quantifier: Quantifier
     pool: ResampledPool | ThresholdPool
+    follows: bool = True
 
     @property
     def edges(self) -> np.ndarray:

@@ -13,7 +13,9 @@ from sklearn.pipeline import Pipeline
 from cape._validation import has_fit_parameter, number_of_rows
 from cape.histogram import ONE, round_scores
 
-__all__ = ["Scorer", "fit_learner", "score_rows", "weight_keyword"]
+__all__ = ["Scorer", "fit_learner", "is_steady", "score_rows", "weight_keyword"]
+
+_ROWS_PER_COEFFICIENT = 20
 
 
 def weight_keyword(estimator: Any) -> str:
@@ -53,6 +55,17 @@ def score_rows(model: Any, X: Any, positive: Any) -> np.ndarray:
     if positive not in classes:  # trained without a single positive
         return np.zeros(len(probabilities), dtype=np.int64)
     return round_scores(probabilities[:, classes.index(positive)])
+
+
+def is_steady(model: Any, rows: int) -> bool:
+    """Whether a fitted learner is linear with few coefficients for so many rows.
+
+    Scores of such a model, refitted on all rows, follow those of its fold models on rows they have not seen; those of a
+    flexible learner do not.
+    """
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    coefficients = getattr(last, "coef_", None)
+    return coefficients is not None and rows >= _ROWS_PER_COEFFICIENT * np.size(coefficients)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import ResampledPool, ThresholdPool, fit_member
 from cape.quantify import make_quantifier
-from cape.scoring import Scorer, fit_learner, score_rows
+from cape.scoring import Scorer, fit_learner, is_steady, score_rows
 
 __all__ = ["Training", "check_prefit"]
 
@@ -146,6 +146,7 @@ class Training:
             scorer=Scorer([model for model, _ in folds] if settings.scores == "folds" else [refit], positive),
             quantifier=_fit_quantifier(settings.quantifier, positives, negatives, group),
             pool=pool,
+            follows=settings.scores == "folds" or settings.cv == "prefit" or is_steady(refit, len(plan.y)),
         )
 
     def _histograms(self, scores: np.ndarray, plan: _GroupJobs) -> list[ScoreHistogram]:

@@ -1,0 +1,67 @@
+"""What the tests over groups share: whose evidence it is, Holm's correction, and how results are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape._validation import Group, check_is_fitted, group_name
+from cape.classifier import CapeClassifier
+from cape.evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["evidence_of", "frame", "holm", "json_ready"]
+
+
+def evidence_of(clf: CapeClassifier, X: Any, sensitive_features: Any, evidence: Evidence | None) -> Evidence:
+    """The evidence given, or that of X; exactly one must be given."""
+    check_is_fitted(clf)
+    if (X is None) == (evidence is None):
+        raise ValueError(f"exactly one of X and evidence must be given, got {'neither' if X is None else 'both'}.")
+    if evidence is None:
+        return clf.evidence(X, sensitive_features=sensitive_features)
+    if sensitive_features is not None:
+        raise ValueError("sensitive_features must be None when evidence is given, which has its groups.")
+    clf._check_mine("evidence", evidence, Evidence)
+    return evidence
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted for as many tests, by Holm's step-down method.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    result = np.empty_like(p)
+    result[order] = np.minimum(adjusted, 1.0)
+    return result.tolist()
+
+
+def frame(groups: Mapping[Group, Any]) -> pd.DataFrame:
+    """One row a group, from a mapping of groups to dataclasses."""
+    import pandas as pd
+
+    names = pd.Index([group_name(g) if isinstance(g, tuple) else g for g in groups], name="group")
+    return pd.DataFrame([asdict(found) for found in groups.values()], index=names)
+
+
+def json_ready(groups: Mapping[Group, Any]) -> list[dict[str, Any]]:
+    """One entry a group as JSON can hold it; what is not a finite number is None."""
+    return [
+        {"group": group_name(group), **{name: _plain(value) for name, value in asdict(found).items()}}
+        for group, found in groups.items()
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
