@@ -4,6 +4,7 @@ import hypothesis
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier
@@ -14,16 +15,22 @@ hypothesis.settings.register_profile("cape", max_examples=40, deadline=None, der
 hypothesis.settings.load_profile("cape")
 
 
+def synthetic(n_samples, **settings):
+    """The paper's data as plain arrays: X, y and z."""
+    d = make_synthetic(n_samples, **settings)
+    return Bunch(X=d.data.to_numpy(), y=d.target.to_numpy(), z=d.sensitive_features.to_numpy())
+
+
 @pytest.fixture(scope="session")
 def train():
     """Two groups of 300 rows, prevalence 0.5 in both."""
-    return make_synthetic(600, random_state=0)
+    return synthetic(600, random_state=0)
 
 
 @pytest.fixture(scope="session")
 def batch():
-    """A batch in which both groups have moved."""
-    return make_synthetic(400, prevalences=(0.2, 0.8), random_state=1)
+    """200 rows in which both groups have moved."""
+    return synthetic(200, prevalences=(0.2, 0.8), random_state=3)
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +42,7 @@ def fitted(train):
         key = repr(sorted(settings.items()))
         if key not in known:
             clf = CapeClassifier(LogisticRegression(), **{"random_state": 0, "cv": 5, **settings})
-            known[key] = clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
+            known[key] = clf.fit(train.X, train.y, sensitive_features=train.z)
         return known[key]
 
     return fit

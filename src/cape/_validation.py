@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
@@ -33,7 +32,6 @@ __all__ = [
     "Interval",
     "StrOptions",
     "all_if_none",
-    "available_threads",
     "check_binary_labels",
     "check_choice",
     "check_columns",
@@ -55,7 +53,6 @@ __all__ = [
     "validate_data",
 ]
 
-available_threads = _openmp_effective_n_threads
 fit_context = _fit_context
 number_of_rows = _num_samples
 
@@ -143,9 +140,10 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
     """One-dimensional labels without missing values."""
     if y is None:
         raise ValueError(f"requires y to be passed, but the target y is None: {name} must be a column of labels.")
+    import pandas as pd  # here, since importing it costs more than the rest of cape
+
     y = column_or_1d(y, warn=True)
-    missing = int((y != y).sum()) if y.dtype.kind in "fOc" else 0
-    missing += sum(value is None for value in y) if y.dtype == object else 0
+    missing = int(pd.isna(y).sum())
     if missing:
         raise ValueError(f"{name} must have a label in every row, got {missing} missing (NaN or None).")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -158,9 +156,9 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     y = check_labels(y, name)
     if len(y) == 0:
         raise ValueError(f"{name} must have at least one row of each of two classes, got 0 rows.")
-    kind = type_of_target(y, input_name=name, raise_unknown=True)
-    if kind.startswith("continuous"):
-        raise ValueError(f"Unknown label type: {name} must hold two classes, got {kind} values.")
+    kind = type_of_target(y, input_name=name)
+    if kind.startswith("continuous") or kind == "unknown":
+        raise ValueError(f"Unknown label type: {name} must hold two classes of one type, got {kind} values.")
     classes = np.unique(y)
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
@@ -223,11 +221,9 @@ class Groups:
         """Each group with its rows in ascending order; ``None`` stands for all rows when there is one group."""
         if len(self.keys) == 1:
             return [(self.keys[0], None)]
-        if len(self.keys) <= 4:
-            return [(key, np.flatnonzero(self.codes == code)) for code, key in enumerate(self.keys)]
-        order = np.argsort(self.codes, kind="stable")  # by radix, since codes have few bits
+        order = np.argsort(self.codes, kind="stable")
         ends = np.cumsum(np.bincount(self.codes, minlength=len(self.keys)))
-        return list(zip(self.keys, np.split(order, ends[:-1]), strict=True))
+        return [(key, order[start:end]) for key, start, end in zip(self.keys, [0, *ends], ends, strict=False)]
 
 
 def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> Groups:
@@ -238,10 +234,7 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
     if len(columns) > 1:
         codes, keys = _combine(columns)
     order = _sorted_positions(keys)
-    codes = codes.astype(np.min_scalar_type(-len(keys)))
-    if order == list(range(len(keys))):
-        return Groups(codes, keys)
-    rank = np.empty(len(keys), dtype=codes.dtype)
+    rank = np.empty(len(keys), dtype=np.int64)
     rank[order] = np.arange(len(keys))
     return Groups(rank[codes], [keys[i] for i in order])
 
@@ -261,32 +254,29 @@ def _columns(features: Any, name: str) -> list[Any]:
     if hasattr(features, "columns"):
         if len(features.columns) == 0:
             raise ValueError(f"{name} must have at least one column, got a table with none.")
-        return [features[column] for column in features.columns]
+        return [_safe_indexing(features, place, axis=1) for place in range(len(features.columns))]
     if hasattr(features, "toarray"):
         features = features.toarray()
-    array = features if hasattr(features, "ndim") else np.asarray(features, dtype=_list_type(features))
+    array = (
+        features if hasattr(features, "ndim") else np.asarray(features, dtype=object)
+    )  # or 1 becomes "1" beside text
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise ValueError(f"{name} must be a column or a table of columns, got an array of shape {array.shape}.")
     return [array] if array.ndim == 1 else list(array.T)
 
 
-def _list_type(features: Any) -> type | None:
-    """Keep a list of mixed values as it is: numpy would make text of numbers."""
-    try:
-        return object if any(isinstance(value, str) for value in features) else None
-    except TypeError:
-        return None
-
-
 def _factorize(column: Any, name: str) -> tuple[np.ndarray, list[Group]]:
-    import pandas as pd  # here, since importing it costs more than the rest of cape
+    import pandas as pd
 
     values = column if isinstance(column, pd.Series) else np.asarray(column)
-    codes, uniques = pd.factorize(values)
-    missing = np.count_nonzero(codes < 0)
+    try:
+        codes, uniques = pd.factorize(values)
+    except TypeError as error:
+        raise ValueError(f"{name} must hold one value a row and column, such as text or a number: {error}.") from None
+    missing = int((codes < 0).sum())
     if missing:
         raise ValueError(f"{name} must name a group in every row, got {missing} missing of {len(codes)}.")
-    return codes, [getattr(key, "item", lambda key=key: key)() for key in uniques]
+    return codes.astype(np.int64), [getattr(key, "item", lambda key=key: key)() for key in uniques]
 
 
 def _combine(columns: list[tuple[np.ndarray, list[Group]]]) -> tuple[np.ndarray, list[Group]]:
@@ -304,7 +294,7 @@ def _combine(columns: list[tuple[np.ndarray, list[Group]]]) -> tuple[np.ndarray,
             number, place = divmod(number, len(keys))
             key = (keys[place], *key)
         combinations.append(key)
-    return code, combinations  # type: ignore[return-value]
+    return code.astype(np.int64), combinations  # type: ignore[return-value]
 
 
 def _sorted_positions(keys: list[Group]) -> list[int]:

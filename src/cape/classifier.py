@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -21,7 +20,6 @@ from cape._validation import (
     Interval,
     StrOptions,
     all_if_none,
-    available_threads,
     check_binary_labels,
     check_columns,
     check_groups,
@@ -35,19 +33,17 @@ from cape._validation import (
     number_of_rows,
     pickable,
     split_columns,
+    take_rows,
     validate_data,
 )
-from cape.adaptation import Adaptation, adapt_evidence, choose_member, nearest_member
+from cape.adaptation import Adaptation, adapt_evidence, nearest_member
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
-from cape.scoring import RowsOf, as_array, weight_keyword
+from cape.scoring import weight_keyword
 from cape.training import Training, check_prefit
 
 __all__ = ["CapeClassifier", "prevalence_grid"]
-
-_MANY_ROWS = 50_000
-"""From so many rows on, threads save more than they cost."""
 
 
 def prevalence_grid(k: int) -> np.ndarray:
@@ -61,6 +57,8 @@ def prevalence_grid(k: int) -> np.ndarray:
     >>> prevalence_grid(4).tolist()
     [0.125, 0.375, 0.625, 0.875]
     """
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
     return (np.arange(k) + 0.5) / k
 
 
@@ -299,10 +297,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         positive = np.zeros(number_of_rows(X), dtype=bool)
-        parts = self._parts(X, sensitive_features)
-        for part, decided in _each(lambda part: _decide_individually(part.model, part.features), parts):
-            positive[all_if_none(part.rows)] = decided
-        return self.classes_[positive.astype(np.intp)]
+        for _, model, rows, part in self._parts(X, sensitive_features):
+            positive[all_if_none(rows)] = _decide_individually(model, part)
+        return self.classes_[positive.astype(int)]
 
     def score(self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None):
         """Accuracy of `predict` on this batch.
@@ -335,8 +332,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        looked = _each(lambda part: part.model.look(part.features)[0], self._parts(X, sensitive_features))
-        return Evidence(self.fingerprint_, {part.group: found for part, found in looked})
+        check_is_fitted(self)
+        parts = self._parts(X, sensitive_features)
+        return Evidence(self.fingerprint_, {group: model.look(part)[0] for group, model, _, part in parts})
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
         """Estimate each group's prevalence and choose its member.
@@ -402,7 +400,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _small_groups(self, training: Training, groups: Groups) -> set:
         """Groups too small for a pool of their own; an error unless they may use the pooled one."""
         reasons = {group: reason for group, rows in groups.rows() if (reason := training.why_too_small(rows))}
-        if reasons and (self.small_groups == "error" or len(groups.keys) == 1):
+        if reasons and (self.small_groups == "error" or training.why_too_small(None)):
             listed = "; ".join(f"{group_name(group)!r} has {reason}" for group, reason in reasons.items())
             raise ValueError(
                 f"every group must have at least min_group_size={self.min_group_size} rows and enough of each class, "
@@ -417,8 +415,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             print_.update(part)
         return print_.hexdigest()
 
-    def _parts(self, X, sensitive_features) -> list[_Part]:
-        """Cut a batch into groups."""
+    def _parts(self, X, sensitive_features) -> Iterator[tuple[Any, GroupModel, np.ndarray | None, Any]]:
+        """Cut a batch into groups: of each the group, its model, its rows (None: all) and its features."""
         check_is_fitted(self)
         grouped = sensitive_features is not None or self.group_columns is not None
         if self.grouped_ and not grouped:
@@ -429,13 +427,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_columns(self, X)
         features, groups = _split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, sensitive_features=groups)
-        sizes = np.bincount(groups.codes, minlength=len(groups.keys))
-        models = [self._model_of(group, n) for group, n in zip(groups.keys, sizes, strict=True)]
-        array = as_array(features)
-        return [
-            _Part(group, model, rows, RowsOf(features, rows, array=array))
-            for (group, rows), model in zip(groups.rows(), models, strict=True)
-        ]
+        models = [self._model_of(group, np.bincount(groups.codes)[code]) for code, group in enumerate(groups.keys)]
+        for (group, rows), model in zip(groups.rows(), models, strict=True):
+            yield group, model, rows, take_rows(features, rows)
 
     def _model_of(self, group, n_rows: int | None = None) -> GroupModel:
         if group in self.models_:
@@ -454,9 +448,20 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_mine("adaptation", adaptation, Adaptation)
         result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
-        parts = self._parts(X, sensitive_features)
-        for part, decided in _each(lambda part: _decide_part(part, adaptation, how), parts):
-            result[all_if_none(part.rows)] = decided
+        for group, model, rows, part in self._parts(X, sensitive_features):
+            if adaptation is None:
+                evidence, scores = model.look(part)
+                found = adapt_evidence({group: model}, Evidence(self.fingerprint_, {group: evidence}), 0.95)
+                member = found.groups[group].member
+                scores = model.pool.pick(scores, member)
+            else:
+                if group not in adaptation.groups:
+                    raise ValueError(
+                        f"adaptation must hold every group of X, got {list(adaptation.groups)} without {group!r}."
+                    )
+                member = adaptation.groups[group].member
+                scores = model.pool.scores_of(part, member)
+            result[all_if_none(rows)] = getattr(model.pool, how)(scores, member)
         return result
 
     def _check_mine(self, name, thing, kind):
@@ -483,51 +488,15 @@ def _split_groups(X, sensitive_features, group_columns) -> tuple[Any, Groups]:
     return features, check_groups(columns, "group_columns")
 
 
-class _Part(NamedTuple):
-    """The rows of a batch that are of one group: which (None: all of them), and their features."""
-
-    group: Any
-    model: GroupModel
-    rows: np.ndarray | None
-    features: RowsOf
-
-
-def _each(work: Callable[[_Part], Any], parts: list[_Part]) -> Iterator[tuple[_Part, Any]]:
-    """Do the work of each group; linear ones of many rows side by side, since their learners start no threads."""
-    threads = min(len(parts), available_threads())
-    many = sum(len(part.features) for part in parts) >= _MANY_ROWS
-    if threads < 2 or not many or not all(part.model.is_linear for part in parts):
-        yield from ((part, work(part)) for part in parts)
-        return
-    with ThreadPoolExecutor(threads) as executor:
-        yield from zip(parts, executor.map(work, parts), strict=True)
-
-
-def _decide_part(part: _Part, adaptation: Adaptation | None, how: str) -> np.ndarray:
-    """``decide`` or ``probability`` of one group's rows, by the member of the adaptation or of the rows' own."""
-    model, pool = part.model, part.model.pool
-    if adaptation is None:
-        evidence, read = model.look(part.features)
-        member = choose_member(model, evidence)
-        if how == "decide":
-            return pool.decide_by(read, member)
-        return pool.probability(pool.scores_of(part.features, member, read), member)
-    if part.group not in adaptation.groups:
-        raise ValueError(
-            f"adaptation must hold every group of X, got {list(adaptation.groups)} without {part.group!r}."
-        )
-    member = adaptation.groups[part.group].member
-    return getattr(pool, how)(pool.scores_of(part.features, member), member)
-
-
 def _decide_individually(model: GroupModel, X, block: int = 1000) -> np.ndarray:
     """Algorithm 1 with each row as a batch: a member's predicted prevalence is then 0 or 1."""
-    scores, read = model.read(X)
+    scores = model.scorer(X)
+    deciding = scores[0] if model.pool.shares_scores else model.pool.scores(X)
     estimates = model.quantifier.estimate_each(scores)
-    positive = np.zeros(len(read), dtype=bool)
-    for start in range(0, len(read), block):
+    positive = np.zeros(len(deciding), dtype=bool)
+    for start in range(0, len(deciding), block):
         part = slice(start, start + block)
-        decided = model.pool.decide_each(read[part])
+        decided = model.pool.decide_each(deciding[part])
         member = nearest_member(decided, model.pool.thetas, estimates[part])
         positive[part] = np.take_along_axis(decided, member[:, None], axis=1)[:, 0]
     return positive

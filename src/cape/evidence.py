@@ -35,7 +35,10 @@ class GroupEvidence:
         return GroupEvidence(self.scores + other.scores, None if self.tally is None else self.tally + other.tally)
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
-        return GroupEvidence(self.scores - other.scores, None if self.tally is None else self.tally - other.tally)
+        tally = None if self.tally is None else self.tally - other.tally
+        if isinstance(tally, np.ndarray) and (tally < 0).any():
+            raise ValueError("cannot take away rows that were never added.")
+        return GroupEvidence(self.scores - other.scores, tally)
 
     def _to_json(self) -> dict[str, Any]:
         tally = self.tally.tolist() if isinstance(self.tally, np.ndarray) else self.tally

@@ -6,6 +6,7 @@ Samplers return indices, not copies, so that features, labels and groups stay al
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cape._validation import (
     check_prevalence,
     check_random_state,
     check_same_length,
+    check_weights,
     take_rows,
 )
 
@@ -51,15 +53,17 @@ def pp_sampling(y: Any, theta: float, *, sample_weight: Any = None, random_state
     _, positive = check_binary_labels(y)
     theta = check_prevalence("theta", theta, closed=False)
     random = check_random_state(random_state)
+    check_same_length(y=positive, sample_weight=sample_weight)
+    weights = check_weights(sample_weight, positive)
     n = len(positive)
     n_positive = min(max(round(theta * n), 1), n - 1)
     drawn = []
     for rows, size in ((np.flatnonzero(positive), n_positive), (np.flatnonzero(~positive), n - n_positive)):
-        if sample_weight is None:
+        if weights is None:
             drawn.append(rows[random.randint(len(rows), size=size)])
         else:
-            weight = np.asarray(sample_weight, dtype=float)[rows]
-            if not weight.sum() > 0:
+            weight = weights[rows]
+            if not weight.any():
                 raise ValueError("sample_weight must be positive in some row of each class, got a class of zeros.")
             drawn.append(random.choice(rows, size=size, p=weight / weight.sum()))
     return np.concatenate(drawn)
@@ -85,7 +89,7 @@ def shift(
     prevalences : float or mapping from group to float
         Share of positives wanted, in all groups or in each. Groups that a mapping does not name are left out.
     size : int or mapping from group to int, optional
-        Rows a group. By default as many as can be drawn.
+        Rows a group. By default, and for groups that a mapping does not name, as many as can be drawn.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -136,21 +140,19 @@ def shift_rows(
             in_group = groups.codes == code
             share = check_prevalence(f"prevalences[{group!r}]", wanted[group])
             rows = np.flatnonzero(in_group & positive), np.flatnonzero(in_group & ~positive)
-            n_rows = size[group] if isinstance(size, Mapping) else size
+            n_rows = size.get(group) if isinstance(size, Mapping) else size
             drawn += _draw(rows, share, n_rows, group, random)
     return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.int64)
 
 
 def _draw(rows, share, size, group, random):
     positives, negatives = rows
-    most = min(
-        int(len(positives) / share + 1e-9) if share else len(positives) + len(negatives),
-        int(len(negatives) / (1 - share) + 1e-9) if share < 1 else len(positives) + len(negatives),
-    )
+    limits = [len(part) / of_all for part, of_all in ((positives, share), (negatives, 1 - share)) if of_all > 0]
+    most = int(min(*limits, len(positives) + len(negatives)) + 1e-9)
     if size is None:
         size = most
-    n_positive = round(share * size)
-    if size < 1 or n_positive > len(positives) or size - n_positive > len(negatives):
+    n_positive = round(share * size) if isinstance(size, Integral) else 0
+    if not isinstance(size, Integral) or size < 1 or n_positive > len(positives) or size - n_positive > len(negatives):
         raise ValueError(
             f"size must be from 1 to {most} for group {group!r} at prevalence {share} "
             f"({len(positives)} positives and {len(negatives)} negatives to draw from), got {size!r}."

@@ -79,7 +79,8 @@ class Training:
         """Train each group given with its rows (None: all rows)."""
         random = check_random_state(self.settings.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=(len(groups), 3 + len(self.thetas))).tolist()
-        plans = [self._plan(rows, group_seeds) for (_, rows), group_seeds in zip(groups, seeds, strict=True)]
+        cv = _check_cv(self.settings.cv, len(self.y))
+        plans = [self._plan(rows, cv, group_seeds) for (_, rows), group_seeds in zip(groups, seeds, strict=True)]
         jobs = [job for plan in plans for job in (*plan.folds, *plan.refit, *plan.members)]
         results = progress(
             Parallel(n_jobs=self.settings.n_jobs, return_as="generator")(jobs),
@@ -89,14 +90,14 @@ class Training:
         )
         return [self._assemble(group, plan, results) for (group, _), plan in zip(groups, plans, strict=True)]
 
-    def _plan(self, rows: np.ndarray | None, seeds: list[int]) -> _GroupJobs:
+    def _plan(self, rows: np.ndarray | None, cv: Any, seeds: list[int]) -> _GroupJobs:
         settings, estimator, positive = self.settings, self.estimator, self.classes[1]
         X, y = take_rows(self.X, rows), self.y[all_if_none(rows)]
         weights = None if self.weights is None else self.weights[all_if_none(rows)]
-        if settings.cv == "prefit":
+        if cv == "prefit":
             whole = delayed(_score_prefit)(estimator, X, positive)
             return _GroupJobs(y, weights, [np.arange(len(y))], [whole], [], [])
-        splits = self._splits(X, y, rows, seeds[0])
+        splits = self._splits(X, y, rows, cv, seeds[0])
         folds = [
             delayed(_fit_fold)(estimator, X, y, weights, train, test, positive, seeds[1], settings.scores == "folds")
             for train, test in splits
@@ -111,16 +112,17 @@ class Training:
             ]
         return _GroupJobs(y, weights, [test for _, test in splits], folds, refit, members)
 
-    def _splits(self, X: Any, y: np.ndarray, rows: np.ndarray | None, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(
+        self, X: Any, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Folds of one group: a splitter splits its rows; given splits of all rows are cut down to them."""
-        cv: Any = 10 if self.settings.cv is None else self.settings.cv
         if isinstance(cv, Integral):
             smaller = min(np.count_nonzero(y == label) for label in self.classes)
             cv = StratifiedKFold(min(int(cv), smaller), shuffle=True, random_state=seed)
         if hasattr(cv, "split"):
             return list(cv.split(X, y))
         if rows is None:
-            return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+            return cv
         place = np.full(len(self.y), -1)
         place[rows] = np.arange(len(rows))
         cut = [[place[part][place[part] >= 0] for part in split] for split in cv]
@@ -174,6 +176,24 @@ def check_prefit(estimator: Any, classes: np.ndarray) -> None:
         raise ValueError(
             f"y must hold the two classes of the fitted estimator, {list(known)}, got {classes.tolist()} (cv='prefit')."
         )
+
+
+def _check_cv(cv: Any, n_rows: int) -> Any:
+    """A number of folds, "prefit", a splitter, or splits of all rows as a list of pairs of arrays."""
+    if cv is None:
+        return 10
+    if isinstance(cv, (Integral, str)) or hasattr(cv, "split"):
+        return cv
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        numbers = np.concatenate([part for split in splits for part in split])
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n_rows:
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or pairs of row numbers from 0 to {n_rows - 1}, got {cv!r}."
+        )
+    return splits
 
 
 def _fit_fold(estimator, X, y, weights, train, test, positive, seed, keep):

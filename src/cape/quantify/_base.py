@@ -180,14 +180,14 @@ def moment_interval(positives: Moments, negatives: Moments, batch: Moments, leve
     c = (m - f) ** 2 - z2 * (s0 / n + s0 / n0)
     if a <= 0:
         return 0.0, 1.0
-    root = np.sqrt(max(b * b - 4 * a * c, 0.0))
-    low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
-    if low <= 1 and high >= 0:
-        return float(max(low, 0.0)), float(min(high, 1.0))
-    # No mixture fits: what remains is the nearest pure batch, give or take its noise.
-    end = float(low > 1)
-    noise = np.sqrt(z2 * (s1 * (1 / n + 1 / n1) if end else s0 * (1 / n + 1 / n0))) / abs(d)
-    return (float(max(1 - noise, 0.0)), 1.0) if end else (0.0, float(min(noise, 1.0)))
+    centre, root = (m - f) / d, np.sqrt(max(b * b - 4 * a * c, 0.0))
+    low, high = np.clip([(-b - root) / (2 * a), (-b + root) / (2 * a)], 0.0, 1.0).tolist()
+    if 0 <= centre <= 1:
+        return low, high
+    # The mean lies beyond that of a pure batch: at the least, what remains is that end, give or take its noise.
+    end = float(centre > 1)
+    noise = float(np.sqrt(z2 * (s1 * (1 / n + 1 / n1) if end else s0 * (1 / n + 1 / n0))) / abs(d))
+    return (max(min(low, 1 - noise), 0.0), 1.0) if end else (0.0, min(max(high, noise), 1.0))
 
 
 def decreasing_root(

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cape.histogram import ONE, ScoreHistogram
 from cape.quantify._base import Quantifier
@@ -13,8 +14,8 @@ from cape.quantify._base import Quantifier
 __all__ = ["QuaPyQuantifier"]
 
 
-class _Scores:
-    """Stands where QuaPy expects a classifier: the scores are already there."""
+class _Scores(ClassifierMixin, BaseEstimator):
+    """Stands where QuaPy expects a fitted classifier: the scores are already there."""
 
     classes_ = np.array([0, 1])
 
@@ -23,6 +24,9 @@ class _Scores:
 
     def predict_proba(self, X):
         return X
+
+    def __sklearn_is_fitted__(self):
+        return True
 
 
 class QuaPyQuantifier(Quantifier):

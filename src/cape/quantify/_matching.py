@@ -94,8 +94,8 @@ class DyS(_Matching):
 
     Parameters
     ----------
-    n_bins : {2, 4, 5, 8, 10, 20, 40, 50, 100}, default=8
-        Bins of equal width.
+    n_bins : int, default=8
+        Bins of equal width; a divisor of 10, 20, ..., or 110, whose borders every histogram has.
     divergence : {"topsoe", "hellinger"}, default="topsoe"
 
     References
@@ -135,7 +135,7 @@ def _bin_bounds(edges: np.ndarray, bins: int) -> np.ndarray:
     borders = np.rint(np.arange(1, bins) / bins * ONE).astype(np.int64)
     places = np.searchsorted(edges, borders)
     if (places == len(edges)).any() or not np.array_equal(edges[places], borders):
-        raise ValueError(f"n_bins must be a number whose bins the histogram's edges make, such as 8, got {bins!r}.")
+        raise ValueError(f"n_bins must be a divisor of 10, 20, ..., or 110, got {bins!r}.")
     return np.concatenate([[0], places + 1, [len(edges) + 1]])
 
 

@@ -1,0 +1,170 @@
+"""Evidence of parts adds up, however the rows are cut; so every way to read a batch gives the same predictions."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier, Evidence
+from cape.datasets import make_synthetic
+from cape.quantify import QUANTIFIERS
+
+POOLS = ("resampled", "threshold")
+SCORES = ("refit", "folds")
+N = 200
+
+
+@st.composite
+def cuts(draw):
+    """Parts of the rows 0 ... 199: any sizes, empty ones too, rows in any order."""
+    order = draw(st.permutations(range(N))) if draw(st.booleans()) else range(N)
+    places = sorted(draw(st.lists(st.integers(0, N), max_size=6)))
+    return [list(order)[start:end] for start, end in zip([0, *places], [*places, N], strict=True)]
+
+
+@pytest.fixture(scope="module")
+def evidence_of(batch):
+    """Evidence of chosen rows of the batch."""
+    return lambda clf, rows: clf.evidence(batch.X[rows], sensitive_features=batch.z[rows])
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("quantifier", QUANTIFIERS)
+def test_parts_lead_to_the_adaptation_and_predictions_of_the_whole(
+    fitted, batch, evidence_of, quantifier, pool, scores
+):
+    clf = fitted(quantifier=quantifier, pool=pool, scores=scores, cv=3, prevalences=5)
+    whole = clf.adapt(batch.X, sensitive_features=batch.z)
+    y_pred = clf.predict(batch.X, sensitive_features=batch.z)
+
+    @settings(max_examples=5)
+    @given(cuts())
+    def check(parts):
+        found = clf.adapt(evidence=sum(evidence_of(clf, rows) for rows in parts))
+        pd.testing.assert_frame_equal(
+            found.table().loc[whole.table().index], whole.table(), check_exact=False, rtol=0, atol=1e-9
+        )
+        assert {g: a.member for g, a in found.groups.items()} == {g: a.member for g, a in whole.groups.items()}
+        for rows in parts:
+            part = clf.predict(batch.X[rows], sensitive_features=batch.z[rows], adaptation=found)
+            np.testing.assert_array_equal(part, y_pred[rows])
+
+    check()
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("pool", POOLS)
+@settings(max_examples=15)
+@given(parts=cuts())
+def test_evidence_adds_up_exactly(fitted, evidence_of, pool, scores, parts):
+    clf = fitted(pool=pool, scores=scores, cv=3, prevalences=5)
+    whole, zero = evidence_of(clf, range(N)), evidence_of(clf, [])
+    pieces = [evidence_of(clf, rows) for rows in parts]
+    assert sum(pieces) == sum(reversed(pieces)) == whole
+    assert whole + zero == zero + whole == whole
+    assert whole - pieces[0] == sum(pieces[1:], zero)
+    assert whole - whole == zero
+    assert sum(piece.rows.get(0, 0) for piece in pieces) == whole.rows[0] == 100
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("pool", POOLS)
+def test_size_does_not_depend_on_rows(fitted, evidence_of, pool, scores):
+    clf = fitted(pool=pool, scores=scores, cv=3)
+    few = evidence_of(clf, range(20))
+    big = make_synthetic(5000, random_state=5)
+    many = clf.evidence(big.data.to_numpy(), sensitive_features=big.sensitive_features)
+    assert few.rows == {0: few.rows[0], 1: few.rows[1]}
+    assert len(pickle.dumps(many)) <= len(pickle.dumps(few)) + 200  # the numbers are larger, not more
+
+
+def test_the_evidence_of_no_rows(fitted, evidence_of):
+    clf = fitted()
+    zero = evidence_of(clf, [])
+    assert zero == Evidence(clf.fingerprint_)
+    assert zero.rows == {}
+    assert repr(zero) == "Evidence(no rows)"
+    assert clf.adapt(evidence=zero).table().empty
+    assert evidence_of(clf, range(10)) != zero
+    assert zero != 0
+
+
+def test_groups_of_parts_may_differ(fitted, batch, evidence_of):
+    clf, z = fitted(), batch.z
+    first, second = (evidence_of(clf, np.flatnonzero(z == group)) for group in (0, 1))
+    assert list(first.groups) == [0]
+    assert repr(first + second) == "Evidence(0: 100 rows, 1: 100 rows)"
+    assert first + second == evidence_of(clf, range(N))
+    with pytest.raises(ValueError, match="rows of group '1': there are none"):
+        _ = first - second
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_rows_that_were_never_added_cannot_be_taken_away(fitted, evidence_of, pool):
+    clf = fitted(pool=pool)
+    with pytest.raises(ValueError, match="never added"):
+        _ = evidence_of(clf, range(10)) - evidence_of(clf, range(N))
+
+
+def test_members_counts_are_not_taken_below_zero(fitted, evidence_of):
+    clf = fitted()
+    evidence = evidence_of(clf, range(N)).groups[0]
+    forged = type(evidence)(evidence.scores, evidence.tally + 1)
+    with pytest.raises(ValueError, match="never added"):
+        _ = evidence - forged
+
+
+OTHERS = {
+    "another seed": {"random_state": 1},
+    "another quantifier": {"quantifier": "emq"},
+    "another pool": {"pool": "threshold"},
+    "other scores": {"scores": "folds"},
+    "another grid": {"prevalences": 9},
+    "other folds": {"cv": 4},
+}
+
+
+@pytest.mark.parametrize("settings", OTHERS.values(), ids=OTHERS)
+def test_another_model_refuses_evidence_and_adaptations(fitted, batch, evidence_of, settings):
+    mine, other = fitted(), fitted(**settings)
+    evidence = evidence_of(other, range(N))
+    adaptation = other.adapt(evidence=evidence)
+    groups = {"sensitive_features": batch.z}
+    with pytest.raises(ValueError, match=f"evidence must come from this model .*{mine.fingerprint_[:12]}.* got one"):
+        mine.adapt(evidence=evidence)
+    for predict in (mine.predict, mine.predict_proba):
+        with pytest.raises(ValueError, match=f"adaptation must come from this model.*{other.fingerprint_[:12]}"):
+            predict(batch.X, adaptation=adaptation, **groups)
+    with pytest.raises(ValueError, match="adaptation must come from this model"):
+        mine.score(batch.X, batch.y, adaptation=adaptation, **groups)
+    with pytest.raises(ValueError, match="evidence must come from one model"):
+        _ = evidence + evidence_of(mine, range(N))
+
+
+def test_what_is_no_evidence_is_refused(fitted, batch, evidence_of):
+    clf = fitted()
+    evidence = evidence_of(clf, range(5))
+    with pytest.raises(TypeError, match="evidence must be of type Evidence, got dict"):
+        clf.adapt(evidence={})
+    with pytest.raises(TypeError, match="adaptation must be of type Adaptation, got Evidence"):
+        clf.predict(batch.X, sensitive_features=batch.z, adaptation=evidence)
+    with pytest.raises(TypeError, match="evidence adds to evidence, got int"):
+        _ = evidence + 1
+    for both_or_neither in ({}, {"X": batch.X, "evidence": evidence}):
+        with pytest.raises(ValueError, match="exactly one of X and evidence must be given, got (neither|both)"):
+            clf.adapt(**both_or_neither)
+    with pytest.raises(ValueError, match="sensitive_features must be None when evidence is given"):
+        clf.adapt(evidence=evidence, sensitive_features=batch.z)
+
+
+def test_several_sensitive_columns_keep_their_combinations(train):
+    z = pd.DataFrame({"a": train.z, "b": np.arange(600) % 2})
+    clf = CapeClassifier(LogisticRegression(), random_state=0, cv=2).fit(train.X, train.y, sensitive_features=z)
+    evidence = clf.evidence(train.X, sensitive_features=z)
+    assert list(evidence.groups) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert repr(evidence).startswith("Evidence(0, 0: 1")
