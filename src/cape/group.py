@@ -63,7 +63,7 @@ class GroupModel:
         rates = self.pool.rates
         arrays = [self.edges, self.pool.thetas, rates.true_positives, rates.false_positives]
         arrays += [part for h in (self.positives, self.negatives) for part in (h.counts, h.sums)]
-        params = getattr(self.quantifier, "get_params", dict)()
+        params: dict[str, Any] = getattr(self.quantifier, "get_params", dict)()
         plain = {name: params[name] for name in sorted(params) if isinstance(params[name], (str, int, float, bool))}
         roles = (type(self.pool).__name__, len(self.scorer.models), type(self.quantifier).__name__, plain)
         return [repr(roles).encode(), *(np.ascontiguousarray(array).tobytes() for array in arrays)]
