@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
@@ -32,6 +33,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "all_if_none",
+    "available_threads",
     "check_binary_labels",
     "check_choice",
     "check_columns",
@@ -53,6 +55,7 @@ __all__ = [
     "validate_data",
 ]
 
+available_threads = _openmp_effective_n_threads
 fit_context = _fit_context
 number_of_rows = _num_samples
 
@@ -221,7 +224,9 @@ class Groups:
         """Each group with its rows in ascending order; ``None`` stands for all rows when there is one group."""
         if len(self.keys) == 1:
             return [(self.keys[0], None)]
-        order = np.argsort(self.codes, kind="stable")
+        if len(self.keys) <= 4:
+            return [(key, np.flatnonzero(self.codes == code)) for code, key in enumerate(self.keys)]
+        order = np.argsort(self.codes, kind="stable")  # by radix, since codes have few bits
         ends = np.cumsum(np.bincount(self.codes, minlength=len(self.keys)))
         return [(key, order[start:end]) for key, start, end in zip(self.keys, [0, *ends], ends, strict=False)]
 
@@ -234,7 +239,10 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
     if len(columns) > 1:
         codes, keys = _combine(columns)
     order = _sorted_positions(keys)
-    rank = np.empty(len(keys), dtype=np.int64)
+    codes = codes.astype(np.min_scalar_type(-len(keys)))
+    if order == list(range(len(keys))):
+        return Groups(codes, keys)
+    rank = np.empty(len(keys), dtype=codes.dtype)
     rank[order] = np.arange(len(keys))
     return Groups(rank[codes], [keys[i] for i in order])
 
@@ -273,10 +281,10 @@ def _factorize(column: Any, name: str) -> tuple[np.ndarray, list[Group]]:
         codes, uniques = pd.factorize(values)
     except TypeError as error:
         raise ValueError(f"{name} must hold one value a row and column, such as text or a number: {error}.") from None
-    missing = int((codes < 0).sum())
+    missing = np.count_nonzero(codes < 0)
     if missing:
         raise ValueError(f"{name} must name a group in every row, got {missing} missing of {len(codes)}.")
-    return codes.astype(np.int64), [getattr(key, "item", lambda key=key: key)() for key in uniques]
+    return codes, [getattr(key, "item", lambda key=key: key)() for key in uniques]
 
 
 def _combine(columns: list[tuple[np.ndarray, list[Group]]]) -> tuple[np.ndarray, list[Group]]:
@@ -294,7 +302,7 @@ def _combine(columns: list[tuple[np.ndarray, list[Group]]]) -> tuple[np.ndarray,
             number, place = divmod(number, len(keys))
             key = (keys[place], *key)
         combinations.append(key)
-    return code.astype(np.int64), combinations  # type: ignore[return-value]
+    return code, combinations  # type: ignore[return-value]
 
 
 def _sorted_positions(keys: list[Group]) -> list[int]:

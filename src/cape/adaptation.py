@@ -16,7 +16,7 @@ from cape.group import GroupModel
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Adaptation", "GroupAdaptation", "adapt_group", "nearest_member"]
+__all__ = ["Adaptation", "GroupAdaptation", "adapt_group", "choose_member", "nearest_member"]
 
 
 def nearest_member(predicted_prevalences: np.ndarray, thetas: np.ndarray, estimate: Any) -> np.ndarray:
@@ -77,6 +77,12 @@ class GroupAdaptation:
     theta: float
     predicted_prevalence: float
     pd_bound: float
+
+
+def choose_member(model: GroupModel, evidence: GroupEvidence) -> int:
+    """The member that `adapt_group` chooses, without its interval."""
+    predicted = model.pool.predicted_prevalences(evidence)
+    return int(nearest_member(predicted, model.pool.thetas, model.quantifier.estimate(evidence.scores)))
 
 
 def adapt_group(model: GroupModel, evidence: GroupEvidence, level: float) -> GroupAdaptation:

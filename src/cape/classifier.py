@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -20,6 +21,7 @@ from cape._validation import (
     Interval,
     StrOptions,
     all_if_none,
+    available_threads,
     check_binary_labels,
     check_columns,
     check_groups,
@@ -33,17 +35,19 @@ from cape._validation import (
     number_of_rows,
     pickable,
     split_columns,
-    take_rows,
     validate_data,
 )
-from cape.adaptation import Adaptation, adapt_evidence, nearest_member
+from cape.adaptation import Adaptation, adapt_evidence, choose_member, nearest_member
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
-from cape.scoring import weight_keyword
+from cape.scoring import RowsOf, as_array, weight_keyword
 from cape.training import Training, check_prefit
 
 __all__ = ["CapeClassifier", "prevalence_grid"]
+
+_MANY_ROWS = 50_000
+"""From so many rows on, threads save more than they cost."""
 
 
 def prevalence_grid(k: int) -> np.ndarray:
@@ -297,9 +301,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         positive = np.zeros(number_of_rows(X), dtype=bool)
-        for _, model, rows, part in self._parts(X, sensitive_features):
-            positive[all_if_none(rows)] = _decide_individually(model, part)
-        return self.classes_[positive.astype(int)]
+        parts = self._parts(X, sensitive_features)
+        for part, decided in _each(lambda part: _decide_individually(part.model, part.features), parts):
+            positive[all_if_none(part.rows)] = decided
+        return self.classes_[positive.astype(np.intp)]
 
     def score(self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None):
         """Accuracy of `predict` on this batch.
@@ -332,9 +337,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        check_is_fitted(self)
-        parts = self._parts(X, sensitive_features)
-        return Evidence(self.fingerprint_, {group: model.look(part)[0] for group, model, _, part in parts})
+        looked = _each(lambda part: part.model.look(part.features)[0], self._parts(X, sensitive_features))
+        return Evidence(self.fingerprint_, {part.group: found for part, found in looked})
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
         """Estimate each group's prevalence and choose its member.
@@ -415,8 +419,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             print_.update(part)
         return print_.hexdigest()
 
-    def _parts(self, X, sensitive_features) -> Iterator[tuple[Any, GroupModel, np.ndarray | None, Any]]:
-        """Cut a batch into groups: of each the group, its model, its rows (None: all) and its features."""
+    def _parts(self, X, sensitive_features) -> list[_Part]:
+        """Cut a batch into groups."""
         check_is_fitted(self)
         grouped = sensitive_features is not None or self.group_columns is not None
         if self.grouped_ and not grouped:
@@ -427,9 +431,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_columns(self, X)
         features, groups = _split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, sensitive_features=groups)
-        models = [self._model_of(group, np.bincount(groups.codes)[code]) for code, group in enumerate(groups.keys)]
-        for (group, rows), model in zip(groups.rows(), models, strict=True):
-            yield group, model, rows, take_rows(features, rows)
+        sizes = np.bincount(groups.codes, minlength=len(groups.keys))
+        models = [self._model_of(group, n) for group, n in zip(groups.keys, sizes, strict=True)]
+        array = as_array(features)
+        return [
+            _Part(group, model, rows, RowsOf(features, rows, array=array))
+            for (group, rows), model in zip(groups.rows(), models, strict=True)
+        ]
 
     def _model_of(self, group, n_rows: int | None = None) -> GroupModel:
         if group in self.models_:
@@ -448,20 +456,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_mine("adaptation", adaptation, Adaptation)
         result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
-        for group, model, rows, part in self._parts(X, sensitive_features):
-            if adaptation is None:
-                evidence, scores = model.look(part)
-                found = adapt_evidence({group: model}, Evidence(self.fingerprint_, {group: evidence}), 0.95)
-                member = found.groups[group].member
-                scores = model.pool.pick(scores, member)
-            else:
-                if group not in adaptation.groups:
-                    raise ValueError(
-                        f"adaptation must hold every group of X, got {list(adaptation.groups)} without {group!r}."
-                    )
-                member = adaptation.groups[group].member
-                scores = model.pool.scores_of(part, member)
-            result[all_if_none(rows)] = getattr(model.pool, how)(scores, member)
+        parts = self._parts(X, sensitive_features)
+        for part, decided in _each(lambda part: _decide_part(part, adaptation, how), parts):
+            result[all_if_none(part.rows)] = decided
         return result
 
     def _check_mine(self, name, thing, kind):
@@ -488,15 +485,51 @@ def _split_groups(X, sensitive_features, group_columns) -> tuple[Any, Groups]:
     return features, check_groups(columns, "group_columns")
 
 
+class _Part(NamedTuple):
+    """The rows of a batch that are of one group: which (None: all of them), and their features."""
+
+    group: Any
+    model: GroupModel
+    rows: np.ndarray | None
+    features: RowsOf
+
+
+def _each(work: Callable[[_Part], Any], parts: list[_Part]) -> Iterator[tuple[_Part, Any]]:
+    """Do the work of each group; linear ones of many rows side by side, since their learners start no threads."""
+    threads = min(len(parts), available_threads())
+    many = sum(len(part.features) for part in parts) >= _MANY_ROWS
+    if threads < 2 or not many or not all(part.model.is_linear for part in parts):
+        yield from ((part, work(part)) for part in parts)
+        return
+    with ThreadPoolExecutor(threads) as executor:
+        yield from zip(parts, executor.map(work, parts), strict=True)
+
+
+def _decide_part(part: _Part, adaptation: Adaptation | None, how: str) -> np.ndarray:
+    """``decide`` or ``probability`` of one group's rows, by the member of the adaptation or of the rows' own."""
+    model, pool = part.model, part.model.pool
+    if adaptation is None:
+        evidence, read = model.look(part.features)
+        member = choose_member(model, evidence)
+        if how == "decide":
+            return pool.decide_by(read, member)
+        return pool.probability(pool.scores_of(part.features, member, read), member)
+    if part.group not in adaptation.groups:
+        raise ValueError(
+            f"adaptation must hold every group of X, got {list(adaptation.groups)} without {part.group!r}."
+        )
+    member = adaptation.groups[part.group].member
+    return getattr(pool, how)(pool.scores_of(part.features, member), member)
+
+
 def _decide_individually(model: GroupModel, X, block: int = 1000) -> np.ndarray:
     """Algorithm 1 with each row as a batch: a member's predicted prevalence is then 0 or 1."""
-    scores = model.scorer(X)
-    deciding = scores[0] if model.pool.shares_scores else model.pool.scores(X)
+    scores, read = model.read(X)
     estimates = model.quantifier.estimate_each(scores)
-    positive = np.zeros(len(deciding), dtype=bool)
-    for start in range(0, len(deciding), block):
+    positive = np.zeros(len(read), dtype=bool)
+    for start in range(0, len(read), block):
         part = slice(start, start + block)
-        decided = model.pool.decide_each(deciding[part])
+        decided = model.pool.decide_each(read[part])
         member = nearest_member(decided, model.pool.thetas, estimates[part])
         positive[part] = np.take_along_axis(decided, member[:, None], axis=1)[:, 0]
     return positive

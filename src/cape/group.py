@@ -9,9 +9,10 @@ import numpy as np
 
 from cape.evidence import GroupEvidence
 from cape.histogram import ScoreHistogram
+from cape.linear import LinearStack
 from cape.pool import ResampledPool, ThresholdPool
 from cape.quantify import Quantifier
-from cape.scoring import Scorer
+from cape.scoring import RowsOf, Scorer
 
 __all__ = ["GroupModel"]
 
@@ -52,11 +53,25 @@ class GroupModel:
         return self.positives.edges
 
     def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
-        """Evidence of rows of this group, and the scores that members decide by, so that no row is scored twice."""
-        scores = self.scorer(X)
-        deciding = scores[0] if self.pool.shares_scores else self.pool.scores(X)
+        """Evidence of rows of this group, and what members decide by, so that no row is scored twice.
+
+        Parameters
+        ----------
+        X : table, or RowsOf
+        """
+        scores, read = self.read(X)
         histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
-        return GroupEvidence(histogram, self.pool.tally(deciding, self.edges)), deciding
+        return GroupEvidence(histogram, self.pool.tally(read, self.edges)), read
+
+    def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row its scores, of shape (n_models, n_rows), and what the members decide by."""
+        return self.pool.read(RowsOf.of(X), self.scorer)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether to score is to multiply matrices: work that threads can share without getting in each other's way."""
+        models = [*self.scorer.models, *self.pool.models]
+        return LinearStack.of(models, self.pool.positive) is not None
 
     def parts(self) -> list[bytes]:
         """What a fingerprint is made of: histograms, members, and who scores and quantifies."""

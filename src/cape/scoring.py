@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from cape._validation import has_fit_parameter, number_of_rows
-from cape.histogram import ONE, round_scores
+from cape._validation import has_fit_parameter, number_of_rows, take_rows
+from cape.histogram import HALF, ONE, round_scores
+from cape.linear import LinearStack
 
-__all__ = ["Scorer", "fit_learner", "is_steady", "score_rows", "weight_keyword"]
+__all__ = ["RowsOf", "Scorer", "as_array", "fit_learner", "is_steady", "read_rows", "score_rows", "weight_keyword"]
+
+_HALF_DECISION = 2.0**-31
+"""Log-odds above which a score, rounded to a multiple of 2^-32, is above 1/2: those of 1/2 + 2^-33."""
 
 _ROWS_PER_COEFFICIENT = 20
 
@@ -41,8 +48,95 @@ def fit_learner(estimator: Any, X: Any, y: np.ndarray, *, weights: np.ndarray | 
     return model.fit(X, y, **{weight_keyword(model): weights})
 
 
+class RowsOf:
+    """Some rows of a table, copied out once, and only if a learner needs them whole.
+
+    Parameters
+    ----------
+    X : table
+    rows : ndarray of int or None, default=None
+        Which rows; None is all of them.
+    array : ndarray, optional
+        The numbers of ``X``, if somebody has them already; see `as_array`.
+
+    Examples
+    --------
+    >>> some = RowsOf(np.arange(6.0).reshape(3, 2), np.array([0, 2]))
+    >>> len(some), some.table.tolist()
+    (2, [[0.0, 1.0], [4.0, 5.0]])
+    """
+
+    def __init__(self, X: Any, rows: np.ndarray | None = None, *, array: np.ndarray | None = None):
+        self.X, self.rows = X, rows
+        self.array = as_array(X) if array is None else array
+
+    @classmethod
+    def of(cls, X: Any) -> RowsOf:
+        """All rows of a table; rows already chosen stay as they are."""
+        return X if isinstance(X, cls) else cls(X)
+
+    def __len__(self) -> int:
+        return number_of_rows(self.X) if self.rows is None else len(self.rows)
+
+    @cached_property
+    def table(self) -> Any:
+        """The rows, as a table of the kind they came in."""
+        return take_rows(self.X, self.rows)
+
+
+def as_array(X: Any) -> np.ndarray | None:
+    """The numbers of a numpy or pandas table as a linear learner reads them; None for tables of any other content."""
+    if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):
+        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fi" for dtype in np.ravel(X.dtypes)):
+            return None
+        X = X.to_numpy()
+    return X if type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float32, np.float64) else None
+
+
 def score_rows(model: Any, X: Any, positive: Any) -> np.ndarray:
-    """Rounded score of each row: the model's probability of the label ``positive``."""
+    """Rounded score of each row (of a table or `RowsOf`): the model's probability of the label ``positive``."""
+    return read_rows(X, positive, scoring=[model])[0][0]
+
+
+def read_rows(
+    X: Any, positive: Any, *, scoring: Sequence[Any] = (), voting: Sequence[Any] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """What models say of the rows of a table, or of `RowsOf`.
+
+    Returns
+    -------
+    scores : ndarray of int64 of shape (n_scoring, n_rows)
+        Rounded scores by the models ``scoring``.
+    votes : ndarray of bool of shape (n_rows, n_voting)
+        Whether the score by each of the models ``voting`` is above 1/2.
+    """
+    rows = RowsOf.of(X)
+    scores = np.empty((len(scoring), len(rows)), dtype=np.int64)
+    votes = np.empty((len(rows), len(voting)), dtype=bool)
+    if not _read_linear(rows, positive, scoring, voting, scores, votes):
+        for i, model in enumerate(scoring):
+            scores[i] = _score(model, rows.table, positive)
+        for i, model in enumerate(voting):
+            votes[:, i] = _score(model, rows.table, positive) > HALF
+    return scores, votes
+
+
+def _read_linear(rows: RowsOf, positive: Any, scoring: Any, voting: Any, scores: Any, votes: Any) -> bool:
+    """Fill ``scores`` and ``votes`` if all models are linear; False, and nothing of use in them, if not."""
+    X, stack, k = rows.array, LinearStack.of([*scoring, *voting], positive), len(scoring)
+    if X is None or stack is None or X.shape[1] != len(stack.weights):
+        return False
+    above_half = _HALF_DECISION - stack.intercepts[k:]
+    for place, products in stack.products(X, rows.rows):
+        if not np.isfinite(products[:, 0]).all():  # predict_proba will say what is wrong with X
+            return False
+        if k:
+            scores[:, place] = np.rint(expit(products[:, :k] + stack.intercepts[:k]) * float(ONE)).T
+        np.greater(products[:, k:], above_half, out=votes[place])
+    return True
+
+
+def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
     if number_of_rows(X) == 0:
         return np.empty(0, dtype=np.int64)
     probabilities = np.asarray(model.predict_proba(X))
@@ -77,7 +171,7 @@ class Scorer:
 
     def __call__(self, X: Any) -> np.ndarray:
         """Rounded scores of shape (n_models, n_rows)."""
-        return np.stack([score_rows(model, X, self.positive) for model in self.models])
+        return read_rows(X, self.positive, scoring=self.models)[0]
 
 
 def as_probability(scores: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from cape.evidence import GroupEvidence
 from cape.histogram import HALF
 from cape.pool._rates import MemberRates
 from cape.sampling import pp_sampling
-from cape.scoring import as_probability, fit_learner, score_rows
+from cape.scoring import Scorer, as_probability, fit_learner, read_rows, score_rows
 
 __all__ = ["ResampledPool", "fit_member"]
 
@@ -58,37 +58,40 @@ class ResampledPool:
     rates: MemberRates
     positive: Any
 
-    shares_scores = False
-
     @classmethod
     def of(cls, thetas: np.ndarray, fitted: list[tuple[Any, tuple[float, ...]]], positive: Any) -> ResampledPool:
         """From what `fit_member` gave for each theta."""
         counts = np.array([called for _, called in fitted]).T
         return cls(thetas, [model for model, _ in fitted], MemberRates(*counts), positive)
 
-    def scores(self, X: Any) -> np.ndarray:
-        """Rounded scores of every member, of shape (n_rows, n_members)."""
-        return np.column_stack([self.scores_of(X, member) for member in range(len(self.members))])
+    @property
+    def models(self) -> list[Any]:
+        """The fitted learners behind the members."""
+        return self.members
 
-    def scores_of(self, X: Any, member: int) -> np.ndarray:
+    def read(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by the scorer, and each member's decision on each row, of shape (n_rows, n_members): a byte each."""
+        return read_rows(X, self.positive, scoring=scorer.models, voting=self.members)
+
+    def scores_of(self, X: Any, member: int, read: np.ndarray | None = None) -> np.ndarray:
         """Rounded scores of one member."""
         return score_rows(self.members[member], X, self.positive)
 
-    def pick(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """The scores that one member decides by, out of those of all."""
-        return scores[:, member]
-
-    def tally(self, scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    def tally(self, read: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """How many rows each member calls positive."""
-        return np.count_nonzero(scores > HALF, axis=0).astype(np.int64)
+        return np.array([np.count_nonzero(votes) for votes in read.T], dtype=np.int64)
 
     def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
         """Share of rows that each member calls positive: rho-hat of Algorithm 1."""
         return evidence.tally / evidence.scores.size
 
-    def decide_each(self, scores: np.ndarray) -> np.ndarray:
+    def decide_each(self, read: np.ndarray) -> np.ndarray:
         """Each member's decision on each row, of shape (n_rows, n_members)."""
-        return scores > HALF
+        return read
+
+    def decide_by(self, read: np.ndarray, member: int) -> np.ndarray:
+        """One member's decision on each row."""
+        return read[:, member]
 
     def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Whether a member calls rows positive: its score is above 1/2, strictly."""

@@ -10,7 +10,7 @@ import numpy as np
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.pool._rates import MemberRates
-from cape.scoring import score_rows
+from cape.scoring import Scorer, read_rows, score_rows
 
 __all__ = ["ThresholdPool"]
 
@@ -56,30 +56,39 @@ class ThresholdPool:
             model, positive, cuts, thetas, MemberRates(positives.above(), n1, negatives.above(), n0), shares_scores
         )
 
-    def scores(self, X: Any) -> np.ndarray:
-        """Rounded scores that all cuts decide by."""
-        return score_rows(self.model, X, self.positive)
+    @property
+    def models(self) -> list[Any]:
+        """The fitted learners behind the members."""
+        return [self.model]
 
-    def scores_of(self, X: Any, member: int) -> np.ndarray:
-        """The same for every member."""
-        return self.scores(X)
+    def read(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by the scorer, and those that all cuts decide by."""
+        if self.shares_scores:
+            scores = scorer(X)
+            return scores, scores[0]
+        scores = read_rows(X, self.positive, scoring=[*scorer.models, self.model])[0]
+        return scores[:-1], scores[-1]
 
-    def pick(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """The same for every member."""
-        return scores
+    def scores_of(self, X: Any, member: int, read: np.ndarray | None = None) -> np.ndarray:
+        """The same for every member; ``read`` itself if the rows have been read."""
+        return score_rows(self.model, X, self.positive) if read is None else read
 
-    def tally(self, scores: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
+    def tally(self, read: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
         """Histogram of the deciding scores; None when the quantifier's is the same."""
-        return None if self.shares_scores else ScoreHistogram.of(scores, edges)
+        return None if self.shares_scores else ScoreHistogram.of(read, edges)
 
     def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
         """Share of rows above each cut."""
         histogram = evidence.scores if evidence.tally is None else evidence.tally
         return histogram.above() / histogram.counts.sum()
 
-    def decide_each(self, scores: np.ndarray) -> np.ndarray:
+    def decide_each(self, read: np.ndarray) -> np.ndarray:
         """Each cut's decision on each row, of shape (n_rows, n_members)."""
-        return scores[:, None] > self.cuts
+        return read[:, None] > self.cuts
+
+    def decide_by(self, read: np.ndarray, member: int) -> np.ndarray:
+        """One cut's decision on each row."""
+        return self.decide(read, member)
 
     def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Whether the scores are above the member's cut, strictly."""
