@@ -63,6 +63,11 @@ class GroupModel:
         histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
         return GroupEvidence(histogram, self.pool.tally(read, self.edges)), read
 
+    def no_evidence(self) -> GroupEvidence:
+        """Evidence of no rows, the zero of the addition."""
+        histogram = ScoreHistogram.empty(self.edges, unit=len(self.scorer.models), keep_rows=self.quantifier.keeps_rows)
+        return GroupEvidence(histogram, self.pool.tally(self.pool.nothing(), self.edges))
+
     def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Of each row its scores, of shape (n_models, n_rows), and what the members decide by."""
         return self.pool.read(RowsOf.of(X), self.scorer)

@@ -77,6 +77,10 @@ class ResampledPool:
         """Rounded scores of one member."""
         return score_rows(self.members[member], X, self.positive)
 
+    def nothing(self) -> np.ndarray:
+        """What `read` gives of no rows."""
+        return np.empty((0, len(self.members)), dtype=bool)
+
     def tally(self, read: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """How many rows each member calls positive."""
         return np.array([np.count_nonzero(votes) for votes in read.T], dtype=np.int64)

@@ -73,6 +73,10 @@ class ThresholdPool:
         """The same for every member; ``read`` itself if the rows have been read."""
         return score_rows(self.model, X, self.positive) if read is None else read
 
+    def nothing(self) -> np.ndarray:
+        """What `read` gives of no rows."""
+        return np.empty(0, dtype=np.int64)
+
     def tally(self, read: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
         """Histogram of the deciding scores; None when the quantifier's is the same."""
         return None if self.shares_scores else ScoreHistogram.of(read, edges)
