@@ -3,7 +3,7 @@
 from cape.compare._aif360_methods import AdversarialDebiasing, CalibratedEqOdds, MetaFair, RejectOption, Reweighing
 from cape.compare._cape_one import CapeOne
 from cape.compare._fairlearn import FairlearnReduction, FairlearnThreshold
-from cape.compare._max_acc import MaxAcc
+from cape.compare._max_acc import MaxAcc, with_group_columns
 from cape.compare._methods import METHODS, FairClassifier, Method, make_method, missing_packages
 from cape.compare._trivial import AlwaysPositive
 
@@ -23,4 +23,5 @@ __all__ = [
     "Reweighing",
     "make_method",
     "missing_packages",
+    "with_group_columns",
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cape._validation import check_binary_labels, check_choice, check_groups, check_is_fitted, group_name, take_rows
 from cape.compare._holdout import split_holdout
 from cape.compare._max_acc import with_group_columns
-from cape.scoring import fit_learner
+from cape.scoring import fit_learner, weight_keyword
 
 __all__ = ["FairlearnReduction", "FairlearnThreshold"]
 
@@ -89,7 +90,7 @@ class FairlearnReduction(_Fairlearn):
         from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
 
         parity = DemographicParity() if self.constraint == "demographic_parity" else EqualizedOdds()
-        self.fitted_ = ExponentiatedGradient(self.estimator, parity)
+        self.fitted_ = ExponentiatedGradient(self.estimator, parity, sample_weight_name=weight_keyword(self.estimator))
         self.fitted_.fit(X, y, sensitive_features=_names(groups))
 
     def _predict(self, X, names):
@@ -132,6 +133,4 @@ class FairlearnThreshold(_Fairlearn):
 
 def _names(groups):
     """The name of each row's group, since Fairlearn takes one column."""
-    import numpy as np
-
     return np.array([group_name(key) for key in groups.keys])[groups.codes]

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from cape._validation import Group, check_groups, check_is_fitted, check_same_length
 
-__all__ = ["MaxAcc"]
+__all__ = ["MaxAcc", "with_group_columns"]
 
 
 class MaxAcc(ClassifierMixin, BaseEstimator):
@@ -66,7 +66,13 @@ class MaxAcc(ClassifierMixin, BaseEstimator):
 
 
 def with_group_columns(X, sensitive_features, known: list[Group]):
-    """X with an indicator column for each known group but the first."""
+    """X with an indicator column for each known group but the first; a group not known has none.
+
+    Examples
+    --------
+    >>> with_group_columns(np.array([[5.0], [6.0]]), ["a", "b"], ["a", "b"]).tolist()
+    [[5.0, 0.0], [6.0, 1.0]]
+    """
     groups = check_groups(sensitive_features)
     check_same_length(X=X, sensitive_features=groups)
     place = np.array([known.index(key) if key in known else 0 for key in groups.keys], dtype=int)

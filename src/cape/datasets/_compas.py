@@ -59,8 +59,8 @@ def fetch_compas(*, subset: str = "all", data_home: str | os.PathLike[str] | Non
     Returns
     -------
     Bunch
-        ``data`` (DataFrame of numbers), ``target`` (1: re-offends), ``sensitive_features`` (race), ``frame``, ``groups``
-        (the paper's Z=0, Z=1), ``variant`` and ``DESCR``.
+        ``data`` (DataFrame of numbers), ``target`` (1: re-offends), ``sensitive_features`` (race), ``frame``,
+        ``groups`` (the paper's Z=0, Z=1), ``variant`` and ``DESCR``.
 
     Examples
     --------

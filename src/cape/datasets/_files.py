@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from cape._newfile import new_file
 
 __all__ = ["RemoteFile", "data_folder", "get_file"]
 
@@ -67,22 +68,15 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
 
 def _download(file: RemoteFile, path: Path) -> None:
-    part = None
     try:
         fetch = _downloader()
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-        part = Path(name)
-        fetch(file.url, name)
-        if why := _why_wrong(part, file.sha256):
-            raise OSError(f"what came {why}")
-        part.replace(path)
+        with new_file(path) as part:
+            fetch(file.url, str(part))
+            if why := _why_wrong(part, file.sha256):
+                raise OSError(f"what came {why}")
     except (OSError, ValueError, ImportError) as error:  # requests' errors are OSErrors
         raise OSError(f"{path.name} could not be downloaded: {error}. {_by_hand(file, path)}") from error
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
 
 
 def _downloader() -> Callable[[str, str], None]:

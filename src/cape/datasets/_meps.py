@@ -37,17 +37,66 @@ _PANELS = {
 
 # Columns whose names in the files end in the round of the interview (53, or 53X where edited) or in the year.
 _ROUND_X = ("AGE", "MARRY", "FTSTU")
-_ROUND = (
-    "ACTDTY HONRDC RTHLTH MNHLTH CHBRON JTPAIN PREGNT WLKLIM ACTLIM SOCLIM COGLIM EMPST REGION"
-).split()
+_ROUND = [
+    "ACTDTY",
+    "HONRDC",
+    "RTHLTH",
+    "MNHLTH",
+    "CHBRON",
+    "JTPAIN",
+    "PREGNT",
+    "WLKLIM",
+    "ACTLIM",
+    "SOCLIM",
+    "COGLIM",
+    "EMPST",
+    "REGION",
+]
 _YEAR = ("POVCAT", "INSCOV")
 _TRIPS = ("OBTOTV", "OPTOTV", "ERTOT", "IPNGTD", "HHTOTD")
 
-_FEATURES = (
-    "REGION AGE SEX MARRY FTSTU ACTDTY HONRDC RTHLTH MNHLTH HIBPDX CHDDX ANGIDX MIDX OHRTDX STRKDX EMPHDX CHBRON "
-    "CHOLDX CANCERDX DIABDX JTPAIN ARTHDX ARTHTYPE ASTHDX ADHDADDX PREGNT WLKLIM ACTLIM SOCLIM COGLIM DFHEAR42 "
-    "DFSEE42 ADSMOK42 PCS42 MCS42 K6SUM42 PHQ242 EMPST POVCAT INSCOV"
-).split()
+_FEATURES = [
+    "REGION",
+    "AGE",
+    "SEX",
+    "MARRY",
+    "FTSTU",
+    "ACTDTY",
+    "HONRDC",
+    "RTHLTH",
+    "MNHLTH",
+    "HIBPDX",
+    "CHDDX",
+    "ANGIDX",
+    "MIDX",
+    "OHRTDX",
+    "STRKDX",
+    "EMPHDX",
+    "CHBRON",
+    "CHOLDX",
+    "CANCERDX",
+    "DIABDX",
+    "JTPAIN",
+    "ARTHDX",
+    "ARTHTYPE",
+    "ASTHDX",
+    "ADHDADDX",
+    "PREGNT",
+    "WLKLIM",
+    "ACTLIM",
+    "SOCLIM",
+    "COGLIM",
+    "DFHEAR42",
+    "DFSEE42",
+    "ADSMOK42",
+    "PCS42",
+    "MCS42",
+    "K6SUM42",
+    "PHQ242",
+    "EMPST",
+    "POVCAT",
+    "INSCOV",
+]
 _NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42")
 _CATEGORICAL = [name for name in _FEATURES if name not in _NOT_CATEGORICAL] + ["EDUCYR", "HIDEG"]
 

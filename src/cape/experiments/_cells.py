@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from cape import __version__
+from cape._newfile import new_file
 
 __all__ = ["Cell", "OnStep", "digest", "run_cells"]
 
@@ -118,7 +118,5 @@ def _stored(cell: Cell, folder: Path | None) -> dict[str, Any] | None:
 
 def _store(cell: Cell, result: dict[str, Any], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    path = _path(cell, folder)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps({"name": cell.name, "key": _whole_key(cell), "result": result}), encoding="utf-8")
-    part.replace(path)
+    with new_file(_path(cell, folder), overwrite=True) as part:
+        part.write_text(json.dumps({"name": cell.name, "key": _whole_key(cell), "result": result}), encoding="utf-8")

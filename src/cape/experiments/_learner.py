@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape._validation import check_choice
-from cape.compare import MaxAcc
+from cape._validation import check_choice, check_groups
+from cape.compare import with_group_columns
 
 __all__ = ["GRID", "LEARNERS", "make_learner", "tune_boosting"]
 
@@ -32,7 +32,7 @@ def tune_boosting(X: Any, y: np.ndarray, sensitive_features: Any) -> dict[str, A
     dict
         ``best`` (parameters), ``scores`` (log loss of each setting) and ``rows``.
     """
-    features = MaxAcc(HistGradientBoostingClassifier()).features(X, sensitive_features)
+    features = with_group_columns(X, sensitive_features, check_groups(sensitive_features).keys)
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     search = GridSearchCV(_boosting(), GRID, scoring="neg_log_loss", cv=folds, refit=False).fit(features, y)
     tried = zip(search.cv_results_["params"], -search.cv_results_["mean_test_score"], strict=True)
