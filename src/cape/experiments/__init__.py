@@ -6,7 +6,7 @@ from cape.experiments._problem import Problem, compas_problem, meps_problem, tab
 from cape.experiments._published import published
 from cape.experiments._synthetic import run_synthetic
 from cape.experiments._tables import TextTable
-from cape.experiments._write import results_markdown, results_tables, write_results
+from cape.experiments._write import results_markdown, results_tables, write_page, write_results
 
 __all__ = [
     "Problem",
@@ -20,5 +20,6 @@ __all__ = [
     "run_demo",
     "run_synthetic",
     "table_problem",
+    "write_page",
     "write_results",
 ]

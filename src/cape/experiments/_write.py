@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,15 @@ from typing import Any
 from cape._newfile import new_file
 from cape.experiments._tables import TextTable, comparison_tables, synthetic_tables
 
-__all__ = ["results_markdown", "results_tables", "write_results"]
+__all__ = ["results_markdown", "results_tables", "write_page", "write_results"]
+
+
+_INTRODUCTION = """# Results
+
+The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior Probability Shifts*, run with this
+library: our numbers, the printed ones ("print"), and those of the classifiers that people would use instead. This page
+is made by `make results`; no number in it is typed in.
+"""
 
 
 def results_tables(results: dict[str, Any]) -> list[TextTable]:
@@ -40,6 +49,33 @@ def write_results(results: dict[str, Any], folder: Path, *, pictures: Sequence[P
         with new_file(folder / name, overwrite=True) as part:
             part.write_text(content, encoding="utf-8")
     return [folder / name for name in contents]
+
+
+def write_page(folders: Sequence[Path], page: Path) -> Path:
+    """Make one page of several finished runs, their pictures copied to ``images`` beside it.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Each with a ``results.json`` of `write_results`.
+    page : Path
+
+    Returns
+    -------
+    Path
+    """
+    images = page.parent / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    parts = [_INTRODUCTION]
+    for folder in folders:
+        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        pictures = sorted(folder.glob(f"{results['experiment']}-*.png"))
+        for picture in pictures:
+            shutil.copyfile(picture, images / picture.name)
+        parts.append(results_markdown(results, pictures=[f"images/{picture.name}" for picture in pictures]))
+    with new_file(page, overwrite=True) as part:
+        part.write_text("\n".join(parts), encoding="utf-8")
+    return page
 
 
 def results_markdown(results: dict[str, Any], *, pictures: Sequence[str] = ()) -> str:

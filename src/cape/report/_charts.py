@@ -49,7 +49,8 @@ def draw_prevalences(frame: pd.DataFrame) -> alt.LayerChart:
 
 
 def save_chart(chart: Any, path: Path) -> Path:
-    """Write a chart as PNG or SVG, by the ending of ``path``; no browser and no network."""
+    """Write a chart as PNG, SVG or a page of HTML, by the ending of ``path``; no browser and no network."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    chart.save(str(path), **({"scale_factor": 2} if path.suffix == ".png" else {}))
+    options: dict[str, dict[str, Any]] = {".png": {"scale_factor": 2}, ".html": {"inline": True}}
+    chart.save(str(path), **options.get(path.suffix, {}))
     return path
