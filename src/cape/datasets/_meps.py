@@ -53,6 +53,7 @@ _ROUND = [
     "REGION",
 ]
 _YEAR = ("POVCAT", "INSCOV")
+_PART = 5000  # rows read at a time: a full-year file has almost 2,000 columns
 _TRIPS = ("OBTOTV", "OPTOTV", "ERTOT", "IPNGTD", "HHTOTD")
 
 _FEATURES = [
@@ -190,7 +191,7 @@ def read_official(path: Path, year: int) -> pd.DataFrame:
 
 
 def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
-    """Some columns of the SAS transport file in a zip archive, read in parts: the whole has almost 2,000."""
+    """Some columns of the SAS transport file in a zip archive, read in parts."""
     import pandas as pd
 
     with zipfile.ZipFile(path) as archive:
@@ -199,12 +200,13 @@ def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
             raise ValueError(f"{path} must hold one SAS transport file (.ssp), got {archive.namelist()}.")
         content = io.BytesIO(archive.read(members[0]))
     parts = []
-    with pd.read_sas(content, format="xport", chunksize=5000) as reader:
+    with pd.read_sas(content, format="xport", encoding="latin-1", chunksize=_PART) as reader:
         for part in reader:
             if missing := [column for column in columns if column not in part]:
                 raise ValueError(f"{path} must have the columns {missing}, got {list(part.columns)[:20]}.")
             parts.append(part[columns])
-    return pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
+    return table.mask(table.abs() < 1e-70, 0.0)  # pandas reads the transport format's zero as 5.4e-79
 
 
 def _read_panel(path: Path, year: int) -> pd.DataFrame:

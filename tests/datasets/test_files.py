@@ -1,0 +1,142 @@
+"""Files that others publish: found, downloaded, verified, kept."""
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cape.datasets import _files
+from cape.datasets._files import RemoteFile, data_folder, get_file
+
+CONTENT = b"a,b\n1,2\n"
+FILE = RemoteFile("some/table.csv", "https://example.org/table.csv", hashlib.sha256(CONTENT).hexdigest())
+ARCHIVE = RemoteFile("some/table.zip", "https://example.org/table.zip", None, "Terms apply.")
+
+
+def archive_of(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("table.ssp", content)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """A network that serves what a test puts into it, and counts; an exception there is raised instead."""
+    served = {"asked": 0, "content": CONTENT}
+
+    def fetch(url, name):
+        served["asked"] += 1
+        if isinstance(served["content"], Exception):
+            Path(name).write_bytes(CONTENT[:3])
+            raise served["content"]
+        Path(name).write_bytes(served["content"])
+
+    monkeypatch.setattr(_files, "_downloader", lambda: fetch)
+    return served
+
+
+def files_below(folder):
+    return [path.name for path in folder.rglob("*") if path.is_file()]
+
+
+def test_downloads_once_and_then_needs_no_network(tmp_path, network):
+    first = get_file(FILE, tmp_path)
+    assert first.read_bytes() == CONTENT
+    network["content"] = AssertionError("the network was used a second time")
+    assert get_file(FILE, tmp_path) == first
+    assert network["asked"] == 1
+    assert files_below(tmp_path) == ["table.csv"]
+
+
+def test_wrong_checksum_leaves_no_file_and_says_what_to_do(tmp_path, network):
+    network["content"] = b"something else"
+    with pytest.raises(OSError, match=r"has sha256 .* expected") as caught:
+        get_file(FILE, tmp_path)
+    message = str(caught.value)
+    assert FILE.url in message and str(tmp_path / FILE.path) in message and FILE.sha256 in message
+    assert "CAPE_DATA" in message
+    assert files_below(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no route"), TimeoutError("slow"), ValueError("odd")])
+def test_no_network_leaves_no_half_file_and_says_what_to_do(tmp_path, network, error):
+    network["content"] = error
+    with pytest.raises(OSError, match=f"table.csv could not be downloaded: {error}. Download {FILE.url}"):
+        get_file(FILE, tmp_path)
+    assert files_below(tmp_path) == []
+
+
+def test_interrupted_download_leaves_no_half_file(tmp_path, monkeypatch):
+    def fetch(url, name):
+        Path(name).write_bytes(CONTENT[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_files, "_downloader", lambda: fetch)
+    with pytest.raises(KeyboardInterrupt):
+        get_file(FILE, tmp_path)
+    assert files_below(tmp_path) == []
+
+
+def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
+    path = tmp_path / FILE.path
+    path.parent.mkdir()
+    path.write_bytes(b"damaged")
+    with pytest.raises(OSError, match=r"table.csv has sha256 .* Download https://example.org"):
+        get_file(FILE, tmp_path)
+    assert path.read_bytes() == b"damaged"
+    assert network["asked"] == 0
+
+
+def test_an_archive_of_unknown_sum_is_verified_by_its_own(tmp_path, network):
+    network["content"] = archive_of(b"rows" * 100)
+    assert get_file(ARCHIVE, tmp_path).exists()
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:60], lambda content: content.replace(b"rows", b"rowz", 1)])
+def test_a_damaged_archive_is_refused(tmp_path, network, damage):
+    network["content"] = damage(archive_of(b"rows" * 100))
+    with pytest.raises(OSError, match=r"zip archive|damaged member") as caught:
+        get_file(ARCHIVE, tmp_path)
+    assert "Terms apply." in str(caught.value)
+    assert files_below(tmp_path) == []
+
+
+def test_without_pooch_the_error_says_so(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(OSError, match=r"needs pooch \(install cape-fair\[app\]\)"):
+        get_file(FILE, tmp_path)
+
+
+def test_pooch_itself_fetches_from_a_server(tmp_path):
+    """The real downloader against a server of our own."""
+    import http.server
+    import threading
+
+    class Serve(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(CONTENT)
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Serve) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        file = RemoteFile(FILE.path, f"http://127.0.0.1:{server.server_port}/table.csv", FILE.sha256)
+        assert get_file(file, tmp_path).read_bytes() == CONTENT
+        thread.join()
+
+
+def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPE_DATA", str(tmp_path / "variable"))
+    assert data_folder(tmp_path) == tmp_path
+    assert data_folder() == tmp_path / "variable"
+    monkeypatch.delenv("CAPE_DATA")
+    assert data_folder() == Path.home() / ".cache" / "cape"

@@ -1,0 +1,56 @@
+"""A task is data: rows, features, label and group are read off it."""
+
+import pandas as pd
+import pytest
+
+from cape.datasets import Task, read_task
+
+TASK = Task(
+    name="visits",
+    label="visits",
+    positive_from=10,
+    group="race",
+    groups={"w": "White", "n": "Non-White"},
+    period="date",
+    periods={"train": "2015", "test": "2016"},
+    features=("age", "sex"),
+    codes={"sex": {"F": 0, "M": 1}},
+    required=("charge",),
+    at_least={"age": 0},
+    notes="What was chosen.",
+)
+TABLE = pd.DataFrame(
+    {
+        "visits": [3, 12, 10, 9, 20, 30],
+        "race": ["w", "n", "x", "w", "n", "w"],
+        "date": ["2015-01-01", "2015-02-01", "2015-03-01", "2016-01-01", "2016-02-01", "2017-01-01"],
+        "age": [30, 40, 50, 60, -1, 70],
+        "sex": ["F", "M", "F", "M", "F", "M"],
+        "charge": ["a", "b", "c", "d", "e", None],
+    }
+)
+
+
+def test_reads_rows_features_labels_and_groups_of_a_period():
+    found = read_task(TASK, TABLE, "train")
+    assert found.data.to_dict("list") == {"age": [30, 40], "sex": [0, 1]}
+    assert found.target.tolist() == [0, 1]
+    assert found.sensitive_features.tolist() == ["White", "Non-White"]
+    assert found.groups == ["White", "Non-White"]
+    assert list(found.frame.columns) == ["age", "sex", "group", "y"]
+    assert found.DESCR == "What was chosen."
+
+
+def test_filters_leave_out_other_groups_low_values_missing_values_and_other_periods():
+    assert read_task(TASK, TABLE, "test").data["age"].tolist() == [60]
+    assert len(read_task(TASK, TABLE).target) == 3
+
+
+def test_an_unknown_period_is_an_error():
+    with pytest.raises(ValueError, match="subset must be one of 'all', 'train', 'test', got 'valid'"):
+        read_task(TASK, TABLE, "valid")
+
+
+def test_a_table_without_a_column_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match=r"table of visits must have the columns \['age', 'charge'\]"):
+        read_task(TASK, TABLE.drop(columns=["charge", "age"]))

@@ -1,0 +1,71 @@
+"""Write small SAS transport files (version 5), which pandas can read and not write."""
+
+import struct
+
+import numpy as np
+
+
+def write_xport(frame) -> bytes:
+    """The transport file of a table of numbers; text columns become character fields of eight bytes."""
+    records = [
+        "HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!000000000000000000000000000000  ",
+        f"{'SAS     SAS     SASLIB  9.4     X64':<64}01JAN16:00:00:00",
+        "01JAN16:00:00:00",
+        "HEADER RECORD*******MEMBER  HEADER RECORD!!!!!!!000000000000000001600000000140  ",
+        "HEADER RECORD*******DSCRPTR HEADER RECORD!!!!!!!000000000000000000000000000000  ",
+        f"{'SAS     TABLE   SASDATA 9.4     X64':<64}01JAN16:00:00:00",
+        "01JAN16:00:00:00",
+        f"HEADER RECORD*******NAMESTR HEADER RECORD!!!!!!!000000{len(frame.columns):04d}00000000000000000000  ",
+    ]
+    head = "".join(f"{record:<80}" for record in records).encode()
+    fields = b"".join(
+        struct.pack(
+            ">hhhh8s40s8shhh2s8shhl52s",
+            1 if _is_number(frame[name]) else 2,
+            0,
+            8,
+            i,
+            f"{name:<8}".encode(),
+            b" " * 40,
+            b" " * 8,
+            0,
+            0,
+            0,
+            b"  ",
+            b" " * 8,
+            0,
+            0,
+            8 * (i - 1),
+            b" " * 52,
+        )
+        for i, name in enumerate(frame.columns, 1)
+    )
+    observations = b"HEADER RECORD*******OBS     HEADER RECORD!!!!!!!000000000000000000000000000000  "
+    rows = b"".join(
+        _ibm_double(value) if _is_number(frame[name]) else f"{value:<8}".encode()
+        for row in frame.itertuples(index=False)
+        for name, value in zip(frame.columns, row, strict=True)
+    )
+    return head + _padded(fields) + observations + _padded(rows)
+
+
+def _is_number(column):
+    return column.dtype.kind in "iuf"
+
+
+def _padded(content: bytes) -> bytes:
+    return content + b" " * (-len(content) % 80)
+
+
+def _ibm_double(value: float) -> bytes:
+    """IBM's hexadecimal floating point: sign, exponent of 16 with excess 64, fraction of 56 bits; '.' is missing."""
+    if np.isnan(value):
+        return b"." + bytes(7)
+    if value == 0:
+        return bytes(8)
+    sign, value, exponent = (0x80 if value < 0 else 0), abs(float(value)), 64
+    while value >= 1:
+        value, exponent = value / 16, exponent + 1
+    while value < 1 / 16:
+        value, exponent = value * 16, exponent - 1
+    return bytes([sign | exponent]) + int(value * (1 << 56)).to_bytes(7, "big")
