@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ _ROWS_PER_COEFFICIENT = 20
 
 def weight_keyword(estimator: Any) -> str:
     """Name under which the learner's ``fit`` takes weights; a pipeline hands them to its last step."""
-    if get_config()["enable_metadata_routing"] or has_fit_parameter(estimator, "sample_weight"):
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if get_config()["enable_metadata_routing"] and _takes_any_keyword(estimator.fit):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and has_fit_parameter(estimator.steps[-1][1], "sample_weight"):
         return f"{estimator.steps[-1][0]}__sample_weight"
@@ -36,11 +39,16 @@ def weight_keyword(estimator: Any) -> str:
     )
 
 
+def _takes_any_keyword(function: Any) -> bool:
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature(function).parameters.values())
+
+
 def fit_learner(estimator: Any, X: Any, y: np.ndarray, *, weights: np.ndarray | None = None, seed: int = 0) -> Any:
     """Fit a clone. Every ``random_state`` that the user left at None is drawn from ``seed``."""
-    model = clone(estimator)
+    model = clone(estimator, safe=False)
     random = np.random.RandomState(seed)
-    unset = [k for k, v in sorted(model.get_params().items()) if k.split("__")[-1] == "random_state" and v is None]
+    params: dict[str, Any] = getattr(model, "get_params", dict)()
+    unset = [k for k in sorted(params) if k.split("__")[-1] == "random_state" and params[k] is None]
     if unset:
         model.set_params(**{name: random.randint(np.iinfo(np.int32).max) for name in unset})
     if weights is None:

@@ -1,0 +1,246 @@
+"""What CapeClassifier takes: groups, weights, fitted models, labels, tables and learners."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cape import CapeClassifier
+from cape.metrics import prevalence_difference
+
+POOLS = ("resampled", "threshold")
+every_pool = pytest.mark.parametrize("pool", POOLS)
+
+
+def cape(estimator=None, **settings):
+    quick = {"cv": 3, "prevalences": 4, "random_state": 0}
+    return CapeClassifier(LogisticRegression() if estimator is None else estimator, **{**quick, **settings})
+
+
+# Where groups come from
+
+
+def frame_of(data):
+    return pd.DataFrame(data.X, columns=["U", "V"]).assign(z=np.where(data.z == 0, "a", "b"))
+
+
+def test_group_columns_of_a_frame(train, batch):
+    apart = cape().fit(train.X, train.y, sensitive_features=train.z)
+    expected = apart.predict(batch.X, sensitive_features=batch.z)
+    clf = cape(group_columns=["z"]).fit(frame_of(train), train.y)
+    assert clf.groups_ == ["a", "b"]
+    np.testing.assert_array_equal(clf.predict(frame_of(batch)), expected)
+    np.testing.assert_array_equal(clf.feature_names_in_, ["U", "V", "z"])
+    assert clf.models_["a"].pool.members[0].feature_names_in_.tolist() == ["U", "V"]
+    by_name = cape(group_columns="z").fit(pl.from_pandas(frame_of(train)), train.y)
+    np.testing.assert_array_equal(by_name.predict(pl.from_pandas(frame_of(batch))), expected)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, lambda X: X.tolist()])
+@pytest.mark.parametrize("column", [0, -3, [0]])
+def test_group_columns_of_an_array(train, batch, column, kind):
+    expected = cape().fit(train.X, train.y, sensitive_features=train.z).predict(batch.X, sensitive_features=batch.z)
+    clf = cape(group_columns=column).fit(kind(np.column_stack([train.z, train.X])), train.y)
+    np.testing.assert_array_equal(clf.predict(kind(np.column_stack([batch.z, batch.X]))), expected)
+    assert clf.n_features_in_ == 3
+
+
+def test_group_columns_need_no_routing_in_searches_and_pipelines(train, batch):
+    search = GridSearchCV(cape(group_columns="z"), {"prevalences": [2, 3], "pool": POOLS}, cv=2)
+    search.fit(frame_of(train), train.y)
+    assert search.score(frame_of(batch), batch.y) > 0.8
+    numbers = frame_of(train).assign(z=train.z)
+    pipeline = make_pipeline(SimpleImputer().set_output(transform="pandas"), cape(group_columns="z"))
+    pipeline.fit(numbers, train.y)
+    alone = cape(group_columns="z").fit(numbers, train.y)
+    new = frame_of(batch).assign(z=batch.z)
+    np.testing.assert_array_equal(pipeline.predict(new), alone.predict(new))
+
+
+def test_several_sensitive_columns(train, batch):
+    def tables(z):
+        two = pd.DataFrame({"a": z, "b": np.arange(len(z)) % 2})
+        return [two, two.to_numpy(), pl.from_pandas(two), two.to_numpy().tolist()]
+
+    expected = None
+    for z, new_z in zip(tables(train.z), tables(batch.z), strict=True):
+        clf = cape(cv=2).fit(train.X, train.y, sensitive_features=z)
+        assert clf.groups_ == [(0, 0), (0, 1), (1, 0), (1, 1)]
+        y_pred = clf.predict(batch.X, sensitive_features=new_z)
+        expected = y_pred if expected is None else expected
+        np.testing.assert_array_equal(y_pred, expected)
+    assert clf.adapt(batch.X, sensitive_features=new_z).table().index.tolist() == ["0, 0", "0, 1", "1, 0", "1, 1"]
+    joined = [f"{a}{b}" for a, b in tables(train.z)[3]]
+    one_column = cape(cv=2).fit(train.X, train.y, sensitive_features=joined)
+    np.testing.assert_array_equal(
+        one_column.predict(batch.X, sensitive_features=[f"{a}{b}" for a, b in new_z]), expected
+    )
+
+
+def test_without_groups_there_is_one(train, batch):
+    clf = cape().fit(train.X, train.y)
+    assert clf.groups_ == ["everyone"]
+    assert clf.adapt(batch.X).table().loc["everyone", "rows"] == 200
+    np.testing.assert_array_equal(
+        clf.predict(batch.X),
+        cape()
+        .fit(train.X, train.y, sensitive_features=np.zeros(600))
+        .predict(batch.X, sensitive_features=np.zeros(200)),
+    )
+
+
+# Weights
+
+
+@every_pool
+def test_weights_reach_learner_histograms_and_draws(train, batch, pool):
+    weights = np.where(train.y == 1, 3.0, 1.0)
+    clf = cape(pool=pool).fit(train.X, train.y, sample_weight=weights)
+    model = clf.models_["everyone"]
+    assert model.prevalence == pytest.approx(0.75)
+    assert model.positives.size / (model.positives.size + model.negatives.size) == pytest.approx(0.75)
+    worth = weights.sum() ** 2 / (weights @ weights)  # Kish
+    assert model.positives.size + model.negatives.size == pytest.approx(worth)
+    refit = model.scorer.models[0]
+    np.testing.assert_allclose(
+        refit.coef_, LogisticRegression().fit(train.X, train.y, sample_weight=weights).coef_, rtol=1e-6
+    )
+    assert clf.predict(batch.X).shape == (200,)
+
+
+@every_pool
+def test_rows_of_weight_zero_do_not_matter(train, batch, pool):
+    weights = np.r_[np.ones(300), np.zeros(300)]
+    wrong = np.r_[train.y[:300], 1 - train.y[300:]]
+    clf = cape(pool=pool).fit(train.X, wrong, sample_weight=weights)
+    y_pred = clf.predict(batch.X)
+    assert accuracy_score(batch.y, y_pred) > 0.8
+
+
+@every_pool
+def test_a_pipeline_hands_weights_to_its_last_step(train, batch, pool):
+    weights = np.random.RandomState(0).uniform(size=600)
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    clf = cape(learner, pool=pool).fit(train.X, train.y, sample_weight=weights)
+    last = clf.models_["everyone"].scorer.models[0][-1]
+    alone = LogisticRegression().fit(StandardScaler().fit_transform(train.X), train.y, sample_weight=weights)
+    np.testing.assert_allclose(last.coef_, alone.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_learner_without_weights_is_named(train, routing):
+    for learner in (KNeighborsClassifier(3), make_pipeline(StandardScaler(), KNeighborsClassifier(3))):
+        if routing and hasattr(learner, "steps"):
+            continue  # whether its steps take weights is then theirs to say
+        clf = cape(learner)
+        with (
+            config_context(enable_metadata_routing=routing),
+            pytest.raises(ValueError, match=r"(?s)sample_weight must be None for a learner .* KNeighborsClassifier"),
+        ):
+            clf.fit(train.X, train.y, sample_weight=np.ones(600))
+        assert not hasattr(clf, "classes_")
+
+
+# A model that is already fitted
+
+
+def test_prefit_wraps_a_fitted_model(train, batch):
+    model = LogisticRegression().fit(train.X, train.y)
+    before = model.coef_.copy()
+    clf = cape(model, cv="prefit", pool="threshold").fit(train.X, train.y, sensitive_features=train.z)
+    assert clf.models_[0].pool.model is model
+    np.testing.assert_array_equal(model.coef_, before)
+    adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
+    y_pred = clf.predict(batch.X, sensitive_features=batch.z)
+    for group, found in adaptation.groups.items():
+        cut = clf.models_[group].pool.cuts[found.member] / 2**32
+        rows = batch.z == group
+        np.testing.assert_array_equal(y_pred[rows] == 1, model.predict_proba(batch.X[rows])[:, 1] > cut)
+        assert prevalence_difference(batch.y[rows], y_pred[rows]) < 0.12
+
+
+def test_prefit_survives_cloning_when_frozen(train):
+    frozen = FrozenEstimator(LogisticRegression().fit(train.X, train.y))
+    clf = cape(frozen, cv="prefit", pool="threshold")
+    assert cross_validate(clf, train.X, train.y, cv=2)["test_score"].min() > 0.8
+
+
+# Labels, tables and learners of any kind
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), (False, True), (-1, 1), (1, 2), (0.0, 1.0)])
+@every_pool
+def test_any_two_labels(train, batch, classes, pool):
+    plain = cape(pool=pool).fit(train.X, train.y, sensitive_features=train.z)
+    clf = cape(pool=pool).fit(train.X, np.array(classes)[train.y], sensitive_features=train.z)
+    assert clf.classes_.tolist() == list(classes)
+    y_pred = clf.predict(batch.X, sensitive_features=batch.z)
+    np.testing.assert_array_equal(y_pred, np.array(classes)[plain.predict(batch.X, sensitive_features=batch.z)])
+    assert clf.score(batch.X, np.array(classes)[batch.y], sensitive_features=batch.z) > 0.8
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        sparse.csr_array,
+        sparse.csc_matrix,
+        sparse.coo_array,
+        lambda X: X.tolist(),
+        lambda X: X.astype(object),
+        lambda X: pd.DataFrame(X, columns=["U", "V"]),
+        lambda X: pl.DataFrame(X, schema=["U", "V"]),
+    ],
+)
+def test_tables_of_any_kind(train, batch, kind):
+    expected = cape().fit(train.X, train.y, sensitive_features=train.z).predict(batch.X, sensitive_features=batch.z)
+    clf = cape().fit(kind(train.X), pd.Series(train.y), sensitive_features=pd.Series(train.z, index=range(1, 601)))
+    np.testing.assert_array_equal(clf.predict(kind(batch.X), sensitive_features=batch.z), expected)
+
+
+def test_text_and_missing_values_are_the_learner_s_business(train):
+    X = pd.DataFrame({"text": np.where(train.y == 1, "good", "bad"), "number": train.X[:, 0]})
+    X["text"] = X["text"].astype("category")
+    X.loc[::7, "number"] = np.nan
+    clf = CapeClassifier(cv=2, prevalences=2, random_state=0).fit(X, train.y)  # boosting takes both
+    assert clf.score(X, train.y) == 1.0
+
+
+class Foreign:
+    """Fit, predict_proba, and nothing else."""
+
+    def fit(self, X, y):
+        self.model = GaussianNB().fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X)
+
+
+def test_a_foreign_learner_needs_two_methods(train, batch):
+    assert not cape(Foreign()).__sklearn_tags__().input_tags.allow_nan
+    clf = cape(Foreign()).fit(train.X, train.y, sensitive_features=train.z)
+    np.testing.assert_array_equal(
+        clf.predict(batch.X, sensitive_features=batch.z),
+        cape(GaussianNB())
+        .fit(train.X, train.y, sensitive_features=train.z)
+        .predict(batch.X, sensitive_features=batch.z),
+    )
+
+
+@pytest.mark.parametrize("learner", [SGDClassifier(), object()])
+def test_a_learner_without_probabilities_is_refused(train, learner):
+    with pytest.raises(
+        ValueError, match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got"
+    ):
+        cape(learner).fit(train.X, train.y)
