@@ -240,7 +240,5 @@ def test_a_foreign_learner_needs_two_methods(train, batch):
 
 @pytest.mark.parametrize("learner", [SGDClassifier(), object()])
 def test_a_learner_without_probabilities_is_refused(train, learner):
-    with pytest.raises(
-        ValueError, match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got"
-    ):
+    with pytest.raises(ValueError, match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got"):
         cape(learner).fit(train.X, train.y)
