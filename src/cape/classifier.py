@@ -38,6 +38,7 @@ from cape._validation import (
     validate_data,
 )
 from cape.adaptation import Adaptation, adapt_evidence, choose_member, nearest_member
+from cape.assumption import warn_of_doubts
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
@@ -343,6 +344,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
         """Estimate each group's prevalence and choose its member.
 
+        It warns (`cape.assumption.AdaptationWarning`) when more than the prevalence has moved in some group, at the 1 %
+        level and where the test of that is sound (see `cape.diagnostics.prior_shift_test`), and when the interval of a
+        group's prevalence is wider than 0.5. Prediction without an adaptation does not look for such doubts.
+
         Parameters
         ----------
         X : table of shape (n_samples, n_features), default=None
@@ -366,7 +371,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         elif sensitive_features is not None:
             raise ValueError("sensitive_features must be None when evidence is given, which has its groups.")
         self._check_mine("evidence", evidence, Evidence)
-        return adapt_evidence({group: self._model_of(group) for group in evidence.groups}, evidence, level)
+        models = {group: self._model_of(group) for group in evidence.groups}
+        adaptation = adapt_evidence(models, evidence, level)
+        warn_of_doubts(models, evidence, adaptation)
+        return adaptation
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

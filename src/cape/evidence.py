@@ -26,25 +26,32 @@ class GroupEvidence:
     tally : ndarray of int64, ScoreHistogram or None
         What tells how many rows each member calls positive: the counts themselves, or the histogram of the scores that
         a threshold decides by; None when that is ``scores``.
+    together : ndarray of int64 or None
+        With several scores a row, how often two of them fell together (see `cape.mixture`); None with one.
     """
 
     scores: ScoreHistogram
     tally: Any = None
+    together: np.ndarray | None = None
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
-        return GroupEvidence(self.scores + other.scores, None if self.tally is None else self.tally + other.tally)
+        tally = None if self.tally is None else self.tally + other.tally
+        together = None if self.together is None else self.together + other.together
+        return GroupEvidence(self.scores + other.scores, tally, together)
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally - other.tally
         if isinstance(tally, np.ndarray) and (tally < 0).any():
             raise ValueError("cannot take away rows that were never added.")
-        return GroupEvidence(self.scores - other.scores, tally)
+        together = None if self.together is None else self.together - other.together
+        return GroupEvidence(self.scores - other.scores, tally, together)
 
     def _to_json(self) -> dict[str, Any]:
         tally = self.tally.tolist() if isinstance(self.tally, np.ndarray) else self.tally
         return {
             "scores": _histogram_to_json(self.scores),
             "tally": _histogram_to_json(tally) if isinstance(tally, ScoreHistogram) else tally,
+            "together": None if self.together is None else self.together.tolist(),
         }
 
     @classmethod
@@ -54,12 +61,15 @@ class GroupEvidence:
             tally = _histogram_from_json(tally)
         elif tally is not None:
             tally = np.array(tally, dtype=np.int64)
-        return cls(_histogram_from_json(entry["scores"]), tally)
+        together = entry["together"]
+        together = None if together is None else np.array(together, dtype=np.int64)
+        return cls(_histogram_from_json(entry["scores"]), tally, together)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupEvidence):
             return NotImplemented
-        return self.scores == other.scores and np.array_equal(_plain(self.tally), _plain(other.tally))
+        mine, others = ((_plain(e.tally), e.together) for e in (self, other))
+        return self.scores == other.scores and all(map(np.array_equal, mine, others))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -10,6 +10,7 @@ import numpy as np
 from cape.evidence import GroupEvidence
 from cape.histogram import ScoreHistogram
 from cape.linear import LinearStack
+from cape.mixture import pairs_together
 from cape.pool import ResampledPool, ThresholdPool
 from cape.quantify import Quantifier
 from cape.scoring import RowsOf, Scorer
@@ -61,12 +62,17 @@ class GroupModel:
         """
         scores, read = self.read(X)
         histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
-        return GroupEvidence(histogram, self.pool.tally(read, self.edges)), read
+        return GroupEvidence(histogram, self.pool.tally(read, self.edges), self.together(scores)), read
 
     def no_evidence(self) -> GroupEvidence:
         """Evidence of no rows, the zero of the addition."""
         histogram = ScoreHistogram.empty(self.edges, unit=len(self.scorer.models), keep_rows=self.quantifier.keeps_rows)
-        return GroupEvidence(histogram, self.pool.tally(self.pool.nothing(), self.edges))
+        nothing = self.together(np.empty((len(self.scorer.models), 0), dtype=np.int64))
+        return GroupEvidence(histogram, self.pool.tally(self.pool.nothing(), self.edges), nothing)
+
+    def together(self, scores: np.ndarray) -> np.ndarray | None:
+        """Of rows with several scores, how often two of them fell together; None with one."""
+        return pairs_together(scores, self.positives, self.negatives) if len(scores) > 1 else None
 
     def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Of each row its scores, of shape (n_models, n_rows), and what the members decide by."""

@@ -9,11 +9,10 @@ from scipy.special import chdtrc
 
 from cape.histogram import ScoreHistogram
 
-__all__ = ["MixtureFit", "fit_mixture"]
+__all__ = ["MixtureFit", "fit_mixture", "pairs_together"]
 
-_ROWS_PER_CELL = 8
-_MOST_CELLS = 15
-_FEWEST_CELLS = 3
+_CELLS = (4, 8, 16)  # nested: how finely a batch is looked at depends on its rows
+_ROWS_PER_CELL = 6
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class MixtureFit:
     statistic : float
         Squared distance to it, in units of its noise; chi-square with ``df`` degrees of freedom under prior shift.
     df : int
-        0 when there were too few rows to test.
+        0 when there were too few rows, or too few different scores, to test.
     p_value : float
     effect : float
         Share of the batch that no mixture explains, beyond what noise would leave.
@@ -40,7 +39,9 @@ class MixtureFit:
     effect: float
 
 
-def fit_mixture(positives: ScoreHistogram, negatives: ScoreHistogram, batch: ScoreHistogram) -> MixtureFit:
+def fit_mixture(
+    positives: ScoreHistogram, negatives: ScoreHistogram, batch: ScoreHistogram, together: np.ndarray | None = None
+) -> MixtureFit:
     """Fit rho P + (1 - rho) N to a batch by generalised least squares, and test the fit.
 
     With p, n and b the shares of cells among the positives, the negatives and the batch, the residual
@@ -50,6 +51,14 @@ def fit_mixture(positives: ScoreHistogram, negatives: ScoreHistogram, batch: Sco
 
     whose last two terms are the noise of the training histograms. The least weighted square over rho is chi-square
     with cells - 2 degrees of freedom, and cells - 1 when the best rho lies outside [0, 1] and is held at its end.
+
+    Parameters
+    ----------
+    positives, negatives : ScoreHistogram
+        Out-of-fold scores of the two classes in training.
+    batch : ScoreHistogram
+    together : ndarray of int64, default=None
+        Of a batch with several scores a row, how often two of them fell together; see `pairs_together`.
 
     Examples
     --------
@@ -64,25 +73,70 @@ def fit_mixture(positives: ScoreHistogram, negatives: ScoreHistogram, batch: Sco
     >>> fit_mixture(*classes, ScoreHistogram.of(round_scores(random.beta(9, 9, 200)), edges)).p_value < 0.001
     True
     """
-    cuts = _cuts(positives, negatives, batch)
-    if len(cuts) + 1 < _FEWEST_CELLS:
+    fineness = _fineness(min(positives.size, negatives.size, batch.size))
+    cuts = _nested_cuts(positives, negatives)[fineness] if fineness >= 0 else np.empty(0)
+    if len(cuts) < 2:
         return MixtureFit(float("nan"), 0.0, 0, 1.0, 0.0)
     b = batch.merged(cuts) / batch.counts.sum()
     p, n = _smoothed(positives.merged(cuts)), _smoothed(negatives.merged(cuts))
+    rows = batch.size / (1.0 if together is None else _design_effect(b, together[fineness], batch))
+    d, r = (p - n)[:-1], (b - n)[:-1]
     rho = free = 0.5
     for _ in range(20):
-        inverse = np.linalg.inv(_covariance(p, n, rho, positives.size, negatives.size, batch.size))
-        d, r = (p - n)[:-1], (b - n)[:-1]
-        free = float(d @ inverse @ r / (d @ inverse @ d))
+        inverse = np.linalg.inv(_covariance(p, n, rho, positives.size, negatives.size, rows))
+        information = d @ inverse @ d
+        free = float(d @ inverse @ r / information) if information > 0 else 0.5
         moved, rho = abs(min(max(free, 0.0), 1.0) - rho), min(max(free, 0.0), 1.0)
-        if moved < 1e-6:
+        if moved < 1e-4:
             break
     residual = b - rho * p - (1 - rho) * n
-    statistic = float(residual[:-1] @ inverse @ residual[:-1])
+    statistic = max(float(residual[:-1] @ inverse @ residual[:-1]), 0.0)
     df = len(b) - 2 + (free != rho)
     beyond_noise = np.sqrt(max(1 - df / statistic, 0.0)) if statistic > 0 else 0.0
     effect = float(np.abs(residual).sum() / 2 * beyond_noise)
     return MixtureFit(rho, statistic, df, float(chdtrc(df, statistic)), effect)
+
+
+def pairs_together(scores: np.ndarray, positives: ScoreHistogram, negatives: ScoreHistogram) -> np.ndarray:
+    """How often two scores of a row, by two models or twice by one, lie in one cell of the test; it adds up over rows.
+
+    With ``scores="folds"`` a row has K scores, which agree more or less. The less they do, the less noise their
+    histogram has; pooled counts cannot tell, so evidence carries this number for each fineness of the test.
+
+    Parameters
+    ----------
+    scores : ndarray of int64 of shape (n_models, n_rows)
+    positives, negatives : ScoreHistogram
+        Of training; they fix the cells.
+
+    Returns
+    -------
+    ndarray of int64 of shape (3,)
+        From n_models (no two together) to n_models^2 (all together) a row, for 4, 8 and 16 cells.
+
+    Examples
+    --------
+    >>> from cape.histogram import edges_for, round_scores
+    >>> low, high = round_scores([0.1, 0.2, 0.3]), round_scores([0.7, 0.8, 0.9])
+    >>> edges = edges_for(high, low)
+    >>> classes = ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    >>> pairs_together(round_scores([[0.1, 0.1], [0.1, 0.9]]), *classes).tolist()
+    [6, 6, 6]
+    """
+    n_rows = scores.shape[1]
+    found = []
+    for cuts in _nested_cuts(positives, negatives):
+        cells = np.searchsorted(cuts, scores, side="left") + np.arange(n_rows) * (len(cuts) + 1)
+        counts = np.bincount(cells.ravel())
+        found.append(int(counts @ counts))
+    return np.array(found, dtype=np.int64)
+
+
+def _design_effect(b: np.ndarray, together: int, batch: ScoreHistogram) -> float:
+    """Variance of a row's share in the cells, over that of a row with one score: total over cells, as survey design."""
+    one_score = 1 - b @ b
+    within = together / (batch.size * batch.unit**2) - b @ b
+    return float(min(max(within / one_score, 1 / batch.unit), 1.0)) if one_score > 0 else 1.0
 
 
 def _covariance(p, n, rho, n_positives, n_negatives, rows) -> np.ndarray:
@@ -93,14 +147,18 @@ def _covariance(p, n, rho, n_positives, n_negatives, rows) -> np.ndarray:
     return np.diag(a * p + b * n) - a * np.outer(p, p) - b * np.outer(n, n)
 
 
-def _cuts(positives: ScoreHistogram, negatives: ScoreHistogram, batch: ScoreHistogram) -> np.ndarray:
-    """Edges that cut both classes' training scores into cells with enough rows in each of the three histograms."""
-    smallest = min(positives.size, negatives.size, batch.size)
-    cells = int(min(smallest / _ROWS_PER_CELL, _MOST_CELLS))
-    balanced = positives.shares + negatives.shares
-    tally = np.cumsum(balanced)[:-1] / 2
-    places = np.unique(np.searchsorted(tally, np.arange(1, cells) / max(cells, 1)))
-    return positives.edges[places[places < len(positives.edges)]]
+def _fineness(rows: float) -> int:
+    """Which of the nested cells give every histogram rows enough; -1 if none does."""
+    return sum(rows >= cells * _ROWS_PER_CELL for cells in _CELLS) - 1
+
+
+def _nested_cuts(positives: ScoreHistogram, negatives: ScoreHistogram) -> list[np.ndarray]:
+    """Edges at quantiles of the training scores, both classes weighing the same; a finer list holds the coarser."""
+    tally = np.cumsum(positives.shares + negatives.shares)[:-1] / 2
+    finest = np.searchsorted(tally, np.arange(1, _CELLS[-1]) / _CELLS[-1] - 1e-9)
+    edges, last = positives.edges, len(positives.edges)
+    nested = (np.unique(finest[step - 1 :: step]) for step in (_CELLS[-1] // cells for cells in _CELLS))
+    return [edges[places[places < last]] for places in nested]
 
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:

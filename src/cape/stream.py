@@ -232,6 +232,9 @@ class _Window:
             self._count_score(tally, read, sign)
         elif tally is not None:
             tally += sign * np.array(read, dtype=np.int64)
+        together = self.found.together
+        if together is not None:
+            together += sign * np.asarray(self.model.together(np.array(scores)[:, None]))
 
     def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
         cell = bisect_left(self._edges, score)

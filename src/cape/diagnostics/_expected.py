@@ -11,7 +11,7 @@ import numpy as np
 from cape._validation import Group, group_name
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
-from cape.diagnostics._tests import frame, json_ready
+from cape.diagnostics._common import frame, json_ready
 from cape.evidence import Evidence, GroupEvidence
 from cape.group import GroupModel
 from cape.metrics import confusion_by_group
@@ -139,7 +139,7 @@ def expected_performance(
     >>> d = make_synthetic(2000, random_state=0)
     >>> clf = CapeClassifier(LogisticRegression(), pool="threshold", random_state=0)
     >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=1)
+    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
     >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
     >>> expected = expected_performance(clf, evidence, clf.adapt(evidence=evidence))
     >>> bool((expected.table()["accuracy"] > 0.8).all())
@@ -190,7 +190,7 @@ def compare_expected(
     >>> d = make_synthetic(2000, random_state=0)
     >>> clf = CapeClassifier(LogisticRegression(), pool="threshold", random_state=0)
     >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=1)
+    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
     >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
     >>> adaptation = clf.adapt(evidence=evidence)
     >>> y_pred = clf.predict(new.data, sensitive_features=new.sensitive_features, adaptation=adaptation)

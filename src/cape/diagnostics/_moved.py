@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from cape._validation import Group, check_prevalence, group_name
+from cape.assumption import holm
 from cape.classifier import CapeClassifier
-from cape.diagnostics._tests import evidence_of, frame, holm, json_ready
+from cape.diagnostics._common import evidence_of, frame, json_ready
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.histogram import ScoreHistogram

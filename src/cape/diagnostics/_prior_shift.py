@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cape._validation import Group, check_prevalence, group_name
+from cape.assumption import test_assumption
 from cape.classifier import CapeClassifier
-from cape.diagnostics._tests import evidence_of, frame, holm, json_ready
+from cape.diagnostics._common import evidence_of, frame, json_ready
 from cape.evidence import Evidence
-from cape.mixture import fit_mixture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,11 +153,7 @@ def prior_shift_test(
     """
     check_prevalence("alpha", alpha, closed=False)
     found = evidence_of(clf, X, sensitive_features, evidence)
-    fits = {}
-    for group, part in found.groups.items():
-        model = clf._model_of(group)
-        fits[group] = fit_mixture(model.positives, model.negatives, part.scores)
-    adjusted = holm([fit.p_value for fit in fits.values()])
+    models = {group: clf._model_of(group) for group in found.groups}
     groups = {
         group: GroupShiftTest(
             rows=found.rows[group],
@@ -166,8 +162,8 @@ def prior_shift_test(
             effect=fit.effect,
             rejected=p < alpha,
             tested=fit.df > 0,
-            sound=clf._model_of(group).follows,
+            sound=models[group].follows,
         )
-        for (group, fit), p in zip(fits.items(), adjusted, strict=True)
+        for group, (fit, p) in test_assumption(models, found).items()
     }
     return PriorShiftTest(groups, alpha)

@@ -191,7 +191,11 @@ def moment_interval(positives: Moments, negatives: Moments, batch: Moments, leve
 
 
 def decreasing_root(
-    slope: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], start: np.ndarray, *, steps: int = 60
+    slope: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    start: np.ndarray,
+    *,
+    steps: int = 60,
+    within: float = 1e-12,
 ) -> np.ndarray:
     """Where each of several decreasing functions on [0, 1] crosses 0, or the end it points to.
 
@@ -206,7 +210,7 @@ def decreasing_root(
         newton = x - step
         inside = (newton > low) & (newton < high)
         moved = np.where(inside, newton, (low + high) / 2)
-        done = np.abs(moved - x) <= 1e-12
+        done = np.abs(moved - x) <= within
         x = moved
         if done.all():
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from cape.histogram import ScoreHistogram
 from cape.quantify._base import Quantifier, decreasing_root
@@ -75,8 +75,8 @@ class HistogramPosterior(Quantifier):
     0.5
     """
 
-    _draws = 64
-    _points = 33
+    _draws = 128
+    _points = 17
 
     def __init__(self, cells: int = 10):
         self.cells = cells
@@ -114,9 +114,9 @@ class HistogramPosterior(Quantifier):
             term = (a - b) / (rho[:, None] * a + (1 - rho[:, None]) * b)
             return term @ counts, -(term * term) @ counts
 
-        mode = decreasing_root(slope, np.full(len(a), 0.5))
+        mode = decreasing_root(slope, np.full(len(a), 0.5), within=1e-7)
         curvature = -slope(np.clip(mode, 1e-9, 1 - 1e-9))[1]
-        width = 7 / np.sqrt(np.maximum(curvature, 1e-12))
+        width = 5 / np.sqrt(np.maximum(curvature, 1e-12))
         low, high = np.maximum(mode - width, 0), np.minimum(mode + width, 1)
         rho = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, points)
         log_likelihood = np.log(rho[..., None] * a[:, None] + (1 - rho[..., None]) * b[:, None]) @ counts
@@ -141,13 +141,24 @@ def _median(points: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _mixture_quantiles(centre: np.ndarray, spread: np.ndarray, weight: np.ndarray, level: float) -> tuple[float, float]:
-    """The two ends of the central ``level`` of a mixture of normal distributions, by halving."""
-    kept = weight > 1e-7 * weight.max()
-    centre, spread, weight = centre[kept], np.maximum(spread[kept], 1e-12), weight[kept] / weight[kept].sum()
+    """The two ends of the central ``level`` of a mixture of normal distributions, by Newton's steps in a bracket."""
+    kept = weight > 1e-6 * weight.max()
+    centre, spread, weight = centre[kept], np.maximum(spread[kept], 1e-9), weight[kept] / weight[kept].sum()
     target = np.array([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.zeros(2), np.ones(2)
-    for _ in range(30):
-        middle = (low + high) / 2
-        below = ndtr((middle[:, None] - centre) / spread) @ weight
-        low, high = np.where(below < target, middle, low), np.where(below < target, high, middle)
-    return float(low[0]), float(high[1])
+    mean = centre @ weight
+    deviation = np.sqrt((spread**2 + (centre - mean) ** 2) @ weight)
+    x = mean + ndtri(target) * deviation
+    low, high = np.full(2, (centre - 9 * spread).min()), np.full(2, (centre + 9 * spread).max())
+    for _ in range(50):
+        z = (x[:, None] - centre) / spread
+        excess = ndtr(z) @ weight - target
+        low, high = np.where(excess < 0, x, low), np.where(excess < 0, high, x)
+        density = np.exp(-z * z / 2) @ (weight / spread) / np.sqrt(2 * np.pi)
+        step = np.divide(excess, density, out=np.full(2, np.inf), where=density > 0)
+        newton = x - step
+        moved = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        done = (np.abs(moved - x) < 1e-4 * deviation).all()
+        x = moved
+        if done:
+            break
+    return float(np.clip(x[0], 0, 1)), float(np.clip(x[1], 0, 1))

@@ -1,8 +1,8 @@
-"""What the tests over groups share: whose evidence it is, Holm's correction, and how results are shown."""
+"""What the diagnostics share: whose evidence it is, and how results are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from cape.evidence import Evidence
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["evidence_of", "frame", "holm", "json_ready"]
+__all__ = ["evidence_of", "frame", "json_ready"]
 
 
 def evidence_of(clf: CapeClassifier, X: Any, sensitive_features: Any, evidence: Evidence | None) -> Evidence:
@@ -29,22 +29,6 @@ def evidence_of(clf: CapeClassifier, X: Any, sensitive_features: Any, evidence: 
         raise ValueError("sensitive_features must be None when evidence is given, which has its groups.")
     clf._check_mine("evidence", evidence, Evidence)
     return evidence
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted for as many tests, by Holm's step-down method.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty_like(p)
-    result[order] = np.minimum(adjusted, 1.0)
-    return result.tolist()
 
 
 def frame(groups: Mapping[Group, Any]) -> pd.DataFrame:
