@@ -12,7 +12,7 @@ from cape.histogram import ScoreHistogram
 __all__ = ["MixtureFit", "fit_mixture", "pairs_together"]
 
 _CELLS = (4, 8, 16)  # nested: how finely a batch is looked at depends on its rows
-_ROWS_PER_CELL = 6
+_ROWS_PER_CELL = 8
 
 
 @dataclass(frozen=True)
