@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cape.evidence import GroupEvidence
-from cape.histogram import ScoreHistogram
+from cape.histogram import HALF, ScoreHistogram
 from cape.linear import LinearStack
 from cape.mixture import pairs_together
 from cape.pool import ResampledPool, ThresholdPool
@@ -83,6 +83,17 @@ class GroupModel:
         """Whether to score is to multiply matrices: work that threads can share without getting in each other's way."""
         models = [*self.scorer.models, *self.pool.models]
         return LinearStack.of(models, self.pool.positive) is not None
+
+    def decide_unadapted(self, X: Any) -> np.ndarray:
+        """Which rows the model as trained, cut at 1/2, calls positive: what one would have without CAPE."""
+        if isinstance(self.pool, ThresholdPool):
+            return self.pool.scores(X) > HALF
+        return self.scorer(X).mean(axis=0) > HALF
+
+    def unadapted_rates(self) -> tuple[float, float]:
+        """True and false positive rate of the model as trained, cut at 1/2, from the out-of-fold scores."""
+        cut = int(np.searchsorted(self.edges, HALF)) + 1  # the first place of `above` is the cut that calls all
+        return tuple(float(h.above()[cut] / h.counts.sum()) for h in (self.positives, self.negatives))  # type: ignore[return-value]
 
     def parts(self) -> list[bytes]:
         """What a fingerprint is made of: histograms, members, and who scores and quantifies."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class Confusion:
     fn: float
     tn: float
     rows: int
+
+    def __add__(self, other: Confusion) -> Confusion:
+        """Counts of both sets of rows together."""
+        return Confusion(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     @property
     def total(self) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["iter_table", "read_table", "table_columns", "table_length"]
+__all__ = ["iter_table", "read_table", "table_columns", "table_kinds", "table_length"]
 
 _ROWS = 50_000
 
@@ -109,6 +109,45 @@ def table_columns(path: str | Path, *, dialect: Dialect | None = None) -> list[s
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"{path} has several columns called {twice!r}: names must be distinct.")
     return names
+
+
+def table_kinds(path: str | Path, *, dialect: Dialect | None = None) -> dict[str, str]:
+    r"""What each column holds: "number", "text", "date", "flag" (true or false), or "other" such as lists.
+
+    The rows of a CSV are read through to tell.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = file.write_text("age,race,day\n30,a,2024-01-31\n40,b,2024-02-28\n")
+    >>> table_kinds(file)
+    {'age': 'number', 'race': 'text', 'day': 'date'}
+    """
+    path, dialect = Path(path), dialect or Dialect()
+    names, kind = table_columns(path, dialect=dialect), _format(path)
+    if kind == "csv":
+        types = csv_types(path, dialect)
+    else:
+        schema = _open_parquet(path).schema_arrow if kind == "parquet" else _open_arrow(path, kind).schema
+        types = dict(zip(schema.names, schema.types, strict=True))
+    return {name: _kind_of(types[name]) for name in names}
+
+
+def _kind_of(type_: pa.DataType) -> str:
+    import pyarrow as pa
+
+    is_ = pa.types
+    if is_.is_dictionary(type_):
+        return _kind_of(type_.value_type)
+    if is_.is_boolean(type_):
+        return "flag"
+    if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_decimal(type_) or is_.is_null(type_):
+        return "number"
+    if is_.is_date(type_) or is_.is_timestamp(type_):
+        return "date"
+    text = is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_) or is_.is_time(type_)
+    return "text" if text else "other"
 
 
 def table_length(path: str | Path) -> int | None:

@@ -1,0 +1,27 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cape.tables import Dialect
+
+__all__ = ["Encoding", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of"]
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that cape train wrote.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a page to look at (.html), or the same as .json.", show_default=False)
+]
+Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
+
+
+def dialect_of(separator: str, encoding: str) -> Dialect:
+    """The CSV dialect that the options name."""
+    return Dialect("\t" if separator in ("tab", "\\t") else separator, encoding)
