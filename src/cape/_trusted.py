@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-__all__ = ["TRUSTED", "check_trees"]
+__all__ = ["TRUSTED", "check_trees", "parts_of"]
 
 _OURS = """
     classifier.CapeClassifier group.GroupModel histogram.ScoreHistogram scoring.Scorer
@@ -63,6 +64,16 @@ def check_trees(thing: Any) -> None:
     scikit-learn follows a tree's nodes without looking, so that a crafted file could make it read foreign memory; skops
     can vouch for the type only, not for the numbers in it.
     """
+    for part in parts_of(thing):
+        kind = type(part).__name__
+        if kind == "TreePredictor":
+            _check_predictor(part)
+        elif kind == "Tree" and type(part).__module__ == "sklearn.tree._tree":
+            _check_tree(part)
+
+
+def parts_of(thing: Any) -> Iterator[Any]:
+    """The objects that a model is made of, each once."""
     seen: set[int] = set()
     waiting = [thing]
     while waiting:
@@ -70,12 +81,8 @@ def check_trees(thing: Any) -> None:
         if id(one) in seen or isinstance(one, (str, bytes, int, float, type(None), type)):
             continue
         seen.add(id(one))
-        kind = type(one).__name__
-        if kind == "TreePredictor":
-            _check_predictor(one)
-        elif kind == "Tree" and type(one).__module__ == "sklearn.tree._tree":
-            _check_tree(one)
-        elif isinstance(one, dict):
+        yield one
+        if isinstance(one, dict):
             waiting += one.values()
         elif isinstance(one, (list, tuple, set)) or (isinstance(one, np.ndarray) and one.dtype == object):
             waiting += list(np.ravel(one)) if isinstance(one, np.ndarray) else one

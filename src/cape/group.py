@@ -87,7 +87,7 @@ class GroupModel:
     def decide_unadapted(self, X: Any) -> np.ndarray:
         """Which rows the model as trained, cut at 1/2, calls positive: what one would have without CAPE."""
         if isinstance(self.pool, ThresholdPool):
-            return self.pool.scores(X) > HALF
+            return self.pool.scores_of(X, 0) > HALF
         return self.scorer(X).mean(axis=0) > HALF
 
     def unadapted_rates(self) -> tuple[float, float]:

@@ -23,6 +23,7 @@ import numpy as np
 
 import cape
 from cape._newfile import check_free, new_file
+from cape._packing import packed, unpack
 from cape._trusted import TRUSTED, check_trees
 from cape._validation import check_is_fitted, group_name
 from cape.classifier import CapeClassifier
@@ -151,7 +152,8 @@ def _dump(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
     plain = copy.copy(clf)
     plain.models_ = [clf.models_[group] for group in clf.groups_]  # skops takes no tuple for a key
     try:
-        model = skops.io.dumps(plain, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+        with packed(plain):
+            model = skops.io.dumps(plain, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
     except Exception as error:
         raise ValueError(f"clf must be made of parts that skops can save, but: {error}") from error
     unknown = sorted(set(skops.io.get_untrusted_types(data=model)) - TRUSTED - set(trusted))
@@ -182,6 +184,7 @@ def _undump(model: bytes, path: Any, trusted: Iterable[str]) -> CapeClassifier:
         raise ValueError(f"path must be a model file written by cape, got {str(path)!r}: {error!r}") from error
     if not isinstance(clf, CapeClassifier) or not isinstance(getattr(clf, "models_", None), list):
         raise ValueError(f"path must hold a fitted CapeClassifier, got {str(path)!r} with a {type(clf).__name__}.")
+    unpack(clf)
     check_trees(clf)
     clf.models_ = dict(zip(clf.groups_, clf.models_, strict=True))
     return clf

@@ -93,14 +93,14 @@ def predict_file(
     >>> from cape.files import train_file
     >>> folder = Path(tempfile.mkdtemp())
     >>> d = make_synthetic(600, random_state=0)
-    >>> frame = pd.DataFrame(d.data, columns=["u", "v"]).assign(z=d.sensitive_features)
+    >>> frame = d.data.assign(z=d.sensitive_features)
     >>> frame.assign(y=d.target).to_csv(folder / "train.csv", index=False)
     >>> frame.to_csv(folder / "new.csv", index=False)
     >>> model = train_file(folder / "train.csv", None, label="y", group=["z"], learner="logistic")
     >>> predict_file(model, folder / "new.csv", folder / "out.csv").rows
     600
     >>> list(pd.read_csv(folder / "out.csv"))
-    ['u', 'v', 'z', 'prediction', 'probability', 'prevalence']
+    [..., 'z', 'prediction', 'probability', 'prevalence']
     """
     notes = Notes() if notes is None else notes
     # The writer comes first, so that a place that cannot be written is known before the work is done.
@@ -232,6 +232,6 @@ def _count(found: Prediction, part: Part, called: np.ndarray, model: TableModel)
 def _decide_unadapted(clf: CapeClassifier, X: pd.DataFrame) -> np.ndarray:
     """What the model as trained, cut at 1/2, makes of each row."""
     called = np.zeros(len(X), dtype=bool)
-    for _, model, rows, part in clf._parts(X, None):
-        called[all_if_none(rows)] = model.decide_unadapted(part)
+    for part in clf._parts(X, None):
+        called[all_if_none(part.rows)] = part.model.decide_unadapted(part.features)
     return called

@@ -76,7 +76,7 @@ def train_file(
     >>> from cape.datasets import make_synthetic
     >>> d = make_synthetic(600, random_state=0)
     >>> file = Path(tempfile.mkdtemp()) / "train.csv"
-    >>> pd.DataFrame(d.data, columns=["u", "v"]).assign(y=d.target, z=d.sensitive_features).to_csv(file, index=False)
+    >>> d.data.assign(y=d.target, z=d.sensitive_features).to_csv(file, index=False)
     >>> train_file(file, None, label="y", group=["z"], learner="logistic").clf.groups_
     ['0', '1']
     """
@@ -87,6 +87,7 @@ def train_file(
     columns, frame = _read(path, label, tuple(group), tuple(drop), positive, dialect)
     X, y = columns.table(frame, path, notes), columns.positive(frame, path)
     _check_groups_named(X, columns, path)
+    _check_something_to_learn(X, columns, path)
     _point_out_identifiers(X, columns, notes)
     chosen = {"random_state": 0, **FOR_PEOPLE, **(settings or {})}
     clf = CapeClassifier(estimator, group_columns=list(columns.groups) or None, **chosen)
@@ -171,6 +172,11 @@ def _sort_key(text: str) -> tuple[bool, float, str]:
         return False, float(text), text
     except ValueError:
         return True, 0.0, text
+
+
+def _check_something_to_learn(X: pd.DataFrame, columns: Columns, path: str | Path) -> None:
+    if not X[list(columns.features)].notna().any().any():
+        raise TableError(f"{path}: all values of all columns to learn from are missing.")
 
 
 def _check_groups_named(X: pd.DataFrame, columns: Columns, path: str | Path) -> None:

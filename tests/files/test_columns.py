@@ -1,0 +1,145 @@
+"""Columns of another file: order, types, spelling, and group values that look different and are the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape.files import Columns, Notes, plain_text
+from cape.files._columns import missing_column
+from cape.tables import TableError
+
+COLUMNS = Columns("y", ("no", "yes"), "text", ("z",), {"n": "number", "t": "text", "d": "date", "f": "flag"})
+FRAME = pd.DataFrame(
+    {"n": [1, 2], "t": ["a", None], "d": pd.to_datetime(["2020-01-01", None]), "f": [True, False], "z": ["1", "2"]}
+)
+
+
+def ready(frame, notes=None):
+    return COLUMNS.table(frame, "new.csv", Notes() if notes is None else notes)
+
+
+@pytest.mark.parametrize("value", [1, 1.0, "1", "1.0", "1.00", np.int8(1), np.float32(1)])
+def test_one_is_one_however_it_is_written(value):
+    assert plain_text(pd.Series([value, value]))[0].tolist() == ["1", "1"]
+
+
+@pytest.mark.parametrize("value", ["007", "1.5", "a", "", "1e0", "True", "-"])
+def test_other_text_is_kept(value):
+    text, changed = plain_text(pd.Series([value]))
+    assert text.tolist() == [value] and changed == ""
+
+
+def test_what_was_changed_is_said_and_missing_stays_missing():
+    text, changed = plain_text(pd.Series([2.0, np.nan, 3.0]))
+    assert text.isna().tolist() == [False, True, False]
+    assert changed == "2.0 is read as 2"
+    notes = Notes()
+    ready(FRAME.assign(z=[1.0, 2.0]), notes)
+    assert list(notes) == ["group column 'z': 1.0 is read as 1, taken as the same group."]
+
+
+@given(st.lists(st.integers(-(2**40), 2**40) | st.none(), min_size=1, max_size=20))
+def test_integers_floats_and_text_agree(values):
+    integers = pd.Series(values, dtype="Int64")
+    as_text = pd.Series([None if v is None else str(v) for v in values], dtype="str")
+    floats = integers.astype("float64")
+    for series in (integers, floats):
+        pd.testing.assert_series_equal(plain_text(series)[0], plain_text(as_text)[0])
+
+
+def test_order_does_not_matter_and_kinds_are_those_of_training():
+    notes = Notes()
+    table = ready(FRAME[["z", "f", "d", "t", "n"]], notes)
+    assert list(table) == ["n", "t", "d", "f", "z"]
+    assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"] and str(table["t"].dtype) == "str"
+    assert list(notes) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected", "words"),
+    [
+        ("n", ["1.5", None], [1.5, np.nan], "holds text here and numbers in training"),
+        ("n", [True, False], [1.0, 0.0], None),
+        ("n", pd.to_timedelta(["1s", "2s"]), [1.0, 2.0], None),
+        ("t", [7, 8], ["7", "8"], "holds numbers here and text in training"),
+        ("t", [7.0, np.nan], ["7", np.nan], "holds numbers here and text in training"),
+        ("t", pd.Categorical(["u", "v"]), ["u", "v"], None),
+        ("d", ["2020-01-01", "2020-02-01 10:00:00"], pd.to_datetime(["2020-01-01 00:00", "2020-02-01 10:00"]), "holds text"),
+        (
+            "d",
+            pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("UTC"),
+            pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            None,
+        ),
+        ("f", ["true", "False"], [1.0, 0.0], "holds text here and true or false in training"),
+        ("f", [1, 0], [1.0, 0.0], "holds numbers here"),
+        ("f", [True, None], [1.0, np.nan], None),
+        ("d", [None, None], [pd.NaT, pd.NaT], None),
+    ],
+)
+def test_another_type_is_converted_when_harmless_and_said(column, values, expected, words):
+    notes = Notes()
+    found = ready(FRAME.assign(**{column: values}), notes)[column]
+    wanted = pd.Series(expected).astype(found.dtype)
+    pd.testing.assert_series_equal(found, wanted, check_names=False)
+    assert [words in note for note in notes] == ([True] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("n", ["1", "many"], r"column 'n': numbers in training, here text such as 'many' \(1 rows\)"),
+        ("n", pd.to_datetime(["2020-01-01"] * 2), r"column 'n': numbers in training, here dates"),
+        ("d", ["soon", "later"], r"column 'd': dates in training, here text such as 'soon' \(2 rows\)"),
+        ("f", [2, 1], r"column 'f': true or false in training, here numbers such as '2'"),
+        ("f", ["maybe", "true"], r"column 'f': true or false in training, here text such as 'maybe'"),
+    ],
+)
+def test_another_type_that_would_lose_something_is_an_error(column, values, words):
+    with pytest.raises(TableError, match=words):
+        ready(FRAME.assign(**{column: values}))
+
+
+def test_missing_columns_suggest_the_nearest_name():
+    assert "did you mean 'Race'?" in str(missing_column("race", ["age", "Race"], "new.csv"))
+    assert "did you mean 'is_recid'?" in str(missing_column("is_recidd", ["age", "is_recid"], "new.csv"))
+    assert "its columns are 'age'" in str(missing_column("quux", ["age"], "new.csv"))
+    with pytest.raises(TableError, match=r"new\.csv has no column 't'"):
+        COLUMNS.check_names(["n", "d", "f", "z"], "new.csv", Notes())
+
+
+def test_extra_columns_are_said_once():
+    notes = Notes()
+    for _ in range(2):
+        assert COLUMNS.check_names([*"ntdfz", "x1", "x2"], "new.csv", notes) is False
+    assert COLUMNS.check_names([*"ntdfz", "y"], "new.csv", notes) is True
+    assert list(notes) == ["2 columns not used by the model: 'x1', 'x2'."]
+
+
+def test_labels_are_told_apart_and_a_third_is_refused():
+    frame = pd.DataFrame({"y": ["yes", "no", None]})
+    assert COLUMNS.positive(frame, "new.csv").tolist() == [1, 0, -1]
+    with pytest.raises(TableError, match=r"expected 'no' or 'yes', got 'maybe' in 1 of 2 rows"):
+        COLUMNS.positive(pd.DataFrame({"y": ["yes", "maybe"]}), "new.csv")
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "expected"),
+    [
+        (("0", "1"), "number", [1, 0]),
+        (("-1", "0.5"), "number", [0.5, -1.0]),
+        (("False", "True"), "flag", [True, False]),
+        (("no", "yes"), "text", ["yes", "no"]),
+    ],
+)
+def test_predictions_are_labels_of_the_kind_of_the_training_file(labels, kind, expected):
+    columns = Columns("y", labels, kind, (), {})
+    assert columns.as_labels(np.array([True, False])).tolist() == expected
+
+
+def test_what_is_saved_comes_back_and_nonsense_does_not():
+    assert Columns.from_dict(COLUMNS.to_dict()) == COLUMNS
+    with pytest.raises(ValueError, match=r"content must be what Columns\.to_dict gives"):
+        Columns.from_dict({"label": "y"})
