@@ -66,7 +66,12 @@ def test_order_does_not_matter_and_kinds_are_those_of_training():
         ("t", [7, 8], ["7", "8"], "holds numbers here and text in training"),
         ("t", [7.0, np.nan], ["7", np.nan], "holds numbers here and text in training"),
         ("t", pd.Categorical(["u", "v"]), ["u", "v"], None),
-        ("d", ["2020-01-01", "2020-02-01 10:00:00"], pd.to_datetime(["2020-01-01 00:00", "2020-02-01 10:00"]), "holds text"),
+        (
+            "d",
+            ["2020-01-01", "2020-02-01 10:00:00"],
+            pd.to_datetime(["2020-01-01 00:00", "2020-02-01 10:00"]),
+            "holds text",
+        ),
         (
             "d",
             pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("UTC"),

@@ -43,9 +43,7 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(tmp_path, folder,
 def test_every_format_in_and_out(tmp_path, model, new, in_memory, suffix):
     path = tmp_path / f"new.{suffix}"
     write = {"parquet": pd.DataFrame.to_parquet, "feather": pd.DataFrame.to_feather}
-    write.get(suffix, lambda frame, path: frame.to_csv(path, index=False))(
-        new, path
-    )
+    write.get(suffix, lambda frame, path: frame.to_csv(path, index=False))(new, path)
     out = tmp_path / f"out.{suffix}"
     predict_file(model, path, out)
     table = read_table(out)

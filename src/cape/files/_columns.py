@@ -96,7 +96,7 @@ class Columns:
     def positive(self, frame: pd.DataFrame, path: str | Path) -> np.ndarray:
         """Of each row whether it is positive: 1, 0, or -1 where there is no label; an error for a third label."""
         text, _ = plain_text(frame[self.label])
-        codes = pd.Categorical(text, categories=list(self.labels)).codes.astype(np.int8)
+        codes = np.select([text == self.labels[0], text == self.labels[1]], [0, 1], -1).astype(np.int8)
         other = text[(codes < 0) & text.notna().to_numpy()]
         if len(other):
             raise TableError(
