@@ -201,7 +201,9 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Weights of the rows of X, none negative and not all zero; ``None`` stays ``None``."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True)
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must be at least 0 in every row, got {weights.min()}.")
     if not weights.any():
         raise ValueError("sample_weight must be positive in some row, got all zeros.")
     return weights

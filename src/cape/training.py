@@ -171,10 +171,11 @@ def check_prefit(estimator: Any, classes: np.ndarray) -> None:
     """Raise unless the estimator is fitted and knows the labels of the hold-out."""
     if isinstance(estimator, BaseEstimator):
         check_is_fitted(estimator)
-    known = getattr(estimator, "classes_", classes)
+    known = np.asarray(getattr(estimator, "classes_", classes))
     if not np.isin(classes, known).all() or len(known) != 2:
         raise ValueError(
-            f"y must hold the two classes of the fitted estimator, {list(known)}, got {classes.tolist()} (cv='prefit')."
+            f"y must hold the two classes of the fitted estimator, {known.tolist()}, "
+            f"got {classes.tolist()} (cv='prefit')."
         )
 
 
