@@ -61,6 +61,10 @@ CASES = {
     ),
     "negative weights": ({"w": -np.ones(N)}, "sample_weight must be at least 0 in every row, got -1.0"),
     "weights of zero": ({"w": np.zeros(N)}, "sample_weight must be positive in some row, got all zeros"),
+    "weights of two columns": (
+        {"w": np.ones((N, 2))},
+        "sample_weight must be a number for each of 600 rows, got (600, 2)",
+    ),
     "missing weights": ({"w": np.full(N, np.nan)}, "Input sample_weight contains NaN"),
     "weights for none": (
         {"w": np.ones(N), "set": {"estimator": KNeighborsClassifier()}},

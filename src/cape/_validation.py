@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
-    _check_sample_weight,
     _num_features,
     _num_samples,
+    check_array,
     check_is_fitted,
     has_fit_parameter,
     validate_data,
@@ -201,7 +201,9 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Weights of the rows of X, none negative and not all zero; ``None`` stays ``None``."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True)
+    weights = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+    if weights.shape != (_num_samples(X),):
+        raise ValueError(f"sample_weight must be a number for each of {_num_samples(X)} rows, got {weights.shape}.")
     if (weights < 0).any():
         raise ValueError(f"sample_weight must be at least 0 in every row, got {weights.min()}.")
     if not weights.any():
