@@ -459,6 +459,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "Fit with unknown_groups='pooled' to use what all groups have in common."
         )
 
+    def _refuse_row_keepers(self, whose: str) -> None:
+        """Raise if a quantifier needs every score of a batch at once."""
+        for model in self.models_.values():
+            if model.quantifier.keeps_rows:
+                raise TypeError(
+                    f"quantifier must be one that counts for {whose}, got {model.quantifier!r}, which keeps every row."
+                )
+
     def _decide(self, X, sensitive_features, adaptation, how: str) -> np.ndarray:
         """``decide`` or ``probability`` of the chosen member for each row."""
         check_is_fitted(self)

@@ -55,7 +55,7 @@ class RollingCape:
 
     def __init__(self, clf: CapeClassifier, window: int | timedelta):
         check_is_fitted(clf)
-        refuse_row_keepers(clf, "RollingCape")
+        clf._refuse_row_keepers("RollingCape")
         if isinstance(window, timedelta):
             good = window > timedelta(0)
         else:
@@ -177,15 +177,6 @@ class RollingCape:
         if (np.diff(moments) < 0).any() or (n_rows and self._now is not None and moments[0] < self._now):
             raise ValueError("times must never be earlier than those of the rows before, got rows that go back.")
         return moments
-
-
-def refuse_row_keepers(clf: CapeClassifier, whose: str) -> None:
-    """Raise if the quantifier needs every score of a batch at once."""
-    for model in clf.models_.values():
-        if model.quantifier.keeps_rows:
-            raise TypeError(
-                f"quantifier must be one that counts for {whose}, got {model.quantifier!r}, which keeps every row."
-            )
 
 
 def sorted_by_group(windows: Mapping[Group, _Window]) -> list[tuple[Group, _Window]]:

@@ -1,0 +1,144 @@
+"""On Dask as in memory, for any partitioning, and with a worker killed in the middle."""
+
+import logging
+import os
+import signal
+import time
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier, scale
+from cape.datasets import make_synthetic
+
+COLUMNS = ["U", "V", "z"]
+
+
+@pytest.fixture(scope="module")
+def new():
+    frame = make_synthetic(600, prevalences=(0.2, 0.8), random_state=1).frame
+    return frame.assign(z=np.where(frame["z"] == 1, "one", "zero"))
+
+
+@pytest.fixture(scope="module")
+def clf():
+    train = make_synthetic(600, random_state=0)
+    groups = np.where(train.sensitive_features == 1, "one", "zero")
+    return CapeClassifier(LogisticRegression(), cv=3, random_state=0).fit(
+        train.data, train.target, sensitive_features=groups
+    )
+
+
+@pytest.mark.parametrize("npartitions", [1, 2, 7, 40])
+def test_any_partitioning_gives_what_memory_gives(clf, new, npartitions):
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=npartitions, sort=False)
+    expected = clf.evidence(new[["U", "V"]], sensitive_features=new["z"])
+    assert scale.evidence(clf, ddf, sensitive_features="z") == expected
+    adaptation = scale.adapt(clf, ddf, sensitive_features="z", level=0.9)
+    assert adaptation == clf.adapt(evidence=expected, level=0.9)
+    y_pred = scale.predict(clf, ddf, sensitive_features="z").compute()
+    pd.testing.assert_series_equal(
+        y_pred,
+        pd.Series(clf.predict(new[["U", "V"]], sensitive_features=new["z"]), index=new.index, name="prediction"),
+    )
+
+
+def test_an_adaptation_made_before_is_used(clf, new):
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
+    half = new[new["V"] > 30]
+    adaptation = clf.adapt(half[["U", "V"]], sensitive_features=half["z"])
+    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation).compute()
+    expected = clf.predict(new[["U", "V"]], sensitive_features=new["z"], adaptation=adaptation)
+    np.testing.assert_array_equal(y_pred, expected)
+
+
+def test_groups_in_a_collection_of_their_own_or_in_several_columns(new):
+    train = make_synthetic(600, random_state=0)
+    groups = pd.DataFrame({"z": train.sensitive_features, "w": np.arange(600) % 2})
+    clf = CapeClassifier(LogisticRegression(), cv=3, pool="threshold", random_state=0)
+    clf.fit(train.data, train.target, sensitive_features=groups)
+    frame = train.frame[["U", "V"]].assign(z=groups["z"], w=groups["w"])
+    expected = clf.evidence(train.data, sensitive_features=groups)
+    ddf = dd.from_pandas(frame, npartitions=4)
+    assert scale.evidence(clf, ddf, sensitive_features=["z", "w"]) == expected
+    assert scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]) == expected
+    y_pred = scale.predict(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]).compute()
+    np.testing.assert_array_equal(y_pred, clf.predict(train.data, sensitive_features=groups))
+
+
+def test_group_columns_and_empty_partitions(new):
+    train = make_synthetic(600, random_state=0).frame
+    clf = CapeClassifier(LogisticRegression(), cv=3, group_columns="z", random_state=0)
+    clf.fit(train[COLUMNS], train["y"])
+    ddf = dd.from_pandas(train[COLUMNS], npartitions=5)
+    thinned = ddf[ddf["U"] > 10]
+    some = train[train["U"] > 10]
+    sparse = dd.from_pandas(train[COLUMNS].iloc[:3], npartitions=3)
+    none = sparse[sparse["U"] > 1e9]
+    assert scale.evidence(clf, thinned) == clf.evidence(some[COLUMNS])
+    assert scale.evidence(clf, none).rows == {}
+    y_pred = scale.predict(clf, thinned).compute()
+    np.testing.assert_array_equal(y_pred, clf.predict(some[COLUMNS]))
+
+
+def test_wrong_input_is_named(clf, new):
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=4)
+    with pytest.raises(TypeError, match="ddf must be a Dask DataFrame, got DataFrame"):
+        scale.evidence(clf, new)
+    with pytest.raises(ValueError, match="must be columns of ddf"):
+        scale.evidence(clf, ddf, sensitive_features="nowhere")
+    with pytest.raises(ValueError, match="must have the 4 partitions of ddf, got 2"):
+        scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf["z"].repartition(npartitions=2))
+
+
+def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
+    from quapy.method.aggregative import SMM
+
+    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=3, random_state=0).fit(
+        new[["U", "V"]], new["y"], sensitive_features=new["z"]
+    )
+    with pytest.raises(TypeError, match="QuaPyQuantifier"):
+        scale.adapt(clf, dd.from_pandas(new[COLUMNS], npartitions=2), sensitive_features="z")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit="2GiB",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_members_train_on_the_workers(cluster, new):
+    train = make_synthetic(600, random_state=0)
+    make = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
+    here = make.fit(train.data, train.target, sensitive_features=train.sensitive_features).fingerprint_
+    there = scale.fit(make, train.data, train.target, sensitive_features=train.sensitive_features, client=cluster)
+    assert there.fingerprint_ == here
+
+
+def test_a_killed_worker_changes_nothing(cluster, clf, new):
+    def slowly(frame):
+        time.sleep(0.2)
+        return frame
+
+    expected = clf.predict(new[["U", "V"]], sensitive_features=new["z"])
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=12).map_partitions(slowly, meta=new[COLUMNS].iloc[:0])
+    adaptation = clf.adapt(new[["U", "V"]], sensitive_features=new["z"])
+    predicted = cluster.compute(scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation))
+    time.sleep(0.5)
+    victim = next(iter(cluster.run(os.getpid).values()))
+    os.kill(victim, signal.SIGKILL)
+    np.testing.assert_array_equal(predicted.result(timeout=60), expected)
