@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -16,6 +16,15 @@ lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
+
+results: $(STAMP)  ## the paper's experiments and docs/results.md; half an hour, and it can be stopped and started again
+	$(BIN)/cape reproduce synthetic
+	$(BIN)/cape reproduce compas
+	$(BIN)/cape reproduce compas --favourable negative --out results/compas-negative $(AIF360:%=--method %)
+	$(BIN)/cape reproduce meps
+	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/meps
 
 clean:
 	rm -rf $(VENV) demo

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cape.cli._app import app
-from cape.cli._reproduce import CORES, Favourable, Jobs, Methods, Seeds, SlowSeeds
+from cape.cli._reproduce import CORES, Favourable, Jobs, Learner, Methods, Seeds, SlowSeeds
 from cape.cli._results import run_and_show
 
 
@@ -20,7 +20,7 @@ def compare(
     label: Annotated[str, typer.Option(help="Label column, of two values.")],
     group: Annotated[list[str], typer.Option(help="Group column; repeat it for combinations of several.")],
     positive: Annotated[str | None, typer.Option(help="The positive label; default the greater of the two.")] = None,
-    learner: Annotated[str, typer.Option(help="boosting (tuned by cross-validation) or logistic.")] = "boosting",
+    learner: Learner = "boosting",
     out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("results/own"),
     seeds: Seeds = 5,
     slow_seeds: SlowSeeds = 1,

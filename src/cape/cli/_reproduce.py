@@ -23,6 +23,7 @@ Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods."
 SlowSeeds = Annotated[int, typer.Option(min=1, help="Repetitions of those that cost a hundred fits or more.")]
 Favourable = Annotated[str, typer.Option(help="The label AIF360 is told is favourable: positive or negative.")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help="Only these methods (repeat it); default all.")]
+Learner = Annotated[str, typer.Option(help="boosting, tuned by cross-validation (the paper's), or logistic.")]
 Data = Annotated[Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")]
 CORES = os.cpu_count() or 1
 
@@ -51,6 +52,7 @@ def compas(
     slow_seeds: SlowSeeds = 5,
     favourable: Favourable = "positive",
     method: Methods = None,
+    learner: Learner = "boosting",
     data: Data = None,
     jobs: Jobs = CORES,
 ) -> None:
@@ -65,6 +67,7 @@ def compas(
         "slow_seeds": slow_seeds,
         "favourable": favourable,
         "methods": method or None,
+        "learner": learner,
     }
     run_and_show(partial(compare_methods, compas_problem(data), **options), out, jobs=jobs)
 
@@ -76,6 +79,7 @@ def meps(
     slow_seeds: SlowSeeds = 2,
     favourable: Favourable = "positive",
     method: Methods = None,
+    learner: Learner = "boosting",
     data: Data = None,
     jobs: Jobs = CORES,
 ) -> None:
@@ -90,6 +94,7 @@ def meps(
         "slow_seeds": slow_seeds,
         "favourable": favourable,
         "methods": method or None,
+        "learner": learner,
     }
     run_and_show(partial(compare_methods, meps_problem(data), **options), out, jobs=jobs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,12 +80,15 @@ def run_cells(
     done = len(cells) - len(waiting)
     on_step("", done, len(cells))
     jobs = (delayed(_work)(i, cells[i].work) for i in waiting)
-    for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
-        results[i] = result
-        done += 1
-        if folder is not None and "error" not in result:
-            _store(cells[i], result, folder)
-        on_step(cells[i].name, done, len(cells))
+    with warnings.catch_warnings():
+        # joblib replaces workers now and then, and says so; no job is lost by it
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+        for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            results[i] = result
+            done += 1
+            if folder is not None and "error" not in result:
+                _store(cells[i], result, folder)
+            on_step(cells[i].name, done, len(cells))
     return [result for result in results if result is not None]
 
 

@@ -197,10 +197,12 @@ def _named_groups(columns: pd.DataFrame) -> pd.Series:
 def _as_numbers(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from skrub import TableVectorizer
+    from skrub import StringEncoder, TableVectorizer
 
+    text = StringEncoder(random_state=0)  # without a seed the same tables would not give the same numbers twice
     numbers = make_pipeline(
-        TableVectorizer(), SimpleImputer(strategy="median", keep_empty_features=True).set_output(transform="pandas")
+        TableVectorizer(high_cardinality=text),
+        SimpleImputer(strategy="median", keep_empty_features=True).set_output(transform="pandas"),
     )
     made = numbers.fit_transform(train).reset_index(drop=True), numbers.transform(test).reset_index(drop=True)
     return tuple(table.astype(float).set_axis([str(c) for c in table.columns], axis=1) for table in made)  # type: ignore[return-value]

@@ -70,9 +70,10 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     for folder in folders:
         results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
         pictures = sorted(folder.glob(f"{results['experiment']}-*.png"))
-        for picture in pictures:
-            shutil.copyfile(picture, images / picture.name)
-        parts.append(results_markdown(results, pictures=[f"images/{picture.name}" for picture in pictures]))
+        names = [f"{folder.name}-{p.name.removeprefix(results['experiment'] + '-')}" for p in pictures]
+        for picture, name in zip(pictures, names, strict=True):
+            shutil.copyfile(picture, images / name)
+        parts.append(results_markdown(results, pictures=[f"images/{name}" for name in names]))
     with new_file(page, overwrite=True) as part:
         part.write_text("\n".join(parts), encoding="utf-8")
     return page
@@ -80,12 +81,17 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
 
 def results_markdown(results: dict[str, Any], *, pictures: Sequence[str] = ()) -> str:
     """The page of a run: how it was made, its verdicts, tables and pictures."""
-    parts = [f"## {results['title']}", _how(results)]
+    parts = [f"## {_heading(results)}", _how(results)]
     parts += [f"- {note}" for note in results.get("notes", [])] + [""] if results.get("notes") else []
     parts += _verdict_list(results.get("verdicts", []))
     parts += [_markdown(table) for table in results_tables(results)]
     parts += [f"![{Path(name).stem}]({name})" for name in pictures if name.endswith(".png")]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _heading(results: dict[str, Any]) -> str:
+    turned = results.get("favourable") == "negative"
+    return results["title"] + (", AIF360 told that the negative label is the favourable one" if turned else "")
 
 
 def _how(results: dict[str, Any]) -> str:
