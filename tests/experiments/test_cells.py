@@ -1,6 +1,7 @@
 """Cells are computed once; what was interrupted goes on; a stale cell is not used."""
 
 import json
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,16 @@ import pytest
 
 from cape.experiments import _cells
 from cape.experiments._cells import Cell, digest, run_cells
+
+
+def warn():
+    warnings.warn("mind the gap", stacklevel=1)
+    return {"done": True}
+
+
+def test_warnings_are_kept_with_the_result_and_do_not_stop_it():
+    found = run_cells([Cell("w", {}, warn)])[0]
+    assert found["done"] and found["warnings"] == ["UserWarning: mind the gap"]
 
 
 def note(folder, name):

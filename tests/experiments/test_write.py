@@ -70,6 +70,12 @@ def test_the_page_holds_how_it_was_made_verdicts_tables_and_pictures(compared):
     assert all(line.endswith("|") for line in lines)
 
 
+def test_warnings_of_the_methods_are_told(compared):
+    warned = json.loads(json.dumps(compared))
+    warned["rows"][0]["warnings"] = ["UserWarning: more has moved"]
+    assert "- CAPE-D: UserWarning: more has moved" in results_markdown(warned)
+
+
 def test_an_error_with_bars_or_lines_cannot_break_the_table(compared):
     broken = json.loads(json.dumps(compared))
     broken["rows"][0] |= {"status": "failed: a|b\nc", "seeds": 0}

@@ -68,7 +68,8 @@ def run_cells(
 ) -> list[dict[str, Any]]:
     """Results of all cells, in order; those found in ``folder`` are not computed again.
 
-    A cell that raises gives ``{"error": ...}``, and is tried again next time. Each result has its ``seconds``.
+    A cell that raises gives ``{"error": ...}``, and is tried again next time. Each result has its ``seconds``
+    and the ``warnings`` that were raised.
 
     Examples
     --------
@@ -94,11 +95,14 @@ def run_cells(
 
 def _work(place: int, work: Callable[[], dict[str, Any]]) -> tuple[int, dict[str, Any]]:
     start = time.monotonic()
-    try:
-        result = work()
-    except Exception as error:  # a method that fails is a row of the table, and the table goes on
-        result = {"error": f"{type(error).__name__}: {error}"}
-    return place, {**result, "seconds": round(time.monotonic() - start, 3)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = work()
+        except Exception as error:  # a method that fails is a row of the table, and the table goes on
+            result = {"error": f"{type(error).__name__}: {error}"}
+    told = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    return place, {**result, "warnings": told, "seconds": round(time.monotonic() - start, 3)}
 
 
 def _path(cell: Cell, folder: Path) -> Path:

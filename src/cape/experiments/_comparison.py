@@ -24,6 +24,8 @@ from cape.quantify import QUANTIFIERS, make_quantifier
 
 __all__ = ["compare_methods", "run_facts"]
 
+_MOST_WARNINGS = 3
+
 
 def compare_methods(
     problem: Problem,
@@ -195,4 +197,13 @@ def _method_row(name: str, cells: list[dict[str, Any]], printed: dict[str, Any] 
         return {**row, "status": f"failed: {errors[0]}", "seeds": 0}
     mean, sd = mean_and_sd([cell["row"] for cell in cells])
     seconds = round(sum(cell["seconds"] for cell in cells) / len(cells), 2)
-    return {**row, "status": "ok", "seeds": len(cells), "mean": mean, "sd": sd, "seconds": seconds}
+    told = dict.fromkeys(text for cell in cells for text in cell["warnings"])
+    return {
+        **row,
+        "status": "ok",
+        "seeds": len(cells),
+        "mean": mean,
+        "sd": sd,
+        "seconds": seconds,
+        "warnings": list(told)[:_MOST_WARNINGS],
+    }

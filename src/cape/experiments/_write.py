@@ -85,6 +85,7 @@ def results_markdown(results: dict[str, Any], *, pictures: Sequence[str] = ()) -
     parts += [f"- {note}" for note in results.get("notes", [])] + [""] if results.get("notes") else []
     parts += _verdict_list(results.get("verdicts", []))
     parts += [_markdown(table) for table in results_tables(results)]
+    parts += _warning_list(results.get("rows", []))
     parts += [f"![{Path(name).stem}]({name})" for name in pictures if name.endswith(".png")]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -128,6 +129,11 @@ def _verdict_list(found: list[dict[str, Any]]) -> list[str]:
         return []
     lines = [f"- {'yes' if v['holds'] else '**no**'}: {v['claim']} ({v['detail']})" for v in found]
     return ["### Against print", "\n".join(lines)]
+
+
+def _warning_list(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [f"- {row['method']}: {text}" for row in rows for text in row.get("warnings", [])]
+    return ["### What the methods warned of", "\n".join(lines)] if lines else []
 
 
 def _markdown(table: TextTable) -> str:
