@@ -30,6 +30,18 @@ class Quantifier(BaseEstimator):
         Share of positives in training.
     informative_ : bool
         Whether the scores tell the classes apart. If not, the estimate is the training prevalence, its interval [0, 1].
+
+    Examples
+    --------
+    >>> from cape.histogram import edges_for, round_scores
+    >>> class MeanScore(Quantifier):
+    ...     def _estimate(self, batch):
+    ...         return batch.mean
+    >>> positives, negatives = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> edges = edges_for(positives, negatives)
+    >>> fitted = MeanScore().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
+    >>> fitted.estimate(ScoreHistogram.of(round_scores([0.75, 0.25]), edges))
+    0.5
     """
 
     keeps_rows = False
