@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HALF", "ONE", "ScoreHistogram", "edges_for", "round_scores"]
+__all__ = ["HALF", "ONE", "ScoreHistogram", "check_scores", "edges_for", "round_scores"]
 
 ONE = 1 << 32
 """The score 1 in the integer units of this module: a score is a multiple of 2^-32."""
@@ -28,11 +28,22 @@ def round_scores(scores: Any) -> np.ndarray:
     >>> round_scores([0.0, 0.5, 1.0]).tolist()
     [0, 2147483648, 4294967296]
     """
+    return np.rint(check_scores(scores) * ONE).astype(np.int64)
+
+
+def check_scores(scores: Any) -> np.ndarray:
+    """Scores as numbers in [0, 1], or an error that names one that is not.
+
+    Examples
+    --------
+    >>> check_scores([0.5, 1]).tolist()
+    [0.5, 1.0]
+    """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.size and not (scores.min() >= 0 and scores.max() <= 1):
         bad = scores[~((scores >= 0) & (scores <= 1))][0]
         raise ValueError(f"scores must be probabilities in [0, 1], got {bad}.")
-    return np.rint(scores * ONE).astype(np.int64)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from cape.evidence import GroupEvidence
 from cape.histogram import HALF
 from cape.pool._rates import MemberRates
 from cape.sampling import pp_sampling
-from cape.scoring import Scorer, as_probability, fit_learner, read_rows, score_rows
+from cape.scoring import RowsOf, Scorer, as_probability, fit_learner, read_rows, score_rows, takes_repetitions
 
 __all__ = ["ResampledPool", "fit_member"]
 
@@ -28,9 +28,14 @@ def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0):
     """
     is_positive = y == positive
     rows = pp_sampling(is_positive, theta, sample_weight=weights, random_state=seed)
-    model = fit_learner(estimator, take_rows(X, rows), y[rows], seed=seed)
-    unseen = np.setdiff1d(np.arange(len(y)), rows, assume_unique=False)
-    called = score_rows(model, take_rows(X, unseen), positive) > HALF
+    times = np.bincount(rows, minlength=len(y))
+    if takes_repetitions(estimator):
+        drawn = np.flatnonzero(times)
+        model = fit_learner(estimator, take_rows(X, drawn), y[drawn], weights=times[drawn].astype(float), seed=seed)
+    else:
+        model = fit_learner(estimator, take_rows(X, rows), y[rows], seed=seed)
+    unseen = np.flatnonzero(times == 0)
+    called = read_rows(RowsOf(X, unseen), positive, voting=[model])[1][:, 0]
     weight = np.ones(len(unseen)) if weights is None else weights[unseen] * (len(y) / weights.sum())
     counts = [
         float(weight[chosen].sum())

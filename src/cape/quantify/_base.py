@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from cape._validation import check_is_fitted, check_prevalence
-from cape.histogram import ScoreHistogram
+from cape.histogram import ScoreHistogram, check_scores, round_scores
 
 __all__ = ["Moments", "Quantifier", "decreasing_root", "moment_interval"]
 
@@ -95,6 +95,24 @@ class Quantifier(BaseEstimator):
         self._check_batch(batch)
         return min(max(float(self._estimate(batch)), 0.0), 1.0) if self.informative_ else self.prevalence_
 
+    def estimate_scores(self, scores: np.ndarray) -> float:
+        """Prevalence of a batch given as scores: what `estimate` gives for its histogram, to the rounding of scores.
+
+        Parameters
+        ----------
+        scores : array-like of float in [0, 1]
+            At least one.
+
+        Returns
+        -------
+        float in [0, 1]
+        """
+        check_is_fitted(self)
+        scores = np.ravel(check_scores(scores))
+        if len(scores) == 0:
+            raise ValueError("scores must hold at least one, got none.")
+        return min(max(float(self._estimate_scores(scores)), 0.0), 1.0) if self.informative_ else self.prevalence_
+
     def estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Prevalence of many batches of one row each.
 
@@ -137,6 +155,10 @@ class Quantifier(BaseEstimator):
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         raise TypeError(f"{type(self).__name__} must define _estimate(batch).")
+
+    def _estimate_scores(self, scores: np.ndarray) -> float:
+        edges = self.positives_.edges
+        return self._estimate(ScoreHistogram.of(round_scores(scores), edges, keep_rows=self.keeps_rows))
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         distinct, place = np.unique(scores, axis=1, return_inverse=True)
@@ -211,17 +233,19 @@ def decreasing_root(
 ) -> np.ndarray:
     """Where each of several decreasing functions on [0, 1] crosses 0, or the end it points to.
 
-    Newton's steps, halving the bracket whenever one would leave it. ``slope(x)`` gives values and derivatives.
+    Newton's steps; one that would leave the bracket goes nearly all the way to its end instead, since the end is then
+    often the answer. ``slope(x)`` gives values and derivatives.
     """
     x = np.array(start, dtype=np.float64)
     low, high = np.zeros_like(x), np.ones_like(x)
-    for _ in range(steps):
+    for turn in range(steps):
         value, derivative = slope(x)
-        low, high = np.where(value > 0, x, low), np.where(value > 0, high, x)
-        step = np.divide(value, derivative, out=np.full_like(x, np.inf), where=derivative < 0)
-        newton = x - step
-        inside = (newton > low) & (newton < high)
-        moved = np.where(inside, newton, (low + high) / 2)
+        up = value > 0
+        low, high = np.where(up, x, low), np.where(up, high, x)
+        newton = x - np.divide(value, derivative, out=np.full_like(x, np.inf), where=derivative < 0)
+        inside = (newton >= low) & (newton <= high) & (newton > 0) & (newton < 1)
+        end = np.where(up, high, low)
+        moved = np.where(inside, newton, end + (x - end) * (0.5 if turn % 4 == 3 else 1 / 64))
         done = np.abs(moved - x) <= within
         x = moved
         if done.all():

@@ -25,6 +25,13 @@ class _Mean(Quantifier):
     def _estimate(self, batch: ScoreHistogram) -> float:
         return self._from_mean(self._mean(batch))
 
+    def _estimate_scores(self, scores: np.ndarray) -> float:
+        return self._from_mean(self._mean_score(scores))
+
+    def _mean_score(self, scores: np.ndarray) -> float:
+        """The mean over a batch's scores, as `_mean` reads it off their histogram."""
+        return float(scores.mean())
+
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         return np.clip(self._from_mean(self._values(scores).mean(axis=0)), 0.0, 1.0)
 
@@ -35,6 +42,9 @@ class _Count(_Mean):
     def _mean(self, histogram: ScoreHistogram) -> float:
         above = histogram.counts[np.searchsorted(histogram.edges, HALF) + 1 :].sum()
         return float(above / histogram.counts.sum())
+
+    def _mean_score(self, scores: np.ndarray) -> float:
+        return float(np.count_nonzero(scores > (HALF + 0.5) / ONE) / len(scores))  # rounded, above 1/2
 
     def _values(self, scores: np.ndarray) -> np.ndarray:
         return (scores > HALF).astype(float)
