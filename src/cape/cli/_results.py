@@ -11,8 +11,9 @@ from typing import Any
 from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-from cape.cli._app import console
+from cape.cli._app import aside, console
 
 __all__ = ["run_and_show"]
 
@@ -30,7 +31,7 @@ def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) ->
         TextColumn("left"),
         TimeRemainingColumn(elapsed_when_finished=False),
     )
-    with Progress(*columns, console=console, speed_estimate_period=600) as bar:
+    with Progress(*columns, console=aside, speed_estimate_period=600) as bar:
         task = bar.add_task("starting", total=None)
 
         def on_step(name: str, done: int, total: int) -> None:
@@ -44,9 +45,9 @@ def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) ->
     for table in results_tables(results):
         console.print(_rich(table))
     for verdict in results.get("verdicts", []):
-        mark = "[green]yes[/]" if verdict["holds"] else "[red]no [/]"
-        console.print(f"{mark} {verdict['claim']}: {verdict['detail']}")
-    console.print(f"files: {', '.join(str(path) for path in [*files, *pictures])}")
+        mark = ("yes", "green") if verdict["holds"] else ("no", "red")
+        console.print(Text.assemble(mark, f": {verdict['claim']} ({verdict['detail']})"))
+    console.print(f"files in {out}: {', '.join(path.name for path in [*files, *pictures])}", markup=False)
 
 
 def _rich(table: Any) -> Table:
@@ -56,11 +57,12 @@ def _rich(table: Any) -> Table:
         shown.add_column(
             name if text else name.replace(" ", "\n", 1), justify="left" if text else "right", no_wrap=text
         )
+    idle: list[str] = []
     for row in table.rows:
         if len(row) == 2 < len(table.columns):  # a method that did not run: its reason goes below
-            shown.caption = "\n".join(filter(None, [str(shown.caption or ""), f"{row[0]}: {row[1]}"]))
-            shown.caption_justify = "left"
-            continue
+            idle.append(f"{row[0]}: {row[1]}")
+            row = row[:1]
         style = "dim" if row[0].startswith("  ") or (len(row) > 1 and row[1].startswith("  ")) else None
-        shown.add_row(*row, style=style)
+        shown.add_row(*map(Text, row), style=style)  # Text: a group called [red] is no markup
+    shown.caption, shown.caption_justify = Text("\n".join(idle)), "left"
     return shown

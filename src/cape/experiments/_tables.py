@@ -13,7 +13,7 @@ from cape.experiments._rows import DIFFERENCES
 
 __all__ = ["TextTable", "comparison_tables", "number", "synthetic_tables"]
 
-_NAMES = {"fpr": "FPR", "fnr": "FNR", "accuracy": "accuracy", "predicted_prevalence": "predicts", "pd": "PD"}
+_NAMES = {"fpr": "FPR", "fnr": "FNR", "accuracy": "acc", "predicted_prevalence": "predicts", "pd": "PD"}
 
 
 @dataclass(frozen=True)
