@@ -76,7 +76,7 @@ def compas(
 def meps(
     out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("results/meps"),
     seeds: Seeds = 5,
-    slow_seeds: SlowSeeds = 2,
+    slow_seeds: SlowSeeds = 1,
     favourable: Favourable = "positive",
     method: Methods = None,
     learner: Learner = "boosting",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from unittest import mock
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
@@ -272,7 +275,8 @@ class AdversarialDebiasing(_Aif360):
         self.num_epochs = num_epochs
 
     def _fit(self, bridge, features, favourable):
-        import tensorflow
+        with mock.patch.dict(os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}):  # read once, when it is first imported
+            import tensorflow
 
         self.scaler_ = StandardScaler().fit(features[:, :-1])
         self.graph_ = tensorflow.Graph()  # in a graph of its own TensorFlow is not eager, as AIF360 wants it
