@@ -1,6 +1,10 @@
 """``cape reproduce`` and ``cape compare`` from the outside."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -87,3 +91,21 @@ def test_compas_on_few_seeds(tmp_path):
         next(row for row in results["rows"] if row["method"] == name)["mean"] for name in ("CAPE threshold", "Max_Acc")
     )
     assert threshold["pd_0"] < max_acc["pd_0"] and threshold["pe_01"] < max_acc["pe_01"]
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path):
+    """The real command, killed after its first cells, started again: those cells stay as they were."""
+    code = "from cape.cli import main; main()"
+    arguments = ["reproduce", "synthetic", "--repetitions", "6", "--rows", "600", "--test-rows", "200", "--jobs", "1"]
+    command = [sys.executable, "-c", code, *arguments, "--out", str(tmp_path)]
+    cells = tmp_path / "cells"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not (cells.is_dir() and len(list(cells.glob("*.json"))) >= 2) and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    finished = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    assert 2 <= len(finished) < 6 and not (tmp_path / "results.json").exists()
+    subprocess.run(command, check=True, capture_output=True)
+    assert {name: (cells / name).stat().st_mtime_ns for name in finished} == finished
+    assert len(list(cells.glob("*.json"))) == 6
+    assert json.loads((tmp_path / "results.json").read_text())["repetitions"] == 6

@@ -63,7 +63,15 @@ def test_synthetic_tables_have_the_printed_rows_beside_ours(synthetic):
 
 def test_the_page_holds_how_it_was_made_verdicts_tables_and_pictures(compared):
     page = results_markdown({**compared, "command": "cape compare a b"}, pictures=["small-methods.png", "x.html"])
-    for text in ("`cape compare a b`", compared["date"], "scikit-learn", "Invented.", "### Against print", "AD"):
+    for text in (
+        "`cape compare a b`",
+        compared["date"],
+        "scikit-learn",
+        "Invented.",
+        "### Against print",
+        "### Where we differ from print",
+        "AD",
+    ):
         assert text in page
     assert "![small-methods](small-methods.png)" in page and "x.html" not in page
     lines = [line for line in page.splitlines() if line.startswith("|")]

@@ -18,6 +18,7 @@ from cape.compare import METHODS, make_method, missing_packages
 from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._learner import make_learner, tune_boosting
 from cape.experiments._problem import Problem
+from cape.experiments._reasons import reasons
 from cape.experiments._rows import mean_and_sd, result_row
 from cape.experiments._verdicts import verdicts
 from cape.quantify import QUANTIFIERS, make_quantifier
@@ -65,7 +66,17 @@ def compare_methods(
     -------
     dict
         As JSON can hold it: ``data``, ``learner``, ``quantifiers``, ``rows`` (mean, sd and printed numbers of each
-        method), ``verdicts`` and the facts of the run.
+        method), ``verdicts``, ``reasons`` for differences from print, and the facts of the run.
+
+    Examples
+    --------
+    >>> from cape.datasets import make_synthetic
+    >>> from cape.experiments import table_problem
+    >>> tables = (make_synthetic(300, prevalences=p, random_state=0).frame for p in ((0.5, 0.5), (0.3, 0.7)))
+    >>> problem = table_problem(*tables, label="y", group="z")
+    >>> found = compare_methods(problem, methods=["Always positive"], seeds=1, learner="logistic")
+    >>> round(found["rows"][0]["mean"]["pd_0"], 3)
+    0.7
     """
     names = list(METHODS) if methods is None else list(methods)
     for name in names:
@@ -112,7 +123,7 @@ def compare_methods(
         "quantifiers": _quantifier_rows(problem, found[:seeds]),
         "rows": rows,
     }
-    return {**results, "verdicts": verdicts(results), **run_facts(start, found)}
+    return {**results, "verdicts": verdicts(results), "reasons": reasons(results), **run_facts(start, found)}
 
 
 def run_facts(start: float, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -76,13 +76,25 @@ class Problem:
 
 
 def compas_problem(data_home: Any = None) -> Problem:
-    """COMPAS, 2013 to 2014, as the paper uses it."""
+    """COMPAS, 2013 to 2014, as the paper uses it.
+
+    Examples
+    --------
+    >>> compas_problem().groups  # doctest: +SKIP
+    ['Caucasian', 'African-American']
+    """
     train, test = (fetch_compas(subset=subset, data_home=data_home) for subset in ("train", "test"))
     return _paper_problem("compas", "COMPAS, 2013 to 2014", train, test, same_data=True)
 
 
 def meps_problem(data_home: Any = None) -> Problem:
-    """MEPS, 2015 to 2016; what variant of it depends on the files there are."""
+    """MEPS, 2015 to 2016; what variant of it depends on the files there are.
+
+    Examples
+    --------
+    >>> meps_problem().groups  # doctest: +SKIP
+    ['White', 'Non-White']
+    """
     train, test = (fetch_meps(subset=subset, data_home=data_home) for subset in ("train", "test"))
     title = f"{train.variant}, 2015 to 2016"
     return _paper_problem("meps", title, train, test, same_data=ONE_PANEL not in train.variant)
@@ -109,6 +121,13 @@ def table_problem(
     Returns
     -------
     Problem
+
+    Examples
+    --------
+    >>> from cape.datasets import make_synthetic
+    >>> table = make_synthetic(100, random_state=0).frame
+    >>> table_problem(table, table, label="y", group="z").groups
+    ['0', '1']
     """
     columns = [group] if isinstance(group, str) else list(group)
     _check_columns(train, test, [label, *columns])

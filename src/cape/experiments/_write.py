@@ -82,8 +82,9 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
 def results_markdown(results: dict[str, Any], *, pictures: Sequence[str] = ()) -> str:
     """The page of a run: how it was made, its verdicts, tables and pictures."""
     parts = [f"## {_heading(results)}", _how(results)]
-    parts += [f"- {note}" for note in results.get("notes", [])] + [""] if results.get("notes") else []
+    parts += ["\n".join(f"- {note}" for note in results.get("notes", []))]
     parts += _verdict_list(results.get("verdicts", []))
+    parts += _bullets("Where we differ from print, and why", results.get("reasons", []))
     parts += [_markdown(table) for table in results_tables(results)]
     parts += _warning_list(results.get("rows", []))
     parts += [f"![{Path(name).stem}]({name})" for name in pictures if name.endswith(".png")]
@@ -125,15 +126,17 @@ def _learner_line(results: dict[str, Any]) -> str:
 
 
 def _verdict_list(found: list[dict[str, Any]]) -> list[str]:
-    if not found:
-        return []
-    lines = [f"- {'yes' if v['holds'] else '**no**'}: {v['claim']} ({v['detail']})" for v in found]
-    return ["### Against print", "\n".join(lines)]
+    lines = [f"{'yes' if v['holds'] else '**no**'}: {v['claim']} ({v['detail']})" for v in found]
+    return _bullets("Against print", lines)
+
+
+def _bullets(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"### {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
 def _warning_list(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [f"- {row['method']}: {text}" for row in rows for text in row.get("warnings", [])]
-    return ["### What the methods warned of", "\n".join(lines)] if lines else []
+    lines = [f"{row['method']}: {text}" for row in rows for text in row.get("warnings", [])]
+    return _bullets("What the methods warned of", lines)
 
 
 def _markdown(table: TextTable) -> str:
