@@ -7,14 +7,14 @@ from typing import Any
 __all__ = ["reasons"]
 
 _OPEN = (
-    "AIF360's rows: the paper names neither AIF360's version, nor the favourable label, nor which rows the post-processors "
-    "were fitted on. Here these rows hold out 30 % of the training rows for post-processors; the privileged group is the "
-    "one with the greater share of the favourable label in training. AIF360's own COMPAS data calls the negative label "
-    "(does not re-offend) favourable, its MEPS data the positive one."
+    "AIF360's rows: the paper names neither AIF360's version, nor the favourable label, nor the rows that "
+    "post-processors were fitted on. Here they are fitted on a part of the training rows, held out from the learner; "
+    "the privileged group is the one with the greater share of the favourable label in training. AIF360's own COMPAS "
+    "data calls the negative label (does not re-offend) favourable, its MEPS data the positive one."
 )
 _SLIPS = (
-    "Two printed MEPS rows contradict themselves: ROC-aod (its predicted prevalence and its PD of Z=1 do not go together) "
-    "and Meta-fair-fdr (FPR of Z=1 against FPR-diff and accuracy)."
+    "Two printed MEPS rows contradict themselves: ROC-aod (its predicted prevalence and its PD of Z=1 do not go "
+    "together) and Meta-fair-fdr (FPR of Z=1 against FPR-diff and accuracy)."
 )
 _ROC_SPD = "The paper's table has no ROC-spd row for COMPAS; its text gives the PE as .056, and FPRs above .9."
 
@@ -48,8 +48,8 @@ def _quantifier(results: dict[str, Any]) -> list[str]:
         f"{ours:.3f} (print {theirs:.3f})" for ours, theirs in zip(spa["mean"], spa["printed"], strict=True)
     )
     return [
-        f"SPA estimates {pairs}. The paper does not list its features, and the estimate depends on them; CAPE-D aims at "
-        "the estimate, so its predicted prevalences and error rates move with it."
+        f"SPA estimates {pairs}. The paper does not list its features, and the estimate depends on them; CAPE-D aims "
+        "at the estimate, so its predicted prevalences and error rates move with it."
     ]
 
 
@@ -57,7 +57,8 @@ def _grid(cape: dict[str, Any], threshold: dict[str, Any]) -> str:
     """Ten members are far apart: where the estimate lies between two, the seed decides."""
     spread = [f"{row['sd']['predicted_prevalence_0']:.3f}" for row in (cape, threshold)]
     return (
-        f"CAPE-D varies with the seed: its predicted prevalence of Z=0 has a standard deviation of {spread[0]}, that of the "
-        f"threshold pool, which can cut anywhere, {spread[1]}. Ten members are far apart, and where the estimate lies "
-        "between two of them the seed decides which is nearer. A single run, as the paper prints, shows one of them."
+        f"CAPE-D varies with the seed: its predicted prevalence of Z=0 has a standard deviation of {spread[0]}, that "
+        f"of the threshold pool, which can cut anywhere, {spread[1]}. Ten members are far apart, and where the "
+        "estimate lies between two of them the seed decides which is nearer. A single run, as the paper prints, shows "
+        "one of them."
     )
