@@ -2,6 +2,7 @@
 
 import hypothesis
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
@@ -51,3 +52,44 @@ def fitted(train):
 @pytest.fixture
 def random():
     return np.random.RandomState(0)
+
+
+def make_people(n, prevalences=None, seed=0):
+    """A table as people have them: rows of two groups; columns with numbers, levels, flags and gaps."""
+    random = np.random.default_rng(seed)
+    race = random.choice(["blue", "green"], size=n, p=[0.6, 0.4])
+    share = pd.Series(race).map(prevalences or {"blue": 0.3, "green": 0.5}).to_numpy()
+    y = random.random(n) < share
+    frame = pd.DataFrame(
+        {
+            "age": np.where(random.random(n) < 0.1, np.nan, np.round(random.normal(40 - 12 * y, 10))),
+            "degree": np.where(y, random.choice(["F", "M"], n, p=[0.8, 0.2]), random.choice(["F", "M"], n)),
+            "free": random.random(n) < 0.5,
+            "race": race,
+            "y": y.astype(int),
+        }
+    )
+    frame.loc[frame.index % 11 == 0, "degree"] = None
+    return frame
+
+
+@pytest.fixture(scope="session")
+def people_folder(tmp_path_factory):
+    """A training table, a batch in which both groups have moved, and a model file."""
+    from cape.files import train_file
+
+    folder = tmp_path_factory.mktemp("people")
+    make_people(900).to_csv(folder / "train.csv", index=False)
+    make_people(700, {"blue": 0.7, "green": 0.2}, seed=1).to_csv(folder / "new.csv", index=False)
+    train_file(
+        folder / "train.csv", folder / "m.cape", label="y", group=["race"], learner="logistic", settings={"cv": 2}
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def people_model(people_folder):
+    """The model as ``cape train`` leaves it."""
+    from cape.files import load_model
+
+    return load_model(people_folder / "m.cape")

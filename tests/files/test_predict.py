@@ -13,23 +13,25 @@ SUFFIXES = ["csv", "csv.gz", "parquet", "feather"]
 
 
 @pytest.fixture(scope="module")
-def new(folder):
-    return pd.read_csv(folder / "new.csv")
+def new(people_folder):
+    return pd.read_csv(people_folder / "new.csv")
 
 
 @pytest.fixture(scope="module")
-def in_memory(folder, model):
+def in_memory(people_folder, people_model):
     """The plain way: everything in one table."""
-    frame = read_table(folder / "new.csv", types=model.columns.types(labels=True))
-    X = model.columns.table(frame, "new.csv", Notes())
-    adaptation = model.clf.adapt(X)
-    return X, adaptation, model.clf.predict_proba(X, adaptation=adaptation)[:, 1]
+    frame = read_table(people_folder / "new.csv", types=people_model.columns.types(labels=True))
+    X = people_model.columns.table(frame, "new.csv", Notes())
+    adaptation = people_model.clf.adapt(X)
+    return X, adaptation, people_model.clf.predict_proba(X, adaptation=adaptation)[:, 1]
 
 
 @pytest.mark.parametrize("rows", [150, 350, 10_000])
-def test_any_cut_into_parts_gives_the_predictions_of_the_whole(tmp_path, folder, model, in_memory, new, rows):
+def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
+    tmp_path, people_folder, people_model, in_memory, new, rows
+):
     _, adaptation, probability = in_memory
-    found = predict_file(model, folder / "new.csv", tmp_path / "out.csv", rows=rows)
+    found = predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=rows)
     assert found.adaptation == adaptation and found.rows == 700
     out = pd.read_csv(tmp_path / "out.csv")
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
@@ -40,30 +42,30 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(tmp_path, folder,
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_every_format_in_and_out(tmp_path, model, new, in_memory, suffix):
+def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix):
     path = tmp_path / f"new.{suffix}"
     write = {"parquet": pd.DataFrame.to_parquet, "feather": pd.DataFrame.to_feather}
     write.get(suffix, lambda frame, path: frame.to_csv(path, index=False))(new, path)
     out = tmp_path / f"out.{suffix}"
-    predict_file(model, path, out)
+    predict_file(people_model, path, out)
     table = read_table(out)
     np.testing.assert_allclose(table["probability"], in_memory[2], atol=1e-8)
     assert len(table) == len(new) and list(table)[: len(list(new))] == list(new)
 
 
-def test_fields_of_a_csv_are_copied_as_they_stand(tmp_path, folder, model):
-    lines = (folder / "new.csv").read_text().splitlines()
-    predict_file(model, folder / "new.csv", tmp_path / "out.csv")
+def test_fields_of_a_csv_are_copied_as_they_stand(tmp_path, people_folder, people_model):
+    lines = (people_folder / "new.csv").read_text().splitlines()
+    predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
     copied = (tmp_path / "out.csv").read_text().splitlines()
     assert all(copy.startswith(f"{line},") for line, copy in zip(lines, copied, strict=True))
 
 
-def test_labels_are_counted_for_cape_and_for_the_model_as_trained(folder, model, in_memory, new):
+def test_labels_are_counted_for_cape_and_for_the_model_as_trained(people_folder, people_model, in_memory, new):
     X, _, probability = in_memory
-    found = predict_file(model, folder / "new.csv", rows=400)
+    found = predict_file(people_model, people_folder / "new.csv", rows=400)
     expected = confusion_by_group(new["y"], (probability > 0.5).astype(int), sensitive_features=new["race"])
     assert found.cape == expected
-    for group, group_model in model.clf.models_.items():
+    for group, group_model in people_model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
         scores = group_model.pool.model.predict_proba(X.loc[rows].drop(columns="race"))[:, 1]
         plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))["everyone"]
@@ -73,33 +75,33 @@ def test_labels_are_counted_for_cape_and_for_the_model_as_trained(folder, model,
     assert sum(adapted.values()) < sum(moved.values())
 
 
-def test_rows_without_labels_are_left_out_of_the_counts(tmp_path, folder, model, new):
+def test_rows_without_labels_are_left_out_of_the_counts(tmp_path, people_folder, people_model, new):
     some = new.astype({"y": "Int64"})
     some.loc[some.index >= 100, "y"] = pd.NA
     some.to_csv(tmp_path / "some.csv", index=False)
-    found = predict_file(model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300)
+    found = predict_file(people_model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300)
     assert sum(c.rows for c in found.cape.values()) == 100 and found.rows == 700
     new.drop(columns="y").to_csv(tmp_path / "none.csv", index=False)
-    assert predict_file(model, tmp_path / "none.csv").cape == {}
+    assert predict_file(people_model, tmp_path / "none.csv").cape == {}
 
 
-def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, model, new):
+def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, people_model, new):
     frame = new.assign(race=new["race"].where(new.index % 10 != 0, "red"))
     frame.to_csv(tmp_path / "red.csv", index=False)
     with pytest.raises(TableError, match=r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'"):
-        predict_file(model, tmp_path / "red.csv", tmp_path / "out.csv", rows=500)
+        predict_file(people_model, tmp_path / "red.csv", tmp_path / "out.csv", rows=500)
     frame.assign(race=new["race"].where(new.index % 7 != 0)).to_csv(tmp_path / "gap.csv", index=False)
     with pytest.raises(TableError, match=r"100 of 700 rows have no value in 'race'"):
-        predict_file(model, tmp_path / "gap.csv", tmp_path / "out.csv", rows=500)
+        predict_file(people_model, tmp_path / "gap.csv", tmp_path / "out.csv", rows=500)
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_an_error_in_the_last_part_leaves_no_file(tmp_path, model, new):
+def test_an_error_in_the_last_part_leaves_no_file(tmp_path, people_model, new):
     bad = new.assign(age=new["age"].astype(object))
     bad.loc[699, "age"] = "old"
     bad.to_csv(tmp_path / "bad.csv", index=False)
     with pytest.raises(TableError, match=r"column 'age': expected numbers, got .*old"):
-        predict_file(model, tmp_path / "bad.csv", tmp_path / "out.csv", rows=500)
+        predict_file(people_model, tmp_path / "bad.csv", tmp_path / "out.csv", rows=500)
     assert [f.name for f in tmp_path.iterdir()] == ["bad.csv"]
 
 
@@ -110,12 +112,14 @@ def test_group_values_of_another_type_are_the_same_group(tmp_path):
     y = random.integers(0, 2, 300)
     frame = pd.DataFrame({"x": random.normal(size=300) + y, "z": random.integers(1, 3, 300), "y": y})
     frame.to_csv(tmp_path / "train.csv", index=False)
-    model = train_file(tmp_path / "train.csv", None, label="y", group=["z"], learner="logistic", settings={"cv": 2})
+    people_model = train_file(
+        tmp_path / "train.csv", None, label="y", group=["z"], learner="logistic", settings={"cv": 2}
+    )
     found = []
     for name, z in {"int": frame.z, "float": frame.z.astype(float), "text": frame.z.astype(str)}.items():
         frame.assign(z=z).to_parquet(tmp_path / f"{name}.parquet")
         notes = Notes()
-        found.append(predict_file(model, tmp_path / f"{name}.parquet", notes=notes).adaptation)
+        found.append(predict_file(people_model, tmp_path / f"{name}.parquet", notes=notes).adaptation)
         assert any("1.0 is read as 1" in note or "2.0 is read as 2" in note for note in notes) == (name == "float")
     assert found[0] == found[1] == found[2]
 
@@ -127,23 +131,23 @@ def test_added_names_do_not_collide():
     assert free_names(taken)["prevalence"] == "cape_prevalence"
 
 
-def test_a_table_without_rows(tmp_path, model, new):
+def test_a_table_without_rows(tmp_path, people_model, new):
     new.head(0).to_csv(tmp_path / "empty.csv", index=False)
     with pytest.raises(TableError, match="has a header but no rows"):
-        gather_evidence(model, tmp_path / "empty.csv")
+        gather_evidence(people_model, tmp_path / "empty.csv")
 
 
-def test_one_group_and_no_group_column(tmp_path, folder):
+def test_one_group_and_no_group_column(tmp_path, people_folder):
     from cape.files import train_file
 
-    model = train_file(folder / "train.csv", None, label="y", learner="logistic", settings={"cv": 2})
-    assert isinstance(model, TableModel) and isinstance(model.columns, Columns)
-    found = predict_file(model, folder / "new.csv", tmp_path / "out.csv")
+    people_model = train_file(people_folder / "train.csv", None, label="y", learner="logistic", settings={"cv": 2})
+    assert isinstance(people_model, TableModel) and isinstance(people_model.columns, Columns)
+    found = predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
     assert list(found.adaptation.groups) == ["everyone"]
     assert len(pd.read_csv(tmp_path / "out.csv")) == 700
 
 
-def test_progress_is_told(folder, model):
+def test_progress_is_told(people_folder, people_model):
     told = []
-    predict_file(model, folder / "new.csv", rows=300, on_rows=lambda stage, n: told.append((stage, n)))
+    predict_file(people_model, people_folder / "new.csv", rows=300, on_rows=lambda stage, n: told.append((stage, n)))
     assert told == [(stage, n) for stage in ("reading", "predicting") for n in (300, 300, 100)]

@@ -25,7 +25,8 @@ def frame():
     return pd.DataFrame({"x": random.normal(size=200) + y, "u": random.normal(size=200), "z": ["a", "b"] * 100, "y": y})
 
 
-def test_a_saved_model_knows_its_table(folder, model):
+def test_a_saved_model_knows_its_table(people_folder, people_model):
+    folder, model = people_folder, people_model
     assert model.columns.label == "y" and model.columns.groups == ("race",)
     kinds = {"age": "number", "degree": "text", "free": "flag"}
     assert model.columns.features == kinds
@@ -128,7 +129,7 @@ def test_separation_is_scikit_learns_auc(tmp_path, frame):
     assert separation(model) == pytest.approx(roc_auc_score(truth, np.concatenate(scores)), abs=2e-3)
 
 
-def test_a_model_of_another_kind_says_what_it_is(tmp_path, model):
-    persist.save(model.clf, tmp_path / "m.cape")
+def test_a_model_of_another_kind_says_what_it_is(tmp_path, people_model):
+    persist.save(people_model.clf, tmp_path / "m.cape")
     with pytest.raises(TableError, match=r"was not written by cape train.*cape\.persist\.load"):
         load_model(tmp_path / "m.cape")

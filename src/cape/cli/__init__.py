@@ -2,7 +2,11 @@
 
 import sys
 
-from cape.cli import _compare, _demo, _info, _predict, _reproduce, _train  # noqa: F401  (each registers its command)
+# Each module registers its command; help lists them in this order.
+# isort: off
+from cape.cli import _train, _predict, _monitor, _audit, _explore, _info, _demo, _reproduce, _compare  # noqa: F401
+
+# isort: on
 from cape.cli._app import app, run
 
 __all__ = ["app", "main"]

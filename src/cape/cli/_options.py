@@ -9,7 +9,7 @@ import typer
 
 from cape.tables import Dialect
 
-__all__ = ["Encoding", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of"]
+__all__ = ["Encoding", "FailIf", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of"]
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that cape train wrote.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
@@ -17,6 +17,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Report = Annotated[
     Path | None, typer.Option(help="Write a page to look at (.html), or the same as .json.", show_default=False)
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(help="Exit with 1 if this is met, such as 'pd>0.1'; may be given several times.", show_default=False),
 ]
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cape.cli._app import app, console, give_json, give_notes, progress
-from cape.cli._options import Encoding, Force, Json, Level, Model, Separator, dialect_of
-from cape.cli._show import interval, number, table_of
+from cape.cli._options import Encoding, Force, Json, Level, Model, Report, Separator, dialect_of
+from cape.cli._show import number, table_of
 
 
 @app.command(epilog="Example: cape predict model.cape march.csv --out predictions.csv --report march.html")
@@ -20,6 +20,7 @@ def predict(
         Path | None,
         typer.Option(help="Its rows and three columns: prediction, probability, prevalence.", show_default=False),
     ] = None,
+    report: Report = None,
     level: Level = 0.95,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
@@ -31,9 +32,13 @@ def predict(
     The file is read twice, in parts, and may be larger than memory: once to see how the share of positives of each
     group has moved, once to predict. A file with labels also gets a fairness table.
     """
-    from cape.files import Notes, load_model, predict_file
+    from cape._newfile import check_free
+    from cape.files import Notes, file_hash, load_model, predict_file
+    from cape.report import batch_summary, write_report
     from cape.tables import table_length
 
+    if report is not None:
+        check_free(report, overwrite=force)
     notes = Notes()
     loaded = load_model(model)
     with progress(table_length(file)) as on_rows:
@@ -47,23 +52,55 @@ def predict(
             notes=notes,
             on_rows=on_rows,
         )
+    summary = batch_summary(loaded, found, file, file_hash(file))
+    if report is not None:
+        write_report(summary, report, overwrite=force)
     give_notes(notes)
-    table = found.adaptation.table()
     if as_json:
-        give_json({"rows": found.rows, "groups": table.reset_index().to_dict("records")})
+        give_json(summary | {"out": None if out is None else str(out), "notes": list(notes)})
         return
+    _show(summary)
+    for name, path in (("predictions", out), ("report", report)):
+        if path is not None:
+            console.print(f"{name}: {path}", markup=False, highlight=False)
+
+
+def _show(summary: dict[str, Any]) -> None:
     rows = [
         [
-            name,
-            int(g.rows),
-            number(g.training_prevalence),
-            number(g.estimate),
-            interval(g.low, g.high),
-            number(g.theta),
-            number(g.pd_bound),
+            g["group"],
+            g["rows"],
+            number(g["training_prevalence"]),
+            number(g["estimate"]),
+            f"{number(g['low'])}-{number(g['high'])}",
+            number(g["theta"]),
+            number(g["pd_bound"]),
         ]
-        for name, g in table.iterrows()
+        for g in summary["groups"]
     ]
-    console.print(table_of(f"{found.rows} rows", ["group", "rows", "was", "is", "", "for", "PD <="], rows))
-    if out is not None:
-        console.print(f"predictions: {out}", markup=False, highlight=False)
+    columns = ["group", "rows", "was", "is", f"{summary['level']:.0%}", "for", "PD <="]
+    console.print(table_of(f"{summary['rows']} rows; prevalence was, is; classifier for", columns, rows))
+    console.print(f"assumption: {summary['assumption']['verdict']['text']}", markup=False, highlight=False)
+    if summary["observed"]:
+        _show_observed(summary["observed"])
+
+
+def _show_observed(observed: dict[str, Any]) -> None:
+    rows = []
+    for who, name in (("cape", "CAPE"), ("unadapted", "as trained")):
+        groups: dict[str, dict[str, float]] = {}
+        for finding in observed[who]["groups"]:
+            groups.setdefault(finding["group"], {})[finding["metric"]] = finding["value"]
+        rows += [
+            [group, name, *(number(values[m]) for m in ("fpr", "fnr", "accuracy", "prevalence", "pd"))]
+            for group, values in groups.items()
+        ]
+    columns = ["group", "classifier", "FPR", "FNR", "accuracy", "true", "PD"]
+    console.print(table_of("What the labels say", columns, rows))
+    worst = [
+        f"{name} {number(observed[who]['worst']['pe']['value'])}"
+        for who, name in (("cape", "CAPE"), ("unadapted", "as trained"))
+        if "pe" in observed[who]["worst"]
+    ]
+    if worst:
+        console.print(f"PE of the worst pair: {', '.join(worst)}", markup=False, highlight=False)

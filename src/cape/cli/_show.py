@@ -9,7 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["interval", "number", "table_of"]
+from cape.cli._app import console
+
+__all__ = ["give_breaches", "number", "table_of"]
 
 
 def table_of(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
@@ -28,6 +30,8 @@ def number(value: float | None) -> str:
     return "-" if value is None or value != value else f"{value:.3f}"
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """From one end to the other."""
-    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+def give_breaches(found: Sequence[dict[str, Any]]) -> None:
+    """Say which --fail-if was met, where, and by how much."""
+    for breach in found:
+        text = f"fail-if {breach['condition']} is met: {breach['where']}: {breach['value']:.3f}, by {breach['by']:.3f}"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,6 +1,6 @@
 """Metrics: per group, between groups, one number; and the audit, the same with intervals."""
 
-from cape.metrics._audit import Audit, Finding, audit, wilson_interval
+from cape.metrics._audit import Audit, Finding, audit, audit_counts, wilson_interval
 from cape.metrics._between import proportional_equality, proportional_equality_matrix
 from cape.metrics._rates import Confusion, confusion_by_group, prevalence_difference
 from cape.metrics._table import fairness_table
@@ -10,6 +10,7 @@ __all__ = [
     "Confusion",
     "Finding",
     "audit",
+    "audit_counts",
     "confusion_by_group",
     "fairness_table",
     "prevalence_difference",

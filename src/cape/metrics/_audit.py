@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from cape.metrics._rates import Confusion, confusion_by_group
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "Finding", "audit", "wilson_interval"]
+__all__ = ["Audit", "Finding", "audit", "audit_counts", "wilson_interval"]
 
 _FEWEST = 10
 _WIDEST = 0.5
@@ -132,13 +133,46 @@ def audit(
     >>> found.pairs().loc[("a", "b", "pe"), "value"]
     np.float64(0.0)
     """
-    check_prevalence("level", level, closed=False)
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, got {n_resamples!r}.")
     groups = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight, pos_label=pos_label
     )
     worth = _rows_worth(sensitive_features, sample_weight, y_true)
+    return audit_counts(groups, worth=worth, level=level, n_resamples=n_resamples, random_state=random_state)
+
+
+def audit_counts(
+    groups: Mapping[Group, Confusion],
+    *,
+    worth: Sequence[float] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: Any = 0,
+) -> Audit:
+    """`audit` from confusion counts, which add up over the parts of a file.
+
+    Parameters
+    ----------
+    groups : mapping from group to Confusion
+    worth : sequence of float, default=None
+        Rows that the weighted rows of each group are worth; None is all of them.
+    level : float in (0, 1), default=0.95
+    n_resamples : int, default=2000
+    random_state : int, Generator or None, default=0
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> found = audit_counts({"a": Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)})
+    >>> found.table().loc[("a", "accuracy"), "value"]
+    np.float64(0.8)
+    """
+    check_prevalence("level", level, closed=False)
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, got {n_resamples!r}.")
+    worth = [c.total for c in groups.values()] if worth is None else worth
     random = np.random.default_rng(random_state)
     counts = [np.array([c.tp, c.fp, c.fn, c.tn]) for c in groups.values()]
     resampled = [_resample(c, n, n_resamples, random) for c, n in zip(counts, worth, strict=True)]

@@ -1,0 +1,153 @@
+// The explorer: what each group would see at any prevalence, from the members' rates alone.
+// The same closed form as cape.report.outcomes in Python, which tests compare it with.
+(function () {
+  "use strict";
+  const data = JSON.parse(document.getElementById("explorer-data").textContent);
+  const root = document.getElementById("explorer");
+  const WHO = [["cape", "CAPE"], ["unadapted", "as trained"]];
+  const COLUMNS = [["predicted", "predicts"], ["fpr", "FPR"], ["fnr", "FNR"], ["accuracy", "accuracy"], ["pd", "PD"]];
+  const STEPS = 100;
+  const round = (x) => Math.round(x * 1e12);
+
+  // The member whose predicted prevalence is nearest rho; ties go to the theta nearest rho, then to the smaller.
+  function nearest(members, rho) {
+    let best = -1, bestDistance = Infinity, bestTie = Infinity;
+    for (let j = 0; j < members.theta.length; j++) {
+      const distance = round(Math.abs(rho * members.tpr[j] + (1 - rho) * members.fpr[j] - rho));
+      const tie = round(Math.abs(members.theta[j] - rho));
+      const first = distance < bestDistance || (distance === bestDistance &&
+        (tie < bestTie || (tie === bestTie && members.theta[j] < members.theta[best])));
+      if (first) { best = j; bestDistance = distance; bestTie = tie; }
+    }
+    return best;
+  }
+
+  function outcome(members, rho) {
+    const j = nearest(members, rho), tpr = members.tpr[j], fpr = members.fpr[j];
+    const predicted = rho * tpr + (1 - rho) * fpr;
+    return { theta: members.theta[j], predicted: predicted, fpr: fpr, fnr: 1 - tpr,
+      accuracy: rho * tpr + (1 - rho) * (1 - fpr), pd: Math.abs(rho - predicted) };
+  }
+
+  function worstPe(rho, predicted) {
+    let worst = null;
+    for (let i = 0; i < rho.length; i++) for (let j = 0; j < rho.length; j++) {
+      if (i === j || rho[j] <= 0 || predicted[j] <= 0) continue;
+      const pe = Math.abs(rho[i] / rho[j] - predicted[i] / predicted[j]);
+      if (worst === null || pe > worst.pe) worst = { pe: pe, i: i, j: j };
+    }
+    return worst;
+  }
+
+  // Text goes in as text: a group's name is never markup.
+  function make(tag, attributes, ...children) {
+    const svg = ["svg", "path", "line", "circle", "text", "title"].includes(tag);
+    const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
+    for (const child of children) node.append(child);
+    return node;
+  }
+
+  const number = (x) => x.toFixed(3);
+
+  // Curves over all prevalences, in a box of 300 x 130 with room for the axis.
+  const W = 300, H = 130, LEFT = 26, TOP = 8;
+  const px = (x) => LEFT + x * (W - LEFT - 6), py = (y) => TOP + (1 - y) * (H - TOP - 18);
+
+  function drawFrame(svg) {
+    for (const tick of [0, 0.5, 1]) {
+      svg.append(make("line", { x1: px(0), x2: px(1), y1: py(tick), y2: py(tick) }));
+      svg.append(make("text", { x: LEFT - 4, y: py(tick) + 4, "text-anchor": "end" }, String(tick)));
+      svg.append(make("text", { x: px(tick), y: H - 4, "text-anchor": tick === 1 ? "end" : tick ? "middle" : "start" },
+        String(tick)));
+    }
+  }
+
+  function pathOf(group, who, what) {
+    if (!group.curves) group.curves = {};
+    if (!group.curves[who]) {
+      group.curves[who] = Array.from({ length: STEPS + 1 }, (_, i) => outcome(group[who], i / STEPS));
+    }
+    return group.curves[who].map((found, i) => (i ? "L" : "M") + px(i / STEPS).toFixed(1) + " " + py(found[what]).toFixed(1)).join("");
+  }
+
+  const views = data.groups.map((group, place) => {
+    const id = "prevalence-" + place;
+    const slider = make("input", { type: "range", id: id, min: "0", max: "1", step: "0.01", value: String(group.now) });
+    const shown = make("output", { for: id });
+    const cells = {};
+    const head = make("tr", null, make("td"), ...COLUMNS.map(([, name]) => make("th", { scope: "col" }, name)));
+    const body = WHO.map(([who, name]) => {
+      cells[who] = {};
+      return make("tr", { class: who }, make("th", { scope: "row" }, name), ...COLUMNS.map(([what]) => {
+        cells[who][what] = make("td", { "data-who": who, "data-what": what });
+        return cells[who][what];
+      }));
+    });
+    const svg = make("svg", { viewBox: "0 0 " + W + " " + H, role: "img" });
+    const title = make("title");
+    svg.append(title);
+    drawFrame(svg);
+    const here = make("line", { class: "here", y1: TOP, y2: H - 18 });
+    const curves = {}, dots = {};
+    for (const [who] of WHO.slice().reverse()) { curves[who] = make("path", { class: who }); svg.append(curves[who]); }
+    svg.append(here);
+    for (const [who] of WHO) { dots[who] = make("circle", { class: who, r: 4 }); svg.append(dots[who]); }
+    const section = make("div", { class: "group", "data-group": String(place) },
+      make("h3", null, make("label", { for: id }, group.name)),
+      make("p", { class: "quiet" }, "share of positives; " + group.training.toFixed(2) + " in training"),
+      make("div", { class: "slide" }, slider, shown),
+      make("div", { class: "both" },
+        make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rates of " + group.name },
+          make("table", null, make("thead", null, head), make("tbody", null, ...body))),
+        svg));
+    slider.addEventListener("input", update);
+    return { group, slider, shown, cells, title, here, curves, dots, section };
+  });
+
+  const select = make("select", { id: "curve" }, ...[["pd", "PD"], ["predicted", "predicted share"], ["fpr", "FPR"],
+    ["fnr", "FNR"], ["accuracy", "accuracy"]].map(([what, name]) => make("option", { value: what }, name)));
+  const names = { pd: "PD", predicted: "Predicted share", fpr: "FPR", fnr: "FNR", accuracy: "Accuracy" };
+  const reset = make("button", { type: "button" }, "Back to the start");
+  const totals = {}, pairs = {};
+  const total = make("div", { class: "total", "aria-live": "polite" }, ...WHO.map(([who, name]) => {
+    totals[who] = make("strong", { id: "pe-" + who });
+    pairs[who] = make("span", { class: "quiet" });
+    return make("div", { class: who }, "PE, " + name, totals[who], pairs[who]);
+  }));
+  select.addEventListener("change", update);
+  reset.addEventListener("click", () => {
+    for (const view of views) view.slider.value = String(view.group.now);
+    update();
+  });
+  const controls = make("div", { class: "controls" },
+    make("label", { for: "curve" }, "Curves show "), select, reset);
+  root.append(controls, ...(views.length > 1 ? [total] : []), ...views.map((view) => view.section));
+
+  function update() {
+    const what = select.value, rho = [], predicted = { cape: [], unadapted: [] };
+    for (const view of views) {
+      const x = Number(view.slider.value);
+      rho.push(x);
+      view.shown.textContent = x.toFixed(2);
+      view.slider.setAttribute("aria-valuetext", "share of positives " + x.toFixed(2));
+      view.here.setAttribute("x1", px(x));
+      view.here.setAttribute("x2", px(x));
+      for (const [who] of WHO) {
+        const found = outcome(view.group[who], x);
+        predicted[who].push(found.predicted);
+        for (const [column] of COLUMNS) view.cells[who][column].textContent = number(found[column]);
+        view.curves[who].setAttribute("d", pathOf(view.group, who, what));
+        view.dots[who].setAttribute("cx", px(x));
+        view.dots[who].setAttribute("cy", py(found[what]));
+      }
+      view.title.textContent = names[what] + " of " + view.group.name + " at every share of positives from 0 to 1: CAPE (solid) and the model as trained (dashed)";
+    }
+    for (const [who] of WHO) {
+      const worst = worstPe(rho, predicted[who]);
+      totals[who].textContent = worst === null ? "undefined" : number(worst.pe);
+      pairs[who].textContent = worst === null ? "a group has no positives" : data.groups[worst.i].name + " to " + data.groups[worst.j].name;
+    }
+  }
+  update();
+})();

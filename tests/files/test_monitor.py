@@ -1,0 +1,48 @@
+"""Monitoring: one batch at a time, lazily, the numbers those of predicting each alone."""
+
+import pandas as pd
+import pytest
+
+from cape.files import monitor_files, predict_file
+from cape.tables import TableError
+
+
+def test_each_batch_is_what_it_is_alone(people_folder, people_model):
+    (batch,) = monitor_files(people_model, [people_folder / "new.csv"], rows=200)
+    alone = predict_file(people_model, people_folder / "new.csv").adaptation
+    assert batch.rows == 700 and batch.name == "new.csv"
+    for found in batch.groups:
+        assert found["estimate"] == alone.groups[found["group"]].estimate
+        assert found["pd_bound"] == alone.groups[found["group"]].pd_bound
+        assert found["assumption"] in ("holds", "too few rows") and found["moved"]
+        assert 0 <= found["fpr"] <= 1 and found["accuracy"] > 0.5
+    assert batch.pe is not None and batch.pe < 0.5
+
+
+def test_batches_are_read_when_asked_for(people_folder, people_model, tmp_path):
+    found = monitor_files(people_model, [people_folder / "new.csv", tmp_path / "not-there.csv"])
+    assert next(found).rows == 700
+    with pytest.raises(FileNotFoundError, match=r"not-there\.csv"):
+        next(found)
+
+
+def test_a_batch_that_is_no_mixture_is_marked(people_folder, people_model, tmp_path):
+    frame = pd.read_csv(people_folder / "new.csv")
+    frame.assign(age=35.0, degree="F").to_csv(tmp_path / "odd.csv", index=False)
+    (batch,) = monitor_files(people_model, [tmp_path / "odd.csv"])
+    assert {found["assumption"] for found in batch.groups} == {"fails"}
+
+
+def test_a_small_batch_and_a_missing_group_are_no_error(people_folder, people_model, tmp_path):
+    frame = pd.read_csv(people_folder / "new.csv")
+    frame[frame.race == "blue"].head(3).to_csv(tmp_path / "small.csv", index=False)
+    told = []
+    (batch,) = monitor_files(people_model, [tmp_path / "small.csv"], on_batch=lambda *done: told.append(done))
+    assert [found["assumption"] for found in batch.groups] == ["too few rows"] and batch.pe is None
+    assert told == [("batches", 1)]
+
+
+def test_an_unknown_group_names_the_file(people_folder, people_model, tmp_path):
+    pd.read_csv(people_folder / "new.csv").assign(race="red").to_csv(tmp_path / "red.csv", index=False)
+    with pytest.raises(TableError, match=r"red\.csv has groups that were not in training: 'red' \(700 rows\)"):
+        list(monitor_files(people_model, [tmp_path / "red.csv"]))
