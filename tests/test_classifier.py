@@ -92,6 +92,7 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(fitted, batch
     np.testing.assert_array_equal(at_once, loop)
 
 
+@pytest.mark.filterwarnings("ignore:the batch says too little:cape.assumption.AdaptationWarning")
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
