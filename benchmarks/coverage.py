@@ -1,17 +1,23 @@
 """Do the intervals hold their level? Coverage of the realised prevalence, by simulation on the paper's generator.
 
-One training draw serves all batch sizes and prevalences: its folds are fitted once. Run from the repository's root:
+One training draw serves all batch sizes and prevalences: its folds are fitted once. Labels of a batch are drawn with
+the true prevalence, and an interval is right when it holds the share of positives that came out. From the root:
 
-    python benchmarks/coverage.py --draws 2000 --json docs/coverage.json
+    python benchmarks/coverage.py --draws 2000                         # logistic regression, our quantifiers
+    python benchmarks/coverage.py --draws 300 --learner boosting --scores folds
+    python benchmarks/coverage.py --draws 40 --peer                    # QuaPy's bootstrap
+    python benchmarks/coverage.py --write docs/trust.md                # tables from what was simulated
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections import defaultdict
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
@@ -19,13 +25,16 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import make_quantifier
+from tables import replace_block
 
 MEAN, SD = {1: (15.0, 20.0), 0: (5.0, 40.0)}, {1: (10.0, 10.0), 0: (5.0, 10.0)}  # as cape.datasets.make_synthetic
-TRAINING_ROWS, BATCH_ROWS = (200, 1000, 5000), (20, 100, 500, 5000)
-PREVALENCES = (0.1, 0.3, 0.5, 0.9)
-OURS = ("spa", "histogram", "acc", "hdy", "dys", "emq", "cc", "pcc")
+TRAINING_ROWS, BATCH_ROWS, PREVALENCES = (200, 1000, 5000), (20, 100, 500, 5000), (0.1, 0.3, 0.5, 0.9)
+PROMISED, OTHERS = ("spa", "histogram"), ("acc", "hdy", "dys", "emq", "cc", "pcc")
+PEERS = ("QuaPy SMM bootstrap", "QuaPy EMQ bootstrap")
+OTHERS_EVERY = 4  # the other quantifiers are tried on every fourth training draw
+RESULTS = Path("docs/data/coverage.json")
 LEARNERS = {
     "logistic": LogisticRegression(),
     "boosting": HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, early_stopping=False),
@@ -48,87 +57,143 @@ def train(random, rows, learner, scores):
         models = [clone(learner).fit(X, y)]
     rounded = round_scores(out_of_fold)
     edges = edges_for(rounded[y == 1], rounded[y == 0])
-    return [ScoreHistogram.of(rounded[y == label], edges) for label in (1, 0)], models
+    return [ScoreHistogram.of(rounded[y == label], edges, keep_rows=True) for label in (1, 0)], models
 
 
 def one_draw(task):
-    """Of one training draw, for each batch and quantifier: covered, width, missed below, seconds."""
-    seed, rows, learner, scores, names, fixed = task
+    """Of one training draw, for each cell and quantifier: whether the interval was right, its width, its seconds."""
+    seed, rows, learner, scores, peer = task
     random = np.random.default_rng([seed, rows])
-    found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (positives, negatives), models = train(random, rows, LEARNERS[learner], scores)
-        quantifiers = {name: make_quantifier(name).fit(positives, negatives) for name in names}
+        names = () if peer else PROMISED + (() if seed % OTHERS_EVERY else OTHERS)
+        intervals = {name: make_quantifier(name).fit(positives, negatives).interval for name in names}
+        if peer:
+            intervals = quapy_intervals(positives, negatives)
+    found = []
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
-            n_positive = round(rho * n) if fixed else int(random.binomial(n, rho))
+            n_positive = int(random.binomial(n, rho))
             X = draw_rows(random, n_positive, n - n_positive)
             s = np.stack([round_scores(model.predict_proba(X)[:, 1]) for model in models])
-            batch = ScoreHistogram.of(s, positives.edges, unit=len(models))
-            truth = n_positive / n
-            for name, quantifier in quantifiers.items():
+            batch = ScoreHistogram.of(s, positives.edges, unit=len(models), keep_rows=peer)
+            for name, interval in intervals.items():
                 start = time.perf_counter()
-                low, high = quantifier.interval(batch)
+                low, high = interval(batch)
                 spent = time.perf_counter() - start
-                tolerance = 1e-9
-                found.append(
-                    (
-                        (name, rows, n, rho),
-                        (low - tolerance <= truth <= high + tolerance, high - low, truth < low, spent),
-                    )
-                )
+                right = low - 1e-9 <= n_positive / n <= high + 1e-9
+                found.append(((name, rows, n, rho), (right, high - low, spent)))
     return found
 
 
-def simulate(rows, draws, *, learner="logistic", scores="refit", names=OURS, fixed=False, processes=2, first_seed=0):
-    """Coverage, mean width, share of misses on the low side and median seconds of each cell."""
-    tasks = [(first_seed + seed, rows, learner, scores, tuple(names), fixed) for seed in range(draws)]
+def quapy_intervals(positives, negatives):
+    """QuaPy's bootstrap around two of its quantifiers, on the same scores."""
+    from joblib import parallel_config
+    from quapy.method.aggregative import EMQ, SMM
+    from quapy.method.confidence import AggregativeBootstrap
+
+    from cape.quantify._foreign import _Scores
+
+    scores = np.concatenate([positives.rows, negatives.rows]) / ONE
+    labels = np.repeat([1, 0], [len(positives.rows), len(negatives.rows)])
+
+    def interval_of(quantifier):
+        bootstrap = AggregativeBootstrap(quantifier, n_test_samples=500, confidence_level=0.95)
+        quantifier.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
+        bootstrap.aggregation_fit(np.column_stack([1 - scores, scores]), labels)
+
+        def interval(batch):
+            rows = batch.rows / ONE
+            with parallel_config(backend="sequential"):
+                _, region = bootstrap.aggregate_conf(np.column_stack([1 - rows, rows]))
+            return float(region.I_low[1]), float(region.I_high[1])
+
+        return interval
+
+    return dict(
+        zip(
+            PEERS,
+            map(interval_of, (SMM(_Scores(), fit_classifier=False), EMQ(_Scores(), fit_classifier=False))),
+            strict=True,
+        )
+    )
+
+
+def simulate(rows, draws, learner, scores, peer, processes):
+    """Coverage, mean width, median milliseconds and number of draws of each cell."""
+    tasks = [(seed, rows, learner, scores, peer) for seed in range(draws)]
     cells = defaultdict(list)
     with get_context("fork").Pool(processes) as pool:
-        for found in pool.imap_unordered(one_draw, tasks, chunksize=5):
+        for found in pool.imap_unordered(one_draw, tasks, chunksize=4):
             for cell, value in found:
                 cells[cell].append(value)
-    return {
-        cell: {
-            "covered": float(np.mean([v[0] for v in values])),
-            "width": float(np.mean([v[1] for v in values])),
-            "below": float(np.mean([v[2] for v in values])),
-            "seconds": float(np.median([v[3] for v in values])),
+    return [
+        {
+            "learner": learner,
+            "scores": scores,
+            "quantifier": name,
+            "training_rows": training_rows,
+            "batch_rows": n,
+            "prevalence": rho,
+            "draws": len(values),
+            "coverage": round(float(np.mean([right for right, _, _ in values])), 4),
+            "width": round(float(np.mean([width for _, width, _ in values])), 4),
+            "milliseconds": round(1e3 * float(np.median([spent for _, _, spent in values])), 3),
         }
-        for cell, values in cells.items()
-    }
+        for (name, training_rows, n, rho), values in cells.items()
+    ]
 
 
-def show(cells, names):
-    for name in names:
-        for rows in sorted({c[1] for c in cells}):
-            for n in BATCH_ROWS:
-                parts = [cells[name, rows, n, rho] for rho in PREVALENCES]
-                print(
-                    f"{name:10s} {rows:5d} {n:5d}  "
-                    + "  ".join(f"{p['covered']:.3f} ({p['width']:.2f} {p['below']:.3f})" for p in parts)
-                    + f"  {1e3 * max(p['seconds'] for p in parts):.2f} ms"
-                )
+def remember(results):
+    """Replace what was known of the same cells."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    key = ("learner", "scores", "quantifier", "training_rows", "batch_rows", "prevalence")
+    merged = {tuple(r[k] for k in key): r for r in known + results}
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps([merged[k] for k in sorted(merged)], indent=0) + "\n")
+
+
+def tables(results):
+    """Coverage as Markdown: one table a learner, one line for each quantifier and number of training rows."""
+    parts = []
+    for learner, scores in sorted({(r["learner"], r["scores"]) for r in results}, reverse=True):
+        mine = [r for r in results if (r["learner"], r["scores"]) == (learner, scores)]
+        title = f'{learner}, `scores="{scores}"`'.capitalize()
+        head = "| quantifier | training rows | " + " | ".join(f"batch {n}" for n in BATCH_ROWS) + " | ms | draws |"
+        lines = [f"**{title}**\n", head, "|---" * (head.count("|") - 1) + "|"]
+        for name in (*PROMISED, *OTHERS, *PEERS):
+            for rows in TRAINING_ROWS:
+                cells = [r for r in mine if r["quantifier"] == name and r["training_rows"] == rows]
+                if cells:
+                    lines.append(_line(name, rows, cells))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _line(name, rows, cells):
+    shown = []
+    for n in BATCH_ROWS:
+        by_prevalence = sorted((r["prevalence"], r["coverage"]) for r in cells if r["batch_rows"] == n)
+        shown.append(" ".join(f"{coverage:.3f}".lstrip("0") for _, coverage in by_prevalence))
+    slowest, draws = max(r["milliseconds"] for r in cells), min(r["draws"] for r in cells)
+    return f"| {name} | {rows} | " + " | ".join(shown) + f" | {slowest:.2g} | {draws} |"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--rows", type=int, nargs="*", default=TRAINING_ROWS)
-    parser.add_argument("--names", nargs="*", default=OURS)
     parser.add_argument("--learner", default="logistic", choices=LEARNERS)
     parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
-    parser.add_argument("--fixed", action="store_true")
+    parser.add_argument("--peer", action="store_true", help="QuaPy's bootstrap instead of ours")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--write", metavar="PAGE", help="write the tables into this page, simulating nothing")
     options = parser.parse_args()
-    cells = {}
-    for rows in options.rows:
-        cells |= simulate(
-            rows,
-            options.draws,
-            learner=options.learner,
-            scores=options.scores,
-            names=options.names,
-            fixed=options.fixed,
-        )
-    show(cells, options.names)
+    if options.write:
+        replace_block(Path(options.write), "coverage", tables(json.loads(RESULTS.read_text())))
+    else:
+        for rows in options.rows:
+            found = simulate(rows, options.draws, options.learner, options.scores, options.peer, options.processes)
+            remember(found)
+            print(tables(found), flush=True)

@@ -1,5 +1,6 @@
 """Evidence of parts adds up, however the rows are cut; so every way to read a batch gives the same predictions."""
 
+import json
 import pickle
 
 import numpy as np
@@ -168,3 +169,28 @@ def test_several_sensitive_columns_keep_their_combinations(train):
     evidence = clf.evidence(train.X, sensitive_features=z)
     assert list(evidence.groups) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert repr(evidence).startswith("Evidence(0, 0: 1")
+
+
+@pytest.mark.parametrize("settings", [{}, {"pool": "threshold"}, {"pool": "threshold", "scores": "folds"}], ids=str)
+def test_json_gives_the_same_evidence_back(fitted, batch, settings):
+    clf = fitted(**settings)
+    evidence = clf.evidence(batch.X, sensitive_features=batch.z)
+    again = Evidence.from_json(evidence.to_json())
+    assert again == evidence
+    assert again + evidence == evidence + evidence
+    assert clf.adapt(evidence=again) == clf.adapt(evidence=evidence)
+    assert Evidence.from_json(Evidence("f").to_json()) == Evidence("f")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"])
+def test_text_that_is_no_evidence_is_refused(text):
+    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+        Evidence.from_json(text)
+
+
+def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch):
+    evidence = fitted(pool="threshold").evidence(batch.X, sensitive_features=batch.z)
+    content = json.loads(evidence.to_json())
+    content["groups"][0]["scores"]["counts"][0] = -1
+    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+        Evidence.from_json(json.dumps(content))

@@ -237,7 +237,6 @@ def _expect(
     false = _draw_called(rates.false_positives[j], rates.negatives[j], found.rows - n_positive, random)
     true = _draw_called(rates.true_positives[j], rates.positives[j], n_positive, random)
     n_negative = found.rows - n_positive
-    q = found.estimate
     right = (true + n_negative - false) / found.rows
     knows_fpr, knows_tpr = not np.isnan(fpr), not np.isnan(tpr)
     fpr_low, fpr_high = _central(false, n_negative, level) if knows_fpr else (0.0, 1.0)
@@ -252,7 +251,7 @@ def _expect(
         fnr=1 - tpr,
         fnr_low=fnr_low,
         fnr_high=fnr_high,
-        accuracy=q * tpr + (1 - q) * (1 - fpr),
+        accuracy=float(right.mean()) if known else float("nan"),
         accuracy_low=acc_low,
         accuracy_high=acc_high,
         known=known,

@@ -107,6 +107,12 @@ class HistogramPosterior(Quantifier):
         centre, spread = r @ counts / n, np.sqrt((r * (1 - r)) @ counts) / n
         return _mixture_quantiles(centre.ravel(), spread.ravel(), weight.ravel() / len(a), level)
 
+    def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
+        """The likelihood's score at the estimate, of which the prevalence is the best linear guide."""
+        cell = np.searchsorted(np.searchsorted(histogram.edges, self.cuts_), np.arange(len(histogram.counts)))
+        a, b = self.positive_shares_, self.negative_shares_
+        return ((a - b) / (estimate * a + (1 - estimate) * b))[cell]
+
     def _posterior(self, a, b, counts, *, points):
         """Grid and weights of the prevalence's posterior, one line for each pair of shares in a and b."""
 

@@ -56,12 +56,13 @@ class _Matching(Quantifier):
     _ignores_empty_bins = True
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        """The likelihood's score at the estimate, which a minimum-distance estimate averages near the truth."""
-        bounds = self.bounds_[len(self.bounds_) // 2]
+        """The likelihood's score at the estimate, which a minimum-distance estimate averages near the truth.
+
+        In the fewest bins: with many, the shares fit the noise of the very rows whose mean is then taken.
+        """
+        bounds = self.bounds_[0]
         bin_of_cell = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        first = self.starts_[len(self.bounds_) // 2]
-        p = self.positive_shares_[first : first + len(bounds) - 1]
-        n = self.negative_shares_[first : first + len(bounds) - 1]
+        p, n = (shares[: len(bounds) - 1] for shares in (self.positive_shares_, self.negative_shares_))
         p, n = _smoothed(p, self.positives_), _smoothed(n, self.negatives_)
         return ((p - n) / (estimate * p + (1 - estimate) * n))[bin_of_cell]
 
