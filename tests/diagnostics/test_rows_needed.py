@@ -1,0 +1,42 @@
+"""The number of rows asked for gives intervals of the width asked for."""
+
+import numpy as np
+import pytest
+
+from cape.diagnostics import rows_needed
+from cape.histogram import ScoreHistogram
+
+
+@pytest.mark.parametrize("quantifier", ["spa", "acc", "histogram", "emq"])
+def test_so_many_rows_give_that_width(fitted, quantifier):
+    clf = fitted(pool="threshold", quantifier=quantifier)
+    random = np.random.default_rng(0)
+    width, rho = 0.3, 0.4
+    needed = rows_needed(clf, width, prevalence=rho)
+    for group, model in clf.models_.items():
+        n = int(needed.loc[group, "rows"])
+        widths = []
+        for _ in range(20):
+            k = round(rho * n)
+            counts = random.multinomial(k, model.positives.shares) + random.multinomial(n - k, model.negatives.shares)
+            centres = (model.positives + model.negatives).centres
+            batch = ScoreHistogram(model.edges, counts, np.rint(counts * centres * 2**32).astype(np.int64))
+            low, high = model.quantifier.interval(batch)
+            widths.append(high - low)
+        assert np.mean(widths) == pytest.approx(width, rel=0.25)
+
+
+def test_narrower_needs_more_and_training_sets_a_limit(fitted):
+    clf = fitted(pool="threshold")
+    rows = [rows_needed(clf, width)["rows"].max() for width in (0.5, 0.3, 0.2, 0.01)]
+    assert rows == sorted(rows) and rows[0] < rows[2] and np.isinf(rows[3])
+    table = rows_needed(clf, 0.3)
+    assert (table["narrowest"] > 0.01).all() and (table["narrowest"] < 0.3).all()
+    assert (rows_needed(clf, 0.3, level=0.99)["rows"] > table["rows"]).all()
+    assert (rows_needed(clf, 0.3, prevalence=0.5)["rows"] <= table["rows"]).all()
+
+
+@pytest.mark.parametrize(("name", "value"), [("width", 0), ("width", 1.5), ("level", 1), ("prevalence", -1)])
+def test_wrong_numbers_are_named(fitted, name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        rows_needed(fitted(pool="threshold"), **{"width": 0.1, name: value})
