@@ -70,6 +70,8 @@ def check_trees(thing: Any) -> None:
             _check_predictor(part)
         elif kind == "Tree" and type(part).__module__ == "sklearn.tree._tree":
             _check_tree(part)
+        elif hasattr(part, "n_features_in_"):
+            _check_width(part)
 
 
 def parts_of(thing: Any) -> Iterator[Any]:
@@ -114,6 +116,16 @@ def _check_tree(tree: Any) -> None:
     feature = tree.feature[inner]
     if not sound or not ((feature >= 0) & (feature < tree.n_features)).all():
         raise ValueError("path must be a sound model file, got a tree whose nodes point outside the tree.")
+
+
+def _check_width(estimator: Any) -> None:
+    """scikit-learn compares the columns of a table with ``n_features_in_``, so no tree may look beyond it."""
+    trees = [tree for step in getattr(estimator, "_predictors", []) for tree in step]
+    farthest = [int(tree.nodes["feature_idx"].max(initial=0)) + 1 for tree in trees]
+    if hasattr(estimator, "tree_"):
+        farthest.append(estimator.tree_.n_features)
+    if max(farthest, default=0) > estimator.n_features_in_:
+        raise ValueError("path must be a sound model file, got a tree that points outside the columns of a table.")
 
 
 def _follows(children: np.ndarray, table: Any, inner: np.ndarray) -> bool:
