@@ -208,7 +208,7 @@ def _method_row(name: str, cells: list[dict[str, Any]], printed: dict[str, Any] 
         return {**row, "status": f"failed: {errors[0]}", "seeds": 0}
     mean, sd = mean_and_sd([cell["row"] for cell in cells])
     seconds = round(sum(cell["seconds"] for cell in cells) / len(cells), 2)
-    told = dict.fromkeys(text for cell in cells for text in cell["warnings"])
+    told = dict.fromkeys(text for cell in cells for text in cell.get("warnings", ()))
     return {
         **row,
         "status": "ok",
