@@ -37,6 +37,20 @@ def test_theorem_3_holds_in_every_repetition_and_its_parts_are_true(found):
             assert mean["pd"] <= mean["theorem_3"]
 
 
+def test_verdicts_are_about_the_runs_own_numbers(found):
+    claims = {verdict["claim"].split(":")[0]: verdict for verdict in found["verdicts"]}
+    table = claims["Table 1, 0.2 and 0.8"]
+    pair = next(p for p in found["pairs"] if (p["rho_0"], p["rho_1"]) == (0.2, 0.8))["methods"]
+    cape, max_acc = pair["CAPE-D"]["mean"], pair["Max_Acc"]["mean"]
+    better = all(cape[c] < max_acc[c] for c in ("pd_0", "pd_1", "pe_01"))
+    assert table["holds"] == (better and all(cape[c] > max_acc[c] for c in ("accuracy_0", "accuracy_1")))
+    over_all = next(v for v in found["verdicts"] if v["claim"].startswith("CAPE threshold"))
+    theirs = np.mean([p["methods"]["Max_Acc"]["mean"][c] for p in found["pairs"] for c in ("pd_0", "pd_1")])
+    assert "all 9 pairs" in over_all["claim"] and f"against {theirs:.4f}" in over_all["detail"]
+    spread = max(m["sd"]["pe_01"] for p in found["pairs"] if p["rho_0"] == 0.5 for m in p["methods"].values())
+    assert f"{spread:.4f}" in found["verdicts"][-1]["detail"] and found["verdicts"][-1]["holds"] == (spread < 0.01)
+
+
 def test_deltas_are_what_they_say():
     train = make_synthetic(1500, random_state=0)
     test = make_synthetic(600, prevalences=(0.2, 0.2), random_state=1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["reasons"]
+__all__ = ["SYNTHETIC", "reasons"]
 
 _OPEN = (
     "AIF360's rows: the paper names neither AIF360's version, nor the favourable label, nor the rows that "
@@ -16,6 +16,12 @@ _SLIPS = (
     "Two printed MEPS rows contradict themselves: ROC-aod (its predicted prevalence and its PD of Z=1 do not go "
     "together) and Meta-fair-fdr (FPR of Z=1 against FPR-diff and accuracy)."
 )
+SYNTHETIC = [
+    "Where both groups have moved alike, Max_Acc is wrong by the same amount in both, so its ratio between the groups "
+    "is right and its PE near 0 whatever its PD. The printed table is of one such draw; a mean over repetitions shows it.",
+    "PE is a difference of ratios: with few positives in group 1 a small error of its predicted prevalence moves PE by "
+    "much more, and so do repetitions. The paper does not say how large its test sets are.",
+]
 _ROC_SPD = "The paper's table has no ROC-spd row for COMPAS; its text gives the PE as .056, and FPRs above .9."
 
 

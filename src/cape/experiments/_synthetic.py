@@ -18,7 +18,9 @@ from cape.datasets import make_synthetic
 from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._comparison import run_facts
 from cape.experiments._published import published
+from cape.experiments._reasons import SYNTHETIC
 from cape.experiments._rows import mean_and_sd, result_row
+from cape.experiments._verdicts import synthetic_verdicts
 
 __all__ = ["METHODS_COMPARED", "run_synthetic"]
 
@@ -59,7 +61,7 @@ def run_synthetic(
     -------
     dict
         As JSON can hold it: ``pairs`` (mean and sd of each method at each pair), ``theorem`` (deltas, bounds and PD),
-        ``printed`` and the facts of the run.
+        ``printed``, ``verdicts``, ``reasons`` and the facts of the run.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def run_synthetic(
     found = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
     if errors := [cell["error"] for cell in found if "error" in cell]:
         raise RuntimeError(f"a repetition failed: {errors[0]}")
-    return {
+    results = {
         "experiment": "synthetic",
         "title": "Synthetic data",
         "repetitions": repetitions,
@@ -87,8 +89,9 @@ def run_synthetic(
         "pairs": [_mean_pair(pair, [cell["pairs"][i] for cell in found]) for i, pair in enumerate(pairs)],
         "theorem": [_mean_theorem(pair, [cell["theorem"][i] for cell in found]) for i, pair in enumerate(pairs)],
         "printed": published()["table_synthetic"],
-        **run_facts(start, found),
+        "reasons": SYNTHETIC,
     }
+    return {**results, "verdicts": synthetic_verdicts(results), **run_facts(start, found)}
 
 
 def _learner() -> LogisticRegression:
