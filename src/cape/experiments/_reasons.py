@@ -18,7 +18,7 @@ _SLIPS = (
 )
 SYNTHETIC = [
     "Where both groups have moved alike, Max_Acc is wrong by the same amount in both, so its ratio between the groups "
-    "is right and its PE near 0 whatever its PD. The printed table is of one such draw; a mean over repetitions shows it.",
+    "is right and its PE near 0 whatever its PD: a mean over repetitions shows it, a single draw may not.",
     "PE is a difference of ratios: with few positives in group 1 a small error of its predicted prevalence moves PE by "
     "much more, and so do repetitions. The paper does not say how large its test sets are.",
 ]
