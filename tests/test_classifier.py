@@ -11,9 +11,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
-from cape import CapeClassifier
+from cape import CapeClassifier, ScoreHistogram
+from cape.datasets import make_synthetic
 from cape.metrics import prevalence_difference
-from cape.quantify import QUANTIFIERS
+from cape.quantify import QUANTIFIERS, SPA
 from cape.sampling import pp_sampling
 
 POOLS = ("resampled", "threshold")
@@ -144,6 +145,21 @@ def test_scores_and_rates_are_not_resubstituted(pool, random):
     assert abs(model.quantifier.positives_.mean - model.quantifier.negatives_.mean) < 0.1
     at_half = 0 if pool == "resampled" else np.abs(model.pool.cuts - 2**31).argmin()
     assert abs(model.pool.rates.tpr[at_half] - model.pool.rates.fpr[at_half]) < 0.3
+
+
+def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
+    """A quantifier fitted on scores that the forest gives its own training rows is far off."""
+    forest, errors = RandomForestClassifier(30, random_state=0), {"out of fold": [], "resubstituted": []}
+    clf = cape(forest, pool="threshold", cv=5).fit(train.X, train.y)
+    model = clf.models_["everyone"]
+    own = model.scorer(train.X)[0]
+    by_heart = SPA().fit(*(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0)))
+    for seed, rho in enumerate((0.1, 0.3, 0.7, 0.9)):
+        new = make_synthetic(4000, prevalences=[rho], random_state=seed + 5)
+        batch = clf.evidence(new.data.to_numpy()).groups["everyone"].scores
+        errors["out of fold"].append(abs(model.quantifier.estimate(batch) - rho))
+        errors["resubstituted"].append(abs(by_heart.estimate(batch) - rho))
+    assert 3 * np.mean(errors["out of fold"]) < np.mean(errors["resubstituted"])
 
 
 def test_rates_of_resampled_members_are_out_of_bag(train):

@@ -43,7 +43,7 @@ def test_parts_lead_to_the_adaptation_and_predictions_of_the_whole(
     whole = clf.adapt(batch.X, sensitive_features=batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
 
-    @settings(max_examples=5)
+    @settings(max_examples=4)
     @given(cuts())
     def check(parts):
         found = clf.adapt(evidence=sum(evidence_of(clf, rows) for rows in parts))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fairlearn.metrics import MetricFrame, false_negative_rate, false_positive_rate, selection_rate
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import accuracy_score
@@ -34,6 +34,7 @@ def metric_frame(y_true, y_pred, z, weights):
 
 # scikit-learn warns of a group with one class, and gives the 0 that we give.
 @pytest.mark.filterwarnings("ignore:A single label was found")
+@settings(max_examples=20)
 @given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
 def test_rates_of_each_group_are_fairlearn_s(case):
     y_true, y_pred, z, weights = case
@@ -45,6 +46,7 @@ def test_rates_of_each_group_are_fairlearn_s(case):
             assert getattr(confusion, name) == pytest.approx(value, abs=1e-12)
 
 
+@settings(max_examples=20)
 @given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
 def test_prevalence_difference_is_a_metric_for_fairlearn(case):
     y_true, y_pred, z, weights = case
