@@ -2,14 +2,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test lint results clean
+.PHONY: demo test test-browser lint results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
 
 test: $(STAMP)  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2
+
+test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, as root), Playwright and axe-core if absent
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
+	@$(BIN)/python -c "import playwright" 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
+	@test -f $(AXE) || npm install --silent --no-audit --no-fund --no-save --prefix .browser axe-core@4.14.0
+	CAPE_AXE=$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
 lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff format --check .
@@ -27,7 +35,7 @@ results: $(STAMP)  ## the paper's experiments and docs/results.md; half an hour,
 	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/meps
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) .browser demo
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

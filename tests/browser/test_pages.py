@@ -1,0 +1,176 @@
+"""The pages in a real browser: quiet, alone, accessible, and right to three digits."""
+
+import numpy as np
+import pytest
+
+from cape.report import Members, outcomes, worst_pe_of
+
+pytestmark = pytest.mark.browser
+
+PAGES = [kind + size for kind in ("batch", "explorer", "audit", "monitor") for size in ("", " of ten")]
+EXPLORERS = ["batch", "explorer", "explorer of ten"]
+COLUMNS = ("predicted", "fpr", "fnr", "accuracy", "pd")
+
+
+@pytest.fixture
+def visit(chromium, pages):
+    """Open a page; afterwards nothing may have gone wrong in it, nor left it."""
+    troubles, contexts = [], []
+
+    def go(name, width=900, height=900, **options):
+        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or troubles.append(request.url))
+        path, summary = pages[name]
+        page.goto(path.as_uri())
+        return page, summary
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def violations(page, axe):
+    page.evaluate(axe)
+    return page.evaluate("axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+
+
+def test_axe_would_find_one(visit, axe):
+    page, _ = visit("explorer")
+    page.evaluate("document.querySelector('#explorer h3 label').remove()")
+    assert any(found.startswith("label: ") for found in violations(page, axe))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation(visit, axe, name):
+    for options in ({"color_scheme": "light"}, {"color_scheme": "dark", "width": 375}):
+        page, _ = visit(name, **options)
+        for details in page.locator("details").all()[:2]:
+            details.evaluate("d => { d.open = true; }")
+        assert violations(page, axe) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_phone_needs_no_sideways_scrolling(visit, name):
+    page, _ = visit(name, width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    texts = page.locator("svg text").all()[:20]
+    assert all(text.bounding_box()["height"] >= 8 for text in texts if text.is_visible())
+
+
+@pytest.mark.parametrize("name", ["batch", "audit", "monitor", "explorer of ten"])
+def test_a_group_called_script_shows_as_text(visit, name):
+    page, _ = visit(name)
+    assert "<script>alert(1)</script>" in page.inner_text("body")
+
+
+def expected(summary, prevalences):
+    """What Python says for sliders at these prevalences: by classifier the groups' rates and PE."""
+    result = {}
+    for who in ("cape", "unadapted"):
+        rows = []
+        for group, rho in zip(summary["explorer"]["groups"], prevalences, strict=True):
+            members = Members(*(np.array(group[who][name]) for name in ("theta", "tpr", "fpr")))
+            rows.append({name: float(value) for name, value in outcomes(members, rho).items()})
+        result[who] = rows, worst_pe_of(prevalences, [row["predicted"] for row in rows])
+    return result
+
+
+def shown(page):
+    """What the page shows."""
+    return page.evaluate(
+        """() => ({
+            rho: [...document.querySelectorAll('#explorer input')].map(i => Number(i.value)),
+            cells: [...document.querySelectorAll('#explorer .group')].map(g => Object.fromEntries(
+                [...g.querySelectorAll('td[data-who]')]
+                    .map(c => [c.dataset.who + ' ' + c.dataset.what, c.textContent]))),
+            pe: ['cape', 'unadapted'].map(w => document.getElementById('pe-' + w).textContent),
+        })"""
+    )
+
+
+def compare(page, summary):
+    found = shown(page)
+    wanted = expected(summary, found["rho"])
+    for place, cells in enumerate(found["cells"]):
+        for who, (rows, _) in wanted.items():
+            for column in COLUMNS:
+                assert float(cells[f"{who} {column}"]) == pytest.approx(rows[place][column], abs=5.01e-4)
+    for text, (_, pe) in zip(found["pe"], wanted.values(), strict=True):
+        assert (text == "undefined") if pe is None else float(text) == pytest.approx(pe, abs=5.01e-4)
+    return found
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_numbers_equal_pythons_to_three_digits(visit, name):
+    page, summary = visit(name)
+    compare(page, summary)
+    sliders = page.locator("#explorer input").count()
+    random = np.random.default_rng(0)
+    for values in [*random.integers(0, 101, (25, sliders)) / 100, np.zeros(sliders), np.ones(sliders)]:
+        page.evaluate(
+            """values => document.querySelectorAll('#explorer input').forEach((input, i) => {
+                input.value = values[i]; input.dispatchEvent(new Event('input')); })""",
+            values.tolist(),
+        )
+        assert compare(page, summary)["rho"] == pytest.approx(values.tolist())
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_keyboard_mouse_and_touch_move_the_numbers(visit, name):
+    page, summary = visit(name, has_touch=True)
+    last = page.locator("#explorer input").last
+    before = compare(page, summary)
+    last.focus()
+    for _ in range(7):
+        page.keyboard.press("ArrowRight" if before["rho"][-1] < 0.5 else "ArrowLeft")
+    by_keyboard = compare(page, summary)
+    assert abs(by_keyboard["rho"][-1] - before["rho"][-1]) == pytest.approx(0.07)
+    assert by_keyboard["cells"][-1] != before["cells"][-1]
+    box = last.bounding_box()
+    last.click(position={"x": box["width"] * 0.25, "y": box["height"] / 2})
+    by_mouse = compare(page, summary)
+    assert by_mouse["rho"][-1] == pytest.approx(0.25, abs=0.03)
+    last.tap(position={"x": box["width"] * 0.75, "y": box["height"] / 2})
+    assert compare(page, summary)["rho"][-1] == pytest.approx(0.75, abs=0.03)
+    page.get_by_role("button", name="Back to the start").click()
+    assert compare(page, summary)["rho"] == before["rho"]
+
+
+def test_curves_are_pythons_at_every_prevalence(visit):
+    page, summary = visit("explorer")
+    for what in ("pd", "predicted", "fpr", "fnr", "accuracy"):
+        page.select_option("#curve", what)
+        for who in ("cape", "unadapted"):
+            path = page.locator(f"#explorer .group path.{who}").first.get_attribute("d")
+            heights = [float(point.split()[1]) for point in path.replace("M", "L").split("L")[1:]]
+            group = summary["explorer"]["groups"][0]
+            members = Members(*(np.array(group[who][name]) for name in ("theta", "tpr", "fpr")))
+            values = outcomes(members, np.linspace(0, 1, 101))[what]
+            np.testing.assert_allclose(heights, 8 + (1 - values) * 104, atol=0.06)
+
+
+def test_each_slider_has_a_name_and_a_spoken_value(visit):
+    page, summary = visit("explorer of ten")
+    for group in summary["explorer"]["groups"]:
+        slider = page.get_by_role("slider", name=group["name"], exact=True)
+        assert slider.get_attribute("aria-valuetext") == f"share of positives {group['now']:.2f}"
+
+
+def test_without_javascript_all_but_the_explorer_is_there(visit):
+    page, summary = visit("batch", java_script_enabled=False)
+    assert "The explorer needs JavaScript" in page.inner_text("body")
+    assert all(g["sentence"].split(": ", 1)[1] in page.inner_text("body") for g in summary["groups"])
+
+
+def test_it_prints_in_the_colours_of_paper(visit):
+    page, _ = visit("batch", color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator("#explorer .controls").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.pdf(format="A4").startswith(b"%PDF")
