@@ -102,3 +102,34 @@ def competitors(name, random):
         if method is not None:
             found[library] = method
     return found
+
+
+def quantifier_ratios(name, n, random, *, rounds):
+    """Ratio to the fastest peer; the seconds are those of one batch."""
+    from clock import compare
+
+    batch = batch_of(n, random)
+    both = np.column_stack([1 - batch, batch])
+    repeats = max(1, min(200, 200_000 // n // 10))
+    made = {
+        library: lambda method=method, given=batch if library == "cape" else both: [
+            method(given) for _ in range(repeats)
+        ]
+        for library, method in competitors(name, random).items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        records = compare(made, rounds=rounds, baseline=min(made, key=lambda library: library == "cape"))
+    for record in records:
+        record["seconds"] /= repeats
+    fastest = min((r for r in records if r["what"] != "cape"), key=lambda r: r["seconds"], default=None)
+    mine = next(r for r in records if r["what"] == "cape")
+    return {
+        "part": "quantifier",
+        "what": name,
+        "rows": n,
+        "cape_microseconds": mine["seconds"] * 1e6,
+        "fastest_peer": None if fastest is None else fastest["what"],
+        "peer_microseconds": None if fastest is None else fastest["seconds"] * 1e6,
+        "ratio": None if fastest is None else mine["seconds"] / fastest["seconds"],
+    }
