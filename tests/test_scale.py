@@ -142,3 +142,44 @@ def test_a_killed_worker_changes_nothing(cluster, clf, new):
     victim = next(iter(cluster.run(os.getpid).values()))
     os.kill(victim, signal.SIGKILL)
     np.testing.assert_array_equal(predicted.result(timeout=60), expected)
+
+
+def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(cluster, clf, new):
+    asked = []
+
+    def parts():
+        for start in range(0, len(new), 100):
+            asked.append(start)
+            yield new.iloc[start : start + 100]
+
+    def look(clf, part):
+        return clf.evidence(part[["U", "V"]], sensitive_features=part["z"])
+
+    each = scale.on_workers(cluster, ahead=1)(look, (clf,), parts())
+    first, found = next(each)
+    assert first.index[0] == 0
+    assert len(asked) < 4
+    rest = list(each)
+    assert [part.index[0] for part, _ in rest] == [100, 200, 300, 400, 500]
+    whole = clf.evidence(new[["U", "V"]], sensitive_features=new["z"])
+    assert sum((evidence for _, evidence in rest), found) == whole
+
+
+def test_who_does_the_parts_of_a_file_makes_no_difference(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from cape.files import predict_file, train_file
+
+    def in_threads(work, shared, parts):
+        parts = list(parts)
+        with ThreadPoolExecutor(2) as pool:
+            return zip(parts, list(pool.map(lambda part: work(*shared, part), parts)), strict=True)
+
+    make_synthetic(400, random_state=0).frame.to_parquet(tmp_path / "train.parquet")
+    model = train_file(tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic")
+    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame.drop(columns="y")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    here = predict_file(model, tmp_path / "new.csv", tmp_path / "here.csv")
+    there = predict_file(model, tmp_path / "new.csv", tmp_path / "there.csv", rows=70, each=in_threads)
+    assert there.adaptation == here.adaptation
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()

@@ -6,6 +6,8 @@ them, since evidence adds up exactly. A worker lost in the middle changes nothin
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cape._validation import check_is_fitted
@@ -16,7 +18,7 @@ from cape.evidence import Evidence
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["adapt", "evidence", "fit", "predict"]
+__all__ = ["adapt", "evidence", "fit", "on_workers", "predict"]
 
 _FAN_IN = 8
 
@@ -173,6 +175,46 @@ def predict(
         meta=pd.Series(clf.classes_[:0], name="prediction", index=ddf._meta.index[:0]),
         align_dataframes=False,
     )
+
+
+def on_workers(client: Any, *, ahead: int = 2) -> Callable[..., Iterator[tuple[Any, Any]]]:
+    """Have the parts of a file done by the workers of a cluster, in order, a few at a time.
+
+    The file is read here, so that memory stays bounded and any format will do; only parts that are being worked on are
+    with the workers. What is common to all parts is sent once to each.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    ahead : int, default=2
+        Parts for each thread of the cluster that may be under way.
+
+    Returns
+    -------
+    callable
+        ``each(work, shared, parts)`` as `cape.files.predict_file` takes it: gives each part with
+        ``work(*shared, part)``.
+
+    Examples
+    --------
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> predict_file(model, "new.parquet", "out.parquet", each=on_workers(Client(address)))  # doctest: +SKIP
+    """
+
+    def each(work: Callable[..., Any], shared: tuple, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        common = [client.scatter(thing, broadcast=True, hash=False) for thing in shared]
+        most = max(sum(client.nthreads().values()), 1) * ahead
+        under_way: deque[tuple[Any, Any]] = deque()
+        for part in parts:
+            under_way.append((part, client.submit(work, *common, part, pure=False)))
+            if len(under_way) == most:
+                done, future = under_way.popleft()
+                yield done, future.result()
+        while under_way:
+            done, future = under_way.popleft()
+            yield done, future.result()
+
+    return each
 
 
 def _split(ddf: Any, sensitive_features: Any) -> tuple[Any, Any]:

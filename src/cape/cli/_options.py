@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cape.tables import Dialect
 
-__all__ = ["Encoding", "FailIf", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of"]
+__all__ = ["Encoding", "FailIf", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of", "workers"]
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that cape train wrote.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
@@ -29,3 +31,21 @@ Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 def dialect_of(separator: str, encoding: str) -> Dialect:
     """The CSV dialect that the options name."""
     return Dialect("\t" if separator in ("tab", "\\t") else separator, encoding)
+
+
+@contextmanager
+def workers(address: str | None) -> Iterator[Any]:
+    """Who does the parts of a file: this process, or the workers behind the address of a Dask scheduler."""
+    from cape.files import here
+
+    if address is None:
+        yield here
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("--dask needs Dask: pip install 'cape-fair[dask]'.") from error
+    from cape.scale import on_workers
+
+    with Client(address, timeout="10s", set_as_default=False) as client:
+        yield on_workers(client)

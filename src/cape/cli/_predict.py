@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cape.cli._app import app, console, give_json, give_notes, progress
-from cape.cli._options import Encoding, Force, Json, Level, Model, Report, Separator, dialect_of
+from cape.cli._options import Encoding, Force, Json, Level, Model, Report, Separator, dialect_of, workers
 from cape.cli._show import number, table_of
 
 
@@ -24,6 +24,9 @@ def predict(
     level: Level = 0.95,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the parts.", show_default=False)
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +44,7 @@ def predict(
         check_free(report, overwrite=force)
     notes = Notes()
     loaded = load_model(model)
-    with progress(table_length(file)) as on_rows:
+    with progress(table_length(file)) as on_rows, workers(dask) as each:
         found = predict_file(
             loaded,
             file,
@@ -51,6 +54,7 @@ def predict(
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
+            each=each,
         )
     summary = batch_summary(loaded, found, file, file_hash(file))
     if report is not None:

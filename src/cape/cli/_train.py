@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import app, aside, console, give_json, give_notes
+from cape.cli._app import app, aside, console, give_json, give_notes, progress
 from cape.cli._options import Encoding, Force, Json, Separator, dialect_of
 from cape.cli._show import number, table_of
 
@@ -56,6 +57,9 @@ def train(
         str,
         typer.Option(help="Groups in later files that are not in this one: error or pooled.", rich_help_panel=_CAPE),
     ] = "error",
+    most: Annotated[
+        int, typer.Option(help="Most rows of each group and label; of more, a sample.", rich_help_panel=_CAPE)
+    ] = 200_000,
     seed: Annotated[int, typer.Option(help="Same seed, same model.", rich_help_panel=_CAPE)] = 0,
     jobs: Annotated[int, typer.Option(help="Trainings at the same time.", rich_help_panel=_CAPE)] = 1,
     separator: Separator = ",",
@@ -70,6 +74,7 @@ def train(
     """
     from cape.files import Notes, train_file
     from cape.files._train import FOR_PEOPLE, THE_PAPERS
+    from cape.tables import table_length
 
     chosen = {"pool": pool, "quantifier": quantifier, "scores": scores, "cv": cv}
     settings: dict[str, Any] = (THE_PAPERS if paper else FOR_PEOPLE) | {
@@ -78,19 +83,27 @@ def train(
     settings |= {"min_group_size": min_group_size, "small_groups": small_groups, "unknown_groups": unknown_groups}
     settings |= {"random_state": seed, "n_jobs": jobs, "verbose": int(aside.is_terminal)}
     notes = Notes()
-    model = train_file(
-        file,
-        out,
-        label=label,
-        group=group or [],
-        drop=drop or [],
-        positive=positive,
-        learner=learner,
-        settings=settings,
-        dialect=dialect_of(separator, encoding),
-        overwrite=force,
-        notes=notes,
-    )
+    with ExitStack() as bars:
+        show = bars.enter_context(progress(table_length(file)))
+
+        def on_rows(stage: str, done: int) -> None:
+            show(stage, done) if stage == "reading" else bars.close()  # training has a bar of its own
+
+        model = train_file(
+            file,
+            out,
+            label=label,
+            group=group or [],
+            drop=drop or [],
+            positive=positive,
+            learner=learner,
+            settings=settings,
+            dialect=dialect_of(separator, encoding),
+            most=most,
+            overwrite=force,
+            notes=notes,
+            on_rows=on_rows,
+        )
     give_notes(notes)
     from cape.cli._info import describe, groups_of
 

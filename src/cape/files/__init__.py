@@ -6,7 +6,7 @@ from cape.files._learner import LEARNERS, make_learner
 from cape.files._model import TableModel, file_hash, load_model
 from cape.files._monitor import MonitoredBatch, monitor_files
 from cape.files._notes import Notes
-from cape.files._predict import Prediction, gather_evidence, predict_file
+from cape.files._predict import Prediction, gather_evidence, here, predict_file
 from cape.files._train import train_file
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "count_file",
     "file_hash",
     "gather_evidence",
+    "here",
     "load_model",
     "make_learner",
     "monitor_files",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -24,8 +24,16 @@ from cape.tables import Dialect, TableError, TableWriter, iter_table
 
 __all__ = ["Prediction", "gather_evidence", "predict_file"]
 
+Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
+"""Does ``work(*shared, part)`` for each part and gives parts and results, in their order."""
+
 ROWS = 50_000
 _ADDED = ("prediction", "probability", "prevalence")
+
+
+def here(work: Callable[..., Any], shared: tuple, parts: Iterable[Part]) -> Iterator[tuple[Part, Any]]:
+    """Do the parts in this process, one after the other."""
+    return ((part, work(*shared, part)) for part in parts)
 
 
 @dataclass
@@ -59,6 +67,7 @@ def predict_file(
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
+    each: Each = here,
 ) -> Prediction:
     """Adapt to a file and predict it, never holding more than a part of it in memory.
 
@@ -81,6 +90,8 @@ def predict_file(
         Gathers remarks.
     on_rows : callable, optional
         Told the stage, "reading" or "predicting", and how many rows have just been done.
+    each : callable, optional
+        Who does the parts: this process, or the workers of a cluster (`cape.scale.on_workers`).
 
     Returns
     -------
@@ -107,7 +118,7 @@ def predict_file(
     writing: Any = nullcontext() if out is None else TableWriter(out, overwrite=overwrite, dialect=dialect)
     with writing as writer, notes.listening():
         evidence, labelled = gather_evidence(
-            model, path, rows=rows, dialect=dialect, notes=notes, on_rows=lambda n: on_rows("reading", n)
+            model, path, rows=rows, dialect=dialect, notes=notes, on_rows=lambda n: on_rows("reading", n), each=each
         )
         adaptation = model.clf.adapt(evidence=evidence, level=level)
         found = Prediction(evidence, adaptation, sum(evidence.rows.values()))
@@ -115,9 +126,7 @@ def predict_file(
             return found
         parts = model.parts(path, notes, rows=rows, dialect=dialect)
         copies = repeat(None) if writer is None else iter_table(path, rows, verbatim=True, dialect=dialect)
-        for part, copy in zip(parts, copies, strict=False):
-            with few_threads(len(part)):
-                probability = model.clf.predict_proba(part.X, adaptation=adaptation)[:, 1]
+        for (part, probability), copy in zip(each(_probability, (model.clf, adaptation), parts), copies, strict=False):
             if writer is not None:
                 writer.write(_with_predictions(copy, part, probability, model, adaptation))
             if part.positive is not None and (part.positive >= 0).any():
@@ -134,6 +143,7 @@ def gather_evidence(
     dialect: Dialect | None = None,
     notes: Notes | None = None,
     on_rows: Callable[[int], None] = lambda rows: None,
+    each: Each = here,
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
@@ -150,12 +160,11 @@ def gather_evidence(
     evidence, labelled = Evidence(model.clf.fingerprint_), False
     unknown: Counter[str] = Counter()
     missing, total = 0, 0
-    for part in model.parts(path, notes, rows=rows, dialect=dialect):
-        missing += _count_unknown(model, part.X, unknown)
-        total += len(part)
-        if not unknown and not missing:
-            with few_threads(len(part)):
-                evidence = evidence + model.clf.evidence(part.X)
+    parts = model.parts(path, notes, rows=rows, dialect=dialect)
+    for part, (nameless, strangers, seen) in each(_look, (model,), parts):
+        missing, unknown, total = missing + nameless, unknown + strangers, total + len(part)
+        if seen is not None:
+            evidence = evidence + seen
         labelled |= part.positive is not None and bool((part.positive >= 0).any())
         on_rows(len(part))
     if not total:
@@ -172,6 +181,21 @@ def gather_evidence(
             "train with --unknown-groups pooled to predict others as all groups together."
         )
     return evidence, labelled
+
+
+def _look(model: TableModel, part: Part) -> tuple[int, Counter[str], Evidence | None]:
+    """Of a part the rows without a group, those of groups that the model does not know, and else its evidence."""
+    unknown: Counter[str] = Counter()
+    missing = _count_unknown(model, part.X, unknown)
+    if missing or unknown:
+        return missing, unknown, None
+    with few_threads(len(part)):
+        return missing, unknown, model.clf.evidence(part.X)
+
+
+def _probability(clf: CapeClassifier, adaptation: Adaptation, part: Part) -> np.ndarray:
+    with few_threads(len(part)):
+        return clf.predict_proba(part.X, adaptation=adaptation)[:, 1]
 
 
 def _count_unknown(model: TableModel, X: pd.DataFrame, unknown: Counter[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,20 @@ from cape.files._columns import Columns, missing_column, plain_text
 from cape.files._learner import make_learner
 from cape.files._model import TableModel, few_threads, file_hash
 from cape.files._notes import Notes
+from cape.files._reservoir import Reservoir
 from cape.group import GroupModel
-from cape.tables import Dialect, TableError, read_table, table_kinds
+from cape.tables import Dialect, TableError, iter_table, table_kinds
 
-__all__ = ["FOR_PEOPLE", "THE_PAPERS", "separation", "train_file"]
+__all__ = ["FOR_PEOPLE", "MOST", "THE_PAPERS", "separation", "train_file"]
 
 FOR_PEOPLE: dict[str, Any] = {"pool": "threshold", "quantifier": "histogram", "scores": "folds", "cv": 5}
 """What `train_file` uses unless told otherwise: cheap, the most accurate in trials, and with a test of the assumption
 that keeps its level for every learner."""
+
+MOST = 200_000
+"""Rows of each group and label that are trained on."""
+
+_MANY_LABELS = 20
 
 THE_PAPERS: dict[str, Any] = {"pool": "resampled", "quantifier": "spa", "scores": "refit", "cv": 10}
 
@@ -38,10 +44,15 @@ def train_file(
     learner: str = "boosting",
     settings: dict[str, Any] | None = None,
     dialect: Dialect | None = None,
+    most: int = MOST,
     overwrite: bool = False,
     notes: Notes | None = None,
+    on_rows: Callable[[str, int], None] = lambda stage, rows: None,
 ) -> TableModel:
     """Train CAPE on a labelled table and save the model.
+
+    The file is read in parts and may be larger than memory: of each group and label a sample of at most ``most`` rows
+    is trained on, with the prevalences of the file.
 
     Parameters
     ----------
@@ -62,9 +73,13 @@ def train_file(
         Parameters of `CapeClassifier` in place of those in `FOR_PEOPLE`.
     dialect : Dialect, optional
         Of a CSV.
+    most : int, default=200000
+        Rows of each group and label.
     overwrite : bool, default=False
     notes : Notes, optional
         Gathers remarks.
+    on_rows : callable, optional
+        Told the stage, "reading" or "training", and how many rows have just been done.
 
     Returns
     -------
@@ -84,11 +99,14 @@ def train_file(
     if out is not None:
         check_free(out, overwrite=overwrite)
     estimator = make_learner(learner)
-    columns, frame = _read(path, label, tuple(group), tuple(drop), positive, dialect)
+    columns, frame, n_rows = _read(path, label, tuple(group), tuple(drop), positive, dialect, most, on_rows)
+    if len(frame) < n_rows:
+        notes.say(f"trained on a sample of {len(frame)} of {n_rows} rows, at most {most} of each group and label.")
     X, y = columns.table(frame, path, notes), columns.positive(frame, path)
     _check_groups_named(X, columns, path)
     _check_something_to_learn(X, columns, path)
     _point_out_identifiers(X, columns, notes)
+    on_rows("training", 0)
     chosen = {"random_state": 0, **FOR_PEOPLE, **(settings or {})}
     clf = CapeClassifier(estimator, group_columns=list(columns.groups) or None, **chosen)
     with notes.listening(), few_threads(len(X)):
@@ -97,7 +115,7 @@ def train_file(
     details = {
         "columns": columns.to_dict(),
         "learner": learner,
-        "data": {"file": Path(path).name, "rows": len(X), "sha256": file_hash(path)},
+        "data": {"file": Path(path).name, "rows": len(X), "rows_in_file": n_rows, "sha256": file_hash(path)},
         "settings": chosen,
     }
     model = TableModel(clf, columns, details)
@@ -124,8 +142,8 @@ def separation(model: GroupModel) -> float:
     return float(p @ (np.cumsum(n) - n / 2))
 
 
-def _read(path, label, group, drop, positive, dialect) -> tuple[Columns, pd.DataFrame]:
-    """Look at the file's columns, then read those that are needed."""
+def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[Columns, pd.DataFrame, int]:
+    """Look at the file's columns, then read those that are needed; gives a sample of the rows and their number."""
     kinds = table_kinds(path, dialect=dialect)
     for name in (label, *group, *drop):
         if name not in kinds:
@@ -141,10 +159,18 @@ def _read(path, label, group, drop, positive, dialect) -> tuple[Columns, pd.Data
             f"{path}, column {odd[0]!r} holds lists or bytes, which no learner takes: leave it out (--drop)."
         )
     types = {**features, **dict.fromkeys((*group, label), "text")}
-    frame = read_table(path, columns=list(types), types=types, dialect=dialect)
+    reservoir = Reservoir(group, label, most=most)
+    for part in iter_table(path, columns=list(types), types=types, dialect=dialect):
+        reservoir.add(part)
+        on_rows("reading", len(part))
+        if len(reservoir.labels()) > _MANY_LABELS:  # no label column: what is said of it needs no more rows
+            break
+    if not reservoir.seen:
+        raise TableError(f"{path} has a header but no rows.")
+    frame = reservoir.sample()
     labels = _two_labels(frame[label], label, positive, path)
     kind = kinds[label] if kinds[label] in ("number", "flag") else "text"
-    return Columns(label, labels, kind, group, features), frame
+    return Columns(label, labels, kind, group, features), frame, reservoir.seen
 
 
 def _two_labels(values: pd.Series, name: str, positive: str | None, path: str | Path) -> tuple[str, str]:
