@@ -70,6 +70,9 @@ CASES = {
         {"w": np.ones(N), "set": {"estimator": KNeighborsClassifier()}},
         "sample_weight must be None for a learner whose fit takes no weights, got weights for KNeighborsClassifier()",
     ),
+    "many small groups": (lambda d: {"z": np.arange(N)}, "'9' has 1 rows; and 590 more. Lower min_group_size"),
+    "no table": ({"X": 3}, "X must be a table of rows and columns, got 3"),
+    "a text for a table": ({"X": "data.csv"}, "X must be a table of rows and columns, got 'data.csv'"),
     "an empty table": (
         {"X": np.empty((0, 2)), "y": [], "z": []},
         "y must have at least one row of each of two classes, got 0 rows",
@@ -213,6 +216,12 @@ def test_a_table_of_other_columns(fitted, batch):
         clf.predict(batch.X[0], sensitive_features=batch.z[:1])
     with pytest.raises(ValueError, match="must have the same number of rows, but X has 200, sensitive_features has 3"):
         clf.predict(batch.X, sensitive_features=batch.z[:3])
+    with pytest.raises(ValueError, match="X must be a table of rows and columns, got None"):
+        clf.predict(None, sensitive_features=batch.z)
+    with pytest.raises(ValueError, match="must have the same number of rows, but X has 200, y has 3"):
+        clf.score(batch.X, batch.y[:3], sensitive_features=batch.z)
+    with pytest.raises(ValueError, match="y must have a label in every row, got 200 missing"):
+        clf.score(batch.X, np.full(200, np.nan), sensitive_features=batch.z)
     with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 2"):
         clf.adapt(batch.X, sensitive_features=batch.z, level=2)
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn import config_context
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -214,6 +215,17 @@ def test_text_and_missing_values_are_the_learner_s_business(train):
     X.loc[::7, "number"] = np.nan
     clf = CapeClassifier(cv=2, prevalences=2, random_state=0).fit(X, train.y)  # boosting takes both
     assert clf.score(X, train.y) == 1.0
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_a_column_of_texts(train, kind):
+    """A learner may take something other than a table: rows are only picked."""
+    texts = kind(
+        [("good " if label else "bad ") + word for label, word in zip(train.y, ["red", "blue"] * 300, strict=False)]
+    )
+    clf = cape(make_pipeline(CountVectorizer(), LogisticRegression())).fit(texts, train.y, sensitive_features=train.z)
+    assert clf.score(texts, train.y, sensitive_features=train.z) == 1.0
+    assert not hasattr(clf, "n_features_in_")
 
 
 class Foreign:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -39,6 +39,7 @@ __all__ = [
     "check_columns",
     "check_groups",
     "check_is_fitted",
+    "check_labels",
     "check_prevalence",
     "check_random_state",
     "check_same_length",
@@ -50,6 +51,7 @@ __all__ = [
     "number_of_rows",
     "pickable",
     "positive_label",
+    "sorted_groups",
     "split_columns",
     "take_rows",
     "validate_data",
@@ -69,7 +71,12 @@ def pickable(X: Any) -> Any:
     """X in a form whose rows can be picked: as it came, unless it is a sparse format or array-like that has none."""
     if sparse.issparse(X):
         return X if X.format in ("csr", "csc") else X.tocsr()
-    return X if hasattr(X, "__getitem__") else np.asarray(X)
+    if hasattr(X, "__getitem__") and not isinstance(X, str):
+        return X
+    array = np.asarray(X)
+    if array.ndim == 0:
+        raise ValueError(f"X must be a table of rows and columns, got {X!r}.")
+    return array
 
 
 def check_columns(estimator: Any, X: Any) -> None:
@@ -254,6 +261,12 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
 def everyone(n_rows: int) -> Groups:
     """One group of all rows."""
     return Groups(np.zeros(n_rows, dtype=np.int64), [EVERYONE] if n_rows else [])
+
+
+def sorted_groups(groups: Iterable[Group]) -> list[Group]:
+    """Groups in the order in which they are always shown."""
+    keys = list(groups)
+    return [keys[place] for place in _sorted_positions(keys)]
 
 
 def group_name(group: Group) -> str:

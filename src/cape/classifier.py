@@ -26,6 +26,7 @@ from cape._validation import (
     check_columns,
     check_groups,
     check_is_fitted,
+    check_labels,
     check_prevalence,
     check_same_length,
     check_weights,
@@ -301,8 +302,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        positive = np.zeros(number_of_rows(X), dtype=bool)
         parts = self._parts(X, sensitive_features)
+        positive = np.zeros(number_of_rows(X), dtype=bool)
         for part, decided in _each(lambda part: _decide_individually(part.model, part.features), parts):
             positive[all_if_none(part.rows)] = decided
         return self.classes_[positive.astype(np.intp)]
@@ -322,6 +323,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         float
         """
+        check_is_fitted(self)
+        y = check_labels(y)
+        check_same_length(X=X, y=y)
         y_pred = self.predict(X, sensitive_features=sensitive_features, adaptation=adaptation)
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
@@ -413,7 +417,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Groups too small for a pool of their own; an error unless they may use the pooled one."""
         reasons = {group: reason for group, rows in groups.rows() if (reason := training.why_too_small(rows))}
         if reasons and (self.small_groups == "error" or training.why_too_small(None)):
-            listed = "; ".join(f"{group_name(group)!r} has {reason}" for group, reason in reasons.items())
+            listed = "; ".join(f"{group_name(group)!r} has {reason}" for group, reason in [*reasons.items()][:10])
+            listed += f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""
             raise ValueError(
                 f"every group must have at least min_group_size={self.min_group_size} rows and enough of each class, "
                 f"got: {listed}. Lower min_group_size, merge groups, or use small_groups='pooled'."
@@ -471,8 +476,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """``decide`` or ``probability`` of the chosen member for each row."""
         check_is_fitted(self)
         self._check_mine("adaptation", adaptation, Adaptation)
-        result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
         parts = self._parts(X, sensitive_features)
+        result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
         for part, decided in _each(lambda part: _decide_part(part, adaptation, how), parts):
             result[all_if_none(part.rows)] = decided
         return result

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group, group_name
+from cape._validation import Group, group_name, sorted_groups
 from cape.histogram import ScoreHistogram
 
 __all__ = ["Evidence", "GroupEvidence", "group_from_json", "group_to_json"]
@@ -134,7 +134,7 @@ class Evidence:
         groups = dict(self.groups)
         for group, evidence in other.groups.items():
             groups[group] = groups[group] + evidence if group in groups else evidence
-        return Evidence(self.fingerprint, groups)
+        return Evidence(self.fingerprint, {group: groups[group] for group in sorted_groups(groups)})
 
     __radd__ = __add__
 
