@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-browser lint results clean
+.PHONY: demo test test-browser lint bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -24,6 +24,9 @@ lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+bench: $(STAMP)  ## speed and memory as ratios; make bench QUICK=--quick for a first look
+	$(BIN)/python benchmarks/speed.py $(QUICK)
 
 AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
 

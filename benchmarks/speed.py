@@ -1,0 +1,139 @@
+"""All measurements of speed and memory: a table, JSON and a picture. ``--quick`` for a first look."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that wait must not burn the cores of the others
+sys.path.insert(0, str(Path(__file__).parent))
+
+import numpy as np
+import pandas as pd
+from cluster import cluster_records
+from learners import fit_ratios, growth, growth_in_k, member_ratios, predict_ratios
+from peers import fit_peers
+from quantifiers import NAMES, quantifier_ratios
+from windows import compas, synthetic, windows
+
+from files import file_records
+
+
+def measure(quick, only):
+    random = np.random.default_rng(0)
+    rounds = 3 if quick else 5
+    wanted = lambda part: only is None or part in only  # noqa: E731
+    if wanted("predict"):
+        sizes = [10_000, 100_000] if quick else [1000, 10_000, 100_000, 1_000_000]
+        for n in sizes:
+            yield from predict_ratios("logistic", n, 2, random, rounds=max(rounds, 7))
+        yield from predict_ratios("logistic", sizes[-1], 20, random, rounds=rounds)
+        yield from predict_ratios("logistic", sizes[-1], 2, random, rounds=rounds, text=True)
+        for name in ("boosting", "naive Bayes"):
+            yield from predict_ratios(name, sizes[-1] // (1 if quick else 2), 2, random, rounds=3, pools=("threshold",))
+    if wanted("fit"):
+        sizes = [1000, 10_000] if quick else [1000, 10_000, 100_000]
+        for n in sizes:
+            yield from fit_ratios("logistic", n, 2, random, rounds=rounds)
+        yield from fit_ratios("logistic", sizes[-1], 20, random, rounds=3)
+        yield from member_ratios("logistic", sizes[-1] // 2, random, rounds=rounds)
+        yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=1)
+        yield from member_ratios("boosting", sizes[-1] // 2, random, rounds=1)
+        yield from growth_in_k("logistic", sizes[-1], random, rounds=3)
+    if wanted("quantifiers"):
+        for name in NAMES:
+            for n in (20, 100, 1000, 10_000) if quick else (20, 100, 1000, 10_000, 100_000, 1_000_000):
+                yield quantifier_ratios(name, n, random, rounds=rounds)
+    if wanted("peers"):
+        yield from fit_peers(4000, random, rounds=3)
+        if not quick:
+            yield from fit_peers(100_000, random, rounds=1, slow=False)
+    if wanted("files"):
+        yield from file_records([200_000, 1_000_000] if quick else [5_000_000, 50_000_000])
+    if wanted("dask"):
+        yield from cluster_records(400_000 if quick else 2_000_000)
+    if wanted("windows"):
+        for name, make in (("synthetic", synthetic), ("COMPAS", compas)):
+            yield from windows(name, make, rows=1000 if quick else 4000, seeds=2 if quick else 5)
+
+
+def markdown(records):
+    """One table a part."""
+    frame = pd.DataFrame(records)
+    lines = []
+    for part, of_part in frame.groupby("part", sort=False):
+        shown = of_part.dropna(axis=1, how="all").drop(columns="part")
+        lines += ["", f"### {part}", "", "| " + " | ".join(shown.columns) + " |", "|" + "---|" * len(shown.columns)]
+        for row in shown.itertuples(index=False):
+            lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+    return "\n".join(lines)
+
+
+def _cell(value):
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return str(value)
+
+
+def draw(records, path):
+    """Ratios of fit and predict to one plain learner, and PD and PE against the window."""
+    import altair as alt
+
+    frame = pd.DataFrame(records)
+    charts = []
+    ratios = frame[frame["part"].isin(["fit", "predict"]) & frame.get("ratio", pd.Series(dtype=float)).notna()]
+    if len(ratios):
+        base = alt.Chart(ratios[ratios["groups"] == 2]).encode(
+            x=alt.X("rows:Q", scale=alt.Scale(type="log")), color="what:N"
+        )
+        line = base.mark_line(point=True).encode(
+            y=alt.Y("ratio:Q", scale=alt.Scale(type="log"), title="times one plain")
+        )
+        charts.append(line.properties(width=260, height=200).facet(column="part:N", row="learner:N"))
+    if "window" in frame:
+        seen = frame[(frame["part"] == "window") & frame["window"].map(lambda w: isinstance(w, int))]
+        long = seen.assign(window=seen["window"].astype(int)).melt(
+            ["data", "window"], ["pd", "pe"], var_name="metric", value_name="value"
+        )
+        charts.append(
+            alt.Chart(long)
+            .mark_line(point=True)
+            .encode(
+                x=alt.X("window:Q", scale=alt.Scale(type="log"), title="rows of a group in the window"),
+                y="value:Q",
+                color="metric:N",
+                column="data:N",
+            )
+            .properties(width=260, height=200)
+        )
+    if charts:
+        alt.vconcat(*charts).resolve_scale(color="independent").save(str(path), ppi=100)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    parser.add_argument("--only", nargs="*", help="predict fit quantifiers peers files dask windows")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    options = parser.parse_args()
+    records = []
+    started = time.time()
+    for record in measure(options.quick, options.only):
+        records.append(record)
+        print(f"{time.time() - started:6.0f} s", {k: _cell(v) for k, v in record.items()}, flush=True)
+    records += growth(records)
+    options.out.mkdir(parents=True, exist_ok=True)
+    about = {"python": platform.python_version(), "cores": os.cpu_count(), "quick": options.quick}
+    (options.out / "speed.json").write_text(json.dumps({"about": about, "records": records}, indent=1))
+    (options.out / "speed.md").write_text(markdown(records) + "\n")
+    draw(records, options.out / "speed.png")
+    print(markdown(records))
+
+
+if __name__ == "__main__":
+    main()
