@@ -27,14 +27,14 @@ def compas(seed, rows):
     try:
         from cape.datasets import fetch_compas
 
-        found = [fetch_compas(year) for year in (2013, 2014)]
+        found = [fetch_compas(subset=subset) for subset in ("train", "test")]
     except Exception as error:  # no file and no network: said, and the rest goes on
         print("COMPAS left out:", error)
         return None
     parts = []
     for bunch in found:
         order = np.random.RandomState(seed).permutation(len(bunch.target))
-        X = bunch.data.iloc[order].select_dtypes("number").to_numpy(dtype=float)
+        X = bunch.data.iloc[order].to_numpy(dtype=float)
         parts.append((X, np.asarray(bunch.target)[order], np.asarray(bunch.sensitive_features)[order]))
     return parts
 

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 __all__ = ["LinearStack"]
 
-_BLOCK = 1024
-"""Rows multiplied at once: they stay in the cache, and BLAS does not start threads for so few."""
+_FEW_PRODUCTS = 200_000
+"""Multiplications of a block: its rows stay in the cache, and BLAS (OpenBLAS from 2^18 on) starts no threads for it."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class LinearStack:
 
     Parameters
     ----------
-    weights : ndarray of shape (n_features, n_models)
+    weights : ndarray of float64 of shape (n_features, n_models)
+        So that products do not depend on the block even where features are of single precision.
     intercepts : ndarray of shape (n_models,)
 
     Examples
@@ -43,15 +44,18 @@ class LinearStack:
             return None
         if len({(model.coef_.shape, model.coef_.dtype) for model in models}) != 1:
             return None
-        weights = np.column_stack([model.coef_[0] for model in models])
+        weights = np.column_stack([model.coef_[0] for model in models]).astype(np.float64)
         return cls(weights, np.array([np.ravel(model.intercept_)[0] for model in models]))
 
     def products(self, X: np.ndarray, rows: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
         """Block by block, where the block lies among ``rows`` and the products of its rows and the weights."""
-        for start in range(0, len(X) if rows is None else len(rows), _BLOCK):
-            stop = start + _BLOCK
+        # One column would be a product with a vector, for which BLAS starts threads much sooner: let it have two.
+        weights = np.repeat(self.weights, 2, axis=1) if self.weights.shape[1] == 1 else self.weights
+        size = min(max(_FEW_PRODUCTS // weights.size, 64), 8192)
+        for start in range(0, len(X) if rows is None else len(rows), size):
+            stop = start + size
             block = X[start:stop] if rows is None else X.take(rows[start:stop], axis=0)
-            yield slice(start, start + len(block)), block @ self.weights
+            yield slice(start, start + len(block)), (block @ weights)[:, : self.weights.shape[1]]
 
 
 def _is_binary_logistic(model: Any, positive: Any) -> bool:

@@ -164,13 +164,14 @@ def _read_linear(rows: RowsOf, positive: Any, scoring: Any, voting: Any, scores:
     if X is None or stack is None or X.shape[1] != len(stack.weights):
         return False
     above_half = _HALF_DECISION - stack.intercepts[k:]
-    for place, products in stack.products(X, rows.rows):
-        if not np.isfinite(products[:, 0]).all():  # predict_proba will say what is wrong with X
-            return False
-        if k:
-            scores[:, place] = np.rint(expit(products[:, :k] + stack.intercepts[:k]) * float(ONE)).T
-        np.greater(products[:, k:], above_half, out=votes[place])
-    return True
+    total = 0.0
+    with np.errstate(invalid="ignore"):
+        for place, products in stack.products(X, rows.rows):
+            total += products[:, 0].sum()
+            if k:
+                scores[:, place] = np.rint(expit(products[:, :k] + stack.intercepts[:k]) * float(ONE)).T
+            np.greater(products[:, k:], above_half, out=votes[place])
+    return bool(np.isfinite(total))  # if not, predict_proba will say what is wrong with X
 
 
 def _score(model: Any, X: Any, positive: Any) -> np.ndarray:

@@ -1,0 +1,76 @@
+"""The fast paths give what the plain loop of Algorithm 1 gives: exactly, or within the noise of other draws."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from cape import CapeClassifier
+from cape.datasets import make_synthetic
+from cape.histogram import round_scores
+from cape.pool import fit_member
+from cape.sampling import pp_sampling
+
+spec = importlib.util.spec_from_file_location("plain", Path(__file__).parents[1] / "benchmarks" / "plain.py")
+assert spec is not None and spec.loader is not None
+plain = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(plain)
+
+
+def arrays(n, seed, **settings):
+    d = make_synthetic(n, random_state=seed, **settings)
+    return d.data.to_numpy(), d.target.to_numpy(), d.sensitive_features.to_numpy()
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
+@pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
+def test_a_sample_as_weights_trains_the_member_that_repeated_rows_train(solver, theta):
+    X, y, _ = arrays(500, 0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    learner = LogisticRegression(solver=solver, tol=1e-8)
+    model, _ = fit_member(learner, X, y, 1, theta, seed=3)
+    rows = pp_sampling(y == 1, theta, random_state=3)
+    repeated = LogisticRegression(solver=solver, tol=1e-8).fit(X[rows], y[rows])
+    np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
+    np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
+
+
+def test_what_counts_for_a_member_is_unseen():
+    X, y, _ = arrays(500, 0)
+    rows = pp_sampling(y == 1, 0.3, random_state=3)
+    unseen = np.setdiff1d(np.arange(len(y)), rows)
+    for learner in (LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)):
+        model, counted = fit_member(learner, X, y, 1, 0.3, seed=3)
+        called = round_scores(model.predict_proba(X[unseen])[:, 1]) > 1 << 31
+        positive = y[unseen] == 1
+        expected = (called & positive).sum(), positive.sum(), (called & ~positive).sum(), (~positive).sum()
+        assert counted == tuple(map(float, expected))
+
+
+def test_cape_is_the_plain_loop_but_for_the_draws():
+    train, new = arrays(4000, 0), arrays(4000, 1, prevalences=(0.2, 0.8))
+    predicted = []
+    for seed in range(3):
+        loop = plain.PlainCape(LogisticRegression(), seed=seed).fit(*train)
+        clf = CapeClassifier(LogisticRegression(), random_state=seed)
+        clf.fit(train[0], train[1], sensitive_features=train[2])
+        ours, theirs = clf.predict(new[0], sensitive_features=new[2]), loop.predict(new[0], new[2])
+        predicted.append([[y[new[2] == g].mean() for g in (0, 1)] for y in (ours, theirs)])
+        assert (ours == theirs).mean() > 0.97
+    ours, theirs = np.array(predicted).mean(axis=0)
+    # Members differ by their draws: the share that one predicts moves by about .01 from seed to seed.
+    np.testing.assert_allclose(ours, theirs, atol=0.02)
+
+
+def test_given_the_same_models_every_prediction_is_that_of_the_plain_loop():
+    train, new = arrays(1000, 0), arrays(1000, 1, prevalences=(0.3, 0.6))
+    clf = CapeClassifier(LogisticRegression(), random_state=0).fit(train[0], train[1], sensitive_features=train[2])
+    loop = plain.PlainCape(LogisticRegression())
+    loop.groups = {
+        group: (model.scorer.models[0], model.positives.mean, model.negatives.mean, model.pool.members)
+        for group, model in clf.models_.items()
+    }
+    np.testing.assert_array_equal(clf.predict(new[0], sensitive_features=new[2]), loop.predict(new[0], new[2]))
