@@ -35,7 +35,7 @@ def measure(quick, only):
         yield from predict_ratios("logistic", sizes[-1], 20, random, rounds=rounds)
         yield from predict_ratios("logistic", sizes[-1], 2, random, rounds=rounds, text=True)
         for name in ("boosting", "naive Bayes"):
-            yield from predict_ratios(name, sizes[-1] // (1 if quick else 2), 2, random, rounds=3, pools=("threshold",))
+            yield from predict_ratios(name, sizes[-1], 2, random, rounds=3, pools=("threshold",))
     if wanted("fit"):
         sizes = [1000, 10_000] if quick else [1000, 10_000, 100_000]
         for n in sizes:
