@@ -62,12 +62,12 @@ def train(random, rows, learner, scores):
 
 def one_draw(task):
     """Of one training draw, for each cell and quantifier: whether the interval was right, its width, its seconds."""
-    seed, rows, learner, scores, peer = task
+    seed, rows, learner, scores, peer, only = task
     random = np.random.default_rng([seed, rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (positives, negatives), models = train(random, rows, LEARNERS[learner], scores)
-        names = () if peer else PROMISED + (() if seed % OTHERS_EVERY else OTHERS)
+        names = () if peer else only or PROMISED + (() if seed % OTHERS_EVERY else OTHERS)
         intervals = {name: make_quantifier(name).fit(positives, negatives).interval for name in names}
         if peer:
             intervals = quapy_intervals(positives, negatives)
@@ -79,9 +79,9 @@ def one_draw(task):
             s = np.stack([round_scores(model.predict_proba(X)[:, 1]) for model in models])
             batch = ScoreHistogram.of(s, positives.edges, unit=len(models), keep_rows=peer)
             for name, interval in intervals.items():
-                start = time.perf_counter()
+                start = time.process_time()
                 low, high = interval(batch)
-                spent = time.perf_counter() - start
+                spent = time.process_time() - start
                 right = low - 1e-9 <= n_positive / n <= high + 1e-9
                 found.append(((name, rows, n, rho), (right, high - low, spent)))
     return found
@@ -120,9 +120,9 @@ def quapy_intervals(positives, negatives):
     )
 
 
-def simulate(rows, draws, learner, scores, peer, processes):
+def simulate(rows, draws, learner, scores, peer, only, processes):
     """Coverage, mean width, median milliseconds and number of draws of each cell."""
-    tasks = [(seed, rows, learner, scores, peer) for seed in range(draws)]
+    tasks = [(seed, rows, learner, scores, peer, only) for seed in range(draws)]
     cells = defaultdict(list)
     with get_context("fork").Pool(processes) as pool:
         for found in pool.imap_unordered(one_draw, tasks, chunksize=4):
@@ -187,6 +187,7 @@ if __name__ == "__main__":
     parser.add_argument("--learner", default="logistic", choices=LEARNERS)
     parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
     parser.add_argument("--peer", action="store_true", help="QuaPy's bootstrap instead of ours")
+    parser.add_argument("--only", nargs="*", default=(), help="these quantifiers, on every draw")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", metavar="PAGE", help="write the tables into this page, simulating nothing")
     options = parser.parse_args()
@@ -194,6 +195,9 @@ if __name__ == "__main__":
         replace_block(Path(options.write), "coverage", tables(json.loads(RESULTS.read_text())))
     else:
         for rows in options.rows:
-            found = simulate(rows, options.draws, options.learner, options.scores, options.peer, options.processes)
+            only = tuple(options.only)
+            found = simulate(
+                rows, options.draws, options.learner, options.scores, options.peer, only, options.processes
+            )
             remember(found)
             print(tables(found), flush=True)

@@ -22,7 +22,7 @@ def split_holdout(y: np.ndarray, codes: np.ndarray, random_state: Any) -> tuple[
     >>> len(learn), len(held_out)
     (70, 30)
     """
-    strata = 2 * np.asarray(codes) + np.asarray(y)
+    strata = 2 * np.asarray(codes, dtype=np.int64) + np.asarray(y)
     enough = np.unique(strata, return_counts=True)[1].min() >= 2
     learn, held_out = train_test_split(
         np.arange(len(strata)), test_size=HELD_OUT, random_state=random_state, stratify=strata if enough else None

@@ -132,7 +132,7 @@ def prevalence_moved(
     p_values = [_p_value(models[group], part.scores) for group, part in found.groups.items()]
     groups = {
         group: GroupMoved(
-            rows=found.rows[group],
+            rows=int(part.scores.size),
             training_prevalence=models[group].prevalence,
             estimate=models[group].quantifier.estimate(part.scores),
             p_value=p,

@@ -156,7 +156,7 @@ def prior_shift_test(
     models = {group: clf._model_of(group) for group in found.groups}
     groups = {
         group: GroupShiftTest(
-            rows=found.rows[group],
+            rows=int(found.groups[group].scores.size),
             p_value=fit.p_value,
             p_adjusted=p,
             effect=fit.effect,

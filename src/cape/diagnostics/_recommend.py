@@ -132,7 +132,7 @@ def recommend(
         raise ValueError(f"batch_sizes must be at least 1, got {batch_sizes!r}.")
     check_same_length(X=X, y=y, sensitive_features=sensitive_features)
     classes, positive = check_binary_labels(y)
-    codes = check_groups(sensitive_features).codes
+    codes = check_groups(sensitive_features).codes.astype(np.int64)
     random = check_random_state(random_state)
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random.randint(1 << 30))
     measured: dict[tuple[int, str, str], list[tuple[float, float]]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["Audit", "Finding", "audit", "audit_counts", "wilson_interval"]
 
 _FEWEST = 10
 _WIDEST = 0.5
+_MOST_GROUPS_COMPARED = 30
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def audit(
     pos_label: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
+    pairs: bool | None = None,
     random_state: Any = 0,
 ) -> Audit:
     """Rates, PD and PE of every group with intervals, and of every pair of groups.
@@ -117,6 +120,8 @@ def audit(
         None is the greater of the two labels.
     level : float in (0, 1), default=0.95
     n_resamples : int, default=2000
+    pairs : bool, default=None
+        Whether to compare every group with every other; None does so for up to 30 groups (870 ordered pairs).
     random_state : int, Generator or None, default=0
 
     Returns
@@ -137,7 +142,9 @@ def audit(
         y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight, pos_label=pos_label
     )
     worth = _rows_worth(sensitive_features, sample_weight, y_true)
-    return audit_counts(groups, worth=worth, level=level, n_resamples=n_resamples, random_state=random_state)
+    return audit_counts(
+        groups, worth=worth, level=level, n_resamples=n_resamples, pairs=pairs, random_state=random_state
+    )
 
 
 def audit_counts(
@@ -146,6 +153,7 @@ def audit_counts(
     worth: Sequence[float] | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
+    pairs: bool | None = None,
     random_state: Any = 0,
 ) -> Audit:
     """`audit` from confusion counts, which add up over the parts of a file.
@@ -157,6 +165,8 @@ def audit_counts(
         Rows that the weighted rows of each group are worth; None is all of them.
     level : float in (0, 1), default=0.95
     n_resamples : int, default=2000
+    pairs : bool, default=None
+        As in `audit`.
     random_state : int, Generator or None, default=0
 
     Returns
@@ -181,11 +191,10 @@ def audit_counts(
         for (group, confusion), n, drawn in zip(groups.items(), worth, resampled, strict=True)
         for finding in _of_group(group, confusion, n, drawn, level)
     ]
+    wanted = len(groups) <= _MOST_GROUPS_COMPARED if pairs is None else pairs
     between = [
         finding
-        for one in zip(groups.items(), resampled, strict=True)
-        for other in zip(groups.items(), resampled, strict=True)
-        if one is not other and one[0][0] != other[0][0]
+        for one, other in (permutations(zip(groups.items(), resampled, strict=True), 2) if wanted else ())
         for finding in _of_pair(one, other, level)
     ]
     return Audit(tuple(findings), tuple(between), level)

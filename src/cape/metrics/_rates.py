@@ -111,7 +111,9 @@ def confusion_by_group(
     weights = np.ones(n) if sample_weight is None else check_weights(sample_weight, y_true)
     positive = positive_label(y_true, y_pred, pos_label=pos_label)
     cell = 2 * (y_true == positive) + (y_pred == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
-    counts = np.bincount(groups.codes * 4 + cell, weights=weights, minlength=4 * len(groups.keys)).reshape(-1, 4)
+    counts = np.bincount(
+        groups.codes.astype(np.int64) * 4 + cell, weights=weights, minlength=4 * len(groups.keys)
+    ).reshape(-1, 4)
     rows = np.bincount(groups.codes)
     return {
         group: Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(k))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from cape._validation import check_is_fitted, check_prevalence
 from cape.histogram import ScoreHistogram, check_scores, round_scores
 
-__all__ = ["Moments", "Quantifier", "decreasing_root", "moment_interval"]
+__all__ = ["Moments", "Quantifier", "decreasing_root", "moment_interval", "posterior_statistic"]
 
 
 class Quantifier(BaseEstimator):
@@ -224,6 +224,17 @@ def moment_interval(positives: Moments, negatives: Moments, batch: Moments, leve
     return (max(min(low, 1 - noise), 0.0), 1.0) if end else (0.0, min(max(high, noise), 1.0))
 
 
+def posterior_statistic(scores: np.ndarray, prevalence: float, estimate: float) -> np.ndarray:
+    """The likelihood's score at ``estimate`` if the scores were posteriors at the training ``prevalence``.
+
+    Its mean is linear in the prevalence whether they are or not; the better calibrated they are, the less it scatters.
+    Nothing in it is fitted to the training rows whose mean is then taken.
+    """
+    a, b = scores / prevalence, (1 - scores) / (1 - prevalence)
+    q = min(max(estimate, 1e-3), 1 - 1e-3)
+    return (a - b) / (q * a + (1 - q) * b)
+
+
 def decreasing_root(
     slope: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     start: np.ndarray,
@@ -242,7 +253,7 @@ def decreasing_root(
         value, derivative = slope(x)
         up = value > 0
         low, high = np.where(up, x, low), np.where(up, high, x)
-        newton = x - np.divide(value, derivative, out=np.full_like(x, np.inf), where=derivative < 0)
+        newton = x - np.divide(value, derivative, out=np.full_like(x, np.inf), where=derivative < -1e-150)
         inside = (newton >= low) & (newton <= high) & (newton > 0) & (newton < 1)
         end = np.where(up, high, low)
         moved = np.where(inside, newton, end + (x - end) * (0.5 if turn % 4 == 3 else 1 / 64))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from cape.histogram import ScoreHistogram
-from cape.quantify._base import Quantifier, decreasing_root
+from cape.quantify._base import Quantifier, decreasing_root, posterior_statistic
 
 __all__ = ["EMQ", "HistogramPosterior"]
 
@@ -47,9 +47,7 @@ class EMQ(Quantifier):
         return float(decreasing_root(slope, np.array([self.prevalence_]))[0])
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        a, b = self._ratios(histogram.centres)
-        q = min(max(estimate, 1e-3), 1 - 1e-3)
-        return (a - b) / (q * a + (1 - q) * b)
+        return posterior_statistic(histogram.centres, self.prevalence_, estimate)
 
 
 class HistogramPosterior(Quantifier):
@@ -160,7 +158,7 @@ def _mixture_quantiles(centre: np.ndarray, spread: np.ndarray, weight: np.ndarra
         excess = ndtr(z) @ weight - target
         low, high = np.where(excess < 0, x, low), np.where(excess < 0, high, x)
         density = np.exp(-z * z / 2) @ (weight / spread) / np.sqrt(2 * np.pi)
-        step = np.divide(excess, density, out=np.full(2, np.inf), where=density > 0)
+        step = np.divide(excess, density, out=np.full(2, np.inf), where=density > 1e-200)
         newton = x - step
         moved = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
         done = (np.abs(moved - x) < 1e-4 * deviation).all()

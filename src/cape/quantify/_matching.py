@@ -6,7 +6,7 @@ import numpy as np
 
 from cape._validation import check_choice
 from cape.histogram import ONE, ScoreHistogram, round_scores
-from cape.quantify._base import Quantifier, decreasing_root
+from cape.quantify._base import Quantifier, decreasing_root, posterior_statistic
 
 __all__ = ["DyS", "HDy"]
 
@@ -56,15 +56,7 @@ class _Matching(Quantifier):
     _ignores_empty_bins = True
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        """The likelihood's score at the estimate, which a minimum-distance estimate averages near the truth.
-
-        In the fewest bins: with many, the shares fit the noise of the very rows whose mean is then taken.
-        """
-        bounds = self.bounds_[0]
-        bin_of_cell = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        p, n = (shares[: len(bounds) - 1] for shares in (self.positive_shares_, self.negative_shares_))
-        p, n = _smoothed(p, self.positives_), _smoothed(n, self.negatives_)
-        return ((p - n) / (estimate * p + (1 - estimate) * n))[bin_of_cell]
+        return posterior_statistic(histogram.centres, self.prevalence_, estimate)
 
 
 class HDy(_Matching):
@@ -153,7 +145,3 @@ def _bin_bounds(edges: np.ndarray, bins: int) -> np.ndarray:
     if (places == len(edges)).any() or not np.array_equal(edges[places], borders):
         raise ValueError(f"n_bins must be a divisor of 10, 20, ..., or 110, got {bins!r}.")
     return np.concatenate([[0], places + 1, [len(edges) + 1]])
-
-
-def _smoothed(shares: np.ndarray, histogram: ScoreHistogram) -> np.ndarray:
-    return (shares * histogram.size + 0.5) / (histogram.size + 0.5 * len(shares))
