@@ -31,6 +31,7 @@ INTERNAL = {
     "assumption": "what cape.diagnostics is made of",
     "classifier": "its public name is in cape",
     "cli": "the command line, documented by cape --help",
+    "deciding": "how a batch is decided, group by group",
     "evidence": "its public name is in cape",
     "group": "what training leaves of a group",
     "histogram": "its public name is in cape",

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cape.adaptation import nearest_member
-from cape.classifier import prevalence_grid
 from cape.metrics import confusion_by_group, prevalence_difference
+from cape.sampling import prevalence_grid
 
 labels = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abc")), min_size=1, max_size=80)
 shares = st.floats(0, 1)

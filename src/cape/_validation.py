@@ -53,6 +53,7 @@ __all__ = [
     "positive_label",
     "sorted_groups",
     "split_columns",
+    "split_groups",
     "take_rows",
     "validate_data",
 ]
@@ -118,6 +119,18 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
     rest = [place for place in range(len(names)) if place not in places]
     X = np.asarray(X) if isinstance(X, list) else X
     return _safe_indexing(X, rest, axis=1), _safe_indexing(X, places, axis=1)
+
+
+def split_groups(X: Any, sensitive_features: Any, group_columns: Any) -> tuple[Any, Groups]:
+    """The features that the estimator sees, and the group of each row."""
+    if group_columns is None:
+        if sensitive_features is None:
+            return X, everyone(number_of_rows(X))
+        return X, check_groups(sensitive_features)
+    if sensitive_features is not None:
+        raise ValueError("sensitive_features must be None when group_columns names columns of X; got both.")
+    features, columns = split_columns(X, group_columns)
+    return features, check_groups(columns, "group_columns")
 
 
 def check_choice(name: str, value: Any, accepted: Sequence[str]) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -16,56 +13,35 @@ from sklearn.utils import get_tags
 from cape._validation import (
     EVERYONE,
     UNUSED,
-    Groups,
     HasMethods,
     Interval,
     StrOptions,
     all_if_none,
-    available_threads,
     check_binary_labels,
     check_columns,
-    check_groups,
     check_is_fitted,
     check_labels,
     check_prevalence,
     check_same_length,
     check_weights,
-    everyone,
     fit_context,
     group_name,
     number_of_rows,
     pickable,
-    split_columns,
+    split_groups,
     validate_data,
 )
-from cape.adaptation import Adaptation, adapt_evidence, choose_member, nearest_member
+from cape.adaptation import Adaptation, adapt_evidence
 from cape.assumption import warn_of_doubts
+from cape.deciding import Part, decide_individually, decide_part, each_part
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
+from cape.sampling import prevalence_grid
 from cape.scoring import RowsOf, as_array, weight_keyword
 from cape.training import Training, check_prefit
 
-__all__ = ["CapeClassifier", "prevalence_grid"]
-
-_MANY_ROWS = 50_000
-"""From so many rows on, threads save more than they cost."""
-
-
-def prevalence_grid(k: int) -> np.ndarray:
-    """Centres of k bins of equal width, so that every prevalence is within 1 / (2 k) of one.
-
-    The paper's Theta for k = 10. Its Theorem 3 places floor(1/eps + 1/2) points eps apart, which leaves prevalences
-    near 1 uncovered for most eps (eps = 0.3: .15 .45 .75); k = ceil(1/eps) centres are within eps / 2 for every eps.
-
-    Examples
-    --------
-    >>> prevalence_grid(4).tolist()
-    [0.125, 0.375, 0.625, 0.875]
-    """
-    if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
-    return (np.arange(k) + 0.5) / k
+__all__ = ["CapeClassifier"]
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -228,7 +204,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         estimator, thetas = self._check_settings()
         X = pickable(X)
-        features, groups = _split_groups(X, sensitive_features, self.group_columns)
+        features, groups = split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, y=y, sensitive_features=groups, sample_weight=sample_weight)
         classes, positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
@@ -238,7 +214,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             check_prefit(estimator, classes)
 
         training = Training(self, estimator, thetas, classes, features, classes[positive.astype(int)], weights)
-        small = self._small_groups(training, groups)
+        small = training.small_groups(groups)
         own = [(group, rows) for group, rows in groups.rows() if group not in small]
         pooled = [(EVERYONE, None)] if small or self.unknown_groups == "pooled" else []
         models = training.run(own + pooled)
@@ -304,7 +280,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         parts = self._parts(X, sensitive_features)
         positive = np.zeros(number_of_rows(X), dtype=bool)
-        for part, decided in _each(lambda part: _decide_individually(part.model, part.features), parts):
+        for part, decided in each_part(lambda part: decide_individually(part.model, part.features), parts):
             positive[all_if_none(part.rows)] = decided
         return self.classes_[positive.astype(np.intp)]
 
@@ -342,7 +318,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        looked = _each(lambda part: part.model.look(part.features)[0], self._parts(X, sensitive_features))
+        looked = each_part(lambda part: part.model.look(part.features)[0], self._parts(X, sensitive_features))
         return Evidence(self.fingerprint_, {part.group: found for part, found in looked})
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
@@ -413,18 +389,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         return HistGradientBoostingClassifier()
 
-    def _small_groups(self, training: Training, groups: Groups) -> set:
-        """Groups too small for a pool of their own; an error unless they may use the pooled one."""
-        reasons = {group: reason for group, rows in groups.rows() if (reason := training.why_too_small(rows))}
-        if reasons and (self.small_groups == "error" or training.why_too_small(None)):
-            listed = "; ".join(f"{group_name(group)!r} has {reason}" for group, reason in [*reasons.items()][:10])
-            listed += f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""
-            raise ValueError(
-                f"every group must have at least min_group_size={self.min_group_size} rows and enough of each class, "
-                f"got: {listed}. Lower min_group_size, merge groups, or use small_groups='pooled'."
-            )
-        return set(reasons)
-
     def _fingerprint(self) -> str:
         print_ = hashlib.sha256(repr((self.classes_.tolist(), self.groups_)).encode())
         models = [self.models_[group] for group in self.groups_] + ([self.pooled_] if self.pooled_ else [])
@@ -432,7 +396,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             print_.update(part)
         return print_.hexdigest()
 
-    def _parts(self, X, sensitive_features) -> list[_Part]:
+    def _parts(self, X, sensitive_features) -> list[Part]:
         """Cut a batch into groups."""
         check_is_fitted(self)
         grouped = sensitive_features is not None or self.group_columns is not None
@@ -442,13 +406,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("sensitive_features must be None: the model was fitted without groups.")
         X = pickable(X)
         check_columns(self, X)
-        features, groups = _split_groups(X, sensitive_features, self.group_columns)
+        features, groups = split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, sensitive_features=groups)
         sizes = np.bincount(groups.codes, minlength=len(groups.keys))
         models = [self._model_of(group, n) for group, n in zip(groups.keys, sizes, strict=True)]
         array = as_array(features)
         return [
-            _Part(group, model, rows, RowsOf(features, rows, array=array))
+            Part(group, model, rows, RowsOf(features, rows, array=array))
             for (group, rows), model in zip(groups.rows(), models, strict=True)
         ]
 
@@ -478,7 +442,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._check_mine("adaptation", adaptation, Adaptation)
         parts = self._parts(X, sensitive_features)
         result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
-        for part, decided in _each(lambda part: _decide_part(part, adaptation, how), parts):
+        for part, decided in each_part(lambda part: decide_part(part, adaptation, how), parts):
             result[all_if_none(part.rows)] = decided
         return result
 
@@ -492,65 +456,3 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"{name} must come from this model (fingerprint {self.fingerprint_[:12]}), got one made by another "
                 f"({thing.fingerprint[:12]})."
             )
-
-
-def _split_groups(X, sensitive_features, group_columns) -> tuple[Any, Groups]:
-    """The features that the estimator sees, and the group of each row."""
-    if group_columns is None:
-        if sensitive_features is None:
-            return X, everyone(number_of_rows(X))
-        return X, check_groups(sensitive_features)
-    if sensitive_features is not None:
-        raise ValueError("sensitive_features must be None when group_columns names columns of X; got both.")
-    features, columns = split_columns(X, group_columns)
-    return features, check_groups(columns, "group_columns")
-
-
-class _Part(NamedTuple):
-    """The rows of a batch that are of one group: which (None: all of them), and their features."""
-
-    group: Any
-    model: GroupModel
-    rows: np.ndarray | None
-    features: RowsOf
-
-
-def _each(work: Callable[[_Part], Any], parts: list[_Part]) -> Iterator[tuple[_Part, Any]]:
-    """Do the work of each group; linear ones of many rows side by side, since their learners start no threads."""
-    threads = min(len(parts), available_threads())
-    many = sum(len(part.features) for part in parts) >= _MANY_ROWS
-    if threads < 2 or not many or not all(part.model.is_linear for part in parts):
-        yield from ((part, work(part)) for part in parts)
-        return
-    with ThreadPoolExecutor(threads) as executor:
-        yield from zip(parts, executor.map(work, parts), strict=True)
-
-
-def _decide_part(part: _Part, adaptation: Adaptation | None, how: str) -> np.ndarray:
-    """``decide`` or ``probability`` of one group's rows, by the member of the adaptation or of the rows' own."""
-    model, pool = part.model, part.model.pool
-    if adaptation is None:
-        evidence, read = model.look(part.features)
-        member = choose_member(model, evidence)
-        if how == "decide":
-            return pool.decide_by(read, member)
-        return pool.probability(pool.scores_of(part.features, member, read), member)
-    if part.group not in adaptation.groups:
-        raise ValueError(
-            f"adaptation must hold every group of X, got {list(adaptation.groups)} without {part.group!r}."
-        )
-    member = adaptation.groups[part.group].member
-    return getattr(pool, how)(pool.scores_of(part.features, member), member)
-
-
-def _decide_individually(model: GroupModel, X, block: int = 1000) -> np.ndarray:
-    """Algorithm 1 with each row as a batch: a member's predicted prevalence is then 0 or 1."""
-    scores, read = model.read(X)
-    estimates = model.quantifier.estimate_each(scores)
-    positive = np.zeros(len(read), dtype=bool)
-    for start in range(0, len(read), block):
-        part = slice(start, start + block)
-        decided = model.pool.decide_each(read[part])
-        member = nearest_member(decided, model.pool.thetas, estimates[part])
-        positive[part] = np.take_along_axis(decided, member[:, None], axis=1)[:, 0]
-    return positive

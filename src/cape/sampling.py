@@ -1,4 +1,4 @@
-"""Choosing rows: PP-SAMPLING, and batches of a chosen prevalence from labelled data.
+"""Choosing rows: PP-SAMPLING with its grid, and batches of a chosen prevalence from labelled data.
 
 Samplers return indices, not copies, so that features, labels and groups stay aligned.
 """
@@ -21,7 +21,23 @@ from cape._validation import (
     take_rows,
 )
 
-__all__ = ["pp_sampling", "shift", "shift_rows"]
+__all__ = ["pp_sampling", "prevalence_grid", "shift", "shift_rows"]
+
+
+def prevalence_grid(k: int) -> np.ndarray:
+    """Centres of k bins of equal width, so that every prevalence is within 1 / (2 k) of one.
+
+    The paper's Theta for k = 10. Its Theorem 3 places floor(1/eps + 1/2) points eps apart, which leaves prevalences
+    near 1 uncovered for most eps (eps = 0.3: .15 .45 .75); k = ceil(1/eps) centres are within eps / 2 for every eps.
+
+    Examples
+    --------
+    >>> prevalence_grid(4).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+    return (np.arange(k) + 0.5) / k
 
 
 def pp_sampling(y: Any, theta: float, *, sample_weight: Any = None, random_state: Any = None) -> np.ndarray:

@@ -14,7 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from cape._progress import progress
-from cape._validation import EVERYONE, Group, all_if_none, check_is_fitted, check_random_state, group_name, take_rows
+from cape._validation import (
+    EVERYONE,
+    Group,
+    Groups,
+    all_if_none,
+    check_is_fitted,
+    check_random_state,
+    group_name,
+    take_rows,
+)
 from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import ResampledPool, ThresholdPool, fit_member
@@ -74,6 +83,18 @@ class Training:
         if smaller == 1 and self.settings.cv != "prefit":
             return f"{n} rows with 1 of the smaller class, too few for 2 folds"
         return ""
+
+    def small_groups(self, groups: Groups) -> set[Group]:
+        """Groups too small for a pool of their own; an error unless they may use the pooled one."""
+        reasons = {group: reason for group, rows in groups.rows() if (reason := self.why_too_small(rows))}
+        if reasons and (self.settings.small_groups == "error" or self.why_too_small(None)):
+            listed = "; ".join(f"{group_name(group)!r} has {reason}" for group, reason in [*reasons.items()][:10])
+            listed += f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""
+            raise ValueError(
+                f"every group must have at least min_group_size={self.settings.min_group_size} rows and enough of each "
+                f"class, got: {listed}. Lower min_group_size, merge groups, or use small_groups='pooled'."
+            )
+        return set(reasons)
 
     def run(self, groups: list[tuple[Group, np.ndarray | None]]) -> list[GroupModel]:
         """Train each group given with its rows (None: all rows)."""
