@@ -179,3 +179,20 @@ def test_conditions():
 def test_other_conditions_are_refused(text):
     with pytest.raises(ValueError, match="--fail-if must be a metric"):
         parse_conditions([text], ["pd"])
+
+
+@pytest.mark.parametrize("total", [None, 700])
+def test_a_terminal_gets_a_bar_for_each_stage(monkeypatch, people_folder, total):
+    import io
+
+    from rich.console import Console
+
+    import cape.cli._app as app
+
+    screen = io.StringIO()
+    monkeypatch.setattr(app, "aside", Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr("cape.tables.table_length", lambda path: total)
+    assert run(["predict", str(people_folder / "m.cape"), str(people_folder / "new.csv"), "--json"]) == 0
+    drawn = screen.getvalue()
+    assert "reading" in drawn and "predicting" in drawn and "rows" in drawn
+    assert f"700/{total or 700}" in drawn

@@ -20,7 +20,7 @@ app = typer.Typer(
     epilog="Start with: cape demo. Then: cape train --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
 )
 console = Console()
 aside = Console(stderr=True)
@@ -28,7 +28,7 @@ aside = Console(stderr=True)
 
 BAD_INPUT = 2
 _BUG = 3
-_OURS = (ValueError, OSError, TypeError, ImportError)
+_OURS = (ValueError, OSError, ImportError)
 
 
 def _show_version(value: bool) -> None:
@@ -94,17 +94,20 @@ def progress(total: int | None, unit: str = "rows") -> Iterator[Callable[[str, i
         return
     columns = (
         TextColumn("{task.description:<12}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn(f"{unit}, {{task.speed:,.0f}} a second", table_column=None),
+        TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )
     tasks: dict[str, TaskID] = {}
     with Progress(*columns, console=aside, transient=True) as bar:
 
         def advance(stage: str, done: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
+            if stage not in tasks:  # a second stage has as many rows as the first was found to have
+                known = bar.tasks[-1].completed if tasks and total is None else total
+                tasks[stage] = bar.add_task(stage, total=known, speed=unit)
             bar.advance(tasks[stage], done)
+            speed = bar.tasks[-1].speed
+            bar.update(tasks[stage], speed=f"{speed:,.0f} {unit}/s" if speed else unit)
 
         yield advance

@@ -21,7 +21,9 @@ _OF_PAIR = ("pe", "fpr_difference", "fnr_difference", "accuracy_difference", "pr
     '--fail-if "pd>0.1" --fail-if "pe>0.2"'
 )
 def audit(
-    file: Annotated[Path, typer.Argument(help="Table with labels, predictions and groups.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Table with labels, predictions and groups.", show_default=False)
+    ],
     label: Annotated[str, typer.Option(help="Column with the label.", show_default=False)],
     prediction: Annotated[str, typer.Option(help="Column with the prediction.", show_default=False)],
     group: Annotated[

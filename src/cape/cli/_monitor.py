@@ -19,7 +19,8 @@ _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 def monitor(
     model: Model,
     batches: Annotated[
-        list[Path], typer.Argument(help="One file a batch, in order of time; or a folder.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="FILES", help="One file a batch, in order of time; or a folder.", show_default=False),
     ],
     fail_if: FailIf = None,
     report: Report = None,

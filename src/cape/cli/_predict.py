@@ -15,7 +15,9 @@ from cape.cli._show import number, table_of
 @app.command(epilog="Example: cape predict model.cape march.csv --out predictions.csv --report march.html")
 def predict(
     model: Model,
-    file: Annotated[Path, typer.Argument(help="The batch: CSV (also .gz), Parquet, Arrow.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The batch: CSV (also .gz), Parquet, Arrow.", show_default=False)
+    ],
     out: Annotated[
         Path | None,
         typer.Option(help="Its rows and three columns: prediction, probability, prevalence.", show_default=False),

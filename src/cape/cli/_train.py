@@ -17,7 +17,9 @@ _CAPE = "What CAPE is made of"
 
 @app.command(epilog="Example: cape train train.csv --label is_recid --group race --group sex --out model.cape")
 def train(
-    file: Annotated[Path, typer.Argument(help="Labelled table: CSV (also .gz), Parquet, Arrow.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Labelled table: CSV (also .gz), Parquet, Arrow.", show_default=False)
+    ],
     label: Annotated[str, typer.Option(help="Column with the label; it holds two values.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Where to save the model.", show_default=False)],
     group: Annotated[
