@@ -17,8 +17,9 @@ __all__ = ["results_markdown", "results_tables", "write_page", "write_results"]
 _INTRODUCTION = """# Results
 
 The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior Probability Shifts*, run with this
-library: our numbers, the printed ones ("print"), and those of the classifiers that people would use instead. This page
-is made by `make results`; no number in it is typed in.
+library: our numbers, the printed ones ("print"), and those of the classifiers that people would use instead. The
+commands below made the runs, and `cape reproduce page` made this page of them (`make results` does all of it); no
+number in it is typed in.
 """
 
 
