@@ -198,7 +198,7 @@ def frame_comparison(results: dict[str, Any]) -> pd.DataFrame:
                             "group": group,
                             "kind": kind,
                             "value": values[column],
-                            "low": values[column] - sd,
+                            "low": max(values[column] - sd, 0.0),
                             "high": values[column] + sd,
                         }
                     )
