@@ -20,9 +20,9 @@ def compare(competitors: dict[str, Callable[[], object]], *, rounds: int, baseli
     for name in names:  # imports, caches and threads are warm before the first round
         competitors[name]() if rounds > 1 else None
     seconds: dict[str, list[float]] = {name: [] for name in names}
+    gc.collect()
     for turn in range(rounds):
         for name in names if turn % 2 == 0 else names[::-1]:
-            gc.collect()
             start = time.perf_counter()
             competitors[name]()
             seconds[name].append(time.perf_counter() - start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -90,9 +91,10 @@ def mlquantifys(name, training, labels):
     return lambda given: method.predict(given)
 
 
-def competitors(name, random):
+@cache
+def competitors(name):
     """Functions that take a batch's scores: ours one column, theirs the two that they want, made beforehand."""
-    training = scores_of(TRAINING_ROWS // 2, TRAINING_ROWS // 2, random)
+    training = scores_of(TRAINING_ROWS // 2, TRAINING_ROWS // 2, np.random.default_rng(0))
     labels = np.repeat([1, 0], TRAINING_ROWS // 2)
     found = {"cape": ours(name, training, labels)}
     for library, make in (("quapy", quapys), ("mlquantify", mlquantifys)):
@@ -110,12 +112,12 @@ def quantifier_ratios(name, n, random, *, rounds):
 
     batch = batch_of(n, random)
     both = np.column_stack([1 - batch, batch])
-    repeats = max(1, min(200, 200_000 // n // 10))
+    repeats = max(1, min(10, 20_000 // n))
     made = {
         library: lambda method=method, given=batch if library == "cape" else both: [
             method(given) for _ in range(repeats)
         ]
-        for library, method in competitors(name, random).items()
+        for library, method in competitors(name).items()
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
