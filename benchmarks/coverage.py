@@ -120,14 +120,17 @@ def quapy_intervals(positives, negatives):
     )
 
 
-def simulate(rows, draws, learner, scores, peer, only, processes):
+def simulate(rows, draws, learner, scores, peer, only, processes, minutes):
     """Coverage, mean width, median milliseconds and number of draws of each cell."""
     tasks = [(seed, rows, learner, scores, peer, only) for seed in range(draws)]
     cells = defaultdict(list)
+    stop = time.monotonic() + 60 * minutes
     with get_context("fork").Pool(processes) as pool:
-        for found in pool.imap_unordered(one_draw, tasks, chunksize=4):
+        for found in pool.imap(one_draw, tasks, chunksize=2):  # in order: no draw is left out for being slow
             for cell, value in found:
                 cells[cell].append(value)
+            if time.monotonic() > stop:
+                break
     return [
         {
             "learner": learner,
@@ -188,6 +191,7 @@ if __name__ == "__main__":
     parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
     parser.add_argument("--peer", action="store_true", help="QuaPy's bootstrap instead of ours")
     parser.add_argument("--only", nargs="*", default=(), help="these quantifiers, on every draw")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long, with the draws done by then")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", metavar="PAGE", help="write the tables into this page, simulating nothing")
     options = parser.parse_args()
@@ -197,7 +201,14 @@ if __name__ == "__main__":
         for rows in options.rows:
             only = tuple(options.only)
             found = simulate(
-                rows, options.draws, options.learner, options.scores, options.peer, only, options.processes
+                rows,
+                options.draws,
+                options.learner,
+                options.scores,
+                options.peer,
+                only,
+                options.processes,
+                options.minutes,
             )
             remember(found)
             print(tables(found), flush=True)

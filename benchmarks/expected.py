@@ -2,15 +2,18 @@
 
 Each repetition splits the training year: half trains, and from the other half batches with other prevalences are drawn.
 
-    CAPE_DATA=... python benchmarks/expected.py --repetitions 50
+    python benchmarks/expected.py --repetitions 50
+    python benchmarks/expected.py --write docs/trust.md
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from collections import defaultdict
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -24,7 +27,9 @@ from cape import CapeClassifier
 from cape.datasets import fetch_compas
 from cape.diagnostics import compare_expected, expected_performance
 from cape.sampling import shift
+from tables import replace_block
 
+RESULTS = Path("docs/data/expected.json")
 BATCHES = [(rows, a, b) for rows in (60, 300) for a, b in ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))]
 
 
@@ -75,19 +80,39 @@ def run(repetitions, pool, quantifier, name, processes=2):
     return cells
 
 
+def table(results):
+    lines = [
+        "| pool | quantifier | rate | rows a group | inside its 95 % interval | mean width | rates |",
+        "|---" * 7 + "|",
+    ]
+    for r in results:
+        lines.append(
+            f"| {r['pool']} | {r['quantifier']} | {r['metric']} | {r['rows']} | {100 * r['inside']:.1f} % | "
+            f"{r['width']:.2f} | {r['rates']} |"
+        )
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=50)
     parser.add_argument("--pools", nargs="*", default=["threshold", "resampled"])
     parser.add_argument("--quantifiers", nargs="*", default=["spa", "histogram"])
     parser.add_argument("--learner", default="logistic")
+    parser.add_argument("--write", metavar="PAGE", help="write the table into this page, simulating nothing")
     options = parser.parse_args()
-    for pool in options.pools:
-        for quantifier in options.quantifiers:
-            for (metric, rows), values in run(options.repetitions, pool, quantifier, options.learner).items():
-                inside, width, miss = np.array(values, dtype=float).T
-                print(
-                    f"{pool:10s} {quantifier:10s} {metric:9s} {rows:4d} rows: "
-                    f"inside {inside.mean():.3f} of {len(inside)}, width {width.mean():.2f}, miss {miss.mean():+.3f}",
-                    flush=True,
-                )
+    if options.write:
+        replace_block(Path(options.write), "expected", table(json.loads(RESULTS.read_text())))
+    else:
+        results = []
+        for pool in options.pools:
+            for quantifier in options.quantifiers:
+                for (metric, rows), values in run(options.repetitions, pool, quantifier, options.learner).items():
+                    inside, width, _ = np.array(values, dtype=float).mean(axis=0).tolist()
+                    results.append(
+                        {"pool": pool, "quantifier": quantifier, "metric": metric, "rows": rows, "rates": len(values)}
+                        | {"inside": round(inside, 4), "width": round(width, 4)}
+                    )
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=0) + "\n")
+        print(table(results))
