@@ -75,7 +75,7 @@ def test_methods_of_the_classifier_are_documented():
             assert set(inspect.signature(method).parameters) - {"self"} <= set(documented), name
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/user_guide.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/user_guide.md", "docs/trust.md"])
 def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)

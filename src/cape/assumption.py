@@ -14,24 +14,32 @@ from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.mixture import MixtureFit, fit_mixture
 
-__all__ = ["AdaptationWarning", "TestedGroup", "holm", "test_assumption", "warn_of_doubts"]
+__all__ = ["AdaptationWarning", "CheckedGroup", "check_assumption", "holm", "warn_of_doubts"]
 
 _WARNING_LEVEL = 0.01
 _WIDEST = 0.5
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation that may mislead: the batch is no prior shift, or says too little."""
+    """An adaptation that may mislead: the batch is no prior shift, or says too little.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cape import AdaptationWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AdaptationWarning)  # for those who look at the diagnostics themselves
+    """
 
 
-class TestedGroup(NamedTuple):
+class CheckedGroup(NamedTuple):
     """How the best mixture fits a group, and its p-value after correction for the number of groups."""
 
     fit: MixtureFit
     p_adjusted: float
 
 
-def test_assumption(models: Mapping[Group, GroupModel], evidence: Evidence) -> dict[Group, TestedGroup]:
+def check_assumption(models: Mapping[Group, GroupModel], evidence: Evidence) -> dict[Group, CheckedGroup]:
     """Test each group of the evidence that has a model in ``models``; p-values are adjusted by Holm's method."""
     fits = {
         group: fit_mixture(models[group].positives, models[group].negatives, found.scores, found.together)
@@ -39,7 +47,7 @@ def test_assumption(models: Mapping[Group, GroupModel], evidence: Evidence) -> d
         if group in models
     }
     adjusted = holm([fit.p_value for fit in fits.values()])
-    return {group: TestedGroup(fit, p) for (group, fit), p in zip(fits.items(), adjusted, strict=True)}
+    return {group: CheckedGroup(fit, p) for (group, fit), p in zip(fits.items(), adjusted, strict=True)}
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -65,7 +73,7 @@ def warn_of_doubts(models: Mapping[Group, GroupModel], evidence: Evidence, adapt
     of the prevalence is wider than 0.5.
     """
     sound = {group: model for group, model in models.items() if model.follows}
-    tested = test_assumption(sound, evidence)
+    tested = check_assumption(sound, evidence)
     odd = {group: found.fit.effect for group, found in tested.items() if found.p_adjusted < _WARNING_LEVEL}
     if odd:
         listed = ", ".join(f"{group_name(group)!r} ({effect:.0%} of its rows)" for group, effect in odd.items())

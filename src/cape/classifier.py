@@ -324,7 +324,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
         """Estimate each group's prevalence and choose its member.
 
-        It warns (`cape.assumption.AdaptationWarning`) when more than the prevalence has moved in some group, at the 1 %
+        It warns (`cape.AdaptationWarning`) when more than the prevalence has moved in some group, at the 1 %
         level and where the test of that is sound (see `cape.diagnostics.prior_shift_test`), and when the interval of a
         group's prevalence is wider than 0.5. Prediction without an adaptation does not look for such doubts.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cape._validation import Group, check_prevalence, group_name
-from cape.assumption import test_assumption
+from cape.assumption import check_assumption
 from cape.classifier import CapeClassifier
 from cape.diagnostics._common import evidence_of, frame, json_ready
 from cape.evidence import Evidence
@@ -164,6 +164,6 @@ def prior_shift_test(
             tested=fit.df > 0,
             sound=models[group].follows,
         )
-        for group, (fit, p) in test_assumption(models, found).items()
+        for group, (fit, p) in check_assumption(models, found).items()
     }
     return PriorShiftTest(groups, alpha)
