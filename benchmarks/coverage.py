@@ -148,11 +148,14 @@ def simulate(rows, draws, learner, scores, peer, only, processes, minutes):
     ]
 
 
-def remember(results):
-    """Replace what was known of the same cells."""
+def remember(results, times_only=False):
+    """Replace what was known of the same cells; or their times alone."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
     key = ("learner", "scores", "quantifier", "training_rows", "batch_rows", "prevalence")
-    merged = {tuple(r[k] for k in key): r for r in known + results}
+    merged = {tuple(r[k] for k in key): r for r in known}
+    for r in results:
+        cell = tuple(r[k] for k in key)
+        merged[cell] = merged[cell] | {"milliseconds": r["milliseconds"]} if times_only else r
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps([merged[k] for k in sorted(merged)], indent=0) + "\n")
 
@@ -191,6 +194,7 @@ if __name__ == "__main__":
     parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
     parser.add_argument("--peer", action="store_true", help="QuaPy's bootstrap instead of ours")
     parser.add_argument("--only", nargs="*", default=(), help="these quantifiers, on every draw")
+    parser.add_argument("--times-only", action="store_true", help="keep the coverage known, replace its times")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long, with the draws done by then")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", metavar="PAGE", help="write the tables into this page, simulating nothing")
@@ -210,5 +214,5 @@ if __name__ == "__main__":
                 options.processes,
                 options.minutes,
             )
-            remember(found)
+            remember(found, options.times_only)
             print(tables(found), flush=True)
