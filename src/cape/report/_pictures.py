@@ -34,7 +34,7 @@ _VARIABLES = {
     _SOFT: "var(--soft)",
     _BAD: "var(--bad)",
 }
-_WIDTH = 230
+_WIDTH = 200
 
 
 def frame_moved(groups: list[dict[str, Any]]) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
     then = base.mark_line(strokeDash=[5, 4], strokeWidth=1.5, color=_THEN).encode(x=x, y="training:Q")
     failed = alt.Chart(frame[frame["assumption"] == "fails"])
     marks = failed.mark_point(shape="cross", angle=45, size=130, filled=True, opacity=1, color=_BAD).encode(x=x, y=y)
-    return alt.layer(band, then, line, dots, marks).properties(width=560, height=170)
+    return alt.layer(band, then, line, dots, marks).properties(width=350, height=130)
 
 
 def svg_of(chart: Any, title: str) -> str:
@@ -137,10 +137,11 @@ def svg_of(chart: Any, title: str) -> str:
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
-        "labelLimit": 100,
+        "labelLimit": 155,
     }
     config = {"axis": axis, "view": {"stroke": None}, "background": None, "font": "sans-serif"}
-    svg = vl_convert.vegalite_to_svg({**chart.to_dict(), "config": config})
+    room = {"left": 14, "right": 6, "top": 5, "bottom": 5}  # the reader's font may be wider than the one measured here
+    svg = vl_convert.vegalite_to_svg({**chart.to_dict(), "config": config, "padding": room})
     for colour, variable in _VARIABLES.items():
         svg = svg.replace(f'"{colour}"', f'"{variable}"')
     svg = re.sub(r'\s(role|aria-[a-z]+)="[^"]*"', "", svg)
