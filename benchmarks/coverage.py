@@ -183,7 +183,7 @@ def _line(name, rows, cells):
         by_prevalence = sorted((r["prevalence"], r["coverage"]) for r in cells if r["batch_rows"] == n)
         shown.append(" ".join(f"{coverage:.3f}".lstrip("0") for _, coverage in by_prevalence))
     slowest, draws = max(r["milliseconds"] for r in cells), min(r["draws"] for r in cells)
-    return f"| {name} | {rows} | " + " | ".join(shown) + f" | {slowest:.2g} | {draws} |"
+    return f"| {name} | {rows} | " + " | ".join(shown) + f" | {slowest:{'.0f' if slowest >= 10 else '.2g'}} | {draws} |"
 
 
 if __name__ == "__main__":
