@@ -26,16 +26,18 @@ def plain_scores(model, X):
     return round_scores(model.predict_proba(X)[:, 1])
 
 
-@pytest.mark.parametrize("rows", [None, np.arange(0, 5000, 3), np.array([4999, 0, 7]), np.array([], dtype=int)])
+@pytest.mark.parametrize(
+    "rows", [None, slice(9, 4000), np.arange(0, 5000, 3), np.array([4999, 0, 7]), np.array([], dtype=int)]
+)
 def test_the_stack_gives_what_predict_proba_gives(data, rows):
     X, _, models = data
     part = X if rows is None else X[rows]
     scores, votes = read_rows(RowsOf(X, rows), 1, scoring=models[:1], voting=models[1:])
-    assert scores.shape == (1, len(part)) and votes.shape == (len(part), 2)
+    assert scores.shape == (1, len(part)) and votes.shape == (2, len(part))
     if len(part):
         # The order of additions in a product may change the last bit of a score, and so its rounding once in a million.
         assert np.abs(scores[0] - plain_scores(models[0], part)).max() <= 1
-        for vote, model in zip(votes.T, models[1:], strict=True):
+        for vote, model in zip(votes, models[1:], strict=True):
             np.testing.assert_array_equal(vote, plain_scores(model, part) > HALF)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from cape._validation import (
     EVERYONE,
     UNUSED,
+    Groups,
     HasMethods,
     Interval,
     StrOptions,
@@ -26,19 +27,18 @@ from cape._validation import (
     check_weights,
     fit_context,
     group_name,
-    number_of_rows,
     pickable,
     split_groups,
     validate_data,
 )
 from cape.adaptation import Adaptation, adapt_evidence
 from cape.assumption import warn_of_doubts
-from cape.deciding import Part, decide_individually, decide_part, each_part
+from cape.deciding import Batch, decide, decide_individually, each_part, look
 from cape.evidence import Evidence
 from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
 from cape.sampling import prevalence_grid
-from cape.scoring import RowsOf, as_array, weight_keyword
+from cape.scoring import as_array, weight_keyword
 from cape.training import Training, check_prefit
 
 __all__ = ["CapeClassifier"]
@@ -247,7 +247,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         positive = self._decide(X, sensitive_features, adaptation, "decide")
-        return self.classes_[positive.astype(int)]
+        return self.classes_.take(positive)
 
     def predict_proba(self, X, *, sensitive_features=None, adaptation=None):
         """Probabilities of the two classes, by the members that `predict` uses.
@@ -278,11 +278,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        parts = self._parts(X, sensitive_features)
-        positive = np.zeros(number_of_rows(X), dtype=bool)
-        for part, decided in each_part(lambda part: decide_individually(part.model, part.features), parts):
-            positive[all_if_none(part.rows)] = decided
-        return self.classes_[positive.astype(np.intp)]
+        batch = self._batch(X, sensitive_features)
+        positive = np.zeros(len(batch), dtype=bool)
+        for part, decided in each_part(decide_individually, batch):
+            positive[all_if_none(part.rows.rows)] = decided
+        return self.classes_.take(positive)
 
     def score(self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None):
         """Accuracy of `predict` on this batch.
@@ -318,8 +318,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        looked = each_part(lambda part: part.model.look(part.features)[0], self._parts(X, sensitive_features))
-        return Evidence(self.fingerprint_, {part.group: found for part, found in looked})
+        found, _ = look(self._batch(X, sensitive_features))
+        return Evidence(self.fingerprint_, found)
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
         """Estimate each group's prevalence and choose its member.
@@ -396,8 +396,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             print_.update(part)
         return print_.hexdigest()
 
-    def _parts(self, X, sensitive_features) -> list[Part]:
-        """Cut a batch into groups."""
+    def _batch(self, X, sensitive_features) -> Batch:
+        """Check rows to be predicted, and find their groups."""
         check_is_fitted(self)
         grouped = sensitive_features is not None or self.group_columns is not None
         if self.grouped_ and not grouped:
@@ -408,20 +408,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_columns(self, X)
         features, groups = split_groups(X, sensitive_features, self.group_columns)
         check_same_length(X=X, sensitive_features=groups)
-        sizes = np.bincount(groups.codes, minlength=len(groups.keys))
-        models = [self._model_of(group, n) for group, n in zip(groups.keys, sizes, strict=True)]
-        array = as_array(features)
-        return [
-            Part(group, model, rows, RowsOf(features, rows, array=array))
-            for (group, rows), model in zip(groups.rows(), models, strict=True)
-        ]
+        return Batch(features, as_array(features), groups, [self._model_of(group, groups) for group in groups.keys])
 
-    def _model_of(self, group, n_rows: int | None = None) -> GroupModel:
+    def _model_of(self, group, groups: Groups | None = None) -> GroupModel:
         if group in self.models_:
             return self.models_[group]
         if self.pooled_ is not None and self.unknown_groups == "pooled":
             return self.pooled_
-        rows = "" if n_rows is None else f" in {n_rows} rows"
+        rows = "" if groups is None else f" in {np.count_nonzero(groups.codes == groups.keys.index(group))} rows"
         known = ", ".join(repr(group_name(g)) for g in self.groups_[:10])
         raise ValueError(
             f"sensitive_features must be groups seen in training ({known}), got {group_name(group)!r}{rows}. "
@@ -440,10 +434,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """``decide`` or ``probability`` of the chosen member for each row."""
         check_is_fitted(self)
         self._check_mine("adaptation", adaptation, Adaptation)
-        parts = self._parts(X, sensitive_features)
-        result = np.zeros(number_of_rows(X), dtype=bool if how == "decide" else float)
-        for part, decided in each_part(lambda part: decide_part(part, adaptation, how), parts):
-            result[all_if_none(part.rows)] = decided
+        batch = self._batch(X, sensitive_features)
+        result = np.zeros(len(batch), dtype=bool if how == "decide" else float)
+        for part, decided in decide(batch, adaptation, how):
+            result[all_if_none(part.rows.rows)] = decided
         return result
 
     def _check_mine(self, name, thing, kind):

@@ -3,67 +3,145 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cape._validation import available_threads
+from cape._threads import available_threads, blas_in_one_thread, in_threads
+from cape._validation import Group, Groups
 from cape.adaptation import Adaptation, choose_member, nearest_member
+from cape.evidence import GroupEvidence
 from cape.group import GroupModel
-from cape.scoring import RowsOf
+from cape.linear import LinearStack
+from cape.scoring import RowsOf, Scratch
 
-__all__ = ["Part", "decide_individually", "decide_part", "each_part"]
+__all__ = ["Batch", "Part", "decide", "decide_individually", "each_part", "look"]
 
-_MANY_ROWS = 50_000
-"""From so many rows on, threads save more than they cost."""
+_FEW_GROUPS = 4
+
+_LINEAR_ROWS, _OTHER_ROWS = 50_000, 250_000
+"""Rows of a group in a piece of a batch: few enough for copies to be short, many enough for threads to pay."""
 
 
 class Part(NamedTuple):
-    """The rows of a batch that are of one group: which (None: all of them), and their features."""
+    """Rows of a batch that are of one group."""
 
-    group: Any
+    group: Group
     model: GroupModel
-    rows: np.ndarray | None
-    features: RowsOf
+    rows: RowsOf
 
 
-def each_part(work: Callable[[Part], Any], parts: list[Part]) -> Iterator[tuple[Part, Any]]:
-    """Do the work of each group; linear ones of many rows side by side, since their learners start no threads."""
-    threads = min(len(parts), available_threads())
-    many = sum(len(part.features) for part in parts) >= _MANY_ROWS
-    if threads < 2 or not many or not all(part.model.is_linear for part in parts):
-        yield from ((part, work(part)) for part in parts)
-        return
-    with ThreadPoolExecutor(threads) as executor:
-        yield from zip(parts, executor.map(work, parts), strict=True)
+@dataclass(frozen=True)
+class Batch:
+    """Rows to be predicted, and for each group that occurs the model it has."""
+
+    features: Any
+    array: np.ndarray | None  # the features as numbers, see `as_array`
+    groups: Groups
+    models: list[GroupModel]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @cached_property
+    def _together(self) -> LinearStack | None:
+        """The linear models of few groups that have one each, of many rows.
+
+        To multiply all rows by all of them is then faster than to copy the rows of each group out.
+        """
+        models = [model for group in self.models for model in group.learners]
+        if self.array is None or len(self) < _LINEAR_ROWS or not 1 < len(models) == len(self.models) <= _FEW_GROUPS:
+            return None
+        stack = LinearStack.of(models, self.models[0].pool.positive)
+        return stack if stack is not None and stack.weights.shape[1] == self.array.shape[1] else None
+
+    def parts(self, start: int = 0, stop: int | None = None, scratch: Scratch | None = None) -> list[Part]:
+        """Group by group the rows from ``start`` to ``stop``; groups without any are left out."""
+        stop = len(self) if stop is None else stop
+        if len(self.models) == 1:
+            rows = None if stop - start == len(self) else slice(start, stop)
+            return [self._part(0, rows, scratch)]
+        each = self.groups.rows_between(start, stop)
+        if self._together is None:
+            return [self._part(i, rows, scratch) for i, rows in enumerate(each) if len(rows)]
+        products = self._together.multiply(self.array, slice(start, stop))  # type: ignore[arg-type]
+        return [
+            self._part(i, rows, scratch, {id(self.models[i].learners[0]): products[i].take(rows - start)})
+            for i, rows in enumerate(each)
+            if len(rows)
+        ]
+
+    def _part(self, i: int, rows: Any, scratch: Scratch | None, known: Any = None) -> Part:
+        some = RowsOf(self.features, rows, array=self.array, scratch=scratch, known=known)
+        return Part(self.groups.keys[i], self.models[i], some)
 
 
-def decide_part(part: Part, adaptation: Adaptation | None, how: str) -> np.ndarray:
-    """``decide`` or ``probability`` of one group's rows, by the member of the adaptation or of the rows' own."""
-    model, pool = part.model, part.model.pool
-    if adaptation is None:
-        evidence, read = model.look(part.features)
-        member = choose_member(model, evidence)
+def each_part(work: Callable[[Part], Any], batch: Batch) -> Iterator[tuple[Part, Any]]:
+    """Do some work on the rows of each group, piece by piece of the batch, since what they tell adds up.
+
+    Pieces with linear learners are worked on side by side; other learners start threads of their own.
+    """
+    linear = all(model.is_linear for model in batch.models)
+    threads, few = (available_threads(), _LINEAR_ROWS) if linear else (1, _OTHER_ROWS)
+    size = max(min(few * len(batch.models), len(batch) // threads), few)
+    starts = range(0, len(batch), size)
+    scratch = None if threads > 1 else Scratch()
+
+    def work_on(start: int) -> list[tuple[Part, Any]]:
+        return [(part, work(part)) for part in batch.parts(start, min(start + size, len(batch)), scratch)]
+
+    with blas_in_one_thread() if linear else nullcontext():
+        for piece in in_threads(work_on, starts, min(threads, len(starts))):
+            yield from piece
+
+
+def look(batch: Batch) -> tuple[dict[Group, GroupEvidence], list[tuple[Part, np.ndarray]]]:
+    """Evidence of each group, and parts with what members decide by, so that no row is scored twice."""
+    evidence: dict[Group, GroupEvidence] = {}
+    reads = []
+    for part, (found, read) in each_part(lambda part: part.model.look(part.rows), batch):
+        evidence[part.group] = evidence[part.group] + found if part.group in evidence else found
+        reads.append((part, read))
+    return {group: evidence[group] for group in batch.groups.keys}, reads
+
+
+def decide(batch: Batch, adaptation: Adaptation | None, how: str) -> Iterator[tuple[Part, np.ndarray]]:
+    """``decide`` or ``probability`` of rows, by the members of the adaptation or of the rows' own."""
+    if adaptation is not None:
+        absent = [group for group in batch.groups.keys if group not in adaptation.groups]
+        if absent:
+            raise ValueError(
+                f"adaptation must hold every group of X, got {list(adaptation.groups)} without {absent[0]!r}."
+            )
+        chosen = {group: found.member for group, found in adaptation.groups.items()}
+    else:
+        evidence, reads = look(batch)
+        models = dict(zip(batch.groups.keys, batch.models, strict=True))
+        chosen = {group: choose_member(models[group], found) for group, found in evidence.items()}
         if how == "decide":
-            return pool.decide_by(read, member)
-        return pool.probability(pool.scores_of(part.features, member, read), member)
-    if part.group not in adaptation.groups:
-        raise ValueError(
-            f"adaptation must hold every group of X, got {list(adaptation.groups)} without {part.group!r}."
-        )
-    member = adaptation.groups[part.group].member
-    return getattr(pool, how)(pool.scores_of(part.features, member), member)
+            for part, read in reads:
+                yield part, part.model.pool.decide_by(read, chosen[part.group])
+            return
+
+    def work(part: Part) -> np.ndarray:
+        pool, member = part.model.pool, chosen[part.group]
+        return getattr(pool, how)(pool.scores_of(part.rows, member), member)
+
+    yield from each_part(work, batch)
 
 
-def decide_individually(model: GroupModel, X, block: int = 1000) -> np.ndarray:
+def decide_individually(part: Part, block: int = 1000) -> np.ndarray:
     """Algorithm 1 with each row as a batch: a member's predicted prevalence is then 0 or 1."""
-    scores, read = model.read(X)
+    model = part.model
+    scores, read = model.read(part.rows)
     estimates = model.quantifier.estimate_each(scores)
-    positive = np.zeros(len(read), dtype=bool)
-    for start in range(0, len(read), block):
-        part = slice(start, start + block)
-        decided = model.pool.decide_each(read[part])
-        member = nearest_member(decided, model.pool.thetas, estimates[part])
-        positive[part] = np.take_along_axis(decided, member[:, None], axis=1)[:, 0]
+    positive = np.zeros(len(part.rows), dtype=bool)
+    for start in range(0, len(positive), block):
+        some = slice(start, start + block)
+        decided = model.pool.decide_each(read[..., some])
+        member = nearest_member(decided, model.pool.thetas, estimates[some])
+        positive[some] = np.take_along_axis(decided, member[:, None], axis=1)[:, 0]
     return positive

@@ -53,13 +53,12 @@ class GroupModel:
         """Edges of every histogram of this group."""
         return self.positives.edges
 
-    def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
-        """Evidence of rows of this group, and what members decide by, so that no row is scored twice.
+    def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row (of a table or `RowsOf`) its scores, of shape (n_models, n_rows), and what members decide by."""
+        return self.pool.read(RowsOf.of(X), self.scorer)
 
-        Parameters
-        ----------
-        X : table, or RowsOf
-        """
+    def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
+        """Evidence of rows of this group, and what members decide by, so that no row is scored twice."""
         scores, read = self.read(X)
         histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
         return GroupEvidence(histogram, self.pool.tally(read, self.edges), self.together(scores)), read
@@ -74,15 +73,15 @@ class GroupModel:
         """Of rows with several scores, how often two of them fell together; None with one."""
         return pairs_together(scores, self.positives, self.negatives) if len(scores) > 1 else None
 
-    def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row its scores, of shape (n_models, n_rows), and what the members decide by."""
-        return self.pool.read(RowsOf.of(X), self.scorer)
+    @property
+    def learners(self) -> list[Any]:
+        """The fitted learners that read a batch, each once."""
+        return list({id(model): model for model in (*self.scorer.models, *self.pool.models)}.values())
 
     @property
     def is_linear(self) -> bool:
         """Whether to score is to multiply matrices: work that threads can share without getting in each other's way."""
-        models = [*self.scorer.models, *self.pool.models]
-        return LinearStack.of(models, self.pool.positive) is not None
+        return LinearStack.of(self.learners, self.pool.positive) is not None
 
     def decide_unadapted(self, X: Any) -> np.ndarray:
         """Which rows the model as trained, cut at 1/2, calls positive: what one would have without CAPE."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from cape._threads import blas_in_one_thread
+
 __all__ = ["LinearStack"]
 
-_FEW_PRODUCTS = 200_000
-"""Multiplications of a block: its rows stay in the cache, and BLAS (OpenBLAS from 2^18 on) starts no threads for it."""
+_NUMBERS_AT_ONCE = 160_000
+"""Features of a block of rows: it stays in the cache, and is long enough for threads not to wait for each other."""
+
+
+_MANY_PRODUCTS = 1 << 18
+"""Multiplications from which on OpenBLAS starts threads."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,7 @@ class LinearStack:
 
     Parameters
     ----------
-    weights : ndarray of float64 of shape (n_features, n_models)
+    weights : ndarray of float64 of shape (n_models, n_features)
         So that products do not depend on the block even where features are of single precision.
     intercepts : ndarray of shape (n_models,)
 
@@ -30,8 +37,8 @@ class LinearStack:
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     >>> models = [LogisticRegression(C=c).fit(X, y) for c in (1, 10)]
     >>> stack = LinearStack.of(models, 1)
-    >>> [(place, products.shape) for place, products in stack.products(X, None)]
-    [(slice(0, 4, None), (4, 2))]
+    >>> [(place, products.shape) for place, products in stack.products(X, slice(0, 4))]
+    [(slice(0, 4, None), (2, 4))]
     """
 
     weights: np.ndarray
@@ -44,18 +51,40 @@ class LinearStack:
             return None
         if len({(model.coef_.shape, model.coef_.dtype) for model in models}) != 1:
             return None
-        weights = np.column_stack([model.coef_[0] for model in models]).astype(np.float64)
+        weights = np.vstack([model.coef_[0] for model in models]).astype(np.float64)
         return cls(weights, np.array([np.ravel(model.intercept_)[0] for model in models]))
 
-    def products(self, X: np.ndarray, rows: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Block by block, where the block lies among ``rows`` and the products of its rows and the weights."""
-        # One column would be a product with a vector, for which BLAS starts threads much sooner: let it have two.
-        weights = np.repeat(self.weights, 2, axis=1) if self.weights.shape[1] == 1 else self.weights
-        size = min(max(_FEW_PRODUCTS // weights.size, 64), 8192)
-        for start in range(0, len(X) if rows is None else len(rows), size):
-            stop = start + size
-            block = X[start:stop] if rows is None else X.take(rows[start:stop], axis=0)
-            yield slice(start, start + len(block)), (block @ weights)[:, : self.weights.shape[1]]
+    def multiply(self, X: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
+        """All products, of shape (n_models, n_rows)."""
+        out = np.empty((len(self.weights), rows.stop - rows.start if isinstance(rows, slice) else len(rows)))
+        for _ in self.products(X, rows, out):
+            pass
+        return out
+
+    def products(
+        self, X: np.ndarray, rows: np.ndarray | slice, out: np.ndarray | None = None
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Block by block, where the block lies among ``rows`` and, model by model, the products of weights and rows.
+
+        They are written to ``out``, of shape (n_models, n_rows), or else valid until the next block.
+        """
+        columns = X.T if X.flags.c_contiguous or X.flags.f_contiguous else np.ascontiguousarray(X).T
+        n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        size = min(max(_NUMBERS_AT_ONCE // len(columns), 64), n_rows)
+        taken, products = np.empty((size, len(columns)), dtype=X.dtype), np.empty((len(self.weights), size))
+        with blas_in_one_thread() if n_rows * self.weights.size > _MANY_PRODUCTS else nullcontext():
+            for start in range(0, n_rows, size or 1):
+                stop = min(start + size, n_rows)
+                if isinstance(rows, slice):
+                    block = columns[:, rows.start + start : rows.start + stop]
+                elif columns.flags.c_contiguous:
+                    block = columns.take(rows[start:stop], axis=1)
+                else:  # without "clip" numpy would make a copy in between
+                    block = columns.T.take(rows[start:stop], axis=0, out=taken[: stop - start], mode="clip").T
+                found = products[:, : stop - start] if out is None else out[:, start:stop]
+                with np.errstate(invalid="ignore"):  # infinite features are for the caller to find
+                    np.matmul(self.weights, block, out=found)
+                yield slice(start, stop), found
 
 
 def _is_binary_logistic(model: Any, positive: Any) -> bool:

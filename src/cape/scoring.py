@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import signature
 from typing import Any
 
@@ -22,6 +21,7 @@ from cape.linear import LinearStack
 __all__ = [
     "RowsOf",
     "Scorer",
+    "Scratch",
     "as_array",
     "fit_learner",
     "is_steady",
@@ -85,27 +85,59 @@ def takes_repetitions(estimator: Any) -> bool:
     )
 
 
+class Scratch:
+    """Memory for copies of rows, used again and again: to get it anew costs more than to copy.
+
+    Examples
+    --------
+    >>> Scratch().take(np.arange(6.0).reshape(3, 2), np.array([0, 2])).tolist()
+    [[0.0, 1.0], [4.0, 5.0]]
+    """
+
+    def __init__(self) -> None:
+        self.memory = np.empty((0, 0))
+
+    def take(self, array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """A copy of the rows, valid until the next."""
+        n_columns = array.shape[1]
+        if self.memory.dtype != array.dtype or self.memory.shape[1] != n_columns or len(self.memory) < len(rows):
+            self.memory = np.empty((len(rows), n_columns), array.dtype)
+        return array.take(rows, axis=0, out=self.memory[: len(rows)], mode="clip")
+
+
 class RowsOf:
-    """Some rows of a table, copied out once, and only if a learner needs them whole.
+    """Some rows of a table, copied out only if a learner needs them whole.
 
     Parameters
     ----------
     X : table
-    rows : ndarray of int or None, default=None
-        Which rows; None is all of them.
+    rows : ndarray of int, slice or None, default=None
+        Which rows, in ascending order; None is all of them. A slice has a start and a stop.
     array : ndarray, optional
         The numbers of ``X``, if somebody has them already; see `as_array`.
+    scratch : Scratch, optional
+        Where copies of rows of an array may be made; other work must not use it at the same time.
+    known : mapping from the identity of a linear model to ndarray, optional
+        Products of its weights and these rows, if somebody has them already.
 
     Examples
     --------
     >>> some = RowsOf(np.arange(6.0).reshape(3, 2), np.array([0, 2]))
-    >>> len(some), some.table.tolist()
+    >>> len(some), some.table().tolist()
     (2, [[0.0, 1.0], [4.0, 5.0]])
     """
 
-    def __init__(self, X: Any, rows: np.ndarray | None = None, *, array: np.ndarray | None = None):
-        self.X, self.rows = X, rows
-        self.array = as_array(X) if array is None else array
+    def __init__(
+        self,
+        X: Any,
+        rows: np.ndarray | slice | None = None,
+        *,
+        array: np.ndarray | None = None,
+        scratch: Scratch | None = None,
+        known: Mapping[int, np.ndarray] | None = None,
+    ):
+        self.X, self.rows, self.scratch, self.known = X, rows, scratch, known or {}
+        self.array: np.ndarray | None = as_array(X) if array is None else array
 
     @classmethod
     def of(cls, X: Any) -> RowsOf:
@@ -113,11 +145,15 @@ class RowsOf:
         return X if isinstance(X, cls) else cls(X)
 
     def __len__(self) -> int:
+        if isinstance(self.rows, slice):
+            return self.rows.stop - self.rows.start
         return number_of_rows(self.X) if self.rows is None else len(self.rows)
 
-    @cached_property
     def table(self) -> Any:
         """The rows, as a table of the kind they came in."""
+        is_array = self.array is not None and self.array is self.X
+        if is_array and self.scratch is not None and isinstance(self.rows, np.ndarray):
+            return self.scratch.take(self.X, self.rows)
         return take_rows(self.X, self.rows)
 
 
@@ -144,34 +180,43 @@ def read_rows(
     -------
     scores : ndarray of int64 of shape (n_scoring, n_rows)
         Rounded scores by the models ``scoring``.
-    votes : ndarray of bool of shape (n_rows, n_voting)
+    votes : ndarray of bool of shape (n_voting, n_rows)
         Whether the score by each of the models ``voting`` is above 1/2.
     """
     rows = RowsOf.of(X)
     scores = np.empty((len(scoring), len(rows)), dtype=np.int64)
-    votes = np.empty((len(rows), len(voting)), dtype=bool)
+    votes = np.empty((len(voting), len(rows)), dtype=bool)
     if not _read_linear(rows, positive, scoring, voting, scores, votes):
+        table = rows.table()
         for i, model in enumerate(scoring):
-            scores[i] = _score(model, rows.table, positive)
+            scores[i] = _score(model, table, positive)
         for i, model in enumerate(voting):
-            votes[:, i] = _score(model, rows.table, positive) > HALF
+            votes[i] = _score(model, table, positive) > HALF
     return scores, votes
 
 
 def _read_linear(rows: RowsOf, positive: Any, scoring: Any, voting: Any, scores: Any, votes: Any) -> bool:
     """Fill ``scores`` and ``votes`` if all models are linear; False, and nothing of use in them, if not."""
     X, stack, k = rows.array, LinearStack.of([*scoring, *voting], positive), len(scoring)
-    if X is None or stack is None or X.shape[1] != len(stack.weights):
+    if X is None or stack is None or X.shape[1] != stack.weights.shape[1]:
         return False
-    above_half = _HALF_DECISION - stack.intercepts[k:]
-    total = 0.0
-    with np.errstate(invalid="ignore"):
-        for place, products in stack.products(X, rows.rows):
-            total += products[:, 0].sum()
-            if k:
-                scores[:, place] = np.rint(expit(products[:, :k] + stack.intercepts[:k]) * float(ONE)).T
-            np.greater(products[:, k:], above_half, out=votes[place])
-    return bool(np.isfinite(total))  # if not, predict_proba will say what is wrong with X
+    odds, total = np.empty(scores.shape), 0.0  # in logarithms
+    where = slice(0, len(rows)) if rows.rows is None else rows.rows
+    if not voting and all(id(model) in rows.known for model in scoring):
+        odds[:] = [rows.known[id(model)] for model in scoring]
+    elif not voting:
+        odds = stack.multiply(X, where)
+    else:
+        above_half = _HALF_DECISION - stack.intercepts[k:, None]
+        for place, products in stack.products(X, where):
+            total += products[0].sum()
+            odds[:, place] = products[:k]
+            np.greater(products[k:], above_half, out=votes[:, place])
+    if not np.isfinite(total + odds.sum()):
+        return False  # predict_proba will say what is wrong with X
+    odds += stack.intercepts[:k, None]
+    np.rint(np.multiply(expit(odds, out=odds), ONE, out=odds), out=scores, casting="unsafe")
+    return True
 
 
 def _score(model: Any, X: Any, positive: Any) -> np.ndarray:

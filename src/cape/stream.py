@@ -83,18 +83,16 @@ class RollingCape:
         -------
         ndarray of shape (n_samples,)
         """
-        parts = self.clf._parts(X, sensitive_features)
-        n_rows = sum(len(part.features) for part in parts)
+        batch = self.clf._batch(X, sensitive_features)
+        parts, n_rows = batch.parts(), len(batch)
         moments = self._check_times(times, n_rows)
-        read = [part.model.read(part.features) for part in parts]
+        read = [part.model.read(part.rows) for part in parts]
         positive = np.zeros(n_rows, dtype=bool)
         for part, (scores, decisive) in zip(parts, read, strict=True):
             window = self._windows.setdefault(part.group, _Window(part.model))
-            when = moments[all_if_none(part.rows)]
-            positive[all_if_none(part.rows)] = [
-                self._step(window, row_scores, row_read, time)
-                for row_scores, row_read, time in zip(scores.T.tolist(), decisive.tolist(), when.tolist(), strict=True)
-            ]
+            rows = all_if_none(part.rows.rows)
+            each = zip(scores.T.tolist(), decisive.T.tolist(), moments[rows].tolist(), strict=True)
+            positive[rows] = [self._step(window, *row) for row in each]
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
@@ -210,7 +208,7 @@ class _Window:
 
     def decide(self, read: Any) -> bool:
         member = choose_member(self.model, self.found)
-        return bool(self.model.pool.decide_by(np.array([read]), member)[0])
+        return bool(self.model.pool.decide_by(np.array(read)[..., None], member)[0])
 
     def copy(self) -> GroupEvidence:
         return self.found + self.model.no_evidence()

@@ -99,7 +99,7 @@ def test_a_resampled_member_says_positive_strictly_above_a_half():
     batch = np.array([0, HALF, HALF + 1, ONE])
     assert pool.decide(batch, 0).tolist() == [False, False, True, True]
     assert pool.probability(batch, 0).tolist() == [0, 0.5, 0.5 + 2**-32, 1]
-    votes = (batch > HALF)[:, None]
+    votes = (batch > HALF)[None]
     histogram = ScoreHistogram.of(batch, np.array([HALF]))
     tally = pool.tally(votes, histogram.edges)
     assert pool.predicted_prevalences(GroupEvidence(histogram, tally)).tolist() == [0.5]

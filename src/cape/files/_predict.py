@@ -256,6 +256,6 @@ def _count(found: Prediction, part: Part, called: np.ndarray, model: TableModel)
 def _decide_unadapted(clf: CapeClassifier, X: pd.DataFrame) -> np.ndarray:
     """What the model as trained, cut at 1/2, makes of each row."""
     called = np.zeros(len(X), dtype=bool)
-    for part in clf._parts(X, None):
-        called[all_if_none(part.rows)] = part.model.decide_unadapted(part.features)
+    for part in clf._batch(X, None).parts():
+        called[all_if_none(part.rows.rows)] = part.model.decide_unadapted(part.rows)
     return called

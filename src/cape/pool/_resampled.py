@@ -35,7 +35,7 @@ def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0):
     else:
         model = fit_learner(estimator, take_rows(X, rows), y[rows], seed=seed)
     unseen = np.flatnonzero(times == 0)
-    called = read_rows(RowsOf(X, unseen), positive, voting=[model])[1][:, 0]
+    called = read_rows(RowsOf(X, unseen), positive, voting=[model])[1][0]
     weight = np.ones(len(unseen)) if weights is None else weights[unseen] * (len(y) / weights.sum())
     counts = [
         float(weight[chosen].sum())
@@ -75,20 +75,20 @@ class ResampledPool:
         return self.members
 
     def read(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by the scorer, and each member's decision on each row, of shape (n_rows, n_members): a byte each."""
+        """Scores by the scorer, and each member's decision on each row, of shape (n_members, n_rows): a byte each."""
         return read_rows(X, self.positive, scoring=scorer.models, voting=self.members)
 
-    def scores_of(self, X: Any, member: int, read: np.ndarray | None = None) -> np.ndarray:
+    def scores_of(self, X: Any, member: int) -> np.ndarray:
         """Rounded scores of one member."""
         return score_rows(self.members[member], X, self.positive)
 
     def nothing(self) -> np.ndarray:
         """What `read` gives of no rows."""
-        return np.empty((0, len(self.members)), dtype=bool)
+        return np.empty((len(self.members), 0), dtype=bool)
 
     def tally(self, read: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """How many rows each member calls positive."""
-        return np.array([np.count_nonzero(votes) for votes in read.T], dtype=np.int64)
+        return np.array([np.count_nonzero(votes) for votes in read], dtype=np.int64)
 
     def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
         """Share of rows that each member calls positive: rho-hat of Algorithm 1."""
@@ -96,11 +96,11 @@ class ResampledPool:
 
     def decide_each(self, read: np.ndarray) -> np.ndarray:
         """Each member's decision on each row, of shape (n_rows, n_members)."""
-        return read
+        return read.T
 
     def decide_by(self, read: np.ndarray, member: int) -> np.ndarray:
         """One member's decision on each row."""
-        return read[:, member]
+        return read[member]
 
     def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Whether a member calls rows positive: its score is above 1/2, strictly."""

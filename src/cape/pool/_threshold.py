@@ -69,9 +69,9 @@ class ThresholdPool:
         scores = read_rows(X, self.positive, scoring=[*scorer.models, self.model])[0]
         return scores[:-1], scores[-1]
 
-    def scores_of(self, X: Any, member: int, read: np.ndarray | None = None) -> np.ndarray:
-        """The same for every member; ``read`` itself if the rows have been read."""
-        return score_rows(self.model, X, self.positive) if read is None else read
+    def scores_of(self, X: Any, member: int) -> np.ndarray:
+        """Rounded scores by which one member decides: the same for all."""
+        return score_rows(self.model, X, self.positive)
 
     def nothing(self) -> np.ndarray:
         """What `read` gives of no rows."""

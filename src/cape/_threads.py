@@ -1,0 +1,70 @@
+"""Work shared out over threads that do not get in each other's way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils.parallel import _get_threadpool_controller
+
+__all__ = ["available_threads", "blas_in_one_thread", "in_threads"]
+
+available_threads = _openmp_effective_n_threads
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iterator[Any]:
+    """The results of some work on each item, in order.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2], threads=2))
+    [1, 2]
+    """
+    if threads < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as executor:
+        yield from executor.map(work, items)
+
+
+class _Limit:
+    """The limit is one for the whole process: the first who wants it sets it, the last who leaves lifts it."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = Lock(), 0
+        self.limiter: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limiter = _get_threadpool_controller().select(user_api="blas").limit(limits=1)
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limiter.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def blas_in_one_thread() -> Iterator[None]:
+    """Matrix products of short blocks, many times over: threads of BLAS would cost more than they save.
+
+    Examples
+    --------
+    >>> with blas_in_one_thread():
+    ...     pass
+    """
+    _LIMIT.enter()
+    try:
+        yield
+    finally:
+        _LIMIT.leave()
