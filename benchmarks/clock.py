@@ -8,6 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+_SETTLE = 0.05
+"""Seconds before each measurement: threads of the competitor before, which wait for more work, go to sleep."""
+
 
 def compare(competitors: dict[str, Callable[[], object]], *, rounds: int, baseline: str | None = None) -> list[dict]:
     """Time competitors, interleaved.
@@ -23,6 +26,7 @@ def compare(competitors: dict[str, Callable[[], object]], *, rounds: int, baseli
     gc.collect()
     for turn in range(rounds):
         for name in names if turn % 2 == 0 else names[::-1]:
+            time.sleep(_SETTLE)
             start = time.perf_counter()
             competitors[name]()
             seconds[name].append(time.perf_counter() - start)

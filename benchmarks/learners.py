@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from clock import compare, exponent
 from plain import PlainCape
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
+from cape.pool import fit_member
 
 FEATURES = 20
 LEARNERS = {
@@ -33,8 +35,6 @@ def fit_ratios(name, n, groups, random, *, rounds):
     """Training: one plain fit; the threshold pool with 5 folds; the resampled pool; the plain loop, and its members."""
     learner = LEARNERS[name]
     X, y, z = table(n, groups, random)
-    from sklearn.base import clone
-
     made = {
         "plain fit": lambda: clone(learner).fit(X, y),
         "threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(X, y, sensitive_features=z),
@@ -52,16 +52,18 @@ def fit_ratios(name, n, groups, random, *, rounds):
 
 
 def member_ratios(name, n, random, *, rounds):
-    """The members alone, of one group: the plain loop's against ours, which also count the rows they have not seen."""
-    from cape.pool import fit_member
+    """The members alone, of one group: the plain loop's against ours, which also count the rows they have not seen.
 
+    Ours may start from the model that scores batches, which both have trained by then.
+    """
     learner = LEARNERS[name]
     X, y, _ = table(n, 1, random)
     loop = PlainCape(learner)
+    scorer = clone(learner).fit(X, y)
     made = {
         "plain loop, members": lambda: loop.fit_members(X, y, np.random.RandomState(0)),
         "resampled, members": lambda: [
-            fit_member(learner, X, y, 1, theta, seed=i) for i, theta in enumerate(loop.thetas)
+            fit_member(learner, X, y, 1, theta, seed=i, near=scorer) for i, theta in enumerate(loop.thetas)
         ],
     }
     return [

@@ -10,9 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-# Threads that wait must not burn the cores of the next competitor.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -36,6 +37,59 @@ def test_a_sample_as_weights_trains_the_member_that_repeated_rows_train(solver, 
     repeated = LogisticRegression(solver=solver, tol=1e-8).fit(X[rows], y[rows])
     np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
     np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
+@pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
+def test_a_member_that_starts_near_its_optimum_gets_to_the_same_one(solver, theta):
+    X, y, _ = arrays(500, 0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    learner = LogisticRegression(solver=solver, tol=1e-8)
+    scorer = clone(learner).fit(X, y)
+    weights = scorer.coef_.copy()
+    cold, cold_counts = fit_member(learner, X, y, 1, theta, seed=3)
+    warm, warm_counts = fit_member(learner, X, y, 1, theta, seed=3, near=scorer)
+    np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-5)
+    np.testing.assert_allclose(warm.intercept_, cold.intercept_, rtol=1e-5)
+    assert warm_counts == cold_counts
+    assert warm.get_params() == cold.get_params()
+    np.testing.assert_array_equal(scorer.coef_, weights)
+
+
+def test_a_start_near_the_optimum_saves_steps():
+    X, y, _ = arrays(5000, 0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    scorer = LogisticRegression().fit(X, y)
+    steps = [
+        sum(
+            fit_member(LogisticRegression(), X, y, 1, theta, seed=3, near=near)[0].n_iter_[0]
+            for theta in (0.1, 0.5, 0.9)
+        )
+        for near in (None, scorer)
+    ]
+    assert steps[1] < 0.8 * steps[0]
+
+
+def test_rows_of_a_group_are_taken_from_the_whole_table():
+    X, y, z = arrays(1000, 0)
+    rows = np.flatnonzero(z == 1)
+    for learner in (LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)):
+        alone, counted = fit_member(learner, X[rows], y[rows], 1, 0.3, seed=3)
+        among_all, counted_too = fit_member(learner, X, y[rows], 1, 0.3, rows=rows, seed=3)
+        assert counted == counted_too
+        np.testing.assert_array_equal(alone.predict_proba(X), among_all.predict_proba(X))
+
+
+def test_threads_train_what_one_after_the_other_trains():
+    X, y, z = arrays(1000, 0)
+    for pool in ("threshold", "resampled"):
+        made = [
+            CapeClassifier(LogisticRegression(), pool=pool, cv=3, random_state=0, n_jobs=n_jobs).fit(
+                X, y, sensitive_features=z
+            )
+            for n_jobs in (None, 3)
+        ]
+        assert made[0].fingerprint_ == made[1].fingerprint_
 
 
 def test_what_counts_for_a_member_is_unseen():

@@ -32,6 +32,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "all_if_none",
+    "among",
     "check_binary_labels",
     "check_choice",
     "check_columns",
@@ -95,6 +96,11 @@ def take_rows(X: Any, rows: np.ndarray | slice | None) -> Any:
 def all_if_none(rows: np.ndarray | slice | None) -> np.ndarray | slice:
     """The index of the same rows: a slice of everything for ``None``."""
     return slice(None) if rows is None else rows
+
+
+def among(rows: np.ndarray | None, some: np.ndarray) -> np.ndarray:
+    """Some of the rows of a group as rows of the whole table; ``None`` is the group of all rows."""
+    return some if rows is None else rows[some]
 
 
 def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:

@@ -68,9 +68,12 @@ def pp_sampling(y: Any, theta: float, *, sample_weight: Any = None, random_state
     """
     _, positive = check_binary_labels(y)
     theta = check_prevalence("theta", theta, closed=False)
-    random = check_random_state(random_state)
     check_same_length(y=positive, sample_weight=sample_weight)
-    weights = check_weights(sample_weight, positive)
+    return draw_rows(positive, theta, check_weights(sample_weight, positive), check_random_state(random_state))
+
+
+def draw_rows(positive: np.ndarray, theta: float, weights: np.ndarray | None, random: Any) -> np.ndarray:
+    """PP-SAMPLING of labels already checked: ``positive`` is a bool for each row."""
     n = len(positive)
     n_positive = min(max(round(theta * n), 1), n - 1)
     drawn = []

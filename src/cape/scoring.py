@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +22,7 @@ __all__ = [
     "RowsOf",
     "Scorer",
     "Scratch",
+    "Start",
     "as_array",
     "fit_learner",
     "is_steady",
@@ -54,7 +55,15 @@ def _takes_any_keyword(function: Any) -> bool:
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature(function).parameters.values())
 
 
-def fit_learner(estimator: Any, X: Any, y: np.ndarray, *, weights: np.ndarray | None = None, seed: int = 0) -> Any:
+def fit_learner(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+    start: Start | None = None,
+) -> Any:
     """Fit a clone. Every ``random_state`` that the user left at None is drawn from ``seed``."""
     model = clone(estimator, safe=False)
     random = np.random.RandomState(seed)
@@ -62,9 +71,26 @@ def fit_learner(estimator: Any, X: Any, y: np.ndarray, *, weights: np.ndarray | 
     unset = [k for k in sorted(params) if k.split("__")[-1] == "random_state" and params[k] is None]
     if unset:
         model.set_params(**{name: random.randint(np.iinfo(np.int32).max) for name in unset})
-    if weights is None:
-        return model.fit(X, y)
-    return model.fit(X, y, **{weight_keyword(model): weights})
+    given = {} if weights is None else {weight_keyword(model): weights}
+    if start is None:
+        return model.fit(X, y, **given)
+    model.coef_, model.intercept_ = start
+    return model.set_params(warm_start=True).fit(X, y, **given).set_params(warm_start=estimator.warm_start)
+
+
+class Start(NamedTuple):
+    """Where the training of a logistic regression may begin."""
+
+    coefficients: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def near(cls, model: Any, prevalence: float, theta: float) -> Start:
+        """The optimum for another prevalence if nothing else moves: a model's own, with its intercept shifted.
+
+        Under prior shift the odds of every row change by the factor theta (1 - pi) / ((1 - theta) pi).
+        """
+        return cls(model.coef_.copy(), model.intercept_ + (logit(theta) - logit(prevalence)))
 
 
 def takes_repetitions(estimator: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -14,11 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from cape._progress import progress
+from cape._threads import blas_in_one_thread
 from cape._validation import (
     EVERYONE,
     Group,
     Groups,
     all_if_none,
+    among,
     check_is_fitted,
     check_random_state,
     group_name,
@@ -28,21 +31,22 @@ from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import ResampledPool, ThresholdPool, fit_member
 from cape.quantify import make_quantifier
-from cape.scoring import Scorer, fit_learner, is_steady, score_rows
+from cape.scoring import RowsOf, Scorer, fit_learner, is_steady, score_rows, takes_repetitions
 
 __all__ = ["Training", "check_prefit"]
 
 
 @dataclass(frozen=True)
-class _GroupJobs:
-    """What has to be trained for one group: folds, then a refit if one is wanted, then members."""
+class _GroupPlan:
+    """What has to be trained for one group: folds, with a refit after them if one is wanted; then members."""
 
+    rows: np.ndarray | None
     y: np.ndarray
     weights: np.ndarray | None
     tests: list[np.ndarray]
-    folds: list[Any]
-    refit: list[Any]
-    members: list[Any]
+    first: list[Any]
+    has_refit: bool
+    member_seeds: list[int]
 
 
 @dataclass(frozen=True)
@@ -102,46 +106,68 @@ class Training:
         seeds = random.randint(np.iinfo(np.int32).max, size=(len(groups), 3 + len(self.thetas))).tolist()
         cv = _check_cv(self.settings.cv, len(self.y))
         plans = [self._plan(rows, cv, group_seeds) for (_, rows), group_seeds in zip(groups, seeds, strict=True)]
-        jobs = [job for plan in plans for job in (*plan.folds, *plan.refit, *plan.members)]
-        results = progress(
-            Parallel(n_jobs=self.settings.n_jobs, return_as="generator")(jobs),
-            len(jobs),
-            title="training",
-            shown=bool(self.settings.verbose),
-        )
-        return [self._assemble(group, plan, results) for (group, _), plan in zip(groups, plans, strict=True)]
+        n_jobs = sum(len(plan.first) + len(plan.member_seeds) for plan in plans)
+        results = progress(self._train(plans), n_jobs, title="training", shown=bool(self.settings.verbose))
+        first = [[next(results) for _ in plan.first] for plan in plans]
+        members = [[next(results) for _ in plan.member_seeds] for plan in plans]
+        return [
+            self._assemble(group, plan, *trained)
+            for (group, _), plan, *trained in zip(groups, plans, first, members, strict=True)
+        ]
 
-    def _plan(self, rows: np.ndarray | None, cv: Any, seeds: list[int]) -> _GroupJobs:
+    def _train(self, plans: list[_GroupPlan]) -> Iterator[Any]:
+        """Results of all folds and refits, then of all members, whose training may start from the refit."""
+        # Logistic regression trains in long calls without the interpreter's lock: threads then share X as it is. BLAS
+        # has vectors too short for threads of its own, which would only wait, and burn a core while they do.
+        linear = takes_repetitions(self.estimator)
+        parallel = Parallel(self.settings.n_jobs, return_as="generator", prefer="threads" if linear else None)
+        done = []
+        with blas_in_one_thread() if linear else nullcontext():
+            for result in parallel([job for plan in plans for job in plan.first]):
+                done.append(result)
+                yield result
+            yield from parallel(self._member_jobs(plans, done))
+
+    def _member_jobs(self, plans: list[_GroupPlan], done: list[Any]) -> list[Any]:
+        """Trainings of the members of all groups; ``done`` are the results of the folds and refits."""
+        jobs = []
+        for plan, end in zip(plans, np.cumsum([len(plan.first) for plan in plans]), strict=True):
+            group = {"rows": plan.rows, "weights": plan.weights, "near": done[end - 1] if plan.has_refit else None}
+            jobs += [
+                delayed(fit_member)(self.estimator, self.X, plan.y, self.classes[1], theta, seed=seed, **group)
+                for theta, seed in zip(self.thetas, plan.member_seeds, strict=False)
+            ]
+        return jobs
+
+    def _plan(self, rows: np.ndarray | None, cv: Any, seeds: list[int]) -> _GroupPlan:
         settings, estimator, positive = self.settings, self.estimator, self.classes[1]
-        X, y = take_rows(self.X, rows), self.y[all_if_none(rows)]
+        y = self.y[all_if_none(rows)]
         weights = None if self.weights is None else self.weights[all_if_none(rows)]
         if cv == "prefit":
-            whole = delayed(_score_prefit)(estimator, X, positive)
-            return _GroupJobs(y, weights, [np.arange(len(y))], [whole], [], [])
-        splits = self._splits(X, y, rows, cv, seeds[0])
+            whole = delayed(_score_prefit)(estimator, self.X, rows, positive)
+            return _GroupPlan(rows, y, weights, [np.arange(len(y))], [whole], False, [])
+        splits = self._splits(y, rows, cv, seeds[0])
+        keep = settings.scores == "folds"
         folds = [
-            delayed(_fit_fold)(estimator, X, y, weights, train, test, positive, seeds[1], settings.scores == "folds")
+            delayed(_fit_fold)(estimator, self.X, rows, y, weights, train, test, positive, seeds[1], keep)
             for train, test in splits
         ]
-        refit, members = [], []
-        if settings.pool == "threshold" or settings.scores == "refit":
-            refit = [delayed(fit_learner)(estimator, X, y, weights=weights, seed=seeds[2])]
-        if settings.pool == "resampled":
-            members = [
-                delayed(fit_member)(estimator, X, y, positive, theta, weights=weights, seed=seed)
-                for theta, seed in zip(self.thetas, seeds[3:], strict=True)
-            ]
-        return _GroupJobs(y, weights, [test for _, test in splits], folds, refit, members)
+        has_refit = settings.pool == "threshold" or settings.scores == "refit"
+        refit = [delayed(_refit)(estimator, self.X, rows, y, weights, seeds[2])] if has_refit else []
+        member_seeds = seeds[3:] if settings.pool == "resampled" else []
+        return _GroupPlan(rows, y, weights, [test for _, test in splits], folds + refit, has_refit, member_seeds)
 
     def _splits(
-        self, X: Any, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
+        self, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Folds of one group: a splitter splits its rows; given splits of all rows are cut down to them."""
         if isinstance(cv, Integral):
-            smaller = min(np.count_nonzero(y == label) for label in self.classes)
-            cv = StratifiedKFold(min(int(cv), smaller), shuffle=True, random_state=seed)
+            positive = y == self.classes[1]
+            smaller = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+            folds = StratifiedKFold(min(int(cv), smaller), shuffle=True, random_state=seed)
+            return list(folds.split(positive, positive))
         if hasattr(cv, "split"):
-            return list(cv.split(X, y))
+            return list(cv.split(take_rows(self.X, rows), y))
         if rows is None:
             return cv
         place = np.full(len(self.y), -1)
@@ -149,16 +175,14 @@ class Training:
         cut = [[place[part][place[part] >= 0] for part in split] for split in cv]
         return [(train, test) for train, test in cut if len(train) and len(test)]
 
-    def _assemble(self, group: Group, plan: _GroupJobs, results: Iterator[Any]) -> GroupModel:
-        """Put the results of a group's jobs together; ``results`` come in the order of the jobs."""
+    def _assemble(self, group: Group, plan: _GroupPlan, first: list[Any], members: list[Any]) -> GroupModel:
+        """Put the results of a group's jobs together."""
         settings, positive = self.settings, self.classes[1]
-        folds = [next(results) for _ in plan.folds]
-        refit = next(results) if plan.refit else self.estimator
-        members = [next(results) for _ in plan.members]
+        folds, model = (first[:-1], first[-1]) if plan.has_refit else (first, self.estimator)
         positives, negatives = self._histograms(np.concatenate([scores for _, scores in folds]), plan)
         if settings.pool == "threshold":
             shares = settings.scores == "refit"
-            pool: Any = ThresholdPool.of(refit, positive, positives, negatives, shares_scores=shares)
+            pool: Any = ThresholdPool.of(model, positive, positives, negatives, shares_scores=shares)
         else:
             pool = ResampledPool.of(self.thetas, members, positive)
         return GroupModel(
@@ -166,13 +190,13 @@ class Training:
             prevalence=float(np.average(plan.y == positive, weights=plan.weights)),
             positives=positives,
             negatives=negatives,
-            scorer=Scorer([model for model, _ in folds] if settings.scores == "folds" else [refit], positive),
+            scorer=Scorer([fold for fold, _ in folds] if settings.scores == "folds" else [model], positive),
             quantifier=_fit_quantifier(settings.quantifier, positives, negatives, group),
             pool=pool,
-            follows=settings.scores == "folds" or settings.cv == "prefit" or is_steady(refit, len(plan.y)),
+            follows=settings.scores == "folds" or settings.cv == "prefit" or is_steady(model, len(plan.y)),
         )
 
-    def _histograms(self, scores: np.ndarray, plan: _GroupJobs) -> list[ScoreHistogram]:
+    def _histograms(self, scores: np.ndarray, plan: _GroupPlan) -> list[ScoreHistogram]:
         """Out-of-fold scores of the positives and of the negatives."""
         scored = np.concatenate(plan.tests)
         positive = plan.y[scored] == self.classes[1]
@@ -218,16 +242,19 @@ def _check_cv(cv: Any, n_rows: int) -> Any:
     return splits
 
 
-def _fit_fold(estimator, X, y, weights, train, test, positive, seed, keep):
+def _fit_fold(estimator, X, rows, y, weights, train, test, positive, seed, keep):
     """Out-of-fold scores of one fold, and its model if it will score batches."""
-    model = fit_learner(
-        estimator, take_rows(X, train), y[train], weights=None if weights is None else weights[train], seed=seed
-    )
-    return (model if keep else None), score_rows(model, take_rows(X, test), positive)
+    weights = None if weights is None else weights[train]
+    model = fit_learner(estimator, take_rows(X, among(rows, train)), y[train], weights=weights, seed=seed)
+    return (model if keep else None), score_rows(model, RowsOf(X, among(rows, test)), positive)
 
 
-def _score_prefit(estimator, X, positive):
-    return estimator, score_rows(estimator, X, positive)
+def _refit(estimator, X, rows, y, weights, seed):
+    return fit_learner(estimator, take_rows(X, rows), y, weights=weights, seed=seed)
+
+
+def _score_prefit(estimator, X, rows, positive):
+    return estimator, score_rows(estimator, RowsOf(X, rows), positive)
 
 
 def _worth(weights: np.ndarray) -> np.ndarray:
