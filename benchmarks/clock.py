@@ -8,12 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-_SETTLE = 0.05
-"""Seconds before each measurement: threads of the competitor before, which wait for more work, go to sleep."""
 
-
-def compare(competitors: dict[str, Callable[[], object]], *, rounds: int, baseline: str | None = None) -> list[dict]:
+def compare(
+    competitors: dict[str, Callable[[], object]], *, rounds: int, baseline: str | None = None, settle: float = 0.05
+) -> list[dict]:
     """Time competitors, interleaved.
+
+    Before each measurement there is a pause, in which threads of the competitor before go to sleep: else they wait for
+    more work, and burn a core while they do.
 
     Returns one record each: median seconds, and the ratio to the baseline (the first, if not named) within each round:
     its median, and its quartiles as the spread.
@@ -26,7 +28,7 @@ def compare(competitors: dict[str, Callable[[], object]], *, rounds: int, baseli
     gc.collect()
     for turn in range(rounds):
         for name in names if turn % 2 == 0 else names[::-1]:
-            time.sleep(_SETTLE)
+            time.sleep(settle)
             start = time.perf_counter()
             competitors[name]()
             seconds[name].append(time.perf_counter() - start)

@@ -14,6 +14,7 @@ from cape.datasets import make_synthetic
 from cape.histogram import round_scores
 from cape.pool import fit_member
 from cape.sampling import pp_sampling
+from cape.scoring import GroupRows
 
 spec = importlib.util.spec_from_file_location("plain", Path(__file__).parents[1] / "benchmarks" / "plain.py")
 assert spec is not None and spec.loader is not None
@@ -75,7 +76,7 @@ def test_rows_of_a_group_are_taken_from_the_whole_table():
     rows = np.flatnonzero(z == 1)
     for learner in (LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)):
         alone, counted = fit_member(learner, X[rows], y[rows], 1, 0.3, seed=3)
-        among_all, counted_too = fit_member(learner, X, y[rows], 1, 0.3, rows=rows, seed=3)
+        among_all, counted_too = fit_member(learner, GroupRows(X, rows), y[rows], 1, 0.3, seed=3)
         assert counted == counted_too
         np.testing.assert_array_equal(alone.predict_proba(X), among_all.predict_proba(X))
 

@@ -14,11 +14,13 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from cape._validation import has_fit_parameter, number_of_rows, take_rows
+from cape._validation import among, has_fit_parameter, number_of_rows, take_rows, validate_data
+from cape.binning import Bins
 from cape.histogram import HALF, ONE, round_scores
 from cape.linear import LinearStack
 
 __all__ = [
+    "GroupRows",
     "RowsOf",
     "Scorer",
     "Scratch",
@@ -55,27 +57,77 @@ def _takes_any_keyword(function: Any) -> bool:
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature(function).parameters.values())
 
 
-def fit_learner(
-    estimator: Any,
-    X: Any,
-    y: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
-    seed: int = 0,
-    start: Start | None = None,
-) -> Any:
-    """Fit a clone. Every ``random_state`` that the user left at None is drawn from ``seed``."""
+def fresh(estimator: Any, seed: int) -> Any:
+    """A clone to be fitted. Every ``random_state`` that the user left at None is drawn from ``seed``."""
     model = clone(estimator, safe=False)
     random = np.random.RandomState(seed)
     params: dict[str, Any] = getattr(model, "get_params", dict)()
     unset = [k for k in sorted(params) if k.split("__")[-1] == "random_state" and params[k] is None]
     if unset:
         model.set_params(**{name: random.randint(np.iinfo(np.int32).max) for name in unset})
+    return model
+
+
+def fit_learner(
+    estimator: Any, X: Any, y: np.ndarray, *, weights: np.ndarray | None = None, seed: int = 0, start: Any = None
+) -> Any:
+    """Fit a clone, from a `Start` if there is one."""
+    model = fresh(estimator, seed)
     given = {} if weights is None else {weight_keyword(model): weights}
     if start is None:
         return model.fit(X, y, **given)
     model.coef_, model.intercept_ = start
     return model.set_params(warm_start=True).fit(X, y, **given).set_params(warm_start=estimator.warm_start)
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """The rows of a group, for learners to train on and to read.
+
+    Parameters
+    ----------
+    X : table
+        Of all groups.
+    rows : ndarray or None, default=None
+        Which rows are the group's; None is all of them.
+    bins : Bins, optional
+        Their features, binned once for histogram boosting.
+    """
+
+    X: Any
+    rows: np.ndarray | None = None
+    bins: Bins | None = None
+
+    @classmethod
+    def of(cls, X: Any) -> GroupRows:
+        """All rows of a table are one group; a group stays as it is."""
+        return X if isinstance(X, cls) else cls(X)
+
+    def take_repetitions(self, estimator: Any) -> bool:
+        """Whether a learner had better have each distinct row once, with a weight, than repeated rows."""
+        return self.bins is not None or takes_repetitions(estimator)
+
+    def fit(
+        self,
+        estimator: Any,
+        y: np.ndarray,
+        some: np.ndarray | None = None,
+        *,
+        weights: np.ndarray | None = None,
+        seed: int = 0,
+        start: Start | None = None,
+    ) -> Any:
+        """Train a learner on some of the rows, whose labels are ``y``; None is all of them."""
+        if self.bins is not None:
+            model = self.bins.fit(fresh(estimator, seed), some, y, weights)
+            validate_data(model, self.X, skip_check_array=True)  # which tells it the names of features
+            return model
+        rows = self.rows if some is None else among(self.rows, some)
+        return fit_learner(estimator, take_rows(self.X, rows), y, weights=weights, seed=seed, start=start)
+
+    def to_read(self, some: np.ndarray | None = None) -> RowsOf:
+        """Some of the rows; None is all of them."""
+        return RowsOf(self.X, self.rows if some is None else among(self.rows, some))
 
 
 class Start(NamedTuple):
@@ -97,7 +149,7 @@ def takes_repetitions(estimator: Any) -> bool:
     """Whether a row of weight 3 teaches the learner just what three equal rows do, and faster.
 
     A sample with replacement has about .6 of the rows. Learners that count rows, draw them or stop early do not
-    qualify, and histogram boosting is slower with weights (it then bins by weighted percentiles).
+    qualify.
 
     Examples
     --------

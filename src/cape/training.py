@@ -21,17 +21,17 @@ from cape._validation import (
     Group,
     Groups,
     all_if_none,
-    among,
     check_is_fitted,
     check_random_state,
     group_name,
     take_rows,
 )
+from cape.binning import Bins
 from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import ResampledPool, ThresholdPool, fit_member
 from cape.quantify import make_quantifier
-from cape.scoring import RowsOf, Scorer, fit_learner, is_steady, score_rows, takes_repetitions
+from cape.scoring import GroupRows, Scorer, as_array, is_steady, score_rows, takes_repetitions
 
 __all__ = ["Training", "check_prefit"]
 
@@ -40,7 +40,7 @@ __all__ = ["Training", "check_prefit"]
 class _GroupPlan:
     """What has to be trained for one group: folds, with a refit after them if one is wanted; then members."""
 
-    rows: np.ndarray | None
+    table: GroupRows
     y: np.ndarray
     weights: np.ndarray | None
     tests: list[np.ndarray]
@@ -132,9 +132,10 @@ class Training:
         """Trainings of the members of all groups; ``done`` are the results of the folds and refits."""
         jobs = []
         for plan, end in zip(plans, np.cumsum([len(plan.first) for plan in plans]), strict=True):
-            group = {"rows": plan.rows, "weights": plan.weights, "near": done[end - 1] if plan.has_refit else None}
+            near = done[end - 1] if plan.has_refit else None
+            shared = {"weights": plan.weights, "near": near}
             jobs += [
-                delayed(fit_member)(self.estimator, self.X, plan.y, self.classes[1], theta, seed=seed, **group)
+                delayed(fit_member)(self.estimator, plan.table, plan.y, self.classes[1], theta, seed=seed, **shared)
                 for theta, seed in zip(self.thetas, plan.member_seeds, strict=False)
             ]
         return jobs
@@ -144,18 +145,19 @@ class Training:
         y = self.y[all_if_none(rows)]
         weights = None if self.weights is None else self.weights[all_if_none(rows)]
         if cv == "prefit":
-            whole = delayed(_score_prefit)(estimator, self.X, rows, positive)
-            return _GroupPlan(rows, y, weights, [np.arange(len(y))], [whole], False, [])
+            whole = delayed(_score_prefit)(estimator, GroupRows(self.X, rows), positive)
+            return _GroupPlan(GroupRows(self.X, rows), y, weights, [np.arange(len(y))], [whole], False, [])
+        table = GroupRows(self.X, rows, Bins.for_learner(estimator, as_array(self.X), rows))
         splits = self._splits(y, rows, cv, seeds[0])
         keep = settings.scores == "folds"
         folds = [
-            delayed(_fit_fold)(estimator, self.X, rows, y, weights, train, test, positive, seeds[1], keep)
+            delayed(_fit_fold)(estimator, table, y, weights, train, test, positive, seeds[1], keep)
             for train, test in splits
         ]
         has_refit = settings.pool == "threshold" or settings.scores == "refit"
-        refit = [delayed(_refit)(estimator, self.X, rows, y, weights, seeds[2])] if has_refit else []
+        refit = [delayed(table.fit)(estimator, y, weights=weights, seed=seeds[2])] if has_refit else []
         member_seeds = seeds[3:] if settings.pool == "resampled" else []
-        return _GroupPlan(rows, y, weights, [test for _, test in splits], folds + refit, has_refit, member_seeds)
+        return _GroupPlan(table, y, weights, [test for _, test in splits], folds + refit, has_refit, member_seeds)
 
     def _splits(
         self, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
@@ -242,19 +244,14 @@ def _check_cv(cv: Any, n_rows: int) -> Any:
     return splits
 
 
-def _fit_fold(estimator, X, rows, y, weights, train, test, positive, seed, keep):
+def _fit_fold(estimator, table, y, weights, train, test, positive, seed, keep):
     """Out-of-fold scores of one fold, and its model if it will score batches."""
-    weights = None if weights is None else weights[train]
-    model = fit_learner(estimator, take_rows(X, among(rows, train)), y[train], weights=weights, seed=seed)
-    return (model if keep else None), score_rows(model, RowsOf(X, among(rows, test)), positive)
+    model = table.fit(estimator, y[train], train, weights=None if weights is None else weights[train], seed=seed)
+    return (model if keep else None), score_rows(model, table.to_read(test), positive)
 
 
-def _refit(estimator, X, rows, y, weights, seed):
-    return fit_learner(estimator, take_rows(X, rows), y, weights=weights, seed=seed)
-
-
-def _score_prefit(estimator, X, rows, positive):
-    return estimator, score_rows(estimator, RowsOf(X, rows), positive)
+def _score_prefit(estimator, table, positive):
+    return estimator, score_rows(estimator, table.to_read(), positive)
 
 
 def _worth(weights: np.ndarray) -> np.ndarray:

@@ -7,26 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import among, take_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF
 from cape.pool._rates import MemberRates
 from cape.sampling import draw_rows
-from cape.scoring import RowsOf, Scorer, Start, as_probability, fit_learner, read_rows, score_rows, takes_repetitions
+from cape.scoring import GroupRows, Scorer, Start, as_probability, read_rows, score_rows, takes_repetitions
 
 __all__ = ["ResampledPool", "fit_member"]
 
 
-def fit_member(estimator, X, y, positive, theta, *, rows=None, weights=None, seed=0, near=None):
+def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0, near=None):
     """Train one member: h_theta = C-ALG(PP-SAMPLING(D, theta)), step 3 of Algorithm 1.
 
     Parameters
     ----------
-    X : table
+    X : table or GroupRows
     y, weights : ndarray
         Labels and weights of the group's rows.
-    rows : ndarray or None
-        The group's rows in X; None is all of them.
     near : fitted learner, optional
         Trained on the rows as they are; training starts from it if the learner can.
 
@@ -36,20 +33,18 @@ def fit_member(estimator, X, y, positive, theta, *, rows=None, weights=None, see
     called : tuple of float
         Of the rows it has not seen: positives called positive, positives, negatives called positive, negatives.
     """
-    is_positive = y == positive
+    group, is_positive = GroupRows.of(X), y == positive
     sample = draw_rows(is_positive, theta, weights, np.random.RandomState(seed))
     times = np.bincount(sample, minlength=len(y))
-    if takes_repetitions(estimator):
+    if group.take_repetitions(estimator):
         drawn = np.flatnonzero(times)
-        start = None if near is None else Start.near(near, float(is_positive.mean()), theta)
-        repeated = times[drawn].astype(float)
-        model = fit_learner(
-            estimator, take_rows(X, among(rows, drawn)), y[drawn], weights=repeated, seed=seed, start=start
-        )
+        can_start = near is not None and takes_repetitions(estimator)
+        start = Start.near(near, float(is_positive.mean()), theta) if can_start else None
+        model = group.fit(estimator, y[drawn], drawn, weights=times[drawn].astype(float), seed=seed, start=start)
     else:
-        model = fit_learner(estimator, take_rows(X, among(rows, sample)), y[sample], seed=seed)
+        model = group.fit(estimator, y[sample], sample, seed=seed)
     unseen = np.flatnonzero(times == 0)
-    called = read_rows(RowsOf(X, among(rows, unseen)), positive, voting=[model])[1][0]
+    called = read_rows(group.to_read(unseen), positive, voting=[model])[1][0]
     weight = np.ones(len(unseen)) if weights is None else weights[unseen] * (len(y) / weights.sum())
     counts = [
         float(weight[chosen].sum())
