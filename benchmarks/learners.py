@@ -11,7 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
+from cape.binning import Bins
 from cape.pool import fit_member
+from cape.scoring import GroupRows
 
 FEATURES = 20
 LEARNERS = {
@@ -62,14 +64,17 @@ def member_ratios(name, n, random, *, rounds):
     scorer = clone(learner).fit(X, y)
     made = {
         "plain loop, members": lambda: loop.fit_members(X, y, np.random.RandomState(0)),
-        "resampled, members": lambda: [
-            fit_member(learner, X, y, 1, theta, seed=i, near=scorer) for i, theta in enumerate(loop.thetas)
-        ],
+        "resampled, members": lambda: _members(learner, X, y, loop.thetas, scorer),
     }
     return [
         {"part": "members", "learner": name, "rows": n, "groups": 1, **record}
         for record in compare(made, rounds=rounds)
     ]
+
+
+def _members(learner, X, y, thetas, near):
+    rows = GroupRows(X, bins=Bins.for_learner(learner, X, None))
+    return [fit_member(learner, rows, y, 1, theta, seed=i, near=near) for i, theta in enumerate(thetas)]
 
 
 def predict_ratios(name, n, groups, random, *, rounds, text=False, pools=("threshold", "resampled")):

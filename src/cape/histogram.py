@@ -18,6 +18,8 @@ _HDY_BINS = range(10, 111, 10)
 
 _SORTED_AT_ONCE = 1 << 16
 
+_BITS_OF_ONE = np.float64(1).view(np.uint64)
+
 
 def round_scores(scores: Any) -> np.ndarray:
     """Round scores in [0, 1] to whole multiples of 2^-32, given as integers from 0 to ``ONE``.
@@ -42,9 +44,11 @@ def check_scores(scores: Any) -> np.ndarray:
     [0.5, 1.0]
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.size and not (scores.min() >= 0 and scores.max() <= 1):
-        bad = scores[~((scores >= 0) & (scores <= 1))][0]
-        raise ValueError(f"scores must be probabilities in [0, 1], got {bad}.")
+    # The bits of numbers from 0 to 1 ascend as the numbers do, and those of all others are above: one look, not two.
+    if scores.size and scores.view(np.uint64).max() > _BITS_OF_ONE:
+        bad = scores[~((scores >= 0) & (scores <= 1))]
+        if len(bad):
+            raise ValueError(f"scores must be probabilities in [0, 1], got {bad[0]}.")
     return scores
 
 
