@@ -70,6 +70,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     scores : {"refit", "folds"}, default="refit"
         Who scores a batch for the quantifier: a model refitted on all rows, or all fold models pooled. The second costs
         more and follows the distribution of the out-of-fold scores exactly.
+    preprocessing : {"each", "once"}, default="each"
+        What to do with the transformers of a pipeline: fit them anew in each training, or once on the rows of a group;
+        each batch then goes through them once, too. "once" saves most of the time where transformers cost more than
+        the learner. It is for transformers that do not look at labels: else out-of-fold scores have seen theirs.
     group_columns : column, list of columns or None, default=None
         Columns of X (names; integers for arrays) that hold the groups, instead of ``sensitive_features``. They are
         dropped before the estimator sees X.
@@ -139,6 +143,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "cv": ["cv_object", StrOptions({"prefit"})],
         "scores": [StrOptions({"refit", "folds"})],
+        "preprocessing": [StrOptions({"each", "once"})],
         "group_columns": [str, Integral, "array-like", None],
         "min_group_size": [Interval(Integral, 2, None, closed="left")],
         "small_groups": [StrOptions({"error", "pooled"})],
@@ -161,6 +166,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prevalences=10,
         cv=10,
         scores="refit",
+        preprocessing="each",
         group_columns=None,
         min_group_size=30,
         small_groups="error",
@@ -175,6 +181,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.prevalences = prevalences
         self.cv = cv
         self.scores = scores
+        self.preprocessing = preprocessing
         self.group_columns = group_columns
         self.min_group_size = min_group_size
         self.small_groups = small_groups

@@ -52,7 +52,7 @@ class Batch:
 
         To multiply all rows by all of them is then faster than to copy the rows of each group out.
         """
-        models = [model for group in self.models for model in group.learners]
+        models = [model for group in self.models if group.is_linear for model in group.learners]
         if self.array is None or len(self) < _LINEAR_ROWS or not 1 < len(models) == len(self.models) <= _FEW_GROUPS:
             return None
         stack = LinearStack.of(models, self.models[0].pool.positive)
@@ -128,7 +128,7 @@ def decide(batch: Batch, adaptation: Adaptation | None, how: str) -> Iterator[tu
 
     def work(part: Part) -> np.ndarray:
         pool, member = part.model.pool, chosen[part.group]
-        return getattr(pool, how)(pool.scores_of(part.rows, member), member)
+        return getattr(pool, how)(pool.scores_of(part.model.prepared(part.rows), member), member)
 
     yield from each_part(work, batch)
 

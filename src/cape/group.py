@@ -37,6 +37,8 @@ class GroupModel:
     follows : bool
         Whether scores of new rows follow the distribution of the out-of-fold scores, so that the two can be tested
         against each other: with ``scores="folds"``, a hold-out, or a linear learner with few coefficients.
+    transformer : fitted transformer or None, default=None
+        What rows go through before any learner sees them, with ``preprocessing="once"``.
     """
 
     size: int
@@ -47,15 +49,23 @@ class GroupModel:
     quantifier: Quantifier
     pool: ResampledPool | ThresholdPool
     follows: bool = True
+    transformer: Any = None
 
     @property
     def edges(self) -> np.ndarray:
         """Edges of every histogram of this group."""
         return self.positives.edges
 
+    def prepared(self, X: Any) -> RowsOf:
+        """Rows (of a table or `RowsOf`) as learners see them."""
+        rows = RowsOf.of(X)
+        if self.transformer is None or len(rows) == 0:
+            return rows
+        return RowsOf(self.transformer.transform(rows.table()))
+
     def read(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row (of a table or `RowsOf`) its scores, of shape (n_models, n_rows), and what members decide by."""
-        return self.pool.read(RowsOf.of(X), self.scorer)
+        """Of each row its scores, of shape (n_models, n_rows), and what members decide by."""
+        return self.pool.read(self.prepared(X), self.scorer)
 
     def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
         """Evidence of rows of this group, and what members decide by, so that no row is scored twice."""
@@ -81,13 +91,13 @@ class GroupModel:
     @property
     def is_linear(self) -> bool:
         """Whether to score is to multiply matrices: work that threads can share without getting in each other's way."""
-        return LinearStack.of(self.learners, self.pool.positive) is not None
+        return self.transformer is None and LinearStack.of(self.learners, self.pool.positive) is not None
 
     def decide_unadapted(self, X: Any) -> np.ndarray:
         """Which rows the model as trained, cut at 1/2, calls positive: what one would have without CAPE."""
         if isinstance(self.pool, ThresholdPool):
-            return self.pool.scores_of(X, 0) > HALF
-        return self.scorer(X).mean(axis=0) > HALF
+            return self.pool.scores_of(self.prepared(X), 0) > HALF
+        return self.scorer(self.prepared(X)).mean(axis=0) > HALF
 
     def unadapted_rates(self) -> tuple[float, float]:
         """True and false positive rate of the model as trained, cut at 1/2, from the out-of-fold scores."""

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 from cape._progress import progress
 from cape._threads import blas_in_one_thread
@@ -31,7 +33,7 @@ from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import ResampledPool, ThresholdPool, fit_member
 from cape.quantify import make_quantifier
-from cape.scoring import GroupRows, Scorer, as_array, is_steady, score_rows, takes_repetitions
+from cape.scoring import GroupRows, Scorer, as_array, fresh, is_steady, score_rows, takes_repetitions
 
 __all__ = ["Training", "check_prefit"]
 
@@ -40,6 +42,7 @@ __all__ = ["Training", "check_prefit"]
 class _GroupPlan:
     """What has to be trained for one group: folds, with a refit after them if one is wanted; then members."""
 
+    transformer: Any
     table: GroupRows
     y: np.ndarray
     weights: np.ndarray | None
@@ -72,6 +75,16 @@ class Training:
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
+
+    @cached_property
+    def learner(self) -> Any:
+        """What is trained again and again: the estimator, or its last step if those before are fitted once."""
+        return self.estimator.steps[-1][1] if self._transforms_once else self.estimator
+
+    @property
+    def _transforms_once(self) -> bool:
+        pipeline = isinstance(self.estimator, Pipeline) and len(self.estimator.steps) > 1
+        return pipeline and self.settings.preprocessing == "once" and self.settings.cv != "prefit"
 
     def why_too_small(self, rows: np.ndarray | None) -> str:
         """Why a group cannot have a pool of its own; empty if it can."""
@@ -119,7 +132,7 @@ class Training:
         """Results of all folds and refits, then of all members, whose training may start from the refit."""
         # Logistic regression trains in long calls without the interpreter's lock: threads then share X as it is. BLAS
         # has vectors too short for threads of its own, which would only wait, and burn a core while they do.
-        linear = takes_repetitions(self.estimator)
+        linear = takes_repetitions(self.learner)
         parallel = Parallel(self.settings.n_jobs, return_as="generator", prefer="threads" if linear else None)
         done = []
         with blas_in_one_thread() if linear else nullcontext():
@@ -135,29 +148,41 @@ class Training:
             near = done[end - 1] if plan.has_refit else None
             shared = {"weights": plan.weights, "near": near}
             jobs += [
-                delayed(fit_member)(self.estimator, plan.table, plan.y, self.classes[1], theta, seed=seed, **shared)
+                delayed(fit_member)(self.learner, plan.table, plan.y, self.classes[1], theta, seed=seed, **shared)
                 for theta, seed in zip(self.thetas, plan.member_seeds, strict=False)
             ]
         return jobs
 
     def _plan(self, rows: np.ndarray | None, cv: Any, seeds: list[int]) -> _GroupPlan:
-        settings, estimator, positive = self.settings, self.estimator, self.classes[1]
+        settings, learner, positive = self.settings, self.learner, self.classes[1]
         y = self.y[all_if_none(rows)]
         weights = None if self.weights is None else self.weights[all_if_none(rows)]
         if cv == "prefit":
-            whole = delayed(_score_prefit)(estimator, GroupRows(self.X, rows), positive)
-            return _GroupPlan(GroupRows(self.X, rows), y, weights, [np.arange(len(y))], [whole], False, [])
-        table = GroupRows(self.X, rows, Bins.for_learner(estimator, as_array(self.X), rows))
+            table, everything = GroupRows(self.X, rows), [np.arange(len(y))]
+            return _GroupPlan(
+                None, table, y, weights, everything, [delayed(_score_prefit)(learner, table, positive)], False, []
+            )
+        transformer, table = self._prepare(rows, y, seeds[0])
         splits = self._splits(y, rows, cv, seeds[0])
         keep = settings.scores == "folds"
-        folds = [
-            delayed(_fit_fold)(estimator, table, y, weights, train, test, positive, seeds[1], keep)
+        first = [
+            delayed(_fit_fold)(learner, table, y, weights, train, test, positive, seeds[1], keep)
             for train, test in splits
         ]
         has_refit = settings.pool == "threshold" or settings.scores == "refit"
-        refit = [delayed(table.fit)(estimator, y, weights=weights, seed=seeds[2])] if has_refit else []
+        if has_refit:
+            first.append(delayed(table.fit)(learner, y, weights=weights, seed=seeds[2]))
         member_seeds = seeds[3:] if settings.pool == "resampled" else []
-        return _GroupPlan(table, y, weights, [test for _, test in splits], folds + refit, has_refit, member_seeds)
+        tests = [test for _, test in splits]
+        return _GroupPlan(transformer, table, y, weights, tests, first, has_refit, member_seeds)
+
+    def _prepare(self, rows: np.ndarray | None, y: np.ndarray, seed: int) -> tuple[Any, GroupRows]:
+        """The transformer of a group, fitted, if there is to be one; and the rows as learners will see them."""
+        if not self._transforms_once:
+            return None, GroupRows(self.X, rows, Bins.for_learner(self.learner, as_array(self.X), rows))
+        transformer = fresh(self.estimator[:-1], seed)
+        X = transformer.fit_transform(take_rows(self.X, rows), y)
+        return transformer, GroupRows(X, None, Bins.for_learner(self.learner, as_array(X), None))
 
     def _splits(
         self, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
@@ -196,6 +221,7 @@ class Training:
             quantifier=_fit_quantifier(settings.quantifier, positives, negatives, group),
             pool=pool,
             follows=settings.scores == "folds" or settings.cv == "prefit" or is_steady(model, len(plan.y)),
+            transformer=plan.transformer,
         )
 
     def _histograms(self, scores: np.ndarray, plan: _GroupPlan) -> list[ScoreHistogram]:

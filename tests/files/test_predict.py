@@ -67,7 +67,8 @@ def test_labels_are_counted_for_cape_and_for_the_model_as_trained(people_folder,
     assert found.cape == expected
     for group, group_model in people_model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
-        scores = group_model.pool.model.predict_proba(X.loc[rows].drop(columns="race"))[:, 1]
+        prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
+        scores = group_model.pool.model.predict_proba(prepared)[:, 1]
         plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))["everyone"]
         assert found.unadapted[group] == plain
     moved = {g: abs(c.prevalence_difference) for g, c in found.unadapted.items()}

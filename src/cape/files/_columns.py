@@ -107,11 +107,13 @@ class Columns:
 
     def as_labels(self, positive: np.ndarray) -> pd.Series:
         """Predictions as labels of the kind that the training file had."""
-        chosen = pd.Series(np.where(positive, self.labels[1], self.labels[0]))
+        labels = pd.Series(list(self.labels))
         if self.label_kind == "number":
-            numbers = pd.to_numeric(chosen)
-            return numbers.astype("int64") if (numbers % 1 == 0).all() else numbers
-        return chosen == "True" if self.label_kind == "flag" and set(self.labels) == {"True", "False"} else chosen
+            numbers = pd.to_numeric(labels)
+            labels = numbers.astype("int64") if (numbers % 1 == 0).all() else numbers
+        elif self.label_kind == "flag" and set(self.labels) == {"True", "False"}:
+            labels = labels == "True"
+        return labels.take(positive.astype(np.intp)).reset_index(drop=True)
 
 
 def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableError:
@@ -192,6 +194,8 @@ def _kind(values: pd.Series) -> str:
 def _numbers(values: pd.Series) -> pd.Series:
     if values.dtype.kind == "m":
         return values.dt.total_seconds()
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiu":
+        return values.astype("float64")
     if _kind(values) == "flag":
         return values.astype(object).where(values.notna(), None).astype("float64")
     return pd.to_numeric(values.astype(object), errors="coerce").astype("float64")

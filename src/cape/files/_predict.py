@@ -27,7 +27,9 @@ __all__ = ["Prediction", "gather_evidence", "predict_file"]
 Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
 """Does ``work(*shared, part)`` for each part and gives parts and results, in their order."""
 
-ROWS = 50_000
+ROWS = 100_000
+"""Of a part: enough that the fixed costs of tables do not matter."""
+
 _ADDED = ("prediction", "probability", "prevalence")
 
 
