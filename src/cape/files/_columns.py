@@ -107,7 +107,7 @@ class Columns:
 
     def as_labels(self, positive: np.ndarray) -> pd.Series:
         """Predictions as labels of the kind that the training file had."""
-        labels = pd.Series(list(self.labels))
+        labels: Any = pd.Series(list(self.labels))
         if self.label_kind == "number":
             numbers = pd.to_numeric(labels)
             labels = numbers.astype("int64") if (numbers % 1 == 0).all() else numbers
