@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 from clock import compare, exponent
 from plain import PlainCape
@@ -99,6 +101,29 @@ def predict_ratios(name, n, groups, random, *, rounds, text=False, pools=("thres
         {"part": "predict", "learner": name, "rows": n, "groups": groups, **record}
         for record in compare(made, rounds=rounds)
     ]
+
+
+def memory_records(n, random):
+    """The most that numpy and Python held at once beyond X, against the size of X."""
+    learner = LEARNERS["logistic"]
+    X, y, z = table(n, 2, random)
+    train = slice(0, n // 10)
+    plain = clone(learner).fit(X[train], y[train])
+    made = {"plain predict_proba": lambda: plain.predict_proba(X)}
+    for pool in ("threshold", "resampled"):
+        fitted = cape(learner, pool, cv=3).fit(X[train], y[train], sensitive_features=z[train])
+        made[f"{pool}, predict"] = lambda fitted=fitted: fitted.predict(X, sensitive_features=z)
+    made["plain fit"] = lambda: clone(learner).fit(X, y)
+    made["threshold, fit"] = lambda: cape(learner, "threshold", cv=3).fit(X, y, sensitive_features=z)
+    made["resampled, fit"] = lambda: cape(learner, "resampled", cv=3, prevalences=3).fit(X, y, sensitive_features=z)
+    made["plain loop, fit"] = lambda: PlainCape(learner, prevalences=3, folds=3).fit(X, y, z)
+    for what, work in made.items():
+        work()
+        tracemalloc.start()
+        work()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        yield {"part": "memory", "what": what, "rows": n, "times_X": peak / X.nbytes}
 
 
 def growth(records):

@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 import pandas as pd
 from cluster import cluster_records
-from learners import fit_ratios, growth, growth_in_k, member_ratios, predict_ratios
+from learners import fit_ratios, growth, growth_in_k, member_ratios, memory_records, predict_ratios
 from peers import fit_peers
 from quantifiers import NAMES, quantifier_ratios
-from windows import compas, synthetic, windows
+from windows import compas, stream_records, synthetic, windows
 
 from files import file_records
 
@@ -30,20 +30,26 @@ def measure(quick, only):
     if wanted("predict"):
         sizes = [10_000, 100_000] if quick else [1000, 10_000, 100_000, 1_000_000]
         for n in sizes:
-            yield from predict_ratios("logistic", n, 2, random, rounds=max(rounds, 7))
-        yield from predict_ratios("logistic", sizes[-1], 20, random, rounds=rounds)
-        yield from predict_ratios("logistic", sizes[-1], 2, random, rounds=rounds, text=True)
-        for name in ("boosting", "naive Bayes"):
-            yield from predict_ratios(name, sizes[-1], 2, random, rounds=3, pools=("threshold",))
+            yield from predict_ratios("logistic", n, 2, random, rounds=11 if quick else 15)
+        yield from predict_ratios("logistic", sizes[-1], 20, random, rounds=rounds + 4)
+        yield from predict_ratios("logistic", sizes[-1], 2, random, rounds=rounds + 4, text=True)
+        for n in sizes:
+            yield from predict_ratios("boosting", n, 2, random, rounds=5, pools=("threshold",))
+        yield from predict_ratios("boosting", sizes[0], 2, random, rounds=3)
+        yield from predict_ratios("naive Bayes", sizes[-1], 2, random, rounds=5, pools=("threshold",))
     if wanted("fit"):
         sizes = [1000, 10_000] if quick else [1000, 10_000, 100_000]
         for n in sizes:
-            yield from fit_ratios("logistic", n, 2, random, rounds=rounds)
+            yield from fit_ratios("logistic", n, 2, random, rounds=rounds + 2)
+        if not quick:
+            yield from fit_ratios("logistic", 1_000_000, 2, random, rounds=1)
         yield from fit_ratios("logistic", sizes[-1], 20, random, rounds=3)
-        yield from member_ratios("logistic", sizes[-1] // 2, random, rounds=rounds)
-        yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=1)
-        yield from member_ratios("boosting", sizes[-1] // 2, random, rounds=1)
+        yield from member_ratios("logistic", sizes[-1] // 2, random, rounds=rounds + 2)
+        yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=2)
+        yield from member_ratios("boosting", sizes[-1] // 2, random, rounds=3)
         yield from growth_in_k("logistic", sizes[-1], random, rounds=3)
+    if wanted("memory"):
+        yield from memory_records(100_000 if quick else 1_000_000, random)
     if wanted("quantifiers"):
         for name in NAMES:
             for n in (20, 1000, 1_000_000) if quick else (20, 100, 1000, 10_000, 100_000, 1_000_000):
@@ -56,6 +62,8 @@ def measure(quick, only):
         yield from file_records([200_000, 1_000_000] if quick else [5_000_000, 50_000_000])
     if wanted("dask"):
         yield from cluster_records(400_000 if quick else 2_000_000)
+    if wanted("stream"):
+        yield from stream_records(rows=1000, rounds=3)
     if wanted("windows"):
         for name, make in (("synthetic", synthetic), ("COMPAS", compas)):
             yield from windows(name, make, rows=1000 if quick else 4000, seeds=2 if quick else 5)
@@ -80,44 +88,48 @@ def _cell(value):
 
 
 def draw(records, path):
-    """Ratios of fit and predict to one plain learner, and PD and PE against the window."""
+    """What CAPE costs against one plain learner, and PD and PE against the window."""
     import altair as alt
 
     frame = pd.DataFrame(records)
     charts = []
-    ratios = frame[frame["part"].isin(["fit", "predict"]) & frame.get("ratio", pd.Series(dtype=float)).notna()]
-    if len(ratios):
-        base = alt.Chart(ratios[ratios["groups"] == 2]).encode(
-            x=alt.X("rows:Q", scale=alt.Scale(type="log")), color="what:N"
-        )
-        line = base.mark_line(point=True).encode(
-            y=alt.Y("ratio:Q", scale=alt.Scale(type="log"), title="times one plain")
-        )
-        charts.append(line.properties(width=260, height=200).facet(column="part:N", row="learner:N"))
+    for part, title in (("predict", "Predict"), ("fit", "Fit")):
+        of_part = frame[(frame["part"] == part) & (frame.get("learner") == "logistic") & (frame.get("groups") == 2)]
+        of_part = of_part[~of_part["what"].str.contains("text|n_jobs|^plain (?:fit|predict)")]
+        if len(of_part):
+            base = alt.Chart(of_part, title=f"{title}, logistic regression, 2 groups").encode(
+                x=alt.X("rows:Q", scale=alt.Scale(type="log"), title="rows", axis=alt.Axis(format="~s"))
+            )
+            color = alt.Color("what:N", title=None)
+            line = base.mark_line(point=True).encode(
+                y=alt.Y("ratio:Q", scale=alt.Scale(type="log"), title="times one plain learner"), color=color
+            )
+            band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q", color=color)
+            charts.append((band + line).properties(width=300, height=200))
     if "window" in frame:
         seen = frame[(frame["part"] == "window") & frame["window"].map(lambda w: isinstance(w, int))]
         long = seen.assign(window=seen["window"].astype(int)).melt(
             ["data", "window"], ["pd", "pe"], var_name="metric", value_name="value"
         )
-        charts.append(
-            alt.Chart(long)
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("window:Q", scale=alt.Scale(type="log"), title="rows of a group in the window"),
-                y="value:Q",
-                color="metric:N",
-                column="data:N",
+        for data, of_data in long.groupby("data", sort=False):
+            charts.append(
+                alt.Chart(of_data.assign(metric=of_data["metric"].str.upper()), title=f"A window of {data}")
+                .mark_line(point=True)
+                .encode(
+                    x=alt.X("window:Q", scale=alt.Scale(type="log"), title="rows of a group in the window"),
+                    y=alt.Y("value:Q", title="mean over groups and seeds"),
+                    color=alt.Color("metric:N", title=None),
+                )
+                .properties(width=300, height=200)
             )
-            .properties(width=260, height=200)
-        )
     if charts:
-        alt.vconcat(*charts).resolve_scale(color="independent").save(str(path), ppi=100)
+        alt.concat(*charts, columns=2).resolve_scale(color="independent").save(str(path), ppi=100)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
-    parser.add_argument("--only", nargs="*", help="predict fit quantifiers peers files dask windows")
+    parser.add_argument("--only", nargs="*", help="predict fit memory quantifiers peers files dask stream windows")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     options = parser.parse_args()
     records = []

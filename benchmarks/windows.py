@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from clock import compare
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
@@ -41,6 +42,33 @@ def compas(seed, rows):
 
 def window_sizes(n):
     return [size for size in (1, 3, 10, 30, 100, 300, 1000, 3000) if size < n] + [n]
+
+
+def stream_records(*, rows, rounds):
+    """Microseconds a row: one plain ``predict_proba`` of a row; a stream fed row by row; a stream fed a lot at once."""
+    (X, y, z), (X_new, _, z_new) = synthetic(0, rows)
+    learner = LogisticRegression().fit(X, y)
+    made = {"plain predict_proba, row by row": lambda: [learner.predict_proba(X_new[i : i + 1]) for i in range(rows)]}
+    for pool in ("threshold", "resampled"):
+        clf = CapeClassifier(LogisticRegression(), pool=pool, random_state=0, cv=5).fit(X, y, sensitive_features=z)
+        made[f"{pool}, row by row"] = lambda clf=clf: _one_by_one(RollingCape(clf, 1000), X_new, z_new)
+        made[f"{pool}, in one lot"] = lambda clf=clf: RollingCape(clf, 1000).predict(X_new, sensitive_features=z_new)
+    return [
+        {
+            "part": "stream, window of 1000",
+            "what": record["what"],
+            "rows": rows,
+            "microseconds_a_row": record["seconds"] / rows * 1e6,
+            "ratio": record["ratio"],
+            "rounds": rounds,
+        }
+        for record in compare(made, rounds=rounds)
+    ]
+
+
+def _one_by_one(rolling, X, z):
+    for i in range(len(X)):
+        rolling.predict(X[i : i + 1], sensitive_features=z[i : i + 1])
 
 
 def windows(name, make, *, rows, seeds):
