@@ -42,7 +42,8 @@ def measure(quick, only):
         for n in sizes:
             yield from fit_ratios("logistic", n, 2, random, rounds=rounds + 2)
         if not quick:
-            yield from fit_ratios("logistic", 1_000_000, 2, random, rounds=1)
+            for groups in (2, 20):
+                yield from fit_ratios("logistic", 1_000_000, groups, random, rounds=1)
         yield from fit_ratios("logistic", sizes[-1], 20, random, rounds=3)
         yield from member_ratios("logistic", sizes[-1] // 2, random, rounds=rounds + 2)
         yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=2)
@@ -77,11 +78,12 @@ def markdown(records):
         shown = of_part.dropna(axis=1, how="all").drop(columns="part")
         lines += ["", f"### {part}", "", "| " + " | ".join(shown.columns) + " |", "|" + "---|" * len(shown.columns)]
         for row in shown.itertuples(index=False):
-            lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+            lines.append("| " + " | ".join(cell(value) for value in row) + " |")
     return "\n".join(lines)
 
 
-def _cell(value):
+def cell(value):
+    """A value as a table shows it."""
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return str(value)
@@ -136,7 +138,7 @@ def main():
     started = time.time()
     for record in measure(options.quick, options.only):
         records.append(record)
-        print(f"{time.time() - started:6.0f} s", {k: _cell(v) for k, v in record.items()}, flush=True)
+        print(f"{time.time() - started:6.0f} s", {k: cell(v) for k, v in record.items()}, flush=True)
     records += growth(records)
     options.out.mkdir(parents=True, exist_ok=True)
     about = {"python": platform.python_version(), "cores": os.cpu_count(), "quick": options.quick}

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier
+from cape import CapeClassifier, training
 from cape.datasets import make_synthetic
 from cape.histogram import round_scores
 from cape.pool import fit_member
@@ -81,7 +81,9 @@ def test_rows_of_a_group_are_taken_from_the_whole_table():
         np.testing.assert_array_equal(alone.predict_proba(X), among_all.predict_proba(X))
 
 
-def test_threads_train_what_one_after_the_other_trains():
+@pytest.mark.parametrize("many", [100, 10_000], ids=["threads", "processes"])
+def test_threads_and_processes_train_what_one_after_the_other_trains(many, monkeypatch):
+    monkeypatch.setattr(training, "_MANY_ROWS", many)
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [

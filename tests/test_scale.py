@@ -6,12 +6,15 @@ import signal
 import time
 
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from typer.testing import CliRunner
 
 from cape import CapeClassifier, scale
+from cape.cli import app
 from cape.datasets import make_synthetic
 
 COLUMNS = ["U", "V", "z"]
@@ -125,8 +128,40 @@ def test_members_train_on_the_workers(cluster, new):
     train = make_synthetic(600, random_state=0)
     make = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
     here = make.fit(train.data, train.target, sensitive_features=train.sensitive_features).fingerprint_
-    there = scale.fit(make, train.data, train.target, sensitive_features=train.sensitive_features, client=cluster)
+    with distributed.get_task_stream(cluster) as tasks:
+        there = scale.fit(make, train.data, train.target, sensitive_features=train.sensitive_features, client=cluster)
     assert there.fingerprint_ == here
+    assert len({task["worker"] for task in tasks.data}) == 2
+
+
+def test_the_commands_use_the_workers(cluster, tmp_path):
+    address = cluster.scheduler.address
+    d = make_synthetic(1200, random_state=0)
+    frame = d.data.assign(z=d.sensitive_features, y=d.target)
+    frame[:800].to_csv(tmp_path / "train.csv", index=False)
+    frame[800:].drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
+    options = ["--label", "y", "--group", "z", "--learner", "logistic", "--cv", "2"]
+    files = {}
+    for where, dask in (("here", []), ("there", ["--dask", address])):
+        model, out = str(tmp_path / f"{where}.cape"), tmp_path / f"{where}.csv"
+        for command in (
+            ["train", str(tmp_path / "train.csv"), "--out", model, *options],
+            ["predict", model, str(tmp_path / "new.csv"), "--out", str(out)],
+        ):
+            with distributed.get_task_stream(cluster) as tasks:
+                done = CliRunner().invoke(app, [*command, *dask])
+            assert done.exit_code == 0, done.output
+            assert bool(tasks.data) == bool(dask)
+        files[where] = out.read_text()
+    assert files["here"] == files["there"]
+
+
+def test_an_address_where_nobody_is(tmp_path):
+    frame = make_synthetic(100, random_state=0).frame
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    options = ["--label", "y", "--group", "z", "--out", str(tmp_path / "model.cape"), "--dask", "tcp://127.0.0.1:9"]
+    found = CliRunner().invoke(app, ["train", str(tmp_path / "train.csv"), *options])
+    assert found.exit_code != 0 and not (tmp_path / "model.cape").exists()
 
 
 def test_a_killed_worker_changes_nothing(cluster, clf, new):

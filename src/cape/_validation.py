@@ -254,11 +254,11 @@ class Groups:
         return list(zip(self.keys, self.rows_between(0, len(self)), strict=True))
 
     def rows_between(self, start: int, stop: int) -> list[np.ndarray]:
-        """For each key its rows from ``start`` to ``stop``, in ascending order; there may be none."""
+        """For each key where its rows are after ``start`` and before ``stop``, in ascending order, if there are any."""
         codes = self.codes[start:stop]
         if len(self.keys) <= 4:
-            return [np.flatnonzero(codes == code) + start for code in range(len(self.keys))]
-        order = np.argsort(codes, kind="stable") + start  # by radix, since codes have few bits
+            return [np.flatnonzero(codes == code) for code in range(len(self.keys))]
+        order = np.argsort(codes, kind="stable")  # by radix, since codes have few bits
         return np.split(order, np.cumsum(np.bincount(codes, minlength=len(self.keys)))[:-1])
 
 

@@ -64,14 +64,13 @@ class Batch:
         if len(self.models) == 1:
             rows = None if stop - start == len(self) else slice(start, stop)
             return [self._part(0, rows, scratch)]
-        each = self.groups.rows_between(start, stop)
+        each = [(i, after) for i, after in enumerate(self.groups.rows_between(start, stop)) if len(after)]
         if self._together is None:
-            return [self._part(i, rows, scratch) for i, rows in enumerate(each) if len(rows)]
+            return [self._part(i, after + start, scratch) for i, after in each]
         products = self._together.multiply(self.array, slice(start, stop))  # type: ignore[arg-type]
         return [
-            self._part(i, rows, scratch, {id(self.models[i].learners[0]): products[i].take(rows - start)})
-            for i, rows in enumerate(each)
-            if len(rows)
+            self._part(i, after + start, scratch, {id(self.models[i].learners[0]): products[i].take(after)})
+            for i, after in each
         ]
 
     def _part(self, i: int, rows: Any, scratch: Scratch | None, known: Any = None) -> Part:

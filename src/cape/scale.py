@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cape._validation import check_is_fitted
@@ -18,7 +19,7 @@ from cape.evidence import Evidence
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["adapt", "evidence", "fit", "on_workers", "predict"]
+__all__ = ["adapt", "evidence", "fit", "on_workers", "predict", "training_on"]
 
 _FAN_IN = 8
 
@@ -49,10 +50,29 @@ def fit(clf: CapeClassifier, X: Any, y: Any, *, client: Any = None, **fit_params
     >>> fit(CapeClassifier(random_state=0), X, y, sensitive_features=z, client=Client(address))  # doctest: +SKIP
     """
     import distributed
+
+    with training_on(client or distributed.get_client()):
+        return clf.fit(X, y, **fit_params)
+
+
+@contextmanager
+def training_on(client: Any) -> Iterator[None]:
+    """Have all trainings inside done by the workers of a cluster, through joblib's backend for Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client
+
+    Examples
+    --------
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> with training_on(Client(address)):  # doctest: +SKIP
+    ...     train_file("train.parquet", "model.cape", label="y", group=["z"])
+    """
     import joblib
 
-    with (client or distributed.get_client()).as_current(), joblib.parallel_config(backend="dask"):
-        return clf.fit(X, y, **fit_params)
+    with client.as_current(), joblib.parallel_config(backend="dask"):
+        yield
 
 
 def evidence(clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None) -> Evidence:

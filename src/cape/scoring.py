@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, NamedTuple
@@ -77,7 +77,10 @@ def fit_learner(
     if start is None:
         return model.fit(X, y, **given)
     model.coef_, model.intercept_ = start
-    return model.set_params(warm_start=True).fit(X, y, **given).set_params(warm_start=estimator.warm_start)
+    model.warm_start = True
+    model.fit(X, y, **given)
+    model.warm_start = estimator.warm_start
+    return model
 
 
 @dataclass(frozen=True)
@@ -195,8 +198,8 @@ class RowsOf:
         The numbers of ``X``, if somebody has them already; see `as_array`.
     scratch : Scratch, optional
         Where copies of rows of an array may be made; other work must not use it at the same time.
-    known : mapping from the identity of a linear model to ndarray, optional
-        Products of its weights and these rows, if somebody has them already.
+    known : dict from the identity of a linear model to ndarray, optional
+        Products of its weights and these rows, if somebody has them already; good for one reading.
 
     Examples
     --------
@@ -212,7 +215,7 @@ class RowsOf:
         *,
         array: np.ndarray | None = None,
         scratch: Scratch | None = None,
-        known: Mapping[int, np.ndarray] | None = None,
+        known: dict[int, np.ndarray] | None = None,
     ):
         self.X, self.rows, self.scratch, self.known = X, rows, scratch, known or {}
         self.array: np.ndarray | None = as_array(X) if array is None else array
@@ -278,13 +281,14 @@ def _read_linear(rows: RowsOf, positive: Any, scoring: Any, voting: Any, scores:
     X, stack, k = rows.array, LinearStack.of([*scoring, *voting], positive), len(scoring)
     if X is None or stack is None or X.shape[1] != stack.weights.shape[1]:
         return False
-    odds, total = np.empty(scores.shape), 0.0  # in logarithms
+    total = 0.0
     where = slice(0, len(rows)) if rows.rows is None else rows.rows
-    if not voting and all(id(model) in rows.known for model in scoring):
-        odds[:] = [rows.known[id(model)] for model in scoring]
+    if not voting and len(scoring) == 1 and id(scoring[0]) in rows.known:
+        odds = rows.known.pop(id(scoring[0]))[None]  # logarithms of odds; taken out, since they are overwritten below
     elif not voting:
         odds = stack.multiply(X, where)
     else:
+        odds = np.empty(scores.shape)
         above_half = _HALF_DECISION - stack.intercepts[k:, None]
         for place, products in stack.products(X, where):
             total += products[0].sum()

@@ -11,7 +11,19 @@ import typer
 
 from cape.tables import Dialect
 
-__all__ = ["Encoding", "FailIf", "Force", "Json", "Level", "Model", "Report", "Separator", "dialect_of", "workers"]
+__all__ = [
+    "Encoding",
+    "FailIf",
+    "Force",
+    "Json",
+    "Level",
+    "Model",
+    "Report",
+    "Separator",
+    "dialect_of",
+    "trainers",
+    "workers",
+]
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that cape train wrote.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
@@ -41,11 +53,28 @@ def workers(address: str | None) -> Iterator[Any]:
     if address is None:
         yield here
         return
+    with _cluster(address) as client:
+        from cape.scale import on_workers
+
+        yield on_workers(client)
+
+
+@contextmanager
+def trainers(address: str | None) -> Iterator[None]:
+    """Who does the trainings: this process, or the workers behind the address of a Dask scheduler."""
+    if address is None:
+        yield
+        return
+    with _cluster(address) as client:
+        from cape.scale import training_on
+
+        with training_on(client):
+            yield
+
+
+def _cluster(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
         raise ImportError("--dask needs Dask: pip install 'cape-fair[dask]'.") from error
-    from cape.scale import on_workers
-
-    with Client(address, timeout="10s", set_as_default=False) as client:
-        yield on_workers(client)
+    return Client(address, timeout="10s", set_as_default=False)

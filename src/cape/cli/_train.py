@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cape.cli._app import app, aside, console, give_json, give_notes, progress
-from cape.cli._options import Encoding, Force, Json, Separator, dialect_of
+from cape.cli._options import Encoding, Force, Json, Separator, dialect_of, trainers
 from cape.cli._show import number, table_of
 
 _CAPE = "What CAPE is made of"
@@ -64,6 +64,14 @@ def train(
     ] = 200_000,
     seed: Annotated[int, typer.Option(help="Same seed, same model.", rich_help_panel=_CAPE)] = 0,
     jobs: Annotated[int, typer.Option(help="Trainings at the same time.", rich_help_panel=_CAPE)] = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers do the trainings, as many as there are.",
+            rich_help_panel=_CAPE,
+            show_default=False,
+        ),
+    ] = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     force: Force = False,
@@ -83,9 +91,9 @@ def train(
         k: v for k, v in chosen.items() if v is not None
     }
     settings |= {"min_group_size": min_group_size, "small_groups": small_groups, "unknown_groups": unknown_groups}
-    settings |= {"random_state": seed, "n_jobs": jobs, "verbose": int(aside.is_terminal)}
+    settings |= {"random_state": seed, "n_jobs": jobs if dask is None else None, "verbose": int(aside.is_terminal)}
     notes = Notes()
-    with ExitStack() as bars:
+    with trainers(dask), ExitStack() as bars:
         show = bars.enter_context(progress(table_length(file)))
 
         def on_rows(stage: str, done: int) -> None:
