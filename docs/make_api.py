@@ -29,6 +29,7 @@ TITLES = {
 INTERNAL = {
     "adaptation": "its public name is in cape",
     "assumption": "what cape.diagnostics is made of",
+    "binning": "how histogram boosting is trained on many rows",
     "classifier": "its public name is in cape",
     "cli": "the command line, documented by cape --help",
     "deciding": "how a batch is decided, group by group",

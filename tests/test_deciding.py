@@ -28,8 +28,9 @@ def fit(learner, pool, groups, scores="refit", kind=np.asarray):
 @pytest.fixture
 def in_pieces(monkeypatch):
     def use(rows, threads=3):
-        for name, value in (("_LINEAR_ROWS", rows), ("_OTHER_ROWS", rows), ("available_threads", lambda: threads)):
-            monkeypatch.setattr(deciding, name, value)
+        monkeypatch.setattr(deciding, "_MOST_ROWS", {"linear": rows, "other": rows})
+        monkeypatch.setattr(deciding, "_LEAST_ROWS", rows)
+        monkeypatch.setattr(deciding, "available_threads", lambda: threads)
 
     return use
 

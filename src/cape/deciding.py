@@ -22,8 +22,11 @@ __all__ = ["Batch", "Part", "decide", "decide_individually", "each_part", "look"
 
 _FEW_GROUPS = 4
 
-_LINEAR_ROWS, _OTHER_ROWS = 50_000, 250_000
-"""Rows of a group in a piece of a batch: few enough for copies to be short, many enough for threads to pay."""
+_MOST_ROWS = {"linear": 125_000, "other": 250_000}
+"""Rows of a group in a piece of a batch, so that copies of rows stay short."""
+
+_LEAST_ROWS = 50_000
+"""Rows of a piece: below, threads cost more than they save."""
 
 
 class Part(NamedTuple):
@@ -53,7 +56,7 @@ class Batch:
         To multiply all rows by all of them is then faster than to copy the rows of each group out.
         """
         models = [model for group in self.models if group.is_linear for model in group.learners]
-        if self.array is None or len(self) < _LINEAR_ROWS or not 1 < len(models) == len(self.models) <= _FEW_GROUPS:
+        if self.array is None or len(self) < _LEAST_ROWS or not 1 < len(models) == len(self.models) <= _FEW_GROUPS:
             return None
         stack = LinearStack.of(models, self.models[0].pool.positive)
         return stack if stack is not None and stack.weights.shape[1] == self.array.shape[1] else None
@@ -84,8 +87,8 @@ def each_part(work: Callable[[Part], Any], batch: Batch) -> Iterator[tuple[Part,
     Pieces with linear learners are worked on side by side; other learners start threads of their own.
     """
     linear = all(model.is_linear for model in batch.models)
-    threads, few = (available_threads(), _LINEAR_ROWS) if linear else (1, _OTHER_ROWS)
-    size = max(min(few * len(batch.models), len(batch) // threads), few)
+    threads, most = (available_threads(), _MOST_ROWS["linear"]) if linear else (1, _MOST_ROWS["other"])
+    size = min(most * len(batch.models), max(-(-len(batch) // threads), _LEAST_ROWS)) or 1
     starts = range(0, len(batch), size)
     scratch = None if threads > 1 else Scratch()
 
