@@ -80,7 +80,7 @@ def test_early_stopping_counts_repeated_rows():
     X, y = table(4000, 0)
     learner = HistGradientBoostingClassifier(max_iter=200, random_state=0)
     group = GroupRows(X, bins=Bins.of(X))
-    few, many = (group.fit(learner, y, weights=np.full(len(y), times)) for times in (1.0, 3.0))
+    few, many = (group.fit(learner, y, weights=np.full(len(y), 3.0), n_rows=n_rows) for n_rows in (None, 12_000))
     assert not few.do_early_stopping_ and many.do_early_stopping_
     assert few.early_stopping == many.early_stopping == "auto"
 

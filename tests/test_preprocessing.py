@@ -99,6 +99,14 @@ def test_tables_of_mixed_columns(learner, tmp_path):
     assert len(np.concatenate(stream)) == 400
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_transformers_may_give_sparse_tables(kind):
+    X, y, z = people(600, 0)
+    sparse = make_pipeline(OneHotEncoder(), FunctionTransformer(lambda X: X.asformat(kind)), LogisticRegression())
+    clf = cape(sparse, preprocessing="once").fit(X[["town"]], y, sensitive_features=z)
+    assert set(clf.predict(X[["town"]], sensitive_features=z)) <= {0, 1}
+
+
 def test_weights_and_small_groups_and_workers():
     X, y, z = table(600, 0)
     z = np.where(np.arange(600) < 10, 2, z)

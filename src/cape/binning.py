@@ -71,11 +71,16 @@ class Bins:
         X = X if rows is None else X[rows]
         return None if np.isinf(X).any() else cls.of(X, most=estimator.max_bins)
 
-    def fit(self, model: Any, some: np.ndarray | None, y: np.ndarray, weights: np.ndarray | None) -> Any:
-        """Train a model on some of the rows, and put its thresholds back among the features; None is all of them."""
+    def fit(
+        self, model: Any, some: np.ndarray | None, y: np.ndarray, weights: np.ndarray | None, n_rows: int | None = None
+    ) -> Any:
+        """Train a model on some of the rows, and put its thresholds back among the features; None is all of them.
+
+        ``n_rows`` is how many rows they stand for, if weights are their repetitions.
+        """
         early_stopping = model.early_stopping
-        if early_stopping == "auto":  # which counts rows, here with their repetitions
-            model.set_params(early_stopping=bool((len(y) if weights is None else weights.sum()) > 10_000))
+        if early_stopping == "auto":
+            model.set_params(early_stopping=(n_rows or len(y)) > 10_000)
         model.fit(self.codes[all_if_none(some)], y, sample_weight=weights).set_params(early_stopping=early_stopping)
         model._bin_mapper.bin_thresholds_ = [
             self._among_features(j, thresholds) for j, thresholds in enumerate(model._bin_mapper.bin_thresholds_)

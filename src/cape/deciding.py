@@ -55,8 +55,10 @@ class Batch:
 
         To multiply all rows by all of them is then faster than to copy the rows of each group out.
         """
-        models = [model for group in self.models if group.is_linear for model in group.learners]
-        if self.array is None or len(self) < _LEAST_ROWS or not 1 < len(models) == len(self.models) <= _FEW_GROUPS:
+        if self.array is None or len(self) < _LEAST_ROWS or not 1 < len(self.models) <= _FEW_GROUPS:
+            return None
+        models = [model for group in self.models if group.transformer is None for model in group.learners]
+        if len(models) != len(self.models):
             return None
         stack = LinearStack.of(models, self.models[0].pool.positive)
         return stack if stack is not None and stack.weights.shape[1] == self.array.shape[1] else None

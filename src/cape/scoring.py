@@ -119,10 +119,14 @@ class GroupRows:
         weights: np.ndarray | None = None,
         seed: int = 0,
         start: Start | None = None,
+        n_rows: int | None = None,
     ) -> Any:
-        """Train a learner on some of the rows, whose labels are ``y``; None is all of them."""
+        """Train a learner on some of the rows, whose labels are ``y``; None is all of them.
+
+        ``n_rows`` is how many rows they stand for, if weights are their repetitions.
+        """
         if self.bins is not None:
-            model = self.bins.fit(fresh(estimator, seed), some, y, weights)
+            model = self.bins.fit(fresh(estimator, seed), some, y, weights, n_rows)
             validate_data(model, self.X, skip_check_array=True)  # which tells it the names of features
             return model
         rows = self.rows if some is None else among(self.rows, some)

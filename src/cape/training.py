@@ -26,6 +26,7 @@ from cape._validation import (
     check_is_fitted,
     check_random_state,
     group_name,
+    pickable,
     take_rows,
 )
 from cape.binning import Bins
@@ -186,7 +187,7 @@ class Training:
         if not self._transforms_once:
             return None, GroupRows(self.X, rows, Bins.for_learner(self.learner, as_array(self.X), rows))
         transformer = fresh(self.estimator[:-1], seed)
-        X = transformer.fit_transform(take_rows(self.X, rows), y)
+        X = pickable(transformer.fit_transform(take_rows(self.X, rows), y))
         return transformer, GroupRows(X, None, Bins.for_learner(self.learner, as_array(X), None))
 
     def _splits(

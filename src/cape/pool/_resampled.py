@@ -40,7 +40,8 @@ def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0, near=N
         drawn = np.flatnonzero(times)
         can_start = near is not None and takes_repetitions(estimator)
         start = Start.near(near, float(is_positive.mean()), theta) if can_start else None
-        model = group.fit(estimator, y[drawn], drawn, weights=times[drawn].astype(float), seed=seed, start=start)
+        repetitions = times[drawn].astype(float)
+        model = group.fit(estimator, y[drawn], drawn, weights=repetitions, seed=seed, start=start, n_rows=len(sample))
     else:
         model = group.fit(estimator, y[sample], sample, seed=seed)
     unseen = np.flatnonzero(times == 0)
