@@ -47,7 +47,7 @@ def model():
 def parts(path):
     import pyarrow.parquet as pq
 
-    for batch in pq.ParquetFile(path).iter_batches(PART):
+    for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(PART):  # or the whole file is held
         columns = [batch.column(i).to_numpy() for i in range(FEATURES)]
         yield np.column_stack(columns), batch.column(FEATURES).to_pandas()
 

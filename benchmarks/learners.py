@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tracemalloc
+from contextlib import nullcontext
 
 import numpy as np
 from clock import compare, exponent
+from joblib import Parallel, delayed
 from plain import PlainCape
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -13,9 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
+from cape._threads import blas_in_one_thread
 from cape.binning import Bins
 from cape.pool import fit_member
-from cape.scoring import GroupRows
+from cape.scoring import GroupRows, takes_repetitions
 
 FEATURES = 20
 LEARNERS = {
@@ -67,6 +70,7 @@ def member_ratios(name, n, random, *, rounds):
     made = {
         "plain loop, members": lambda: loop.fit_members(X, y, np.random.RandomState(0)),
         "resampled, members": lambda: _members(learner, X, y, loop.thetas, scorer),
+        "resampled, members, n_jobs=2": lambda: _members(learner, X, y, loop.thetas, scorer, n_jobs=2),
     }
     return [
         {"part": "members", "learner": name, "rows": n, "groups": 1, **record}
@@ -74,9 +78,13 @@ def member_ratios(name, n, random, *, rounds):
     ]
 
 
-def _members(learner, X, y, thetas, near):
+def _members(learner, X, y, thetas, near, n_jobs=None):
     rows = GroupRows(X, bins=Bins.for_learner(learner, X, None))
-    return [fit_member(learner, rows, y, 1, theta, seed=i, near=near) for i, theta in enumerate(thetas)]
+    linear = takes_repetitions(learner)
+    with blas_in_one_thread() if linear else nullcontext():
+        return Parallel(n_jobs, prefer="threads" if linear else None)(
+            delayed(fit_member)(learner, rows, y, 1, theta, seed=i, near=near) for i, theta in enumerate(thetas)
+        )
 
 
 def predict_ratios(name, n, groups, random, *, rounds, text=False, pools=("threshold", "resampled")):

@@ -112,7 +112,7 @@ def quantifier_ratios(name, n, random, *, rounds):
 
     batch = batch_of(n, random)
     both = np.column_stack([1 - batch, batch])
-    repeats = max(1, min(10, 20_000 // n))
+    repeats = max(3, min(10, 1_000_000 // n))
     made = {
         library: lambda method=method, given=batch if library == "cape" else both: [
             method(given) for _ in range(repeats)

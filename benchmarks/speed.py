@@ -95,7 +95,7 @@ def draw(records, path):
 
     frame = pd.DataFrame(records)
     charts = []
-    for part, title in (("predict", "Predict"), ("fit", "Fit")):
+    for part, title in (("predict", "Predict"), ("fit", "Fit")) if "what" in frame else ():
         of_part = frame[(frame["part"] == part) & (frame.get("learner") == "logistic") & (frame.get("groups") == 2)]
         of_part = of_part[~of_part["what"].str.contains("text|n_jobs|^plain (?:fit|predict)")]
         if len(of_part):

@@ -40,11 +40,22 @@ def nearest_member(predicted_prevalences: np.ndarray, thetas: np.ndarray, estima
     >>> int(nearest_member(np.array([0.1, 0.4, 0.4]), np.array([0.2, 0.5, 0.8]), 0.5))
     1
     """
+    if np.ndim(predicted_prevalences) == 1:
+        return _nearest(predicted_prevalences, thetas, estimate)
     q = np.asarray(estimate)[..., None]
     order = np.argsort(thetas, kind="stable")  # the first of equals is then the smaller theta
     distance = np.round(np.abs(predicted_prevalences[..., order] - q), 12)
     tied = distance == distance.min(axis=-1, keepdims=True)
     return order[np.where(tied, np.round(np.abs(thetas[order] - q), 12), np.inf).argmin(axis=-1)]
+
+
+def _nearest(predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float) -> np.ndarray:
+    """The same for one batch, several times faster: only members that are equally near have to be told apart."""
+    distance = np.round(np.abs(predicted_prevalences - q), 12)
+    tied = np.flatnonzero(distance == distance.min())
+    if len(tied) == 1:
+        return tied[0]
+    return tied[np.lexsort((tied, thetas[tied], np.round(np.abs(thetas[tied] - q), 12)))[0]]
 
 
 @dataclass(frozen=True)

@@ -198,3 +198,14 @@ def test_parts_hold_every_row_once_and_in_order(lengths, rows):
     parts = list(_exact_parts(batches, rows))
     assert [n for part in parts for n in part["n"].to_pylist()] == numbers.tolist()
     assert all(len(part) == rows for part in parts[:-1])
+
+
+def test_a_parquet_file_is_not_read_ahead(tmp_path):
+    import pyarrow.parquet as pq
+
+    random = np.random.default_rng(0)
+    table = pa.table({f"x{i}": random.normal(size=400_000) for i in range(5)})
+    pq.write_table(table, tmp_path / "long.parquet", row_group_size=10_000)
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in iter_table(tmp_path / "long.parquet", 10_000)]
+    assert len(held) == 40 and max(held) < table.nbytes / 4

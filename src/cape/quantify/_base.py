@@ -109,10 +109,13 @@ class Quantifier(BaseEstimator):
         """
         if not hasattr(self, "informative_"):  # a tenth of what check_is_fitted costs, which is as long as the estimate
             check_is_fitted(self)
-        scores = np.ravel(check_scores(scores))
+        scores = np.ravel(np.asarray(scores, dtype=np.float64))
         if len(scores) == 0:
             raise ValueError("scores must hold at least one, got none.")
-        return min(max(float(self._estimate_scores(scores)), 0.0), 1.0) if self.informative_ else self.prevalence_
+        if not self.informative_:
+            check_scores(scores)
+            return self.prevalence_
+        return min(max(float(self._estimate_scores(scores)), 0.0), 1.0)
 
     def estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Prevalence of many batches of one row each.
@@ -158,6 +161,7 @@ class Quantifier(BaseEstimator):
         raise TypeError(f"{type(self).__name__} must define _estimate(batch).")
 
     def _estimate_scores(self, scores: np.ndarray) -> float:
+        """The estimate from scores, which it checks."""
         edges = self.positives_.edges
         return self._estimate(ScoreHistogram.of(round_scores(scores), edges, keep_rows=self.keeps_rows))
 

@@ -250,7 +250,7 @@ def _open_parquet(path: Path) -> Any:
     from pyarrow import parquet
 
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, pre_buffer=False)  # which would read the whole file ahead, and keep it
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} is not a whole Parquet file: {_first_line(error)}") from error
 
