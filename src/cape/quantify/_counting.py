@@ -48,7 +48,7 @@ class _Count(_Mean):
         return float(above / histogram.counts.sum())
 
     def _total(self, scores: np.ndarray) -> float:
-        return np.count_nonzero(scores > (HALF + 0.5) / ONE)  # rounded, above 1/2
+        return float(np.count_nonzero(scores > (HALF + 0.5) / ONE))  # rounded, above 1/2
 
     def _values(self, scores: np.ndarray) -> np.ndarray:
         return (scores > HALF).astype(float)
