@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-FEATURES = 6
+FEATURES = 20
 PART = 100_000
 
 

@@ -9,7 +9,7 @@ from cape.quantify._base import Quantifier
 
 __all__ = ["ACC", "CC", "PCC", "SPA"]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 
 
 class _Mean(Quantifier):
