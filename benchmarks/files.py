@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-FEATURES = 20
 PART = 100_000
 
 
-def write_parquet(path, rows):
+def write_parquet(path, rows, features):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -25,34 +24,35 @@ def write_parquet(path, rows):
     writer = None
     for start in range(0, rows, PART):
         n = min(PART, rows - start)
-        columns = {f"x{i}": random.normal(size=n).astype(np.float32) for i in range(FEATURES)}
+        columns = {f"x{i}": random.normal(size=n).astype(np.float32) for i in range(features)}
         part = pa.table({**columns, "z": pa.array(np.where(random.random(n) < 0.5, "a", "b"))})
         writer = writer or pq.ParquetWriter(path, part.schema)
         writer.write_table(part)
     writer.close()
 
 
-def model():
+def model(features):
     from sklearn.linear_model import LogisticRegression
 
     from cape import CapeClassifier
 
     random = np.random.default_rng(1)
     y = random.integers(0, 2, 10_000)
-    X = (random.normal(size=(10_000, FEATURES)) + 0.5 * y[:, None]).astype(np.float32)
+    X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
     z = np.where(random.random(10_000) < 0.5, "a", "b")
     return CapeClassifier(LogisticRegression(), pool="threshold", cv=3, random_state=0).fit(X, y, sensitive_features=z)
 
 
 def parts(path):
+    """Features and groups; the group is the last column."""
     import pyarrow.parquet as pq
 
     for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(PART):  # or the whole file is held
-        columns = [batch.column(i).to_numpy() for i in range(FEATURES)]
-        yield np.column_stack(columns), batch.column(FEATURES).to_pandas()
+        *features, groups = batch.columns
+        yield np.column_stack([column.to_numpy() for column in features]), groups.to_pandas()
 
 
-def table_model(folder):
+def table_model(folder, features):
     """What ``cape train --learner logistic`` makes of such a table."""
     import pandas as pd
 
@@ -60,8 +60,8 @@ def table_model(folder):
 
     random = np.random.default_rng(1)
     y = random.integers(0, 2, 10_000)
-    X = (random.normal(size=(10_000, FEATURES)) + 0.5 * y[:, None]).astype(np.float32)
-    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(FEATURES)])
+    X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
+    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(features)])
     table.assign(z=np.where(random.random(10_000) < 0.5, "a", "b"), y=y).to_parquet(folder / "train.parquet")
     return train_file(folder / "train.parquet", None, label="y", group=["z"], learner="logistic")
 
@@ -80,19 +80,19 @@ def two_passes(path, clf):
         clf.predict(X, sensitive_features=z, adaptation=adaptation)
 
 
-def score(path, how):
+def score(path, how, features):
     """Do one of them in this process, and say how long it took and how much memory it ever had."""
     from cape.files import predict_file
 
     if how in ("bare loop", "two passes"):
-        clf = model()
+        clf = model(features)
         learner = clf.models_["a"].pool.model
         work = (lambda: bare(path, learner)) if how == "bare loop" else (lambda: two_passes(path, clf))
     else:
-        trained = table_model(path.parent)
+        trained = table_model(path.parent, features)
         group = trained.clf.models_["a"]
         pipeline = make_pipeline(group.transformer, group.pool.model)
-        names = [f"x{i}" for i in range(FEATURES)]
+        names = [f"x{i}" for i in range(features)]
         if how == "bare loop, tables":
             work = lambda: bare(path, pipeline, names)  # noqa: E731
         else:
@@ -113,18 +113,17 @@ COMPETITORS = {
 which also brings columns to their kinds, prepares them and writes all rows with their predictions."""
 
 
-def file_records(sizes):
+def file_records(sizes, features, competitors):
     """One process for each, so that the peak of memory is its own."""
     records = []
     for rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "batch.parquet"
-            write_parquet(path, rows)
+            write_parquet(path, rows, features)
             found = {}
-            for how in COMPETITORS:
-                done = subprocess.run(
-                    [sys.executable, __file__, str(path), how], stdout=subprocess.PIPE, text=True, check=True
-                )
+            for how in competitors:
+                command = [sys.executable, __file__, str(path), how, str(features)]
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
                 found[how] = json.loads(done.stdout)
                 (Path(folder) / "out.parquet").unlink(missing_ok=True)
         for how, record in found.items():
@@ -132,6 +131,7 @@ def file_records(sizes):
                 {
                     "part": "file",
                     "what": how,
+                    "features": features,
                     "rows": rows,
                     "mib": record["mib"],
                     "rows_per_second": rows / record["seconds"],
@@ -142,4 +142,4 @@ def file_records(sizes):
 
 
 if __name__ == "__main__":
-    score(Path(sys.argv[1]), sys.argv[2])
+    score(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

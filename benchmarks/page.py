@@ -35,7 +35,7 @@ PARTS = {
     "peers, fit": ("Fairlearn and AIF360: time to fit", "Times one plain fit of the same logistic regression."),
     "file": (
         "Files",
-        "Parquet, 20 features and a group. Speed against a bare loop of pyarrow and `predict_proba`, which reads the "
+        "Parquet, numbers and a group. Speed against a bare loop of pyarrow and `predict_proba`, which reads the "
         'file once and writes nothing; "two passes" are evidence and prediction with arrays, "cape predict" is the '
         "command, which also brings columns to their kinds, prepares them, and writes all rows with their "
         "predictions; its bare loop has the same pipeline.",

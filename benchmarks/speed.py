@@ -60,7 +60,9 @@ def measure(quick, only):
         if not quick:
             yield from fit_peers(100_000, random, rounds=1, slow=False)
     if wanted("files"):
-        yield from file_records([200_000, 1_000_000] if quick else [5_000_000, 50_000_000])
+        sizes = [200_000, 1_000_000] if quick else [5_000_000, 50_000_000]
+        yield from file_records(sizes, 20, ["bare loop", "two passes"])
+        yield from file_records(sizes, 6, ["bare loop, tables", "cape predict"])
     if wanted("dask"):
         yield from cluster_records(400_000 if quick else 2_000_000)
     if wanted("stream"):
@@ -115,7 +117,7 @@ def draw(records, path):
         )
         for data, of_data in long.groupby("data", sort=False):
             charts.append(
-                alt.Chart(of_data.assign(metric=of_data["metric"].str.upper()), title=f"A window of {data}")
+                alt.Chart(of_data.assign(metric=of_data["metric"].str.upper()), title=f"A stream, {data}")
                 .mark_line(point=True)
                 .encode(
                     x=alt.X("window:Q", scale=alt.Scale(type="log"), title="rows of a group in the window"),
