@@ -53,6 +53,13 @@ def test_thresholds_put_back_decide_as_codes_do(seed, missing, weighted):
     np.testing.assert_array_equal(model.predict_proba(between), on_codes.predict_proba(codes))
 
 
+def test_a_feature_that_is_missing_everywhere_has_no_edges():
+    X, _ = table(300, 0, missing=0.1)
+    X[:, 1] = np.nan  # scikit-learn's own error comes when a learner is trained on it
+    bins = Bins.of(X)
+    assert len(bins.edges[1]) == 0 and np.isnan(bins.codes[:, 1]).all()
+
+
 def test_few_values_are_binned_as_the_learner_bins_them():
     X = np.random.default_rng(0).integers(0, 30, size=(500, 3)).astype(float)
     y = (X[:, 0] + X[:, 1] > 30).astype(int)

@@ -27,11 +27,15 @@ def arrays(n, seed, **settings):
     return d.data.to_numpy(), d.target.to_numpy(), d.sensitive_features.to_numpy()
 
 
+def standardised(n):
+    X, y, _ = arrays(n, 0)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
 @pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
 def test_a_sample_as_weights_trains_the_member_that_repeated_rows_train(solver, theta):
-    X, y, _ = arrays(500, 0)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, y = standardised(500)
     learner = LogisticRegression(solver=solver, tol=1e-8)
     model, _ = fit_member(learner, X, y, 1, theta, seed=3)
     rows = pp_sampling(y == 1, theta, random_state=3)
@@ -43,8 +47,7 @@ def test_a_sample_as_weights_trains_the_member_that_repeated_rows_train(solver, 
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
 @pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
 def test_a_member_that_starts_near_its_optimum_gets_to_the_same_one(solver, theta):
-    X, y, _ = arrays(500, 0)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, y = standardised(500)
     learner = LogisticRegression(solver=solver, tol=1e-8)
     scorer = clone(learner).fit(X, y)
     weights = scorer.coef_.copy()
@@ -58,8 +61,7 @@ def test_a_member_that_starts_near_its_optimum_gets_to_the_same_one(solver, thet
 
 
 def test_a_start_near_the_optimum_saves_steps():
-    X, y, _ = arrays(5000, 0)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, y = standardised(5000)
     scorer = LogisticRegression().fit(X, y)
     steps = [
         sum(

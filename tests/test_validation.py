@@ -130,3 +130,16 @@ def test_what_can_be_picked_from_stays_as_it_came(form):
     for X in ([[1]], np.eye(2), pd.DataFrame({"a": [1]}), sparse.eye_array(3, format=form)):
         assert pickable(X) is X
     assert pickable(sparse.eye_array(3, format="coo")).format == "csr"
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+@pytest.mark.parametrize("dense", [True, False])
+def test_whole_numbers_of_any_width_are_groups(dtype, dense):
+    info = np.iinfo(dtype)
+    middle = 0 if info.min < 0 else 127
+    first = max(info.min, middle - 127)
+    values = np.arange(first, middle + 128, 1 if dense else 5)
+    values = np.random.default_rng(0).permutation(np.repeat(values, 2)).astype(dtype)
+    groups = check_groups(values)
+    assert groups.keys == sorted({int(value) for value in values})
+    assert [groups.keys[code] for code in groups.codes] == values.tolist()

@@ -314,10 +314,10 @@ def _factorize(column: Any, name: str) -> tuple[np.ndarray, list[Group]]:
     import pandas as pd
 
     values = column if isinstance(column, pd.Series) else np.asarray(column)
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
-        low, high = int(values.min()), int(values.max())
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and np.can_cast(values.dtype, np.int64):
+        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 256)
         if high - low < 256:
-            return _small_numbers(np.asarray(values), low)
+            return _small_numbers(np.asarray(values, dtype=np.int64), low)
     try:
         codes, uniques = pd.factorize(values)
     except TypeError as error:

@@ -49,9 +49,7 @@ class Bins:
     def of(cls, X: np.ndarray, *, most: int = 255) -> Bins:
         """Bins at quantiles of at most 200,000 rows of X."""
         some = X if len(X) <= _SUBSAMPLE else X[np.random.RandomState(0).choice(len(X), _SUBSAMPLE, replace=False)]
-        levels = np.linspace(0, 1, most + 1)[1:-1]
-        quantiles = np.nanquantile(some, levels, axis=0, method="inverted_cdf").T
-        edges = [np.unique(of_feature[np.isfinite(of_feature)]) for of_feature in quantiles]
+        edges = [_edges(of_feature, most) for of_feature in some.T]
         missing = np.isnan(X)
         codes = np.empty(X.shape, dtype=np.float32 if missing.any() else np.uint8)
         for j, of_feature in enumerate(edges):
@@ -97,3 +95,10 @@ class Bins:
         found = np.full(len(thresholds), np.inf)
         found[finite] = self.edges[j][np.floor(thresholds[finite]).astype(np.intp)]
         return found
+
+
+def _edges(feature: np.ndarray, most: int) -> np.ndarray:
+    """Distinct numbers at which to cut a feature into at most ``most`` bins; none if it is missing everywhere."""
+    known = feature[~np.isnan(feature)]
+    levels = np.linspace(0, 1, most + 1)[1:-1]
+    return np.unique(np.quantile(known, levels, method="inverted_cdf")) if len(known) else known

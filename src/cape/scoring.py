@@ -27,6 +27,7 @@ __all__ = [
     "Start",
     "as_array",
     "fit_learner",
+    "fresh",
     "is_steady",
     "read_rows",
     "score_rows",
