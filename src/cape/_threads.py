@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,13 +12,13 @@ from typing import Any
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.parallel import _get_threadpool_controller
 
-__all__ = ["available_threads", "blas_in_one_thread", "in_threads"]
+__all__ = ["available_threads", "blas_in_one_thread", "in_order", "in_threads"]
 
 available_threads = _openmp_effective_n_threads
 
 
 def in_threads(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iterator[Any]:
-    """The results of some work on each item, in order.
+    """The results of some work on each item, in order; items are taken as they are needed.
 
     Examples
     --------
@@ -28,7 +29,25 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -
         yield from map(work, items)
         return
     with ThreadPoolExecutor(threads) as executor:
-        yield from executor.map(work, items)
+        yield from in_order(lambda item: executor.submit(work, item), items, most=threads + 1)
+
+
+def in_order(submit: Callable[[Any], Any], items: Iterable[Any], most: int) -> Iterator[Any]:
+    """The results of futures, in order; at most ``most`` are under way, so that many items need not fit into memory.
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     list(in_order(lambda item: executor.submit(abs, item), [-1, 2, -3], most=2))
+    [1, 2, 3]
+    """
+    under_way: deque[Any] = deque()
+    for item in items:
+        under_way.append(submit(item))
+        if len(under_way) == most:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
 
 
 class _Limit:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cape._threads import available_threads, blas_in_one_thread, in_threads
-from cape._validation import Group, Groups
+from cape._validation import Group, Groups, all_if_none
 from cape.adaptation import Adaptation, choose_member, nearest_member
 from cape.evidence import GroupEvidence
 from cape.group import GroupModel
 from cape.linear import LinearStack
 from cape.scoring import RowsOf, Scratch
 
-__all__ = ["Batch", "Part", "decide", "decide_individually", "each_part", "look"]
+__all__ = ["Batch", "Part", "decide", "decide_individually", "each_part", "look", "look_closely"]
 
 _FEW_GROUPS = 4
 
@@ -110,6 +110,21 @@ def look(batch: Batch) -> tuple[dict[Group, GroupEvidence], list[tuple[Part, np.
         evidence[part.group] = evidence[part.group] + found if part.group in evidence else found
         reads.append((part, read))
     return {group: evidence[group] for group in batch.groups.keys}, reads
+
+
+def look_closely(batch: Batch) -> tuple[dict[Group, GroupEvidence], np.ndarray, np.ndarray]:
+    """Evidence of each group; of each row the scores by all models of its pool, and what it is called without CAPE.
+
+    Pools of all groups have the same number of models.
+    """
+    n_models = max((len(model.pool.models) for model in batch.models), default=0)
+    scores, unadapted = np.empty((n_models, len(batch)), dtype=np.int64), np.empty(len(batch), dtype=bool)
+    evidence: dict[Group, GroupEvidence] = {}
+    for part, (found, *of_rows) in each_part(lambda part: part.model.look_closely(part.rows), batch):
+        evidence[part.group] = evidence[part.group] + found if part.group in evidence else found
+        rows = all_if_none(part.rows.rows)
+        scores[:, rows], unadapted[rows] = of_rows
+    return {group: evidence[group] for group in batch.groups.keys}, scores, unadapted
 
 
 def decide(batch: Batch, adaptation: Adaptation | None, how: str) -> Iterator[tuple[Part, np.ndarray]]:

@@ -70,8 +70,26 @@ class GroupModel:
     def look(self, X: Any) -> tuple[GroupEvidence, np.ndarray]:
         """Evidence of rows of this group, and what members decide by, so that no row is scored twice."""
         scores, read = self.read(X)
+        return self._evidence(scores, read), read
+
+    def look_closely(self, X: Any) -> tuple[GroupEvidence, np.ndarray, np.ndarray]:
+        """Evidence of rows of this group, and all that any member, or the model without CAPE, will say of them.
+
+        Returns
+        -------
+        evidence : GroupEvidence
+        scores : ndarray of int64 of shape (n_models, n_rows)
+            By each of ``pool.models``.
+        unadapted : ndarray of bool of shape (n_rows,)
+            Whether the model as trained, cut at 1/2, calls a row positive.
+        """
+        scores, by_models = self.pool.score_all(self.prepared(X), self.scorer)
+        unadapted = by_models[0] if isinstance(self.pool, ThresholdPool) else scores.mean(axis=0)
+        return self._evidence(scores, self.pool.read_of(by_models)), by_models, unadapted > HALF
+
+    def _evidence(self, scores: np.ndarray, read: np.ndarray) -> GroupEvidence:
         histogram = ScoreHistogram.of(scores, self.edges, unit=len(scores), keep_rows=self.quantifier.keeps_rows)
-        return GroupEvidence(histogram, self.pool.tally(read, self.edges), self.together(scores)), read
+        return GroupEvidence(histogram, self.pool.tally(read, self.edges), self.together(scores))
 
     def no_evidence(self) -> GroupEvidence:
         """Evidence of no rows, the zero of the addition."""
@@ -92,12 +110,6 @@ class GroupModel:
     def is_linear(self) -> bool:
         """Whether to score is to multiply matrices: work that threads can share without getting in each other's way."""
         return self.transformer is None and LinearStack.of(self.learners, self.pool.positive) is not None
-
-    def decide_unadapted(self, X: Any) -> np.ndarray:
-        """Which rows the model as trained, cut at 1/2, calls positive: what one would have without CAPE."""
-        if isinstance(self.pool, ThresholdPool):
-            return self.pool.scores_of(self.prepared(X), 0) > HALF
-        return self.scorer(self.prepared(X)).mean(axis=0) > HALF
 
     def unadapted_rates(self) -> tuple[float, float]:
         """True and false positive rate of the model as trained, cut at 1/2, from the out-of-fold scores."""

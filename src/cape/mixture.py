@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.special import chdtrc
 
-from cape.histogram import ScoreHistogram
+from cape.histogram import ONE, ScoreHistogram
 
 __all__ = ["MixtureFit", "fit_mixture", "pairs_together"]
 
@@ -123,12 +124,14 @@ def pairs_together(scores: np.ndarray, positives: ScoreHistogram, negatives: Sco
     >>> pairs_together(round_scores([[0.1, 0.1], [0.1, 0.9]]), *classes).tolist()
     [6, 6, 6]
     """
-    n_rows = scores.shape[1]
+    nested = _nested_cuts(positives, negatives)
+    finest = nested[-1]
+    cells = np.searchsorted(finest, scores, side="left").astype(np.int8)
     found = []
-    for cuts in _nested_cuts(positives, negatives):
-        cells = np.searchsorted(cuts, scores, side="left") + np.arange(n_rows) * (len(cuts) + 1)
-        counts = np.bincount(cells.ravel())
-        found.append(int(counts @ counts))
+    for cuts in nested:
+        coarser = np.searchsorted(cuts, np.append(finest, ONE), side="left").astype(np.int8)[cells]
+        pairs = sum(np.count_nonzero(one == other) for one, other in combinations(coarser, 2))
+        found.append(scores.size + 2 * pairs)
     return np.array(found, dtype=np.int64)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from cape._threads import in_order
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -224,15 +225,13 @@ def on_workers(client: Any, *, ahead: int = 2) -> Callable[..., Iterator[tuple[A
     def each(work: Callable[..., Any], shared: tuple, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         common = [client.scatter(thing, broadcast=True, hash=False) for thing in shared]
         most = max(sum(client.nthreads().values()), 1) * ahead
-        under_way: deque[tuple[Any, Any]] = deque()
-        for part in parts:
-            under_way.append((part, client.submit(work, *common, part, pure=False)))
-            if len(under_way) == most:
-                done, future = under_way.popleft()
-                yield done, future.result()
-        while under_way:
-            done, future = under_way.popleft()
-            yield done, future.result()
+        held: deque[Any] = deque()
+
+        def submit(part: Any) -> Any:
+            held.append(part)
+            return client.submit(work, *common, part, pure=False)
+
+        return ((held.popleft(), result) for result in in_order(submit, parts, most))
 
     return each
 

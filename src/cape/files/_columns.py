@@ -146,8 +146,8 @@ def plain_text(values: pd.Series) -> tuple[pd.Series, str]:
     codes, levels = pd.factorize(values)
     plain = [_plain(level) for level in levels]
     changed = [f"{level} is read as {text}" for level, text in zip(levels, plain, strict=True) if str(level) != text]
-    array = np.array([*plain, None], dtype=object)[codes]  # code -1 is missing, and picks the None at the end
-    return pd.Series(array, index=values.index, dtype="str"), changed[0] if changed else ""
+    array = pd.array(plain, dtype="str").take(codes, allow_fill=True)  # code -1 is missing
+    return pd.Series(array, index=values.index), changed[0] if changed else ""
 
 
 def _plain(value: Any) -> str:
@@ -159,6 +159,8 @@ def _plain(value: Any) -> str:
 
 def _as_kind(values: pd.Series, kind: str, name: str, path: str | Path, notes: Notes) -> pd.Series:
     """Bring a column to the kind it had in training, saying so; an error where that would lose something."""
+    if kind == "number" and isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiu":
+        return values.astype("float64")
     found = _kind(values)
     if found in (kind, "empty") or (kind, found) == ("number", "flag"):
         converted: pd.Series | None = _MAKE[kind](values)

@@ -17,9 +17,12 @@ from cape.files._columns import Columns
 from cape.files._notes import Notes
 from cape.tables import Dialect, TableError, iter_table, table_columns
 
-__all__ = ["Part", "TableModel", "few_threads", "file_hash", "load_model"]
+__all__ = ["Part", "TableModel", "few_threads", "file_hash", "load_model", "rows_of_a_part"]
 
 _SMALL = 20_000
+
+_NUMBERS = 3_000_000
+_FEWEST, _MOST = 50_000, 400_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,17 @@ class TableModel:
         for frame in iter_table(path, rows, columns=list(types), types=types, dialect=dialect):
             X = self.columns.table(frame, path, notes)
             yield Part(X, self.columns.positive(frame, path) if labelled else None)
+
+
+def rows_of_a_part(n_columns: int) -> int:
+    """Rows to hold in memory at a time: many, since tables have fixed costs, and the fewer the wider they are.
+
+    Examples
+    --------
+    >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
+    (400000, 100000, 50000)
+    """
+    return min(max(_NUMBERS // n_columns, _FEWEST), _MOST)
 
 
 def load_model(path: str | Path) -> TableModel:

@@ -12,7 +12,7 @@ from cape._validation import group_name
 from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test
 from cape.files._model import TableModel, file_hash
 from cape.files._notes import Notes
-from cape.files._predict import ROWS, gather_evidence
+from cape.files._predict import gather_evidence
 from cape.tables import Dialect
 
 __all__ = ["MonitoredBatch", "monitor_files"]
@@ -47,7 +47,7 @@ def monitor_files(
     paths: Iterable[str | Path],
     *,
     level: float = 0.95,
-    rows: int = ROWS,
+    rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
     on_batch: Callable[[str, int], None] = lambda stage, batches: None,
@@ -60,8 +60,8 @@ def monitor_files(
     paths : iterable of str or Path
         One file a batch, in order of time.
     level : float, default=0.95
-    rows : int
-        Of a part.
+    rows : int, optional
+        Of a part; by default the wider the table, the fewer.
     dialect : Dialect, optional
     notes : Notes, optional
     on_batch : callable, optional

@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cape._validation import Group, all_if_none, check_groups, everyone, group_name
+from cape._threads import available_threads, blas_in_one_thread, in_threads
+from cape._validation import Group, check_groups, group_name
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
+from cape.deciding import look_closely
 from cape.evidence import Evidence
-from cape.files._model import Part, TableModel, few_threads
+from cape.files._kept import KeptRows, row_type
+from cape.files._model import Part, TableModel, few_threads, rows_of_a_part
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
-from cape.tables import Dialect, TableError, TableWriter, iter_table
+from cape.tables import Dialect, TableError, TableWriter, iter_table, table_columns
 
 __all__ = ["Prediction", "gather_evidence", "predict_file"]
 
 Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
 """Does ``work(*shared, part)`` for each part and gives parts and results, in their order."""
 
-ROWS = 100_000
-"""Of a part: enough that the fixed costs of tables do not matter."""
-
 _ADDED = ("prediction", "probability", "prevalence")
 
 
+_AT_ONCE = 2
+"""Parts that are worked on in this process. More would only wait for Python's lock, and take memory."""
+
+
 def here(work: Callable[..., Any], shared: tuple, parts: Iterable[Part]) -> Iterator[tuple[Part, Any]]:
-    """Do the parts in this process, one after the other."""
-    return ((part, work(*shared, part)) for part in parts)
+    """Do the parts in this process, two at a time."""
+    with blas_in_one_thread():
+        yield from in_threads(
+            lambda part: (part, work(*shared, part)), parts, threads=min(_AT_ONCE, available_threads())
+        )
 
 
 @dataclass
@@ -64,7 +70,7 @@ def predict_file(
     out: str | Path | None = None,
     *,
     level: float = 0.95,
-    rows: int = ROWS,
+    rows: int | None = None,
     dialect: Dialect | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
@@ -72,6 +78,9 @@ def predict_file(
     each: Each = here,
 ) -> Prediction:
     """Adapt to a file and predict it, never holding more than a part of it in memory.
+
+    The file is read twice and each row is scored once: scores wait in a temporary file beside ``out``, 14 bytes a row
+    with one model a group, and 8 more for each further member of a resampled pool.
 
     Parameters
     ----------
@@ -83,8 +92,8 @@ def predict_file(
         member of the group was made for; None only counts what the labels say, if there are any.
     level : float, default=0.95
         Of the intervals.
-    rows : int
-        Of a part.
+    rows : int, optional
+        Of a part; by default the wider the table, the fewer.
     dialect : Dialect, optional
         Of a CSV, read and written.
     overwrite : bool, default=False
@@ -118,22 +127,32 @@ def predict_file(
     notes = Notes() if notes is None else notes
     # The writer comes first, so that a place that cannot be written is known before the work is done.
     writing: Any = nullcontext() if out is None else TableWriter(out, overwrite=overwrite, dialect=dialect)
-    with writing as writer, notes.listening():
+    columns = table_columns(path, dialect=dialect)
+    rows = rows_of_a_part(len(columns)) if rows is None else rows
+    keeping: Any = nullcontext()
+    if out is not None or model.columns.label in columns:
+        keeping = KeptRows(None if out is None else Path(out).parent, _scores_of_a_row(model.clf))
+    with writing as writer, notes.listening(), keeping as kept:
         evidence, labelled = gather_evidence(
-            model, path, rows=rows, dialect=dialect, notes=notes, on_rows=lambda n: on_rows("reading", n), each=each
+            model,
+            path,
+            rows=rows,
+            dialect=dialect,
+            notes=notes,
+            on_rows=lambda n: on_rows("reading", n),
+            each=each,
+            kept=kept,
         )
         adaptation = model.clf.adapt(evidence=evidence, level=level)
         found = Prediction(evidence, adaptation, sum(evidence.rows.values()))
         if writer is None and not labelled:
             return found
-        parts = model.parts(path, notes, rows=rows, dialect=dialect)
-        copies = repeat(None) if writer is None else iter_table(path, rows, verbatim=True, dialect=dialect)
-        for (part, probability), copy in zip(each(_probability, (model.clf, adaptation), parts), copies, strict=False):
-            if writer is not None:
-                writer.write(_with_predictions(copy, part, probability, model, adaptation))
-            if part.positive is not None and (part.positive >= 0).any():
-                _count(found, part, probability > 0.5, model)
-            on_rows("predicting", len(part))
+        for copy, records in _again(path, kept, rows, dialect, copied=writer is not None):
+            probability = _probability(model.clf, adaptation, kept.groups, records)
+            if copy is not None:
+                writer.write(_with_predictions(copy, kept.groups, records, probability, model, adaptation))
+            _count(found, kept.groups, records, probability > 0.5)
+            on_rows("predicting", len(records))
     return found
 
 
@@ -141,16 +160,17 @@ def gather_evidence(
     model: TableModel,
     path: str | Path,
     *,
-    rows: int = ROWS,
+    rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
     on_rows: Callable[[int], None] = lambda rows: None,
     each: Each = here,
+    kept: KeptRows | None = None,
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
     Groups that the model does not know, and rows without a group, are counted to the end of the file and are an error
-    then.
+    then. What is found of each row goes to ``kept``, if it is given, so that rows need not be scored again.
 
     Returns
     -------
@@ -162,11 +182,14 @@ def gather_evidence(
     evidence, labelled = Evidence(model.clf.fingerprint_), False
     unknown: Counter[str] = Counter()
     missing, total = 0, 0
+    rows = rows_of_a_part(len(table_columns(path, dialect=dialect))) if rows is None else rows
     parts = model.parts(path, notes, rows=rows, dialect=dialect)
-    for part, (nameless, strangers, seen) in each(_look, (model,), parts):
-        missing, unknown, total = missing + nameless, unknown + strangers, total + len(part)
-        if seen is not None:
-            evidence = evidence + seen
+    for part, seen in each(_look if kept is None else _look_closely, (model,), parts):
+        missing, unknown, total = missing + seen.missing, unknown + seen.unknown, total + len(part)
+        if seen.evidence is not None:
+            evidence = evidence + seen.evidence
+        if kept is not None and seen.records is not None:
+            kept.add(seen.records, seen.groups)
         labelled |= part.positive is not None and bool((part.positive >= 0).any())
         on_rows(len(part))
     if not total:
@@ -185,47 +208,93 @@ def gather_evidence(
     return evidence, labelled
 
 
-def _look(model: TableModel, part: Part) -> tuple[int, Counter[str], Evidence | None]:
-    """Of a part the rows without a group, those of groups that the model does not know, and else its evidence."""
-    unknown: Counter[str] = Counter()
-    missing = _count_unknown(model, part.X, unknown)
-    if missing or unknown:
-        return missing, unknown, None
+class _Seen(NamedTuple):
+    """What the first pass found of a part: rows without a group, those of unknown groups, and if there are none, all else."""
+
+    missing: int
+    unknown: Counter[str]
+    evidence: Evidence | None = None
+    records: np.ndarray | None = None
+    groups: Sequence[Group] = ()
+
+
+def _look(model: TableModel, part: Part) -> _Seen:
+    """Evidence alone."""
+    seen = _nameless_and_strangers(model, part.X)
+    if seen.missing or seen.unknown:
+        return seen
     with few_threads(len(part)):
-        return missing, unknown, model.clf.evidence(part.X)
+        return seen._replace(evidence=model.clf.evidence(part.X))
 
 
-def _probability(clf: CapeClassifier, adaptation: Adaptation, part: Part) -> np.ndarray:
+def _look_closely(model: TableModel, part: Part) -> _Seen:
+    """Evidence, and the record of each row."""
+    seen = _nameless_and_strangers(model, part.X)
+    if seen.missing or seen.unknown:
+        return seen
     with few_threads(len(part)):
-        return clf.predict_proba(part.X, adaptation=adaptation)[:, 1]
+        batch = model.clf._batch(part.X, None)
+        evidence, scores, unadapted = look_closely(batch)
+    records = np.zeros(len(part), row_type(len(scores)))
+    records["group"], records["unadapted"], records["scores"] = batch.groups.codes, unadapted, scores.T
+    records["positive"] = -1 if part.positive is None else part.positive
+    return seen._replace(
+        evidence=Evidence(model.clf.fingerprint_, evidence), records=records, groups=batch.groups.keys
+    )
 
 
-def _count_unknown(model: TableModel, X: pd.DataFrame, unknown: Counter[str]) -> int:
-    """Count the rows of groups that the model does not know into ``unknown``; gives the rows without a group."""
+def _nameless_and_strangers(model: TableModel, X: pd.DataFrame) -> _Seen:
     if not model.columns.groups:
-        return 0
+        return _Seen(0, Counter())
     table = X[list(model.columns.groups)]
     named = table.notna().all(axis=1)
+    unknown: Counter[str] = Counter()
     if named.any() and model.clf.unknown_groups != "pooled":
         groups = check_groups(table[named])
         for group, size in zip(groups.keys, np.bincount(groups.codes), strict=True):
             if group not in model.clf.models_:
                 unknown[group_name(group)] += int(size)
-    return int((~named).sum())
+    return _Seen(int((~named).sum()), unknown)
 
 
-def _groups_of(model: TableModel, X: pd.DataFrame) -> Any:
-    return check_groups(X[list(model.columns.groups)]) if model.columns.groups else everyone(len(X))
+def _scores_of_a_row(clf: CapeClassifier) -> int:
+    """How many scores a row has that some member may decide by: the same for all groups."""
+    return len(next(iter(clf.models_.values())).pool.models)
 
 
-def _with_predictions(copy, part, probability, model, adaptation) -> pd.DataFrame:
+def _again(path, kept, rows, dialect, *, copied) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
+    """The second pass: what was kept of the rows and, if they are to be copied, the rows as they stand in the file."""
+    kept.rewind()
+    if not copied:
+        while len(records := kept.take(rows)):
+            yield None, records
+        return
+    for copy in iter_table(path, rows, verbatim=True, dialect=dialect):
+        records = kept.take(len(copy))
+        if len(records) < len(copy):
+            raise TableError(f"{path} has got more rows while it was read.")
+        yield copy, records
+    if len(kept.take(1)):
+        raise TableError(f"{path} has lost rows while it was read.")
+
+
+def _probability(clf: CapeClassifier, adaptation: Adaptation, groups: list[Group], records: np.ndarray) -> np.ndarray:
+    """Of each row the probability that the member of its group gives a positive."""
+    probability = np.empty(len(records))
+    for code, group in enumerate(groups):
+        rows = np.flatnonzero(records["group"] == code)
+        pool, member = clf._model_of(group).pool, adaptation.groups[group].member
+        probability[rows] = pool.probability(records["scores"][rows, pool.model_of(member)], member)
+    return probability
+
+
+def _with_predictions(copy, groups, records, probability, model, adaptation) -> pd.DataFrame:
     """The rows as they came and three columns, under names that are free."""
-    groups = _groups_of(model, part.X)
-    thetas = np.array([adaptation.groups[key].theta for key in groups.keys])
+    thetas = np.array([adaptation.groups[group].theta for group in groups])
     added = {
         "prediction": model.columns.as_labels(probability > 0.5).to_numpy(),
         "probability": np.round(probability, 9),
-        "prevalence": np.round(thetas[groups.codes], 9),
+        "prevalence": np.round(thetas, 9)[records["group"]],
     }
     names = free_names(list(copy))
     return copy.assign(**{names[name]: values for name, values in added.items()})
@@ -242,22 +311,16 @@ def free_names(taken: list[str]) -> dict[str, str]:
     return names
 
 
-def _count(found: Prediction, part: Part, called: np.ndarray, model: TableModel) -> None:
-    """Add a part's labelled rows to the confusion counts."""
-    assert part.positive is not None
-    rows = part.positive >= 0
-    X, truth = part.X[rows], part.positive[rows]
-    groups = _groups_of(model, X)
-    for total, decided in ((found.cape, called[rows]), (found.unadapted, _decide_unadapted(model.clf, X))):
-        counts = confusion_by_group(truth, decided.astype(np.int8), sensitive_features=groups.codes, pos_label=1)
+def _count(found: Prediction, groups: list[Group], records: np.ndarray, called: np.ndarray) -> None:
+    """Add the labelled rows to the confusion counts."""
+    rows = np.flatnonzero(records["positive"] >= 0)
+    if len(rows) == 0:
+        return
+    some = records[rows]
+    for total, decided in ((found.cape, called[rows]), (found.unadapted, some["unadapted"])):
+        counts = confusion_by_group(
+            some["positive"], decided.astype(np.int8), sensitive_features=some["group"], pos_label=1
+        )
         for code, confusion in counts.items():
-            key = groups.keys[code]
-            total[key] = total[key] + confusion if key in total else confusion
-
-
-def _decide_unadapted(clf: CapeClassifier, X: pd.DataFrame) -> np.ndarray:
-    """What the model as trained, cut at 1/2, makes of each row."""
-    called = np.zeros(len(X), dtype=bool)
-    for part in clf._batch(X, None).parts():
-        called[all_if_none(part.rows.rows)] = part.model.decide_unadapted(part.rows)
-    return called
+            group = groups[code]
+            total[group] = total[group] + confusion if group in total else confusion

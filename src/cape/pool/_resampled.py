@@ -88,6 +88,19 @@ class ResampledPool:
         """Scores by the scorer, and each member's decision on each row, of shape (n_members, n_rows): a byte each."""
         return read_rows(X, self.positive, scoring=scorer.models, voting=self.members)
 
+    def score_all(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by the scorer, and by each of ``models``."""
+        scores = read_rows(X, self.positive, scoring=[*scorer.models, *self.members])[0]
+        return scores[: -len(self.members)], scores[-len(self.members) :]
+
+    def read_of(self, scores: np.ndarray) -> np.ndarray:
+        """What `read` gives, from the scores by each of ``models``."""
+        return scores > HALF
+
+    def model_of(self, member: int) -> int:
+        """Which of ``models`` a member decides by."""
+        return member
+
     def scores_of(self, X: Any, member: int) -> np.ndarray:
         """Rounded scores of one member."""
         return score_rows(self.members[member], X, self.positive)

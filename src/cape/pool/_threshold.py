@@ -69,6 +69,19 @@ class ThresholdPool:
         scores = read_rows(X, self.positive, scoring=[*scorer.models, self.model])[0]
         return scores[:-1], scores[-1]
 
+    def score_all(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by the scorer, and by each of ``models``."""
+        scores, read = self.read(X, scorer)
+        return scores, read[None]
+
+    def read_of(self, scores: np.ndarray) -> np.ndarray:
+        """What `read` gives, from the scores by each of ``models``."""
+        return scores[0]
+
+    def model_of(self, member: int) -> int:
+        """Which of ``models`` a member decides by: there is one."""
+        return 0
+
     def scores_of(self, X: Any, member: int) -> np.ndarray:
         """Rounded scores by which one member decides: the same for all."""
         return score_rows(self.model, X, self.positive)

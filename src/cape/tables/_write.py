@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,19 +57,23 @@ class TableWriter:
         self._dialect = dialect or Dialect("\t" if self._kind.startswith(".tsv") else ",")
         self._overwrite = overwrite
         self._sink: Any = None
+        self._writing: Future | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> TableWriter:
         self._temporary = self._stack.enter_context(new_file(self.path, overwrite=self._overwrite))
+        self._stack.callback(self._close)
+        self._behind = self._stack.enter_context(ThreadPoolExecutor(1))
         return self
 
     def __exit__(self, *error: Any) -> Any:
-        if self._sink is not None:
-            self._sink.close()
         return self._stack.__exit__(*error)
 
     def write(self, frame: pd.DataFrame) -> None:
-        """Add rows; every part must have the columns and types of the first."""
+        """Add rows; every part must have the columns and types of the first.
+
+        They are written while the caller goes on. What goes wrong is raised by the next call, or at the end.
+        """
         import pyarrow as pa
 
         table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
@@ -77,14 +82,31 @@ class TableWriter:
             self._sink = self._open(table.schema)
         elif table.schema.names != self._schema.names:
             raise ValueError(f"frame must have the columns {self._schema.names}, got {table.schema.names}.")
-        self._sink.write(table if self._kind.startswith((".csv", ".tsv")) else table.cast(self._schema))
+        if not self._kind.startswith((".csv", ".tsv")):
+            table = table.cast(self._schema)
+        self._wait()
+        self._writing = self._behind.submit(self._sink.write, table)
+
+    def _wait(self) -> None:
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _close(self) -> None:
+        try:
+            self._wait()
+        finally:
+            if self._sink is not None:
+                self._sink.close()
 
     def _open(self, schema: pa.Schema) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         if self._kind == ".parquet":
-            return parquet.ParquetWriter(self._temporary, schema)
+            # A dictionary of floats, which seldom repeat, makes the file larger and takes four times as long.
+            words = [field.name for field in schema if not pa.types.is_floating(field.type)]
+            return parquet.ParquetWriter(self._temporary, schema, use_dictionary=words)
         if self._kind in (".feather", ".arrow"):
             return pa.ipc.new_file(str(self._temporary), schema)
         return _CsvSink(self._temporary, schema.names, self._dialect, gzipped=self._kind.endswith(".gz"))
