@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
-from cape.mixture import fit_mixture, pairs_together
+from cape.mixture import _nested_cuts, fit_mixture, pairs_together
 
 
 def draw(random, positive, n):
@@ -123,5 +123,8 @@ def test_pairs_together_add_up_over_rows(n_models, n, m, seed):
         whole == pairs_together(s[:, :n], positives, negatives) + pairs_together(s[:, n:], positives, negatives)
     ).all()
     assert (n_models * (n + m) <= whole).all() and (whole <= n_models**2 * (n + m)).all()
+    for together, cuts in zip(whole, _nested_cuts(positives, negatives), strict=True):
+        cells = np.searchsorted(cuts, s, side="left")
+        assert together == (cells[:, None] == cells[None]).sum()
     assert (np.diff(whole) <= 0).all()  # finer cells hold fewer together
     assert (pairs_together(np.repeat(s[:1], n_models, axis=0), positives, negatives) == n_models**2 * (n + m)).all()

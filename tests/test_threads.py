@@ -25,6 +25,15 @@ def test_an_error_comes_through(threads):
         list(in_threads(lambda i: 1 // i, [1, 0, 2], threads))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_items_are_taken_as_they_are_needed(threads):
+    taken, results = [], 0
+    for _ in in_threads(lambda i: i, (taken.append(i) or i for i in range(50)), threads):
+        results += 1
+        assert len(taken) <= results + threads
+    assert results == 50
+
+
 def test_the_limit_is_lifted_when_the_last_one_leaves():
     before = blas_threads()
     with blas_in_one_thread():

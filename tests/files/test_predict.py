@@ -53,6 +53,55 @@ def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix)
     assert len(table) == len(new) and list(table)[: len(list(new))] == list(new)
 
 
+@pytest.mark.parametrize("settings", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}])
+@pytest.mark.parametrize("scores", ["refit", "folds"])
+def test_each_row_is_scored_once_and_predicted_as_in_memory(tmp_path, people_folder, new, monkeypatch, settings, scores):
+    from cape.files import train_file
+    from cape.group import GroupModel
+
+    settings = {"cv": 2, "quantifier": "spa", "scores": scores, **settings}
+    model = train_file(
+        people_folder / "train.csv", None, label="y", group=["race"], learner="logistic", settings=settings
+    )
+    frame = read_table(people_folder / "new.csv", types=model.columns.types(labels=True))
+    X = model.columns.table(frame, "new.csv", Notes())
+    probability = model.clf.predict_proba(X)[:, 1]
+    unadapted = np.zeros(len(X))
+    for group, group_model in model.clf.models_.items():
+        rows = (X["race"] == group).to_numpy()
+        prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
+        without_cape = group_model.pool.models if settings["pool"] == "threshold" else group_model.scorer.models
+        unadapted[rows] = np.mean([model.predict_proba(prepared)[:, 1] for model in without_cape], axis=0) > 0.5
+
+    prepared_rows = []
+    plain = GroupModel.prepared
+    monkeypatch.setattr(GroupModel, "prepared", lambda self, X: prepared_rows.append(len(X)) or plain(self, X))
+    found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv", rows=300)
+    assert sum(prepared_rows) == found.rows == 700
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8)
+    for counted, called in ((found.cape, probability > 0.5), (found.unadapted, unadapted)):
+        assert counted == confusion_by_group(new["y"], called.astype(int), sensitive_features=new["race"])
+
+
+@pytest.mark.parametrize(("rows_then", "word"), [(699, "lost"), (701, "got more")])
+def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, rows_then, word):
+    path = tmp_path / "new.csv"
+    new.to_csv(path, index=False)
+
+    def change_it(stage, rows):
+        pd.concat([new, new.head(1)]).head(rows_then).to_csv(path, index=False)
+
+    with pytest.raises(TableError, match=rf"new\.csv has {word} rows while it was read"):
+        predict_file(people_model, path, tmp_path / "out.csv", on_rows=change_it)
+    assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
+
+
+def test_nothing_is_kept_when_nothing_is_asked_for(tmp_path, people_model, new, monkeypatch):
+    new.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.setattr("cape.files._predict.KeptRows", None)
+    assert predict_file(people_model, tmp_path / "new.csv").rows == 700
+
+
 def test_fields_of_a_csv_are_copied_as_they_stand(tmp_path, people_folder, people_model):
     lines = (people_folder / "new.csv").read_text().splitlines()
     predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")

@@ -4,6 +4,7 @@ import csv
 import io
 
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,35 @@ def test_after_an_error_nothing_is_left(tmp_path):
         writer.write(FRAME)
         writer.write(FRAME[["n"]])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_an_error_behind_the_callers_back_is_raised_and_nothing_is_left(tmp_path, parts):
+    odd = pd.DataFrame({"x": [1.0]})
+    with pytest.raises(OSError, match="disk"), TableWriter(tmp_path / "t.parquet") as writer:
+        writer.write(odd)
+        writer._sink = FullDisk(writer._sink)
+        for _ in range(parts):
+            writer.write(odd)
+    assert list(tmp_path.iterdir()) == []
+
+
+class FullDisk:
+    def __init__(self, sink):
+        self.close = sink.close
+
+    def write(self, table):
+        raise OSError("disk full")
+
+
+def test_floats_have_no_dictionary_and_words_do(tmp_path):
+    with TableWriter(tmp_path / "t.parquet") as writer:
+        writer.write(FRAME)
+    group = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0)
+    by_dictionary = {
+        group.column(i).path_in_schema: any("DICTIONARY" in e for e in group.column(i).encodings) for i in range(4)
+    }
+    assert by_dictionary["text"] and not by_dictionary["x"]
 
 
 def test_a_file_is_replaced_only_on_request(tmp_path):
