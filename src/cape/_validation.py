@@ -58,7 +58,6 @@ __all__ = [
 ]
 
 fit_context = _fit_context
-number_of_rows = _num_samples
 
 Group = Hashable
 
@@ -78,6 +77,12 @@ def pickable(X: Any) -> Any:
     return array
 
 
+def number_of_rows(X: Any) -> int:
+    """Of a table or a column of any kind."""
+    # scikit-learn's way takes 40 times as long
+    return len(X) if isinstance(X, Groups) or (type(X) is np.ndarray and X.ndim) else _num_samples(X)
+
+
 def check_columns(estimator: Any, X: Any) -> None:
     """Raise unless X has the columns that the fitted estimator knows."""
     if hasattr(estimator, "n_features_in_") and getattr(X, "ndim", 2) != 2:
@@ -85,6 +90,9 @@ def check_columns(estimator: Any, X: Any) -> None:
             f"X must be a table of shape (n_samples, {estimator.n_features_in_}), got an array of shape {X.shape}. "
             "Reshape your data: X.reshape(1, -1) if it is one row."
         )
+    if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
+        if X.shape[1:] == (getattr(estimator, "n_features_in_", None),):
+            return  # nothing else would be looked at, and a single row should not wait for it
     validate_data(estimator, X, skip_check_array=True, reset=False)
 
 
@@ -144,7 +152,7 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> None:
 
 def check_same_length(**columns: Any) -> int:
     """Number of rows that all named columns share, or an error that names each length."""
-    lengths = {name: _num_samples(column) for name, column in columns.items() if column is not None}
+    lengths = {name: number_of_rows(column) for name, column in columns.items() if column is not None}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise ValueError(f"{' and '.join(lengths)} must have the same number of rows, but {came}.")
@@ -225,8 +233,8 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     if sample_weight is None:
         return None
     weights = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
-    if weights.shape != (_num_samples(X),):
-        raise ValueError(f"sample_weight must be a number for each of {_num_samples(X)} rows, got {weights.shape}.")
+    if weights.shape != (number_of_rows(X),):
+        raise ValueError(f"sample_weight must be a number for each of {number_of_rows(X)} rows, got {weights.shape}.")
     if (weights < 0).any():
         raise ValueError(f"sample_weight must be at least 0 in every row, got {weights.min()}.")
     if not weights.any():

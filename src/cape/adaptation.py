@@ -50,11 +50,13 @@ def nearest_member(predicted_prevalences: np.ndarray, thetas: np.ndarray, estima
 
 
 def _nearest(predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float) -> np.ndarray:
-    """The same for one batch, several times faster: only members that are equally near have to be told apart."""
-    distance = np.round(np.abs(predicted_prevalences - q), 12)
-    tied = np.flatnonzero(distance == distance.min())
-    if len(tied) == 1:
-        return tied[0]
+    """The same for one batch, several times faster: only the nearest have to be rounded and told apart."""
+    distance = np.abs(predicted_prevalences - q)
+    near = np.flatnonzero(distance <= distance.min() + 1e-11)
+    if len(near) == 1:
+        return near[0]
+    rounded = np.round(distance[near], 12)
+    tied = near[rounded == rounded.min()]
     return tied[np.lexsort((tied, thetas[tied], np.round(np.abs(thetas[tied] - q), 12)))[0]]
 
 

@@ -135,8 +135,9 @@ class ScoreHistogram:
 
     def above(self) -> np.ndarray:
         """How many scores lie strictly above each cut: ``-1`` (all), every edge, and ``ONE`` (none)."""
-        tail = np.cumsum(self.counts[::-1])[::-1]
-        return np.concatenate([tail, [tail[-1] * 0]])
+        above = np.zeros(len(self.counts) + 1, dtype=self.counts.dtype)
+        np.cumsum(self.counts[::-1], out=above[-2::-1])
+        return above
 
     def merged(self, edges: np.ndarray) -> np.ndarray:
         """Counts in the coarser cells that ``edges``, a subset of this histogram's, make."""

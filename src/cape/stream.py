@@ -89,7 +89,9 @@ class RollingCape:
         read = [part.model.read(part.rows) for part in parts]
         positive = np.zeros(n_rows, dtype=bool)
         for part, (scores, decisive) in zip(parts, read, strict=True):
-            window = self._windows.setdefault(part.group, _Window(part.model))
+            if part.group not in self._windows:
+                self._windows[part.group] = _Window(part.model)
+            window = self._windows[part.group]
             rows = all_if_none(part.rows.rows)
             each = zip(scores.T.tolist(), decisive.T.tolist(), moments[rows].tolist(), strict=True)
             positive[rows] = [self._step(window, *row) for row in each]

@@ -97,7 +97,8 @@ class ThresholdPool:
     def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
         """Share of rows above each cut."""
         histogram = evidence.scores if evidence.tally is None else evidence.tally
-        return histogram.above() / histogram.counts.sum()
+        above = histogram.above()
+        return above / above[0]
 
     def decide_each(self, read: np.ndarray) -> np.ndarray:
         """Each cut's decision on each row, of shape (n_rows, n_members)."""

@@ -107,8 +107,7 @@ class Quantifier(BaseEstimator):
         -------
         float in [0, 1]
         """
-        if not hasattr(self, "informative_"):  # a tenth of what check_is_fitted costs, which is as long as the estimate
-            check_is_fitted(self)
+        self._check_fitted()
         scores = np.ravel(np.asarray(scores, dtype=np.float64))
         if len(scores) == 0:
             raise ValueError("scores must hold at least one, got none.")
@@ -129,7 +128,7 @@ class Quantifier(BaseEstimator):
         -------
         ndarray of shape (n_rows,)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._estimate_each(scores) if self.informative_ else np.full(scores.shape[1], self.prevalence_)
 
     def interval(self, batch: ScoreHistogram, level: float = 0.95) -> tuple[float, float]:
@@ -179,8 +178,12 @@ class Quantifier(BaseEstimator):
         t, f, m = (Moments.of(self._statistic(h, estimate), h) for h in (self.positives_, self.negatives_, batch))
         return moment_interval(t, f, m, level)
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "informative_"):  # a tenth of what check_is_fitted costs, which is as long as an estimate
+            check_is_fitted(self)
+
     def _check_batch(self, batch: ScoreHistogram) -> None:
-        check_is_fitted(self)
+        self._check_fitted()
         if not batch.counts.sum() > 0:
             raise ValueError("batch must hold at least one row, got an empty histogram.")
 
