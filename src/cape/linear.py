@@ -68,7 +68,8 @@ class LinearStack:
 
         They are written to ``out``, of shape (n_models, n_rows), or else valid until the next block.
         """
-        columns = X.T if X.flags.c_contiguous or X.flags.f_contiguous else np.ascontiguousarray(X).T
+        # BLAS takes rows or columns at any distance, if what is in them lies side by side.
+        columns = X.T if X.itemsize in X.strides else np.ascontiguousarray(X).T
         n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
         size = min(max(_NUMBERS_AT_ONCE // len(columns), 64), n_rows)
         taken, products = np.empty((size, len(columns)), dtype=X.dtype), np.empty((len(self.weights), size))
@@ -77,10 +78,12 @@ class LinearStack:
                 stop = min(start + size, n_rows)
                 if isinstance(rows, slice):
                     block = columns[:, rows.start + start : rows.start + stop]
+                elif columns.flags.f_contiguous:  # without "clip" numpy would make a copy in between
+                    block = columns.T.take(rows[start:stop], axis=0, out=taken[: stop - start], mode="clip").T
                 elif columns.flags.c_contiguous:
                     block = columns.take(rows[start:stop], axis=1)
-                else:  # without "clip" numpy would make a copy in between
-                    block = columns.T.take(rows[start:stop], axis=0, out=taken[: stop - start], mode="clip").T
+                else:  # of which take would copy all
+                    block = columns.T[rows[start:stop]].T
                 found = products[:, : stop - start] if out is None else out[:, start:stop]
                 with np.errstate(invalid="ignore"):  # infinite features are for the caller to find
                     np.matmul(self.weights, block, out=found)
