@@ -77,7 +77,7 @@ def test_pieces_and_threads_do_not_show(learner, pool, groups, in_pieces):
         lambda X: np.column_stack([X, X])[:, : X.shape[1]],
         lambda X: X.astype(np.float32),
     ],
-    ids=["columns first", "pandas", "every second column", "every second row", "part of a wider table", "single precision"],
+    ids=["columns first", "pandas", "every second column", "every second row", "part of wider", "single precision"],
 )
 def test_tables_of_any_layout_give_the_same(kind, scores, groups, in_pieces):
     X, _, z = table(2000, groups, 1)

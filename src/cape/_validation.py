@@ -90,9 +90,9 @@ def check_columns(estimator: Any, X: Any) -> None:
             f"X must be a table of shape (n_samples, {estimator.n_features_in_}), got an array of shape {X.shape}. "
             "Reshape your data: X.reshape(1, -1) if it is one row."
         )
-    if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
-        if X.shape[1:] == (getattr(estimator, "n_features_in_", None),):
-            return  # nothing else would be looked at, and a single row should not wait for it
+    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
+    if nameless and X.shape[1:] == (getattr(estimator, "n_features_in_", None),):
+        return  # nothing else would be looked at, and a single row should not wait for it
     validate_data(estimator, X, skip_check_array=True, reset=False)
 
 

@@ -55,7 +55,9 @@ def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix)
 
 @pytest.mark.parametrize("settings", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}])
 @pytest.mark.parametrize("scores", ["refit", "folds"])
-def test_each_row_is_scored_once_and_predicted_as_in_memory(tmp_path, people_folder, new, monkeypatch, settings, scores):
+def test_each_row_is_scored_once_and_predicted_as_in_memory(
+    tmp_path, people_folder, new, monkeypatch, settings, scores
+):
     from cape.files import train_file
     from cape.group import GroupModel
 

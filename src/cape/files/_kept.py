@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ def row_type(n_models: int) -> np.dtype:
     >>> row_type(1).itemsize
     14
     """
-    return np.dtype([("group", np.int32), ("positive", np.int8), ("unadapted", bool), ("scores", np.int64, (n_models,))])
+    scores = ("scores", np.int64, (n_models,))
+    return np.dtype([("group", np.int32), ("positive", np.int8), ("unadapted", bool), scores])
 
 
 class KeptRows:
@@ -49,13 +51,15 @@ class KeptRows:
         self.groups: list[Group] = []
         self._type = row_type(n_models)
         self._codes: dict[Group, int] = {}
-        self._file = tempfile.TemporaryFile(dir=folder)
+        self._folder = folder
+        self._stack = ExitStack()
 
     def __enter__(self) -> KeptRows:
+        self._file = self._stack.enter_context(tempfile.TemporaryFile(dir=self._folder))
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._file.close()
+        self._stack.close()
 
     def add(self, records: np.ndarray, groups: Sequence[Group]) -> None:
         """Add rows whose group is a place in ``groups``."""

@@ -209,7 +209,7 @@ def gather_evidence(
 
 
 class _Seen(NamedTuple):
-    """What the first pass found of a part: rows without a group, those of unknown groups, and if there are none, all else."""
+    """What the first pass found of a part: rows without a group, those of unknown groups; without such, all else."""
 
     missing: int
     unknown: Counter[str]
@@ -238,9 +238,7 @@ def _look_closely(model: TableModel, part: Part) -> _Seen:
     records = np.zeros(len(part), row_type(len(scores)))
     records["group"], records["unadapted"], records["scores"] = batch.groups.codes, unadapted, scores.T
     records["positive"] = -1 if part.positive is None else part.positive
-    return seen._replace(
-        evidence=Evidence(model.clf.fingerprint_, evidence), records=records, groups=batch.groups.keys
-    )
+    return seen._replace(evidence=Evidence(model.clf.fingerprint_, evidence), records=records, groups=batch.groups.keys)
 
 
 def _nameless_and_strangers(model: TableModel, X: pd.DataFrame) -> _Seen:
@@ -322,5 +320,5 @@ def _count(found: Prediction, groups: list[Group], records: np.ndarray, called: 
             some["positive"], decided.astype(np.int8), sensitive_features=some["group"], pos_label=1
         )
         for code, confusion in counts.items():
-            group = groups[code]
+            group = groups[code]  # type: ignore[call-overload]
             total[group] = total[group] + confusion if group in total else confusion
