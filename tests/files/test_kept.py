@@ -45,6 +45,6 @@ def test_the_file_has_no_name(tmp_path):
 
 
 def test_a_full_disk_says_so(monkeypatch):
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb", buffering=0))
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
     with KeptRows(None, 1) as kept, pytest.raises(OSError, match="No space left"):
         kept.add(np.zeros(1000, row_type(1)), ["a"])
