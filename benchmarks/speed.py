@@ -17,7 +17,7 @@ import pandas as pd
 from cluster import cluster_records
 from learners import fit_ratios, growth, growth_in_k, member_ratios, memory_records, predict_ratios
 from peers import fit_peers
-from quantifiers import NAMES, quantifier_ratios
+from quantifiers import FAST, NAMES, quantifier_ratios
 from windows import compas, stream_records, synthetic, windows
 
 from files import file_records
@@ -43,18 +43,18 @@ def measure(quick, only):
             yield from fit_ratios("logistic", n, 2, random, rounds=rounds + 2)
         if not quick:
             for groups in (2, 20):
-                yield from fit_ratios("logistic", 1_000_000, groups, random, rounds=1)
-        yield from fit_ratios("logistic", sizes[-1], 20, random, rounds=3)
+                yield from fit_ratios("logistic", 1_000_000, groups, random, rounds=3)
+        yield from fit_ratios("logistic", sizes[-1], 20, random, rounds=rounds)
         yield from member_ratios("logistic", sizes[-1] // 2, random, rounds=rounds + 2)
-        yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=2)
-        yield from member_ratios("boosting", sizes[-1] // 2, random, rounds=3)
+        yield from fit_ratios("boosting", sizes[-1], 2, random, rounds=3)
+        yield from member_ratios("boosting", sizes[-1] // 2, random, rounds=rounds + 2)
         yield from growth_in_k("logistic", sizes[-1], random, rounds=3)
     if wanted("memory"):
         yield from memory_records(100_000 if quick else 1_000_000, random)
     if wanted("quantifiers"):
         for name in NAMES:
             for n in (20, 1000, 1_000_000) if quick else (20, 100, 1000, 10_000, 100_000, 1_000_000):
-                yield quantifier_ratios(name, n, random, rounds=rounds)
+                yield quantifier_ratios(name, n, random, rounds=8 * rounds if name in FAST else rounds)
     if wanted("peers"):
         yield from fit_peers(4000, random, rounds=3)
         if not quick:

@@ -160,8 +160,9 @@ def test_debug_shows_the_trace_and_bugs_say_so(cape, monkeypatch):
     one_line(err, "unexpected ZeroDivisionError", "--debug")
 
 
-def test_the_installed_command_gives_its_exit_code(tmp_path):
-    command = [sys.executable, "-c", "from cape.cli import main; main()", "info", str(tmp_path / "nothing.cape")]
+@pytest.mark.parametrize("how", [["-c", "from cape.cli import main; main()"], ["-m", "cape"]])
+def test_the_installed_command_gives_its_exit_code(tmp_path, how):
+    command = [sys.executable, *how, "info", str(tmp_path / "nothing.cape")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error: there is no file")
 
