@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,6 +138,55 @@ def test_wrong_input_changes_nothing(shared_clf):
 def test_a_window_must_make_sense(shared_clf, window):
     with pytest.raises(ValueError, match="window must be"):
         RollingCape(shared_clf, window)
+
+
+def test_a_window_of_numpys_is_a_span_of_time(shared_clf):
+    rolling = RollingCape(shared_clf, np.timedelta64(5, "m"))
+    assert rolling.window == timedelta(minutes=5)
+    assert RollingCape.from_json(shared_clf, rolling.to_json()).window == rolling.window
+    with pytest.raises(ValueError, match="window must be"):
+        RollingCape(shared_clf, np.timedelta64("NaT"))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        lambda hours: hours.astype("datetime64[s]"),
+        lambda hours: [str(hour) for hour in hours],
+        lambda hours: pd.DatetimeIndex(hours).tz_localize("UTC").tz_convert("Asia/Tokyo"),
+        lambda hours: [hour.item() for hour in hours.astype("datetime64[us]")],
+    ],
+    ids=["seconds", "text", "with a zone", "Python's"],
+)
+def test_times_of_any_kind(shared_clf, times):
+    expected, found = (RollingCape(shared_clf, timedelta(hours=3)) for _ in range(2))
+    expected.predict(X[:20], sensitive_features=z[:20], times=HOURS[:20])
+    found.predict(X[:20], sensitive_features=z[:20], times=times(HOURS[:20]))
+    assert found.to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([1e9, 2e9], "times must be dates and times, got .*numbers"),
+        (["foo", "bar"], "times must be dates and times, got .*foo"),
+        (np.array(["2500-01-01", "2500-01-02"], "M8[s]"), "times must lie between the years 1678 and 2262"),
+        ([pd.NaT, pd.Timestamp("2024-01-01")], "times must be known for every row, got 1 missing"),
+    ],
+)
+def test_what_is_no_time_changes_nothing(shared_clf, times, message):
+    rolling = RollingCape(shared_clf, timedelta(hours=3))
+    rolling.predict(X[:5], sensitive_features=z[:5], times=HOURS[:5])
+    before = rolling.to_json()
+    with pytest.raises(ValueError, match=message):
+        rolling.predict(X[:2], sensitive_features=z[:2], times=times)
+    assert rolling.to_json() == before
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"window":5,"fingerprint":null,"now":null,"groups":[]}'])
+def test_what_is_no_stream_is_refused(shared_clf, text):
+    with pytest.raises(ValueError, match="text must be a stream's JSON|clf must be the model of the stream"):
+        RollingCape.from_json(shared_clf, text)
 
 
 def test_times_go_with_windows_of_time(shared_clf):

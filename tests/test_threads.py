@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+import sklearn
 from threadpoolctl import threadpool_info
 
 from cape._threads import blas_in_one_thread, in_threads
@@ -23,6 +24,25 @@ def test_results_come_in_order(threads):
 def test_an_error_comes_through(threads):
     with pytest.raises(ZeroDivisionError):
         list(in_threads(lambda i: 1 // i, [1, 0, 2], threads))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_have_the_callers_configuration_of_scikit_learn(threads):
+    with sklearn.config_context(transform_output="pandas"):
+        found = list(in_threads(lambda i: sklearn.get_config()["transform_output"], range(3), threads))
+    assert found == ["pandas"] * 3
+
+
+def test_after_an_error_nothing_new_is_begun():
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        return 1 // i
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(work, range(100), 2))
+    assert len(begun) <= 3
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

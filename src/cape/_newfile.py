@@ -47,7 +47,10 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     ['a.txt']
     """
     path = check_free(path, overwrite=overwrite)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:  # which names the temporary file
+        raise OSError(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     temporary = Path(name)
     try:

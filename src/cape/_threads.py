@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+from sklearn import config_context, get_config
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.parallel import _get_threadpool_controller
 
@@ -28,8 +29,17 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -
     if threads < 2:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(threads) as executor:
-        yield from in_order(lambda item: executor.submit(work, item), items, most=threads + 1)
+    config = get_config()  # of this thread; others would have scikit-learn's defaults
+
+    def work_alike(item: Any) -> Any:
+        with config_context(**config):
+            return work(item)
+
+    executor = ThreadPoolExecutor(threads)
+    try:
+        yield from in_order(lambda item: executor.submit(work_alike, item), items, most=threads + 1)
+    finally:
+        executor.shutdown(cancel_futures=True)  # after an error nobody waits for what has not begun
 
 
 def in_order(submit: Callable[[Any], Any], items: Iterable[Any], most: int) -> Iterator[Any]:

@@ -171,7 +171,9 @@ class Adaptation:
             groups = {group_from_json(entry.pop("group")): GroupAdaptation(**entry) for entry in content["groups"]}
             return cls(content["fingerprint"], groups, content["level"])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"text must be an adaptation's JSON, as to_json writes it, got {text[:60]!r}.") from error
+            raise ValueError(
+                f"text must be an adaptation's JSON, as to_json writes it, got {str(text)[:60]!r}."
+            ) from error
 
     def __repr__(self) -> str:
         if not self.groups:

@@ -125,7 +125,7 @@ class Evidence:
             groups = {group_from_json(entry["group"]): GroupEvidence._from_json(entry) for entry in content["groups"]}
             return cls(str(content["fingerprint"]), groups)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise ValueError(f"text must be evidence's JSON, as to_json writes it, got {text[:60]!r}.") from error
+            raise ValueError(f"text must be evidence's JSON, as to_json writes it, got {str(text)[:60]!r}.") from error
 
     def __add__(self, other: Evidence) -> Evidence:
         if isinstance(other, int) and other == 0:  # the start of sum()

@@ -56,6 +56,8 @@ class RollingCape:
     def __init__(self, clf: CapeClassifier, window: int | timedelta):
         check_is_fitted(clf)
         clf._refuse_row_keepers("RollingCape")
+        if isinstance(window, np.timedelta64):  # which Python takes for a whole number
+            window = window.astype("timedelta64[us]").item()
         if isinstance(window, timedelta):
             good = window > timedelta(0)
         else:
@@ -127,12 +129,12 @@ class RollingCape:
         check_is_fitted(clf)
         try:
             content = json.loads(text)
-            window, fingerprint = content["window"], content["fingerprint"]
+            window, fingerprint = content["window"], str(content["fingerprint"])
             rolling = cls(clf, timedelta(**window) if isinstance(window, Mapping) else window)
             rolling._now = content["now"]
             rows_of = {group_from_json(entry["group"]): entry["rows"] for entry in content["groups"]}
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"text must be a stream's JSON, as to_json writes it, got {text[:60]!r}.") from error
+            raise ValueError(f"text must be a stream's JSON, as to_json writes it, got {str(text)[:60]!r}.") from error
         if fingerprint != clf.fingerprint_:
             raise ValueError(
                 f"clf must be the model of the stream (fingerprint {fingerprint[:12]}), got {clf.fingerprint_[:12]}."
@@ -169,7 +171,7 @@ class RollingCape:
             return np.zeros(n_rows, dtype=np.int64)
         if times is None:
             raise ValueError(f"times must be given for a window of time (window={self.window!r}), got None.")
-        moments = np.asarray(times, dtype="datetime64[ns]").ravel()
+        moments = _in_nanoseconds(times)
         check_same_length(X=np.empty(n_rows), times=moments)
         if np.isnat(moments).any():
             raise ValueError(f"times must be known for every row, got {np.isnat(moments).sum()} missing.")
@@ -177,6 +179,24 @@ class RollingCape:
         if (np.diff(moments) < 0).any() or (n_rows and self._now is not None and moments[0] < self._now):
             raise ValueError("times must never be earlier than those of the rows before, got rows that go back.")
         return moments
+
+
+def _in_nanoseconds(times: Any) -> np.ndarray:
+    """Times of any kind that numpy and pandas know; those without a zone are taken for UTC."""
+    given = np.ravel(np.asarray(times))
+    if given.dtype.kind != "M":
+        import pandas as pd
+
+        try:
+            if given.dtype.kind in "biufc":
+                raise TypeError("numbers")
+            given = pd.to_datetime(given, utc=True, format="ISO8601").tz_localize(None).to_numpy()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"times must be dates and times, got {str(times)[:60]!r}: {error}.") from None
+    moments = given.astype("datetime64[ns]")
+    if (moments.astype(given.dtype) != given)[~np.isnat(given)].any():
+        raise ValueError("times must lie between the years 1678 and 2262, got others.")
+    return moments
 
 
 def sorted_by_group(windows: Mapping[Group, _Window]) -> list[tuple[Group, _Window]]:

@@ -1,8 +1,10 @@
 """The command line as a new user meets it: help, results, mistakes in one line, exit codes."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
@@ -165,6 +167,21 @@ def test_the_installed_command_gives_its_exit_code(tmp_path, how):
     command = [sys.executable, *how, "info", str(tmp_path / "nothing.cape")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error: there is no file")
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "stopped."), ("SIGTERM", 143, "")])
+def test_a_command_that_is_stopped_leaves_nothing_half_written(tmp_path, people_folder, sent, code, said):
+    many, out = tmp_path / "many.csv", tmp_path / "out"
+    pd.concat([pd.read_csv(people_folder / "new.csv")] * 400).to_csv(many, index=False)
+    out.mkdir()
+    command = [sys.executable, "-m", "cape", "predict", str(people_folder / "m.cape"), str(many)]
+    process = subprocess.Popen([*command, "--out", str(out / "p.csv")], stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(out.iterdir()):
+        time.sleep(0.01)
+    process.send_signal(getattr(signal, sent))
+    _, err = process.communicate()
+    assert process.returncode == code and err.strip() == said
+    assert list(out.iterdir()) == []
 
 
 def test_conditions():

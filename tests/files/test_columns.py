@@ -97,6 +97,7 @@ def test_another_type_is_converted_when_harmless_and_said(column, values, expect
     [
         ("n", ["1", "many"], r"column 'n': numbers in training, here text such as 'many' \(1 rows\)"),
         ("n", pd.to_datetime(["2020-01-01"] * 2), r"column 'n': numbers in training, here dates"),
+        ("d", [2019, 2020], r"column 'd': dates in training, here numbers such as '2019'"),
         ("d", ["soon", "later"], r"column 'd': dates in training, here text such as 'soon' \(2 rows\)"),
         ("f", [2, 1], r"column 'f': true or false in training, here numbers such as '2'"),
         ("f", ["maybe", "true"], r"column 'f': true or false in training, here text such as 'maybe'"),

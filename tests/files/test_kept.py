@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.files._kept import KeptRows, row_type
+from cape.tables import TableError
 
 
 @settings(max_examples=30, deadline=None)
@@ -46,5 +47,8 @@ def test_the_file_has_no_name(tmp_path):
 
 def test_a_full_disk_says_so(monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
-    with KeptRows(None, 1) as kept, pytest.raises(OSError, match="No space left"):
+    with (
+        KeptRows(None, 1) as kept,
+        pytest.raises(TableError, match="no room for the scores of rows, 14 bytes each: No space left"),
+    ):
         kept.add(np.zeros(1000, row_type(1)), ["a"])

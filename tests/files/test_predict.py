@@ -1,5 +1,7 @@
 """Prediction of files: the same as in memory, for any cut into parts, with the rows as they came."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,25 +79,76 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
 
     prepared_rows = []
     plain = GroupModel.prepared
+    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
     monkeypatch.setattr(GroupModel, "prepared", lambda self, X: prepared_rows.append(len(X)) or plain(self, X))
-    found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv", rows=300)
+    found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv", rows=100)
     assert sum(prepared_rows) == found.rows == 700
     np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8)
     for counted, called in ((found.cape, probability > 0.5), (found.unadapted, unadapted)):
         assert counted == confusion_by_group(new["y"], called.astype(int), sensitive_features=new["race"])
 
 
-@pytest.mark.parametrize(("rows_then", "word"), [(699, "lost"), (701, "got more")])
-def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, rows_then, word):
+@pytest.mark.parametrize("order", [range(699), [*range(700), 0], range(699, -1, -1)])
+def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, order):
     path = tmp_path / "new.csv"
     new.to_csv(path, index=False)
 
     def change_it(stage, rows):
-        pd.concat([new, new.head(1)]).head(rows_then).to_csv(path, index=False)
+        new.iloc[order].to_csv(path, index=False)
 
-    with pytest.raises(TableError, match=rf"new\.csv has {word} rows while it was read"):
+    with pytest.raises(TableError, match=r"new\.csv has changed while it was read"):
         predict_file(people_model, path, tmp_path / "out.csv", on_rows=change_it)
     assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
+
+
+def test_an_error_in_one_of_two_threads_leaves_no_file(tmp_path, people_folder, people_model, monkeypatch):
+    from cape.group import GroupModel
+
+    def fail_in_the_middle(self, X):
+        seen.append(len(X))
+        if len(seen) == 5:
+            raise RuntimeError("no more")
+        return plain(self, X)
+
+    seen, plain = [], GroupModel.prepared
+    monkeypatch.setattr(GroupModel, "prepared", fail_in_the_middle)
+    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
+    with pytest.raises(RuntimeError, match="no more"):
+        predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=100)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_warned_of_in_a_thread_is_a_note(people_folder, people_model, monkeypatch):
+    from cape.group import GroupModel
+
+    plain = GroupModel.prepared
+    monkeypatch.setattr(GroupModel, "prepared", lambda self, X: warnings.warn("odd", stacklevel=1) or plain(self, X))
+    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
+    notes = Notes()
+    predict_file(people_model, people_folder / "new.csv", rows=100, notes=notes)
+    assert list(notes).count("odd") == 1
+
+
+def test_from_csv_to_a_format_with_types_numbers_are_numbers(tmp_path, people_model, new):
+    new.to_csv(tmp_path / "new.csv", index=False)
+    predict_file(people_model, tmp_path / "new.csv", tmp_path / "out.parquet", rows=300)
+    out = pd.read_parquet(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(out[list(new)], new, check_dtype=False)
+    assert out["prediction"].dtype == out["y"].dtype and out["y"].dtype.kind == "i"
+
+
+def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new):
+    new.assign(note=np.where(new.index % 7 == 0, "=1+1", "fine")).to_csv(tmp_path / "new.csv", index=False)
+    for name, said in {"out.csv": True, "out.parquet": False}.items():
+        notes = Notes()
+        predict_file(people_model, tmp_path / "new.csv", tmp_path / name, rows=300, notes=notes)
+        assert any(note.startswith("100 fields that a spreadsheet would run") for note in notes) == said
+
+
+def test_a_table_without_columns(tmp_path, people_model):
+    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "bare.parquet")
+    with pytest.raises(TableError, match="has no column"):
+        predict_file(people_model, tmp_path / "bare.parquet")
 
 
 def test_nothing_is_kept_when_nothing_is_asked_for(tmp_path, people_model, new, monkeypatch):

@@ -3,6 +3,7 @@
 import csv
 import io
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
@@ -41,9 +42,13 @@ def test_after_an_error_nothing_is_left(tmp_path):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_an_error_behind_the_callers_back_is_raised_and_nothing_is_left(tmp_path, parts):
+@pytest.mark.parametrize("background", [False, True])
+def test_an_error_in_writing_names_the_file_and_nothing_is_left(tmp_path, parts, background):
     odd = pd.DataFrame({"x": [1.0]})
-    with pytest.raises(OSError, match="disk"), TableWriter(tmp_path / "t.parquet") as writer:
+    with (
+        pytest.raises(TableError, match=r"t\.parquet cannot be written: disk full"),
+        TableWriter(tmp_path / "t.parquet", background=background) as writer,
+    ):
         writer.write(odd)
         writer._sink = FullDisk(writer._sink)
         for _ in range(parts):
@@ -57,6 +62,22 @@ class FullDisk:
 
     def write(self, table):
         raise OSError("disk full")
+
+
+def test_a_frame_that_is_used_again_was_written_as_it_was(tmp_path):
+    frame = pd.DataFrame({"x": np.zeros(200_000)})
+    with TableWriter(tmp_path / "t.parquet") as writer:
+        for i in range(3):
+            frame.loc[:, "x"] = float(i)
+            writer.write(frame)
+    assert read_table(tmp_path / "t.parquet")["x"].value_counts().to_dict() == dict.fromkeys([0.0, 1.0, 2.0], 200_000)
+
+
+def test_text_in_lists_has_a_dictionary(tmp_path):
+    with TableWriter(tmp_path / "t.parquet") as writer:
+        writer.write(pd.DataFrame({"words": [["a", "b"], ["a"]], "x": [0.5, 1.5]}))
+    group = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0)
+    assert any("DICTIONARY" in encoding for encoding in group.column(0).encodings)
 
 
 def test_floats_have_no_dictionary_and_words_do(tmp_path):
@@ -123,7 +144,7 @@ def fields_of(values, name="v"):
     from cape.tables._write import _CsvSink
 
     sink_ = _CsvSink.__new__(_CsvSink)
-    sink_._dialect, sink_._file = Dialect(), sink
+    sink_._dialect, sink_._file, sink_.disarmed = Dialect(), sink, 0
     import pyarrow as pa
 
     sink_._write_lines(pa.table({name: pa.array(values, pa.string())}))

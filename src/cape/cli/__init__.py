@@ -1,6 +1,8 @@
 """The command line: each command parses, calls one public function and prints."""
 
+import signal
 import sys
+from typing import Any
 
 # Each module registers its command; help lists them in this order.
 # isort: off
@@ -14,4 +16,10 @@ __all__ = ["app", "main"]
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    signal.signal(signal.SIGTERM, _leave)
     sys.exit(run(argv))
+
+
+def _leave(signum: int, frame: Any) -> None:
+    """Leave as after an error, so that no half-written file stays."""
+    raise SystemExit(128 + signum)

@@ -28,6 +28,9 @@ aside = Console(stderr=True)
 
 BAD_INPUT = 2
 _BUG = 3
+_STOPPED = 130
+"""What typer makes of Ctrl-C."""
+
 _OURS = (ValueError, OSError, ImportError)
 
 
@@ -51,13 +54,12 @@ def run(argv: list[str] | None = None) -> int:
     debug = "--debug" in arguments  # wherever it stands
     try:
         code = app([a for a in arguments if a != "--debug"], prog_name="cape", standalone_mode=False)
-    except KeyboardInterrupt:
-        aside.print("stopped.")
-        return 130
     except Exception as error:
         if debug:
             raise
         return _explain(error, arguments)
+    if code == _STOPPED:
+        aside.print("stopped.")
     return code if isinstance(code, int) else 0
 
 

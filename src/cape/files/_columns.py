@@ -165,7 +165,7 @@ def _as_kind(values: pd.Series, kind: str, name: str, path: str | Path, notes: N
     if found in (kind, "empty") or (kind, found) == ("number", "flag"):
         converted: pd.Series | None = _MAKE[kind](values)
     else:
-        converted = _MAKE[kind](values) if (kind, found) != ("number", "date") else None
+        converted = _MAKE[kind](values) if {kind, found} != {"number", "date"} else None
         if converted is not None:
             notes.say(f"column {name!r} holds {_IN_WORDS[found]} here and {_IN_WORDS[kind]} in training: converted.")
     lost = values.notna() if converted is None else converted.isna() & values.notna()

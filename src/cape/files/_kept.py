@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cape._validation import Group
+from cape.tables import TableError
 
 __all__ = ["KeptRows", "row_type"]
 
@@ -68,7 +69,13 @@ class KeptRows:
                 self._codes[group] = len(self.groups)
                 self.groups.append(group)
         records["group"] = np.array([self._codes[group] for group in groups], np.int32)[records["group"]]
-        self._file.write(records.tobytes())
+        try:
+            self._file.write(records.view(np.uint8).data)
+        except OSError as error:
+            where = "the folder for temporary files" if self._folder is None else self._folder
+            raise TableError(
+                f"{where} has no room for the scores of rows, {self._type.itemsize} bytes each: {error.strerror}."
+            ) from error
 
     def rewind(self) -> None:
         """Go back to the first row."""

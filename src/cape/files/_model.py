@@ -71,14 +71,14 @@ class TableModel:
 
 
 def rows_of_a_part(n_columns: int) -> int:
-    """Rows to hold in memory at a time: many, since tables have fixed costs, and the fewer the wider they are.
+    """Rows to work on at a time: many, since tables have fixed costs, and the fewer the wider they are.
 
     Examples
     --------
     >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
     (400000, 100000, 50000)
     """
-    return min(max(_NUMBERS // n_columns, _FEWEST), _MOST)
+    return min(max(_NUMBERS // max(n_columns, 1), _FEWEST), _MOST)
 
 
 def load_model(path: str | Path) -> TableModel:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cape._threads import available_threads, blas_in_one_thread, in_threads
-from cape._validation import Group, check_groups, group_name
+from cape._validation import Group, Groups, check_groups, group_name
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.deciding import look_closely
@@ -22,7 +22,7 @@ from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, few_threads, rows_of_a_part
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
-from cape.tables import Dialect, TableError, TableWriter, iter_table, table_columns
+from cape.tables import Dialect, TableError, TableWriter, is_csv, iter_table, table_columns
 
 __all__ = ["Prediction", "gather_evidence", "predict_file"]
 
@@ -77,7 +77,7 @@ def predict_file(
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
     each: Each = here,
 ) -> Prediction:
-    """Adapt to a file and predict it, never holding more than a part of it in memory.
+    """Adapt to a file and predict it, holding no more than a few parts of it in memory.
 
     The file is read twice and each row is scored once: scores wait in a temporary file beside ``out``, 14 bytes a row
     with one model a group, and 8 more for each further member of a resampled pool.
@@ -126,12 +126,14 @@ def predict_file(
     """
     notes = Notes() if notes is None else notes
     # The writer comes first, so that a place that cannot be written is known before the work is done.
-    writing: Any = nullcontext() if out is None else TableWriter(out, overwrite=overwrite, dialect=dialect)
-    columns = table_columns(path, dialect=dialect)
-    rows = rows_of_a_part(len(columns)) if rows is None else rows
+    writing: Any = nullcontext()
+    if out is not None:
+        writing = TableWriter(out, overwrite=overwrite, dialect=dialect, background=True)
+    columns, n_scores, version = table_columns(path, dialect=dialect), _scores_of_a_row(model.clf), _version(path)
+    rows = rows_of_a_part(len(columns) + n_scores) if rows is None else rows
     keeping: Any = nullcontext()
     if out is not None or model.columns.label in columns:
-        keeping = KeptRows(None if out is None else Path(out).parent, _scores_of_a_row(model.clf))
+        keeping = KeptRows(None if out is None else Path(out).parent, n_scores)
     with writing as writer, notes.listening(), keeping as kept:
         evidence, labelled = gather_evidence(
             model,
@@ -147,12 +149,19 @@ def predict_file(
         found = Prediction(evidence, adaptation, sum(evidence.rows.values()))
         if writer is None and not labelled:
             return found
-        for copy, records in _again(path, kept, rows, dialect, copied=writer is not None):
+        for copy, records in _again(path, kept, rows, dialect, writer):
             probability = _probability(model.clf, adaptation, kept.groups, records)
             if copy is not None:
                 writer.write(_with_predictions(copy, kept.groups, records, probability, model, adaptation))
             _count(found, kept.groups, records, probability > 0.5)
             on_rows("predicting", len(records))
+        if _version(path) != version:
+            raise TableError(f"{path} has changed while it was read.")
+    if writer is not None and writer.disarmed:
+        notes.say(
+            f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe in front in {out}: "
+            "to predict that file again, write Parquet instead."
+        )
     return found
 
 
@@ -260,29 +269,37 @@ def _scores_of_a_row(clf: CapeClassifier) -> int:
     return len(next(iter(clf.models_.values())).pool.models)
 
 
-def _again(path, kept, rows, dialect, *, copied) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
-    """The second pass: what was kept of the rows and, if they are to be copied, the rows as they stand in the file."""
+def _again(path, kept, rows, dialect, writer) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
+    """The second pass: what was kept of the rows and, if they are to be written, the rows themselves.
+
+    They are as they stand in the file, unless that is a CSV and the other a format that has types.
+    """
     kept.rewind()
-    if not copied:
+    if writer is None:
         while len(records := kept.take(rows)):
             yield None, records
         return
-    for copy in iter_table(path, rows, verbatim=True, dialect=dialect):
+    for copy in iter_table(path, rows, verbatim=writer.is_text or not is_csv(path), dialect=dialect):
         records = kept.take(len(copy))
         if len(records) < len(copy):
-            raise TableError(f"{path} has got more rows while it was read.")
+            raise TableError(f"{path} has changed while it was read.")
         yield copy, records
-    if len(kept.take(1)):
-        raise TableError(f"{path} has lost rows while it was read.")
+
+
+def _version(path: str | Path) -> tuple[int, ...]:
+    """What tells a file from itself before a change."""
+    status = Path(path).stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _probability(clf: CapeClassifier, adaptation: Adaptation, groups: list[Group], records: np.ndarray) -> np.ndarray:
     """Of each row the probability that the member of its group gives a positive."""
     probability = np.empty(len(records))
-    for code, group in enumerate(groups):
-        rows = np.flatnonzero(records["group"] == code)
-        pool, member = clf._model_of(group).pool, adaptation.groups[group].member
-        probability[rows] = pool.probability(records["scores"][rows, pool.model_of(member)], member)
+    of_rows = Groups(np.ascontiguousarray(records["group"]), groups)
+    for group, rows in zip(groups, of_rows.rows_between(0, len(records)), strict=True):
+        if len(rows):
+            pool, member = clf._model_of(group).pool, adaptation.groups[group].member
+            probability[rows] = pool.probability(records["scores"][rows, pool.model_of(member)], member)
     return probability
 
 

@@ -176,7 +176,7 @@ def _explained(path: Path, dialect: Dialect, error: ValueError) -> TableError:
         )
     if found := re.search(r"In CSV column #(\d+):.* CSV conversion error to ([^:]+): (.*)", text):
         name = csv_names(path, dialect)[int(found[1])]
-        got = re.sub(r"^invalid value ", "", found[3].strip())
+        got = re.sub(r"^invalid value ", "", found[3].strip()).strip("'")
         return TableError(f"{path}, column {name!r}: expected {_IN_WORDS.get(found[2], found[2])}, got {_short(got)}.")
     if "Empty CSV" in text:
         return TableError(f"{path} is empty.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["iter_table", "read_table", "table_columns", "table_kinds", "table_length"]
+__all__ = ["is_csv", "iter_table", "read_table", "table_columns", "table_kinds", "table_length"]
 
 _ROWS = 50_000
 
@@ -148,6 +148,11 @@ def _kind_of(type_: pa.DataType) -> str:
         return "date"
     text = is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_) or is_.is_time(type_)
     return "text" if text else "other"
+
+
+def is_csv(path: str | Path) -> bool:
+    """Whether a table is text without types."""
+    return _format(Path(path)) == "csv"
 
 
 def table_length(path: str | Path) -> int | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ class TableWriter:
     overwrite : bool, default=False
     dialect : Dialect, optional
         Separator and encoding of a CSV.
+    background : bool, default=False
+        Write rows while the caller goes on, who must not change them any more. What goes wrong is raised by the next
+        `write`, or at the end.
 
     Examples
     --------
@@ -51,11 +55,13 @@ class TableWriter:
     "x,note\n-1,'=1+1\n2,fine\n"
     """
 
-    def __init__(self, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None):
+    def __init__(
+        self, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None, background: bool = False
+    ):
         self.path = Path(path)
         self._kind = _kind(self.path)
         self._dialect = dialect or Dialect("\t" if self._kind.startswith(".tsv") else ",")
-        self._overwrite = overwrite
+        self._overwrite, self._background = overwrite, background
         self._sink: Any = None
         self._writing: Future | None = None
         self._stack = ExitStack()
@@ -70,10 +76,7 @@ class TableWriter:
         return self._stack.__exit__(*error)
 
     def write(self, frame: pd.DataFrame) -> None:
-        """Add rows; every part must have the columns and types of the first.
-
-        They are written while the caller goes on. What goes wrong is raised by the next call, or at the end.
-        """
+        """Add rows; every part must have the columns and types of the first."""
         import pyarrow as pa
 
         table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
@@ -82,22 +85,43 @@ class TableWriter:
             self._sink = self._open(table.schema)
         elif table.schema.names != self._schema.names:
             raise ValueError(f"frame must have the columns {self._schema.names}, got {table.schema.names}.")
-        if not self._kind.startswith((".csv", ".tsv")):
+        if not self.is_text:
             table = table.cast(self._schema)
         self._wait()
         self._writing = self._behind.submit(self._sink.write, table)
+        if not self._background:
+            self._wait()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file is a CSV, which has no types."""
+        return self._kind.startswith((".csv", ".tsv"))
+
+    @property
+    def disarmed(self) -> int:
+        """Fields of a CSV that have got an apostrophe."""
+        return getattr(self._sink, "disarmed", 0)
 
     def _wait(self) -> None:
-        writing, self._writing = self._writing, None
-        if writing is not None:
-            writing.result()
+        if self._writing is not None:
+            with self._naming_the_file():
+                self._writing.result()
+            self._writing = None  # not before, or an interrupt would have it closed while it is written
 
     def _close(self) -> None:
         try:
             self._wait()
         finally:
             if self._sink is not None:
-                self._sink.close()
+                with self._naming_the_file():
+                    self._sink.close()
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise TableError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
     def _open(self, schema: pa.Schema) -> Any:
         import pyarrow as pa
@@ -105,8 +129,9 @@ class TableWriter:
 
         if self._kind == ".parquet":
             # A dictionary of floats, which seldom repeat, makes the file larger and takes four times as long.
+            nested = any(pa.types.is_nested(field.type) for field in schema)
             words = [field.name for field in schema if not pa.types.is_floating(field.type)]
-            return parquet.ParquetWriter(self._temporary, schema, use_dictionary=words)
+            return parquet.ParquetWriter(self._temporary, schema, use_dictionary=True if nested else words)
         if self._kind in (".feather", ".arrow"):
             return pa.ipc.new_file(str(self._temporary), schema)
         return _CsvSink(self._temporary, schema.names, self._dialect, gzipped=self._kind.endswith(".gz"))
@@ -118,6 +143,7 @@ class _CsvSink:
     def __init__(self, path: Path, names: list[str], dialect: Dialect, *, gzipped: bool):
         import pyarrow as pa
 
+        self.disarmed = 0
         self._dialect = dialect
         self._file: Any = gzip.GzipFile(path, "wb", compresslevel=6) if gzipped else path.open("wb")
         self._write_lines(pa.table([pa.array([name]) for name in names], names=[str(i) for i in range(len(names))]))
@@ -132,34 +158,39 @@ class _CsvSink:
     def _write_lines(self, table: pa.Table) -> None:
         import pyarrow.compute as pc
 
-        fields = [_csv_fields(table.column(i).combine_chunks(), self._dialect) for i in range(table.num_columns)]
+        fields = [self._fields(table.column(i).combine_chunks()) for i in range(table.num_columns)]
         lines = pc.binary_join_element_wise(*fields, self._dialect.separator) if len(fields) > 1 else fields[0]
         self._file.write(("\n".join(lines.to_pylist()) + "\n").encode(self._dialect.encoding))
 
+    def _fields(self, column: pa.Array) -> pa.Array:
+        """Each value as it goes into the line: harmless, quoted where needed, empty where missing."""
+        import pyarrow.compute as pc
 
-def _csv_fields(column: pa.Array, dialect: Dialect) -> pa.Array:
-    """Each value as it goes into the line: harmless, quoted where needed, empty where missing."""
+        fields, text = _as_text(column)
+        if text:
+            runs = pc.and_(
+                pc.match_substring_regex(fields, _RUNS), pc.invert(pc.match_substring_regex(fields, _NUMBER))
+            )
+            self.disarmed += pc.sum(runs).as_py() or 0
+            fields = pc.if_else(runs, pc.binary_join_element_wise("'", fields, ""), fields)
+            needs = pc.match_substring_regex(fields, f'["\r\n{_escaped(self._dialect.separator)}]')
+            if pc.any(needs).as_py():
+                quoted = pc.binary_join_element_wise('"', pc.replace_substring(fields, '"', '""'), '"', "")
+                fields = pc.if_else(needs, quoted, fields)
+        return fields.fill_null("")
+
+
+def _as_text(column: pa.Array) -> tuple[pa.Array, bool]:
+    """Values as text, and whether that is what they were, or had to be made by Python."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     try:
-        fields = column.cast(pa.string())
+        return column.cast(pa.string()), text
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        fields, text = (
-            pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string()),
-            True,
-        )
-    if text:
-        runs = pc.and_(pc.match_substring_regex(fields, _RUNS), pc.invert(pc.match_substring_regex(fields, _NUMBER)))
-        fields = pc.if_else(runs, pc.binary_join_element_wise("'", fields, ""), fields)
-        needs = pc.match_substring_regex(fields, f'["\r\n{_escaped(dialect.separator)}]')
-        if pc.any(needs).as_py():
-            quoted = pc.binary_join_element_wise('"', pc.replace_substring(fields, '"', '""'), '"', "")
-            fields = pc.if_else(needs, quoted, fields)
-    return fields.fill_null("")
+        return pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string()), True
 
 
 def _escaped(separator: str) -> str:
