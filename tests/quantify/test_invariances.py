@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
-from cape.quantify import ACC, EMQ, PCC, QUANTIFIERS, SPA, DyS, HDy, HistogramPosterior, make_quantifier
+from cape.quantify import ACC, EMQ, QUANTIFIERS, SPA, DyS, HDy, HistogramPosterior, make_quantifier
 from cape.quantify._base import Moments, moment_interval
 
 CORRECTED = sorted(set(QUANTIFIERS) - {"cc", "pcc"})
@@ -214,13 +214,3 @@ def test_one_row_moves_the_estimate_its_way_and_leaves_it_open(name):
     for row in (low, high):
         left, right = quantifier.interval(row)
         assert right - left > 0.4
-
-
-def test_pcc_of_one_score_is_the_score_and_its_interval_holds_it():
-    positives, negatives, _ = histograms(5)
-    fitted = PCC().fit(positives, negatives)
-    for score in (0.0, 0.25, 1.0):
-        row = ScoreHistogram.of(round_scores([score]), positives.edges)
-        low, high = fitted.interval(row)
-        assert fitted.estimate(row) == score
-        assert low <= score <= high
