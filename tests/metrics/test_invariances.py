@@ -1,0 +1,213 @@
+"""What the metrics must not depend on, and what follows from one another: rows cut anyhow, classes swapped, weights."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from cape.metrics import (
+    Confusion,
+    audit,
+    confusion_by_group,
+    fairness_table,
+    proportional_equality,
+    proportional_equality_matrix,
+    wilson_interval,
+)
+from cape.metrics._audit import audit_counts
+
+RATES = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "prevalence_difference")
+counts = st.builds(
+    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn), *[st.integers(0, 50) for _ in range(4)]
+)
+whole_counts = st.builds(
+    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn), *[st.integers(1, 50) for _ in range(4)]
+)
+
+
+@st.composite
+def rows(draw, n_groups=6):
+    """Labels, predictions, groups and weights; any number of groups up to six, and some rows of both labels."""
+    n = draw(st.integers(2, 40))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    y, y_hat = np.r_[0, 1, random.integers(0, 2, n)], np.r_[0, 1, random.integers(0, 2, n)]
+    return y, y_hat, random.integers(0, draw(st.integers(1, n_groups)), n + 2), random.uniform(0.1, 5, n + 2)
+
+
+@given(rows(), st.data())
+def test_counts_of_parts_add_up_to_those_of_the_whole(case, data):
+    y, y_hat, z, w = case
+    cut = data.draw(st.integers(1, len(y) - 1))
+    sums = {}
+    for part in (slice(None, cut), slice(cut, None)):
+        found = confusion_by_group(y[part], y_hat[part], sensitive_features=z[part], sample_weight=w[part], pos_label=1)
+        for group, confusion in found.items():
+            sums[group] = sums[group] + confusion if group in sums else confusion
+    whole = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
+    assert sums.keys() == whole.keys()
+    for group, confusion in whole.items():
+        for name in ("tp", "fp", "fn", "tn", "rows"):
+            assert getattr(sums[group], name) == pytest.approx(getattr(confusion, name), abs=1e-12)
+
+
+@given(rows())
+def test_calling_the_other_label_positive_swaps_the_error_rates_alone(case):
+    y, y_hat, z, w = case
+    ours, swapped = (
+        confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w, pos_label=label) for label in (1, 0)
+    )
+    for group, c in ours.items():
+        s = swapped[group]
+        assert (s.tp, s.fp, s.fn, s.tn, s.rows) == (c.tn, c.fn, c.fp, c.tp, c.rows)
+        assert (s.fpr, s.fnr) == (c.fnr, c.fpr)
+        assert (s.accuracy, s.prevalence_difference) == pytest.approx((c.accuracy, c.prevalence_difference))
+        assert s.prevalence + c.prevalence == pytest.approx(1)
+        assert s.predicted_prevalence + c.predicted_prevalence == pytest.approx(1)
+
+
+@given(rows())
+def test_truth_and_prediction_may_be_swapped_in_accuracy_pd_and_pe(case):
+    y, y_hat, z, _ = case
+    y, y_hat = np.r_[y, np.ones(6, int)], np.r_[y_hat, np.ones(6, int)]
+    z = np.r_[z, np.arange(6)]
+    one, other = fairness_table(y, y_hat, sensitive_features=z), fairness_table(y_hat, y, sensitive_features=z)
+    for metric in ("accuracy", "pd", "pe"):
+        pd.testing.assert_series_equal(one[metric], other[metric])
+    pd.testing.assert_series_equal(one["prevalence"], other["predicted_prevalence"])
+
+
+@given(counts)
+def test_rates_of_counts_hang_together(c):
+    for name in RATES:
+        assert 0 <= getattr(c, name) <= 1
+    rho, rho_hat = c.prevalence, c.predicted_prevalence
+    assert c.prevalence_difference == pytest.approx(abs(rho - rho_hat), abs=1e-12)
+    assert rho_hat == pytest.approx(rho * (1 - c.fnr) + (1 - rho) * c.fpr, abs=1e-12)
+    errors = rho * c.fnr + (1 - rho) * c.fpr
+    assert c.total == 0 or c.accuracy == pytest.approx(1 - errors, abs=1e-12)
+    assert c.prevalence_difference <= errors + 1e-12  # PD is never more than the share of errors
+
+
+@given(rows(), st.floats(1e-6, 1e6))
+def test_only_the_ratio_of_weights_within_a_group_matters(case, factor):
+    y, y_hat, z, w = case
+    y, y_hat = np.r_[y, np.ones(6, int)], np.r_[y_hat, np.ones(6, int)]
+    z, w = np.r_[z, np.arange(6)], np.r_[w, np.ones(6)]
+    scaled = w * np.where(z == 0, factor, 3.0)
+    plain, other = (fairness_table(y, y_hat, sensitive_features=z, sample_weight=v) for v in (w, scaled))
+    pd.testing.assert_series_equal(plain, other)
+
+
+@given(rows())
+def test_rows_without_weight_count_for_nothing_but_rows(case):
+    y, y_hat, z, w = case
+    dropped = np.arange(len(y)) % 3 == 2
+    kept = ~dropped
+    with_zeros = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=np.where(kept, w, 0), pos_label=1)
+    without = confusion_by_group(y[kept], y_hat[kept], sensitive_features=z[kept], sample_weight=w[kept], pos_label=1)
+    for group, c in with_zeros.items():
+        assert c.rows == (z == group).sum()
+        expected = without.get(group, Confusion(0, 0, 0, 0, 0))
+        assert [c.tp, c.fp, c.fn, c.tn] == pytest.approx([expected.tp, expected.fp, expected.fn, expected.tn])
+
+
+@given(rows())
+def test_a_tuple_is_a_group_like_any_other(case):
+    """Two columns cut the rows as their combination does, however it is named."""
+    y, y_hat, z, w = case
+    first, second = z // 2, z % 2
+    ours = confusion_by_group(y, y_hat, sensitive_features=np.column_stack([first, second]), sample_weight=w)
+    plain = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
+    assert list(ours) == [(group // 2, group % 2) for group in plain]
+    assert list(ours.values()) == list(plain.values())
+
+
+@given(st.lists(st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)), min_size=2, max_size=7))
+def test_pe_of_two_ways_differs_by_the_ratios_it_compares(shares):
+    """PE(a, b) = |r - s| and PE(b, a) = |1/r - 1/s|, so their ratio is r s; for any number of groups."""
+    weights, y, y_hat, z = [], [], [], []
+    for group, (rho, rho_hat) in enumerate(shares):
+        weights += [rho * rho_hat, rho * (1 - rho_hat), (1 - rho) * rho_hat, (1 - rho) * (1 - rho_hat)]
+        y, y_hat, z = [*y, 1, 1, 0, 0], [*y_hat, 1, 0, 1, 0], [*z, *[group] * 4]
+    pairs = proportional_equality_matrix(y, y_hat, sensitive_features=z, sample_weight=weights).to_numpy()
+    rho, rho_hat = np.array(shares).T
+    r, s = rho[:, None] / rho, rho_hat[:, None] / rho_hat
+    np.testing.assert_allclose(pairs, np.abs(r - s), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(pairs, pairs.T * r * s, rtol=1e-6, atol=1e-6)
+    worst = proportional_equality(y, y_hat, sensitive_features=z, sample_weight=weights)
+    assert worst == pytest.approx(pairs.max())
+
+
+def test_a_table_worked_by_hand():
+    """Group a: TP 2, FP 1, FN 2, TN 5; group b: TP 3, FP 2, FN 0, TN 0; group c: one row, TN."""
+    y = [1] * 4 + [0] * 6 + [1] * 3 + [0] * 2 + [0]
+    y_hat = [1, 1, 0, 0] + [1] + [0] * 5 + [1] * 5 + [0]
+    z = ["a"] * 10 + ["b"] * 5 + ["c"]
+    with pytest.warns(UserWarning, match="without positives or without predicted positives: 'c'"):
+        row = fairness_table(y, y_hat, sensitive_features=z)
+    assert row["fpr"].tolist() == pytest.approx([1 / 6, 1, 0, 1])
+    assert row["fnr"].tolist() == pytest.approx([1 / 2, 0, 0, 1 / 2])
+    assert row["accuracy"].tolist() == pytest.approx([0.7, 0.6, 1, 0.4])
+    assert row["pd"].tolist() == pytest.approx([0.1, 0.4, 0])
+    assert row["prevalence"].tolist() == pytest.approx([0.4, 0.6, 0])
+    assert row["predicted_prevalence"].tolist() == pytest.approx([0.3, 1, 0])
+    # a over b: |4/6 - 3/10| = 11/30; b over a: |6/4 - 10/3| = 11/6; c over either: |0 - 0|
+    assert row["pe", "worst pair"] == pytest.approx(11 / 6)
+
+
+@settings(max_examples=15)
+@given(st.lists(whole_counts, min_size=2, max_size=4), st.floats(0.5, 0.99))
+def test_differences_of_a_pair_turn_their_sign_with_the_pair(groups, level):
+    found = audit_counts(dict(enumerate(groups)), level=level, n_resamples=101)
+    between = {(f.group, f.other, f.metric): f for f in found.between}
+    assert len(between) == 5 * len(groups) * (len(groups) - 1)
+    for (a, b, metric), one in between.items():
+        other = between[b, a, metric]
+        assert other.rows == one.rows
+        if metric != "pe":
+            assert other.value == pytest.approx(-one.value)
+            assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
+
+
+@settings(max_examples=15)
+@given(whole_counts, st.integers(2, 60))
+def test_the_same_shares_of_more_rows_are_known_better(c, factor):
+    more = Confusion(c.tp * factor, c.fp * factor, c.fn * factor, c.tn * factor, c.rows * factor)
+    few, many = (audit_counts({"a": counted}, n_resamples=10).findings for counted in (c, more))
+    for one, other in zip(few, many, strict=True):
+        assert other.value == pytest.approx(one.value)
+        assert other.rows == one.rows * factor
+        if one.metric != "pd":
+            assert one.low <= other.low <= other.high <= one.high
+
+
+@given(st.integers(1, 300), st.data(), st.floats(0.5, 0.99))
+def test_wilson_of_failures_is_that_of_successes_turned_round(n, data, level):
+    k = data.draw(st.integers(0, n))
+    low, high = map(float, wilson_interval(k, n, level))
+    other_low, other_high = map(float, wilson_interval(n - k, n, level))
+    assert (1 - other_high, 1 - other_low) == pytest.approx((low, high), abs=1e-12)
+    wider_low, wider_high = map(float, wilson_interval(k, n, (1 + level) / 2))
+    assert wider_low <= low <= k / n <= high <= wider_high
+
+
+def test_wilson_covers_as_often_as_it_says_on_average():
+    """Exact: over k ~ Binomial(n, p) and p uniform, the cover is an average of sums, not a simulation."""
+    n, p = 40, np.linspace(0.005, 0.995, 199)
+    low, high = wilson_interval(np.arange(n + 1), n, 0.9)
+    inside = (low[:, None] <= p) & (p <= high[:, None])
+    cover = (binom.pmf(np.arange(n + 1)[:, None], n, p) * inside).sum(axis=0)
+    assert cover.mean() == pytest.approx(0.9, abs=0.01)
+
+
+def test_one_row_says_next_to_nothing():
+    found = audit([1], [1], sensitive_features=["a"])
+    table = found.table().loc["a"]
+    assert table.loc["accuracy", "value"] == 1 and table.loc["accuracy", "low"] == pytest.approx(
+        1 / (1 + 1.96**2), 1e-3
+    )
+    assert np.isnan(table.loc["fpr", "value"]) and table.loc["fnr", "value"] == 0
+    assert not table["enough"].any() and found.between == ()
+    assert proportional_equality([1], [1], sensitive_features=["a"]) == 0
