@@ -211,3 +211,17 @@ def test_one_row_says_next_to_nothing():
     assert np.isnan(table.loc["fpr", "value"]) and table.loc["fnr", "value"] == 0
     assert not table["enough"].any() and found.between == ()
     assert proportional_equality([1], [1], sensitive_features=["a"]) == 0
+
+
+def test_groups_whose_names_read_alike_stay_apart_in_the_table():
+    z = pd.DataFrame({"a": ["x, y", "x, y", "x", "x"], "b": ["z", "z", "y, z", "y, z"]})
+    row = fairness_table([1, 0, 1, 0], [1, 1, 1, 0], sensitive_features=z)
+    assert sorted(row["fpr"].drop("difference")) == [0.0, 1.0] and row["fpr", "difference"] == 1.0
+    row = fairness_table([1, 0, 1, 0], [1, 1, 1, 0], sensitive_features=["difference"] * 2 + ["b"] * 2)
+    assert sorted(row["fpr"]) == [0.0, 1.0, 1.0]
+
+
+def test_a_group_without_weight_has_no_rates():
+    found = audit([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=list("aabb"), sample_weight=[0, 0, 1, 1])
+    of_a = [finding for finding in found.findings if finding.group == "a" and finding.other is None]
+    assert len(of_a) == 6 and all(np.isnan(finding.value) and finding.rows == 0 for finding in of_a)

@@ -23,7 +23,8 @@ def split_holdout(y: np.ndarray, codes: np.ndarray, random_state: Any) -> tuple[
     (70, 30)
     """
     strata = 2 * np.asarray(codes, dtype=np.int64) + np.asarray(y)
-    enough = np.unique(strata, return_counts=True)[1].min() >= 2
+    sizes = np.unique(strata, return_counts=True)[1]
+    enough = sizes.min() >= 2 and len(sizes) <= min(HELD_OUT, 1 - HELD_OUT) * len(strata)
     learn, held_out = train_test_split(
         np.arange(len(strata)), test_size=HELD_OUT, random_state=random_state, stratify=strata if enough else None
     )

@@ -249,7 +249,8 @@ def _of_group(group: Group, c: Confusion, worth: float, drawn: np.ndarray, level
         value = part / whole if whole else float("nan")
         found.append(_finding(metric, group, None, value, *ends, _rows_behind(whole, c)))
     low, high = _folded(_Rates(drawn).excess, level)
-    found.append(_finding("pd", group, None, c.prevalence_difference, low, high, c.rows))
+    excess = c.prevalence_difference if c.total else float("nan")
+    found.append(_finding("pd", group, None, excess, low, high, _rows_behind(c.total, c)))
     return found
 
 

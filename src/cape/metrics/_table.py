@@ -49,14 +49,16 @@ def fairness_table(
     groups = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight, pos_label=pos_label
     )
-    row = {}
+    names = [group_name(group) if isinstance(group, tuple) else group for group in groups]
+    row: list[tuple[Any, Any, float]] = []
     for rate in _RATES:
-        values = {group_name(g) if isinstance(g, tuple) else g: getattr(c, rate) for g, c in groups.items()}
-        row.update({(_SHORT.get(rate, rate), name): value for name, value in values.items()})
+        values = [getattr(confusion, rate) for confusion in groups.values()]
+        row += [(_SHORT.get(rate, rate), name, value) for name, value in zip(names, values, strict=True)]
         if rate in _WITH_DIFFERENCE:
-            row[rate, "difference"] = max(values.values()) - min(values.values())
-    row["pe", "worst pair"] = worst_pe(groups)
-    return pd.Series(row).rename_axis(["metric", "group"])
+            row.append((rate, "difference", max(values) - min(values)))
+    row.append(("pe", "worst pair", worst_pe(groups)))
+    metric, group, value = zip(*row, strict=True)
+    return pd.Series(value, pd.MultiIndex.from_arrays([metric, group], names=["metric", "group"]))
 
 
 _SHORT = {"prevalence_difference": "pd"}
