@@ -118,7 +118,7 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
             [{"x": STILL, "y": STILL}],
             "holds",
             "No group has clearly moved.",
-            "Nothing speaks against the assumption in 1 batches.",
+            "Nothing speaks against the assumption in 1 batch.",
         ),
         (
             [{"x": STILL, "y": MOVED}, {"x": STILL, "y": STILL}],

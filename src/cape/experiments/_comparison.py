@@ -16,7 +16,7 @@ from cape._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.compare import METHODS, make_method, missing_packages
 from cape.experiments._cells import Cell, OnStep, run_cells
-from cape.experiments._learner import make_learner, tune_boosting
+from cape.experiments._learner import GRID, make_learner, tune_boosting
 from cape.experiments._problem import Problem
 from cape.experiments._reasons import reasons
 from cape.experiments._rows import mean_and_sd, result_row
@@ -86,7 +86,7 @@ def compare_methods(
     data = problem.digest()
     tuned = _tune(problem, learner, data, folder, n_jobs)
     base = make_learner(learner, tuned.get("best"))
-    shared = {"problem": problem.name, "data": data, "learner": repr(base)}
+    shared = {"problem": problem.name, "data": data, "groups": problem.groups, "learner": repr(base)}
 
     cells = [
         Cell(
@@ -151,7 +151,7 @@ def _tune(problem: Problem, learner: str, data: str, folder: Path | None, n_jobs
     if learner != "boosting":
         return {}
     work = partial(tune_boosting, problem.X_train, problem.y_train, problem.z_train)
-    found = run_cells([Cell("tuning", {"cell": "tuning", "data": data}, work)], folder, n_jobs=n_jobs)[0]
+    found = run_cells([Cell("tuning", {"cell": "tuning", "data": data, "grid": GRID}, work)], folder, n_jobs=n_jobs)[0]
     if "error" in found:
         raise ValueError(f"the learner could not be tuned on the training rows: {found['error']}")
     return found

@@ -65,6 +65,8 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     -------
     Path
     """
+    if len({folder.name for folder in folders}) < len(folders):
+        raise ValueError(f"folders must have distinct names, got {', '.join(map(str, folders))}.")
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     parts = [_INTRODUCTION]
@@ -142,8 +144,12 @@ def _warning_list(rows: list[dict[str, Any]]) -> list[str]:
 
 def _markdown(table: TextTable) -> str:
     width = len(table.columns)
-    lines = ["| " + " | ".join(table.columns) + " |", "|" + "---|" + "---:|" * (width - 1)]
+    lines = ["| " + " | ".join(map(_cell, table.columns)) + " |", "|" + "---|" + "---:|" * (width - 1)]
     for row in table.rows:
-        cells = [cell.replace("|", "\\|").replace("\n", " ") for cell in row]
+        cells = [_cell(cell) for cell in row]
         lines.append("| " + " | ".join(cells + [""] * (width - len(cells))) + " |")
     return f"### {table.title}\n\n" + "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -78,12 +78,16 @@ def draw_histogram(frame: pd.DataFrame) -> Any:
 
 
 def frame_rates(summary: dict[str, Any]) -> pd.DataFrame:
-    """FPR, FNR and accuracy of each group: observed where there are labels, else expected; CAPE and unadapted."""
+    """FPR, FNR and accuracy of each group: observed where there are labels, else expected; CAPE and unadapted.
+
+    An audit has predictions alone, which may be anybody's.
+    """
     rows = []
     observed = summary.get("observed")
+    first = "CAPE" if not observed or "unadapted" in observed else "the predictions"
     for rate in ("fpr", "fnr", "accuracy"):
         if observed:
-            for who, label in (("cape", "CAPE"), ("unadapted", "unadapted")):
+            for who, label in (("cape", first), ("unadapted", "unadapted")):
                 for found in observed.get(who, {"groups": []})["groups"]:
                     if found["metric"] == rate:
                         rows.append([rate, found["group"], label, found["value"], found["low"], found["high"]])
@@ -99,8 +103,8 @@ def draw_rates(frame: pd.DataFrame) -> Any:
     """One rate: a dot and a bar for CAPE, a ring for the unadapted classifier, one row a group."""
     y = alt.Y("group:N", sort=None, title=None)
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=None)
-    cape = frame[frame["classifier"] == "CAPE"]
-    plain = frame[frame["classifier"] != "CAPE"]
+    cape = frame[frame["classifier"] != "unadapted"]
+    plain = frame[frame["classifier"] == "unadapted"]
     band = alt.Chart(cape).mark_rule(strokeWidth=8, opacity=0.35, color=_NOW).encode(y=y, x="low:Q", x2="high:Q")
     dot = alt.Chart(cape).mark_circle(size=100, opacity=1, color=_NOW).encode(x=x, y=y)
     ring = alt.Chart(plain).mark_point(size=90, strokeWidth=2.5, opacity=1, color=_THEN).encode(x=x, y=y)

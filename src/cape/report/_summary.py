@@ -119,12 +119,16 @@ def _count_of(batches: Sequence[MonitoredBatch]) -> str:
 def _monitor_verdict(batches: Sequence[MonitoredBatch], failed: list[str]) -> dict[str, str]:
     moved = {found["group"] for batch in batches for found in batch.groups if found["moved"]}
     where = f"{_and(sorted(moved))} moved in at least one batch." if moved else "No group has clearly moved."
-    if not any(found["assumption"] in ("holds", "fails") for batch in batches for found in batch.groups):
+    words = {found["assumption"] for batch in batches for found in batch.groups}
+    if words == {"too few rows"}:
+        return {"word": "unknown", "head": where, "text": "There are too few rows to tell whether the assumption holds."}
+    if not words & {"holds", "fails"}:
         return {"word": "unknown", "head": where, "text": "Whether the assumption holds cannot be told for this model."}
+    many = f"{len(batches)} batch{'es' * (len(batches) > 1)}"
     if failed:
-        text = f"The assumption fails in {len(failed)} of {len(batches)} batches: {_and(failed)}."
+        text = f"The assumption fails in {len(failed)} of {many}: {_and(failed, 'batches')}."
         return {"word": "fails", "head": where, "text": text}
-    return {"word": "holds", "head": where, "text": f"Nothing speaks against the assumption in {len(batches)} batches."}
+    return {"word": "holds", "head": where, "text": f"Nothing speaks against the assumption in {many}."}
 
 
 def explorer_summary(model: TableModel) -> dict[str, Any]:
@@ -188,8 +192,8 @@ def _verdict(test: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _and(names: list[str]) -> str:
-    shown = names if len(names) <= 6 else [*names[:5], f"{len(names) - 5} more groups"]
+def _and(names: list[str], of: str = "groups") -> str:
+    shown = names if len(names) <= 6 else [*names[:5], f"{len(names) - 5} more {of}"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
