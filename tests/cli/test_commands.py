@@ -15,18 +15,6 @@ from cape.cli._fail_if import Condition, breaches, parse_conditions
 COMMANDS = ["train", "predict", "monitor", "audit", "explore", "info", "demo"]
 
 
-@pytest.fixture
-def cape(capsys):
-    """Run a command; gives the exit code, what it printed, and what it said beside."""
-
-    def call(*arguments):
-        code = run([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
-
-
 def one_line(err, *words):
     assert err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n"), err
     assert "Traceback" not in err
