@@ -124,6 +124,26 @@ def test_version_and_mistakes_before_any_command(cape, refused):
     refused("reproduce", "page", says="Missing argument")
 
 
+def test_a_page_of_what_is_no_run_leaves_nothing(refused, compared, tmp_path):
+    folder, *_ = compared
+    (tmp_path / "empty").mkdir()
+    page = ("--out", tmp_path / "docs" / "page.md")
+    refused("reproduce", "page", folder, tmp_path / "empty", *page, says="empty has no results.json")
+    refused("reproduce", "page", folder, folder, *page, says="folders must have distinct names")
+
+
+@pytest.mark.parametrize("command", [[], ["reproduce"]])
+def test_no_arguments_show_the_help_and_no_error(cape, command):
+    code, out, err = cape(*command)
+    assert code == 2 and "Usage: cape" in out and err == ""
+
+
+def test_off_a_terminal_no_bar_is_drawn(refused, people_folder, tmp_path):
+    tables = people_folder / "train.csv", people_folder / "new.csv"
+    options = ("--label", "y", "--group", "race", "--method", "Nope", "--out", tmp_path)
+    refused("compare", *tables, *options, says=["Nope"])
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_audit_counts_rows_on_a_terminal_only(cape, scored, tmp_path, monkeypatch, terminal):
     screen = io.StringIO()

@@ -1,6 +1,8 @@
 """``cape predict``: what is printed and written is what the classifier gives for the same rows in Python."""
 
+import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -143,8 +145,22 @@ def test_mistakes_leave_no_file(refused, base, tmp_path):
     (tmp_path / "folder.csv").mkdir()
     refused(*base, "--out", tmp_path / "folder.csv", says="is a folder: name a file")
     refused(*base, "--out", tmp_path / "no" / "p.csv", says="no of p.csv does not exist")
+    refused(*base, *out, "--report", tmp_path / "r.txt", says="a report must end in .html or .json, got 'r.txt'")
     refused(*base, *out, "--level", 0, says="level must be in (0, 1), got 0.0")
     refused(*base, *out, "--separator", "tab", says=["seems to be separated by a comma", "(--separator)"])
     refused("predict", base[2], base[2], *out, says=["must be a model file written by cape", "new.csv"])
     refused(*base, "extra.csv", says=["unexpected extra argument", "extra.csv", "cape predict --help"])
     refused(*base, "--ouput", "p.csv", says=["No such option", "--ouput", "cape predict --help"])
+
+
+def test_a_tsv_has_tabs(cape, base, tmp_path):
+    assert cape(*base, "--out", tmp_path / "p.tsv")[0] == 0
+    assert list(pd.read_csv(tmp_path / "p.tsv", sep="\t"))[-3:] == ["prediction", "probability", "prevalence"]
+
+
+def test_a_file_that_is_its_own_output_is_reported_as_it_was(cape, base, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_bytes(Path(base[2]).read_bytes())
+    before = hashlib.sha256(table.read_bytes()).hexdigest()
+    code, out, _ = cape(*base[:2], table, "--out", table, "--force", "--json")
+    assert code == 0 and before in out and before != hashlib.sha256(table.read_bytes()).hexdigest()

@@ -104,6 +104,13 @@ def test_the_markdown_has_the_cells_of_the_tables_and_equal_widths():
         assert rows == [[cell.strip() for cell in row] for row in padded]
 
 
+def test_names_of_groups_do_not_break_the_markdown():
+    page = results_markdown(run() | {"groups": ["a|b", "c\nd"]})
+    tables = [line for line in page.splitlines() if line.startswith("|")]
+    assert any("a\\|b" in line and "c d" in line for line in tables)
+    assert not any(line.startswith("d |") for line in page.splitlines())
+
+
 def test_prevalences_are_shown_by_group_with_what_was_estimated():
     table = results_tables(run())[0]
     assert table.columns == ["", "0 one", "1 two"]

@@ -186,7 +186,9 @@ def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, frame):
     assert {name: found["observed"]["cape"][name] for name in expected} == expected
     assert found["rows"] == len(frame) and found["level"] == LEVEL
     truth = confusion_by_group(scored["y"], scored["yhat"], sensitive_features=scored["race"])
-    (rows,) = [t for c, t in tables_of(to_html(found)).items() if c == "Each rate with its 90 % interval"]
+    page = to_html(found)
+    assert "the predictions" in page and "CAPE" not in page
+    (rows,) = [t for c, t in tables_of(page).items() if c == "Each rate with its 90 % interval"]
     assert [row[3].split()[0] for row in rows] == [f"{truth[group].accuracy:.3f}" for group in ("blue", "green")]
 
 

@@ -139,6 +139,18 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
             "The assumption fails in 2 of 3 batches: b1.csv and b3.csv.",
         ),
         (
+            [{"x": BROKEN}] * 8,
+            "fails",
+            "No group has clearly moved.",
+            "The assumption fails in 8 of 8 batches: b1.csv, b2.csv, b3.csv, b4.csv, b5.csv and 3 more batches.",
+        ),
+        (
+            [{"x": FEW}, {"x": FEW, "y": FEW}],
+            "unknown",
+            "No group has clearly moved.",
+            "There are too few rows to tell if the assumption holds.",
+        ),
+        (
             [{"x": UNKNOWN}],
             "unknown",
             "No group has clearly moved.",

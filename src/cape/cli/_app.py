@@ -64,6 +64,8 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def _explain(error: Exception, arguments: list[str]) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":  # help has been shown
+        return BAD_INPUT
     if hasattr(error, "format_message"):  # a mistake in the command itself, found by typer
         command = next((f" {a}" for a in arguments if not a.startswith("-")), "")
         message, code = f"{error.format_message()} See: cape{command} --help", BAD_INPUT

@@ -45,14 +45,13 @@ def audit(
     --fail-if takes pd, fpr, fnr, accuracy, prevalence, predicted_prevalence of a group, and pe, fpr_difference,
     fnr_difference, accuracy_difference, predicted_prevalence_difference of a pair. The exit code is 1 if one is met.
     """
-    from cape._newfile import check_free
     from cape.files import Notes, count_file, file_hash
-    from cape.report import audit_summary, write_report
+    from cape.report import audit_summary, check_report, write_report
     from cape.tables import table_length
 
     conditions = parse_conditions(fail_if, (*_OF_GROUP, *_OF_PAIR))
     if report is not None:
-        check_free(report, overwrite=force)
+        check_report(report, overwrite=force)
     notes = Notes()
     with progress(table_length(file)) as on_rows:
         counts, labels = count_file(
@@ -104,4 +103,4 @@ def _show(summary: dict[str, Any], report: Path | None) -> None:
         text = f"PE of the worst pair, {pair['group']} / {pair['other']}: {number(pair['value'])} ({ends})"
         console.print(text, markup=False, highlight=False)
     if report is not None:
-        console.print(f"report: {report}", markup=False, highlight=False)
+        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)

@@ -19,7 +19,8 @@ def explore(
 ) -> None:
     """Make a page on which to move each group's share of positives and see what every classifier would do."""
     from cape.files import load_model
-    from cape.report import explorer_summary, write_report
+    from cape.report import check_report, explorer_summary, write_report
 
+    check_report(out, overwrite=force)
     path = write_report(explorer_summary(load_model(model)), out, overwrite=force)
-    console.print(f"page: {path}", markup=False, highlight=False)
+    console.print(f"page: {path}", markup=False, highlight=False, soft_wrap=True)

@@ -36,13 +36,12 @@ def monitor(
     prevalence is from training), pd (the bound on PD), pe, fpr, fnr and accuracy (expected), unexplained (share of rows
     that speak against the assumption). The exit code is 1 if one is met in any batch.
     """
-    from cape._newfile import check_free
     from cape.files import Notes, load_model, monitor_files
-    from cape.report import monitor_summary, write_report
+    from cape.report import check_report, monitor_summary, write_report
 
     conditions = parse_conditions(fail_if, _METRICS)
     if report is not None:
-        check_free(report, overwrite=force)
+        check_report(report, overwrite=force)
     paths = _files(batches)
     loaded, notes = load_model(model), Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -118,4 +117,4 @@ def _show(summary: dict[str, Any], report: Path | None) -> None:
     verdict = summary["verdict"]
     console.print(f"{verdict['head']} {verdict['text']}", markup=False, highlight=False)
     if report is not None:
-        console.print(f"report: {report}", markup=False, highlight=False)
+        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)

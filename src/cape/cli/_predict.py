@@ -37,16 +37,16 @@ def predict(
     The file is read twice, in parts, and may be larger than memory: once to see how the share of positives of each
     group has moved, once to predict. A file with labels also gets a fairness table.
     """
-    from cape._newfile import check_free
     from cape.files import Notes, file_hash, load_model, predict_file
-    from cape.report import batch_summary, write_report
+    from cape.report import batch_summary, check_report, write_report
     from cape.tables import table_length
 
     if report is not None:
-        check_free(report, overwrite=force)
+        check_report(report, overwrite=force)
     notes = Notes()
     loaded = load_model(model)
-    with progress(table_length(file)) as on_rows, workers(dask) as each:
+    length, sha256 = table_length(file), file_hash(file)  # before it is replaced, if it is its own output
+    with progress(length) as on_rows, workers(dask) as each:
         found = predict_file(
             loaded,
             file,
@@ -58,7 +58,7 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    summary = batch_summary(loaded, found, file, file_hash(file))
+    summary = batch_summary(loaded, found, file, sha256)
     if report is not None:
         write_report(summary, report, overwrite=force)
     give_notes(notes)
@@ -68,7 +68,7 @@ def predict(
     _show(summary)
     for name, path in (("predictions", out), ("report", report)):
         if path is not None:
-            console.print(f"{name}: {path}", markup=False, highlight=False)
+            console.print(f"{name}: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _show(summary: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) ->
         TextColumn("left"),
         TimeRemainingColumn(elapsed_when_finished=False),
     )
-    with Progress(*columns, console=aside, speed_estimate_period=600) as bar:
+    with Progress(*columns, console=aside, speed_estimate_period=600, disable=not aside.is_terminal) as bar:
         task = bar.add_task("starting", total=None)
 
         def on_step(name: str, done: int, total: int) -> None:

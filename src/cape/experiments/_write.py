@@ -67,6 +67,9 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     """
     if len({folder.name for folder in folders}) < len(folders):
         raise ValueError(f"folders must have distinct names, got {', '.join(map(str, folders))}.")
+    for folder in folders:
+        if not (folder / "results.json").is_file():
+            raise FileNotFoundError(f"{folder} has no results.json: name folders that cape reproduce has filled.")
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     parts = [_INTRODUCTION]

@@ -65,6 +65,8 @@ def count_file(
     from cape.files._train import _sort_key
 
     notes = Notes() if notes is None else notes
+    if len(set(group)) < len(group):
+        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
     wanted = list(dict.fromkeys((label, prediction, *group)))
     names = table_columns(path, dialect=dialect)
     for name in wanted:

@@ -154,6 +154,8 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
     for name in (label, *group, *drop):
         if name not in kinds:
             raise missing_column(name, kinds, path)
+    if len(set(group)) < len(group):
+        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
     if label in group:
         raise TableError(f"{label!r} cannot be both the label and a group.")
     features = {name: kind for name, kind in kinds.items() if name not in (label, *group, *drop)}

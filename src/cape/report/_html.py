@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cape._newfile import new_file
+from cape._newfile import check_free, new_file
 from cape.report._pictures import (
     draw_histogram,
     draw_moved,
@@ -23,7 +23,7 @@ from cape.report._pictures import (
     svg_of,
 )
 
-__all__ = ["to_html", "write_report"]
+__all__ = ["check_report", "to_html", "write_report"]
 
 _HEADINGS = {"batch": "Batch report", "audit": "Audit", "monitor": "Monitor", "explorer": "Explorer"}
 _RATES = {"fpr": "False positive rate", "fnr": "False negative rate", "accuracy": "Accuracy"}
@@ -45,6 +45,14 @@ _BETWEEN = {
 _MOST_PICTURES = 12
 
 
+def check_report(path: str | Path, *, overwrite: bool = False) -> Path:
+    """The path, if `write_report` can write there: to be known before the work is done."""
+    path = Path(path)
+    if path.suffix not in (".html", ".htm", ".json"):
+        raise ValueError(f"a report must end in .html or .json, got {path.name!r}.")
+    return check_free(path, overwrite=overwrite)
+
+
 def write_report(summary: dict[str, Any], path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a summary as a page, or as JSON if the name ends so; whole or not at all.
 
@@ -60,9 +68,7 @@ def write_report(summary: dict[str, Any], path: str | Path, *, overwrite: bool =
     -------
     Path
     """
-    path = Path(path)
-    if path.suffix not in (".html", ".htm", ".json"):
-        raise ValueError(f"a report must end in .html or .json, got {path.name!r}.")
+    path = check_report(path, overwrite=overwrite)
     content = json.dumps(summary, indent=1, allow_nan=False) if path.suffix == ".json" else to_html(summary)
     with new_file(path, overwrite=overwrite) as temporary:
         temporary.write_text(content, encoding="utf-8")

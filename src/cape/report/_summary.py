@@ -121,7 +121,11 @@ def _monitor_verdict(batches: Sequence[MonitoredBatch], failed: list[str]) -> di
     where = f"{_and(sorted(moved))} moved in at least one batch." if moved else "No group has clearly moved."
     words = {found["assumption"] for batch in batches for found in batch.groups}
     if words == {"too few rows"}:
-        return {"word": "unknown", "head": where, "text": "There are too few rows to tell whether the assumption holds."}
+        return {
+            "word": "unknown",
+            "head": where,
+            "text": "There are too few rows to tell if the assumption holds.",
+        }
     if not words & {"holds", "fails"}:
         return {"word": "unknown", "head": where, "text": "Whether the assumption holds cannot be told for this model."}
     many = f"{len(batches)} batch{'es' * (len(batches) > 1)}"

@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ class TableWriter:
         Ends in .csv, .tsv (each also with .gz), .parquet, .feather or .arrow.
     overwrite : bool, default=False
     dialect : Dialect, optional
-        Separator and encoding of a CSV.
+        Separator and encoding of a CSV; a .tsv has tabs in any case.
     background : bool, default=False
         Write rows while the caller goes on, who must not change them any more. What goes wrong is raised by the next
         `write`, or at the end.
@@ -60,7 +61,9 @@ class TableWriter:
     ):
         self.path = Path(path)
         self._kind = _kind(self.path)
-        self._dialect = dialect or Dialect("\t" if self._kind.startswith(".tsv") else ",")
+        self._dialect = dialect or Dialect()
+        if self._kind.startswith(".tsv"):
+            self._dialect = replace(self._dialect, separator="\t")
         self._overwrite, self._background = overwrite, background
         self._sink: Any = None
         self._writing: Future | None = None
