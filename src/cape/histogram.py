@@ -45,7 +45,7 @@ def check_scores(scores: Any) -> np.ndarray:
     """
     scores = np.asarray(scores, dtype=np.float64)
     # The bits of numbers from 0 to 1 ascend as the numbers do, and those of all others are above: one look, not two.
-    if scores.size and scores.view(np.uint64).max() > _BITS_OF_ONE:
+    if scores.size and np.maximum.reduce(scores.view(np.uint64), axis=None) > _BITS_OF_ONE:
         bad = scores[~((scores >= 0) & (scores <= 1))]
         if len(bad):
             raise ValueError(f"scores must be probabilities in [0, 1], got {bad[0]}.")

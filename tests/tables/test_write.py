@@ -2,6 +2,8 @@
 
 import csv
 import io
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -140,15 +142,41 @@ HARMLESS = ["a=b", "1", "-1", "+1.5", "-.5e-3", "1e5", "", " =1", "x", "3-4", "'
 
 
 def fields_of(values, name="v"):
-    sink = io.BytesIO()
-    from cape.tables._write import _CsvSink
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        with TableWriter(path) as writer:
+            writer.write(pd.DataFrame({name: pd.Series(values, dtype="str")}))
+        return [row[0] for row in csv.reader(io.StringIO(path.read_bytes().decode(), newline=""))][1:]
 
-    sink_ = _CsvSink.__new__(_CsvSink)
-    sink_._dialect, sink_._file, sink_.disarmed = Dialect(), sink, 0
-    import pyarrow as pa
 
-    sink_._write_lines(pa.table({name: pa.array(values, pa.string())}))
-    return [row[0] if row else "" for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))]
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_parts_in_any_encoding_are_one_text(tmp_path, encoding):
+    dialect = Dialect(",", encoding)
+    with TableWriter(tmp_path / "t.csv", dialect=dialect) as writer:
+        for _ in range(2):
+            writer.write(pd.DataFrame({"a": ["x", "é"], "b": [1, 2]}))
+    assert read_table(tmp_path / "t.csv", dialect=dialect)["a"].tolist() == ["x", "é"] * 2
+
+
+def test_a_missing_value_in_the_only_column_is_a_row(tmp_path):
+    with TableWriter(tmp_path / "t.csv") as writer:
+        writer.write(pd.DataFrame({"a": ["x", None, "y"]}))
+    assert len(read_table(tmp_path / "t.csv")) == 3
+
+
+@pytest.mark.parametrize("separator", [".", "-", ":", " "])
+def test_numbers_and_dates_that_hold_the_separator_are_quoted(tmp_path, separator):
+    frame = pd.DataFrame({"n": [1.5, -2.0], "day": pd.to_datetime(["2024-01-02 03:04", "2025-06-07 08:09"])})
+    with TableWriter(tmp_path / "t.csv", dialect=Dialect(separator)) as writer:
+        writer.write(frame)
+    back = read_table(tmp_path / "t.csv", dialect=Dialect(separator))
+    pd.testing.assert_frame_equal(back, frame, check_dtype=False)
+
+
+@pytest.mark.parametrize("separator", ["\n", "\r", '"', "é", "", ";;"])
+def test_what_cannot_separate_is_refused(separator):
+    with pytest.raises(TableError, match="separator must be one character, got"):
+        Dialect(separator)
 
 
 @pytest.mark.parametrize("value", DANGEROUS)

@@ -28,9 +28,10 @@ class _Mean(Quantifier):
         return self._from_mean(self._mean(batch))
 
     def _estimate_scores(self, scores: np.ndarray) -> float:
-        # Block by block, so that scores that have just been checked are still in the cache.
-        blocks = (scores[start : start + _BLOCK] for start in range(0, len(scores), _BLOCK))
-        return self._from_mean(sum(self._total(check_scores(block)) for block in blocks) / len(scores))
+        total = 0.0
+        for start in range(0, len(scores), _BLOCK):  # so that scores that have just been checked are still in the cache
+            total += self._total(check_scores(scores[start : start + _BLOCK]))
+        return self._from_mean(total / len(scores))
 
     def _total(self, scores: np.ndarray) -> float:
         """What the mean is a mean of, summed over scores; `_mean` reads the same off a histogram."""

@@ -44,8 +44,8 @@ class Dialect:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        if len(self.separator) != 1:
-            raise TableError(f"separator must be one character, got {self.separator!r}.")
+        if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n':
+            raise TableError(f"separator must be one character, got {self.separator!r}: say , or ; or a tab.")
         try:
             "".encode(self.encoding)
         except LookupError:

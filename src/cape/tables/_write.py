@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,10 @@ _RUNS = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 """What a spreadsheet may take for a formula, also in full width."""
 
 _NUMBER = "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+_OUTSIDE_NUMBERS = ",;\t|"
+"""Separators that no number and no date has in it."""
 
 
 class TableWriter:
@@ -148,6 +153,7 @@ class _CsvSink:
 
         self.disarmed = 0
         self._dialect = dialect
+        self._encoder = codecs.getincrementalencoder(dialect.encoding)()  # a mark of its byte order comes once
         self._file: Any = gzip.GzipFile(path, "wb", compresslevel=6) if gzipped else path.open("wb")
         self._write_lines(pa.table([pa.array([name]) for name in names], names=[str(i) for i in range(len(names))]))
 
@@ -162,8 +168,11 @@ class _CsvSink:
         import pyarrow.compute as pc
 
         fields = [self._fields(table.column(i).combine_chunks()) for i in range(table.num_columns)]
-        lines = pc.binary_join_element_wise(*fields, self._dialect.separator) if len(fields) > 1 else fields[0]
-        self._file.write(("\n".join(lines.to_pylist()) + "\n").encode(self._dialect.encoding))
+        if len(fields) > 1:
+            lines = pc.binary_join_element_wise(*fields, self._dialect.separator)
+        else:
+            lines = pc.if_else(pc.equal(fields[0], ""), '""', fields[0])  # an empty line would be no row
+        self._file.write(self._encoder.encode("\n".join(lines.to_pylist()) + "\n"))
 
     def _fields(self, column: pa.Array) -> pa.Array:
         """Each value as it goes into the line: harmless, quoted where needed, empty where missing."""
@@ -176,6 +185,7 @@ class _CsvSink:
             )
             self.disarmed += pc.sum(runs).as_py() or 0
             fields = pc.if_else(runs, pc.binary_join_element_wise("'", fields, ""), fields)
+        if text or self._dialect.separator not in _OUTSIDE_NUMBERS:
             needs = pc.match_substring_regex(fields, f'["\r\n{_escaped(self._dialect.separator)}]')
             if pc.any(needs).as_py():
                 quoted = pc.binary_join_element_wise('"', pc.replace_substring(fields, '"', '""'), '"', "")
