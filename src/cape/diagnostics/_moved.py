@@ -80,7 +80,7 @@ class PrevalenceMoved:
             return "PrevalenceMoved(no group moved)"
         lines = [
             f"  {group_name(group)}: {'moved' if found.moved else 'no sign of a move'}, "
-            f"{found.training_prevalence:.3f} -> {found.estimate:.3f} (p = {found.p_value:.3g})"
+            f"{found.training_prevalence:.3f} -> {found.estimate:.3f} (p = {found.p_adjusted:.3g})"
             for group, found in self.groups.items()
         ]
         return "\n".join(["PrevalenceMoved(", *lines, ")"])

@@ -100,7 +100,7 @@ class PriorShiftTest:
             f"  {group_name(group)}: "
             + (
                 f"{'not a prior shift' if found.rejected else 'no sign against a prior shift'} "
-                f"(p = {found.p_value:.3g}, {found.effect:.1%} of {found.rows} rows unexplained)"
+                f"(p = {found.p_adjusted:.3g}, {found.effect:.1%} of {found.rows} rows unexplained)"
                 if found.tested
                 else f"{found.rows} rows are too few to test"
             )

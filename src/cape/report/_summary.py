@@ -50,7 +50,7 @@ def batch_summary(model: TableModel, found: Prediction, file: str | Path, file_s
     moved = {entry["group"]: entry for entry in prevalence_moved(clf, evidence=found.evidence).to_dict()["groups"]}
     groups = [
         {"group": group_name(group), **asdict(chosen), "moved": moved[group_name(group)]["moved"]}
-        | {"p_moved": moved[group_name(group)]["p_value"], "sentence": _sentence(group, chosen)}
+        | {"p_moved": moved[group_name(group)]["p_adjusted"], "sentence": _sentence(group, chosen)}
         for group, chosen in adaptation.groups.items()
     ]
     expected = expected_performance(clf, found.evidence, adaptation).to_dict()
