@@ -266,7 +266,8 @@ def _write(path: Path, parts: Mapping[str, bytes], *, overwrite: bool) -> None:
 def _read(path: Any) -> tuple[dict[str, Any], bytes]:
     """The header, checked, and the bytes of the model."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"path must be a model file, got {str(path)!r}, which does not exist.")
+        what = "is a folder" if Path(path).is_dir() else "does not exist"
+        raise FileNotFoundError(f"path must be a model file, got {str(path)!r}, which {what}.")
     refused = f"path must be a model file written by cape, got {str(path)!r}: "
     try:
         with zipfile.ZipFile(io.BytesIO(Path(path).read_bytes())) as archive:

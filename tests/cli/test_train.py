@@ -118,6 +118,8 @@ def test_separator_and_encoding_of_the_training_table(cape, base, table):
         (["--label", "x"], ["label column 'x' must hold two values, got"]),
         (["--group", "gender"], ["has no column 'gender'; its columns are 'x', 'w', 'race', 'sex', 'outcome'"]),
         (["--drop", "z"], ["has no column 'z'"]),
+        (["--drop", "outcome"], ["'outcome' is the label or a group", "cannot be dropped"]),
+        (["--group", "sex", "--group", "sex"], ["a column can be a group once, got 'sex', 'sex'"]),
         (["--drop", "x", "--drop", "w", "--drop", "race", "--drop", "sex"], ["no column left to learn from"]),
         (["--positive", "1"], ["the positive label must be 'default' or 'repaid', got '1'"]),
         (["--learner", "forest"], ["learner must be one of 'boosting', 'logistic', got 'forest'"]),
@@ -153,6 +155,7 @@ def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, tra
         refused(*command, tmp_path / "python.cape", says=["was not written by cape train", "cape.persist.load"])
         refused(*command, tmp_path / "m.zip", says=["must be a model file written by cape", "m.zip"])
         refused(*command, tmp_path / "none.cape", says=["there is no file", "none.cape"])
+        refused(*command, tmp_path, says=["must be a model file", "is a folder"])
 
 
 def test_explore_writes_a_page_or_its_numbers(cape, refused, tmp_path, people_folder, people_model):

@@ -158,6 +158,9 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
         raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
     if label in group:
         raise TableError(f"{label!r} cannot be both the label and a group.")
+    needed = [name for name in drop if name in (label, *group)]
+    if needed:
+        raise TableError(f"{needed[0]!r} is the label or a group: it is no feature anyway, and cannot be dropped.")
     features = {name: kind for name, kind in kinds.items() if name not in (label, *group, *drop)}
     if not features:
         raise TableError(f"{path} has no column left to learn from beside the label and the groups.")
