@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group, all_if_none, check_is_fitted, check_same_length
+from cape._validation import Group, all_if_none, check_is_fitted, check_same_length, sorted_groups
 from cape.adaptation import Adaptation, choose_member
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
@@ -106,8 +106,8 @@ class RollingCape:
         if self._now is not None:
             for window in self._windows.values():
                 window.forget_before(self._now - self._span)
-        found = {group: window.copy() for group, window in sorted_by_group(self._windows) if window.rows}
-        return Evidence(self.clf.fingerprint_, found)
+        groups = [group for group in sorted_groups(self._windows) if self._windows[group].rows]
+        return Evidence(self.clf.fingerprint_, {group: self._windows[group].copy() for group in groups})
 
     def adapt(self, level: float = 0.95) -> Adaptation:
         """What the window tells now: the adaptation with which the next row would nearly be predicted."""
@@ -197,14 +197,6 @@ def _in_nanoseconds(times: Any) -> np.ndarray:
     if (moments.astype(given.dtype) != given)[~np.isnat(given)].any():
         raise ValueError("times must lie between the years 1678 and 2262, got others.")
     return moments
-
-
-def sorted_by_group(windows: Mapping[Group, _Window]) -> list[tuple[Group, _Window]]:
-    """Groups in the order in which a batch would have them."""
-    try:
-        return sorted(windows.items(), key=lambda item: item[0])  # type: ignore[arg-type, return-value]
-    except TypeError:
-        return list(windows.items())
 
 
 class _Window:

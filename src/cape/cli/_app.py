@@ -13,7 +13,7 @@ from rich.console import Console
 
 from cape import __version__
 
-__all__ = ["app", "console", "give_json", "give_notes", "progress", "run"]
+__all__ = ["app", "console", "give_json", "give_notes", "give_path", "progress", "run"]
 
 app = typer.Typer(
     help="Fair classification under prior probability shift.",
@@ -80,6 +80,11 @@ def _explain(error: Exception, arguments: list[str]) -> int:
 def give_json(content: Any) -> None:
     """Print for machines."""
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def give_path(name: str, path: Any) -> None:
+    """Print where something was written, on one line however long, so that it can be copied."""
+    console.print(f"{name}: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 def give_notes(notes: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cape.cli._app import app, console
+from cape.cli._app import app, give_path
 from cape.cli._options import Force, Model
 
 
@@ -23,4 +23,4 @@ def explore(
 
     check_report(out, overwrite=force)
     path = write_report(explorer_summary(load_model(model)), out, overwrite=force)
-    console.print(f"page: {path}", markup=False, highlight=False, soft_wrap=True)
+    give_path("page", path)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import app, console, give_json, give_notes, progress
+from cape.cli._app import app, console, give_json, give_notes, give_path, progress
 from cape.cli._fail_if import breaches, parse_conditions
 from cape.cli._options import Encoding, FailIf, Force, Json, Level, Model, Report, Separator, dialect_of
 from cape.cli._show import give_breaches, number, table_of
@@ -117,4 +117,4 @@ def _show(summary: dict[str, Any], report: Path | None) -> None:
     verdict = summary["verdict"]
     console.print(f"{verdict['head']} {verdict['text']}", markup=False, highlight=False)
     if report is not None:
-        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
+        give_path("report", report)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import app, console, give_json, give_notes, progress
+from cape.cli._app import app, console, give_json, give_notes, give_path, progress
 from cape.cli._options import Encoding, Force, Json, Level, Model, Report, Separator, dialect_of, workers
 from cape.cli._show import number, table_of
 
@@ -68,7 +68,7 @@ def predict(
     _show(summary)
     for name, path in (("predictions", out), ("report", report)):
         if path is not None:
-            console.print(f"{name}: {path}", markup=False, highlight=False, soft_wrap=True)
+            give_path(name, path)
 
 
 def _show(summary: dict[str, Any]) -> None:

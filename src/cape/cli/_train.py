@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import app, aside, console, give_json, give_notes, progress
+from cape.cli._app import app, aside, console, give_json, give_notes, give_path, progress
 from cape.cli._options import Encoding, Force, Json, Separator, dialect_of, trainers
 from cape.cli._show import number, table_of
 
@@ -125,4 +125,4 @@ def train(
     rows = [[g["group"], g["rows"], number(g["prevalence"]), number(g["auc"])] for g in groups_of(model)]
     console.print(table_of(title, ["group", "rows", "prevalence", "AUC"], rows))
     console.print("AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 fully.", highlight=False)
-    console.print(f"model: {out}", markup=False, highlight=False, soft_wrap=True)
+    give_path("model", out)

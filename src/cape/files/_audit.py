@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cape._validation import EVERYONE, Group, check_groups
-from cape.files._columns import missing_column, plain_text
+from cape.files._columns import check_named_once, missing_column, plain_text
 from cape.files._notes import Notes
 from cape.metrics import Confusion
 from cape.tables import Dialect, TableError, iter_table, table_columns
@@ -65,8 +65,7 @@ def count_file(
     from cape.files._train import _sort_key
 
     notes = Notes() if notes is None else notes
-    if len(set(group)) < len(group):
-        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
+    check_named_once(group)
     wanted = list(dict.fromkeys((label, prediction, *group)))
     names = table_columns(path, dialect=dialect)
     for name in wanted:

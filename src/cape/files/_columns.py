@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pandas as pd
 from cape.files._notes import Notes
 from cape.tables import TableError
 
-__all__ = ["Columns", "missing_column", "plain_text"]
+__all__ = ["Columns", "check_named_once", "missing_column", "plain_text"]
 
 _WHOLE = re.compile(r"[+-]?\d+\.0+")
 _IN_WORDS = {"number": "numbers", "text": "text", "date": "dates", "flag": "true or false"}
@@ -123,6 +123,12 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     near = difflib.get_close_matches(name.lower(), lower, n=1)
     hint = f"did you mean {lower[near[0]]!r}?" if near else f"its columns are {_some(names, 12)}."
     return TableError(f"{path} has no column {name!r}; {hint}")
+
+
+def check_named_once(group: Sequence[str]) -> None:
+    """Raise if a column is to make groups twice."""
+    if len(set(group)) < len(group):
+        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
 
 
 def plain_text(values: pd.Series) -> tuple[pd.Series, str]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cape._newfile import check_free
 from cape.classifier import CapeClassifier
-from cape.files._columns import Columns, missing_column, plain_text
+from cape.files._columns import Columns, check_named_once, missing_column, plain_text
 from cape.files._learner import make_learner
 from cape.files._model import TableModel, few_threads, file_hash
 from cape.files._notes import Notes
@@ -154,8 +154,7 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
     for name in (label, *group, *drop):
         if name not in kinds:
             raise missing_column(name, kinds, path)
-    if len(set(group)) < len(group):
-        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
+    check_named_once(group)
     if label in group:
         raise TableError(f"{label!r} cannot be both the label and a group.")
     needed = [name for name in drop if name in (label, *group)]
