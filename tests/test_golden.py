@@ -1,0 +1,36 @@
+"""Same seed, same answers: every entry of ``golden/answers.json`` comes out as it was written."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).with_name("golden")
+
+
+def _load():
+    spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+golden = _load()
+ANSWERS = json.loads(golden.FILE.read_text())
+
+
+@pytest.mark.parametrize("name", golden.NAMES)
+def test_answers_are_those_of_the_golden_file(name):
+    made = golden.make(name)
+    expected = ANSWERS[name]
+    assert list(made) == list(expected)
+    for key, value in expected.items():
+        if isinstance(value, str):
+            assert made[key] == value, key
+        else:
+            assert made[key] == pytest.approx(value, abs=2e-7), key
+
+
+def test_every_entry_is_made_by_somebody():
+    assert sorted(ANSWERS) == sorted(golden.NAMES)
