@@ -10,7 +10,11 @@ import numpy as np
 
 
 def compare(
-    competitors: dict[str, Callable[[], object]], *, rounds: int, baseline: str | None = None, settle: float = 0.05
+    competitors: dict[str, Callable[[], object]],
+    *,
+    rounds: int,
+    baseline: str | None = None,
+    settle: float = 0.05,
 ) -> list[dict]:
     """Time competitors, interleaved.
 

@@ -30,16 +30,23 @@ from cape.sampling import shift
 from tables import replace_block
 
 RESULTS = Path("docs/data/expected.json")
-BATCHES = [(rows, a, b) for rows in (60, 300) for a, b in ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))]
+BATCHES = [
+    (rows, a, b) for rows in (60, 300) for a, b in ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
+]
 
 
 def learner(name):
     columns = make_column_transformer(
-        (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+        (
+            OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
+            make_column_selector(dtype_exclude="number"),
+        ),
         remainder=StandardScaler(),
     )
     model = (
-        LogisticRegression() if name == "logistic" else HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8)
+        LogisticRegression()
+        if name == "logistic"
+        else HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8)
     )
     return make_pipeline(columns, model)
 
@@ -49,9 +56,21 @@ def one_repetition(task):
     warnings.simplefilter("ignore")
     d = fetch_compas(subset="train")
     X, X_, y, y_, z, z_ = train_test_split(
-        d.data, d.target, d.sensitive_features, test_size=0.5, random_state=seed, stratify=d.target
+        d.data,
+        d.target,
+        d.sensitive_features,
+        test_size=0.5,
+        random_state=seed,
+        stratify=d.target,
     )
-    clf = CapeClassifier(learner(name), pool=pool, quantifier=quantifier, prevalences=10, cv=5, random_state=seed)
+    clf = CapeClassifier(
+        learner(name),
+        pool=pool,
+        quantifier=quantifier,
+        prevalences=10,
+        cv=5,
+        random_state=seed,
+    )
     clf.fit(X, y, sensitive_features=z)
     found = []
     for rows, *prevalences in BATCHES:
@@ -61,11 +80,20 @@ def one_repetition(task):
         adaptation = clf.adapt(evidence=evidence)
         y_pred = clf.predict(batch, sensitive_features=groups, adaptation=adaptation)
         both = compare_expected(
-            expected_performance(clf, evidence, adaptation), labels, y_pred, sensitive_features=groups
+            expected_performance(clf, evidence, adaptation),
+            labels,
+            y_pred,
+            sensitive_features=groups,
         )
         for (_, metric), row in both.iterrows():
             found.append(
-                (metric, rows, bool(row["inside"]), row["high"] - row["low"], row["observed"] - row["expected"])
+                (
+                    metric,
+                    rows,
+                    bool(row["inside"]),
+                    row["high"] - row["low"],
+                    row["observed"] - row["expected"],
+                )
             )
     return found
 
@@ -94,23 +122,41 @@ def table(results):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repetitions", type=int, default=50)
     parser.add_argument("--pools", nargs="*", default=["threshold", "resampled"])
     parser.add_argument("--quantifiers", nargs="*", default=["spa", "histogram"])
     parser.add_argument("--learner", default="logistic")
-    parser.add_argument("--write", metavar="PAGE", help="write the table into this page, simulating nothing")
+    parser.add_argument(
+        "--write",
+        metavar="PAGE",
+        help="write the table into this page, simulating nothing",
+    )
     options = parser.parse_args()
     if options.write:
-        replace_block(Path(options.write), "expected", table(json.loads(RESULTS.read_text())))
+        replace_block(
+            Path(options.write), "expected", table(json.loads(RESULTS.read_text()))
+        )
     else:
         results = []
         for pool in options.pools:
             for quantifier in options.quantifiers:
-                for (metric, rows), values in run(options.repetitions, pool, quantifier, options.learner).items():
-                    inside, width, _ = np.array(values, dtype=float).mean(axis=0).tolist()
+                for (metric, rows), values in run(
+                    options.repetitions, pool, quantifier, options.learner
+                ).items():
+                    inside, width, _ = (
+                        np.array(values, dtype=float).mean(axis=0).tolist()
+                    )
                     results.append(
-                        {"pool": pool, "quantifier": quantifier, "metric": metric, "rows": rows, "rates": len(values)}
+                        {
+                            "pool": pool,
+                            "quantifier": quantifier,
+                            "metric": metric,
+                            "rows": rows,
+                            "rates": len(values),
+                        }
                         | {"inside": round(inside, 4), "width": round(width, 4)}
                     )
         RESULTS.parent.mkdir(parents=True, exist_ok=True)

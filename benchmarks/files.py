@@ -24,8 +24,12 @@ def write_parquet(path, rows, features):
     writer = None
     for start in range(0, rows, PART):
         n = min(PART, rows - start)
-        columns = {f"x{i}": random.normal(size=n).astype(np.float32) for i in range(features)}
-        part = pa.table({**columns, "z": pa.array(np.where(random.random(n) < 0.5, "a", "b"))})
+        columns = {
+            f"x{i}": random.normal(size=n).astype(np.float32) for i in range(features)
+        }
+        part = pa.table(
+            {**columns, "z": pa.array(np.where(random.random(n) < 0.5, "a", "b"))}
+        )
         writer = writer or pq.ParquetWriter(path, part.schema)
         writer.write_table(part)
     writer.close()
@@ -40,16 +44,23 @@ def model(features):
     y = random.integers(0, 2, 10_000)
     X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
     z = np.where(random.random(10_000) < 0.5, "a", "b")
-    return CapeClassifier(LogisticRegression(), pool="threshold", cv=3, random_state=0).fit(X, y, sensitive_features=z)
+    return CapeClassifier(
+        LogisticRegression(), pool="threshold", cv=3, random_state=0
+    ).fit(X, y, sensitive_features=z)
 
 
 def parts(path):
     """Features and groups; the group is the last column."""
     import pyarrow.parquet as pq
 
-    for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(PART):  # or the whole file is held
+    for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(
+        PART
+    ):  # or the whole file is held
         *features, groups = batch.columns
-        yield np.column_stack([column.to_numpy() for column in features]), groups.to_pandas()
+        yield (
+            np.column_stack([column.to_numpy() for column in features]),
+            groups.to_pandas(),
+        )
 
 
 def table_model(folder, features):
@@ -62,8 +73,12 @@ def table_model(folder, features):
     y = random.integers(0, 2, 10_000)
     X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
     table = pd.DataFrame(X, columns=[f"x{i}" for i in range(features)])
-    table.assign(z=np.where(random.random(10_000) < 0.5, "a", "b"), y=y).to_parquet(folder / "train.parquet")
-    return train_file(folder / "train.parquet", None, label="y", group=["z"], learner="logistic")
+    table.assign(z=np.where(random.random(10_000) < 0.5, "a", "b"), y=y).to_parquet(
+        folder / "train.parquet"
+    )
+    return train_file(
+        folder / "train.parquet", None, label="y", group=["z"], learner="logistic"
+    )
 
 
 def bare(path, learner, names=None):
@@ -87,7 +102,11 @@ def score(path, how, features):
     if how in ("bare loop", "two passes"):
         clf = model(features)
         learner = clf.models_["a"].pool.model
-        work = (lambda: bare(path, learner)) if how == "bare loop" else (lambda: two_passes(path, clf))
+        work = (
+            (lambda: bare(path, learner))
+            if how == "bare loop"
+            else (lambda: two_passes(path, clf))
+        )
     else:
         trained = table_model(path.parent, features)
         group = trained.clf.models_["a"]
@@ -100,7 +119,14 @@ def score(path, how, features):
     start = time.perf_counter()
     work()
     seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
+    )
 
 
 COMPETITORS = {
@@ -123,7 +149,9 @@ def file_records(sizes, features, competitors):
             found = {}
             for how in competitors:
                 command = [sys.executable, __file__, str(path), how, str(features)]
-                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+                done = subprocess.run(
+                    command, stdout=subprocess.PIPE, text=True, check=True
+                )
                 found[how] = json.loads(done.stdout)
                 (Path(folder) / "out.parquet").unlink(missing_ok=True)
         for how, record in found.items():
@@ -135,7 +163,8 @@ def file_records(sizes, features, competitors):
                     "rows": rows,
                     "mib": record["mib"],
                     "rows_per_second": rows / record["seconds"],
-                    "speed_ratio": found[COMPETITORS[how]]["seconds"] / record["seconds"],
+                    "speed_ratio": found[COMPETITORS[how]]["seconds"]
+                    / record["seconds"],
                 }
             )
     return records

@@ -15,15 +15,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
-from cape._threads import blas_in_one_thread
-from cape.binning import Bins
+from cape._learners._scoring import GroupRows, takes_repetitions
+from cape._learners._threads import blas_in_one_thread
 from cape.pool import fit_member
-from cape.scoring import GroupRows, takes_repetitions
 
 FEATURES = 20
 LEARNERS = {
     "logistic": LogisticRegression(),
-    "boosting": HistGradientBoostingClassifier(max_iter=50, early_stopping=False, random_state=0),
+    "boosting": HistGradientBoostingClassifier(
+        max_iter=50, early_stopping=False, random_state=0
+    ),
     "naive Bayes": GaussianNB(),
 }
 
@@ -44,13 +45,17 @@ def fit_ratios(name, n, groups, random, *, rounds):
     X, y, z = table(n, groups, random)
     made = {
         "plain fit": lambda: clone(learner).fit(X, y),
-        "threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(X, y, sensitive_features=z),
-        "threshold, 5 folds, n_jobs=2": lambda: cape(learner, "threshold", cv=5, n_jobs=2).fit(
+        "threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(
             X, y, sensitive_features=z
         ),
+        "threshold, 5 folds, n_jobs=2": lambda: cape(
+            learner, "threshold", cv=5, n_jobs=2
+        ).fit(X, y, sensitive_features=z),
         "plain loop": lambda: PlainCape(learner).fit(X, y, z),
         "resampled": lambda: cape(learner, "resampled").fit(X, y, sensitive_features=z),
-        "resampled, n_jobs=2": lambda: cape(learner, "resampled", n_jobs=2).fit(X, y, sensitive_features=z),
+        "resampled, n_jobs=2": lambda: cape(learner, "resampled", n_jobs=2).fit(
+            X, y, sensitive_features=z
+        ),
     }
     return [
         {"part": "fit", "learner": name, "rows": n, "groups": groups, **record}
@@ -70,7 +75,9 @@ def member_ratios(name, n, random, *, rounds):
     made = {
         "plain loop, members": lambda: loop.fit_members(X, y, np.random.RandomState(0)),
         "resampled, members": lambda: _members(learner, X, y, loop.thetas, scorer),
-        "resampled, members, n_jobs=2": lambda: _members(learner, X, y, loop.thetas, scorer, n_jobs=2),
+        "resampled, members, n_jobs=2": lambda: _members(
+            learner, X, y, loop.thetas, scorer, n_jobs=2
+        ),
     }
     return [
         {"part": "members", "learner": name, "rows": n, "groups": 1, **record}
@@ -79,15 +86,18 @@ def member_ratios(name, n, random, *, rounds):
 
 
 def _members(learner, X, y, thetas, near, n_jobs=None):
-    rows = GroupRows(X, bins=Bins.for_learner(learner, X, None))
+    rows = GroupRows(X)
     linear = takes_repetitions(learner)
     with blas_in_one_thread() if linear else nullcontext():
         return Parallel(n_jobs, prefer="threads" if linear else None)(
-            delayed(fit_member)(learner, rows, y, 1, theta, seed=i, near=near) for i, theta in enumerate(thetas)
+            delayed(fit_member)(learner, rows, y, 1, theta, seed=i, near=near)
+            for i, theta in enumerate(thetas)
         )
 
 
-def predict_ratios(name, n, groups, random, *, rounds, text=False, pools=("threshold", "resampled")):
+def predict_ratios(
+    name, n, groups, random, *, rounds, text=False, pools=("threshold", "resampled")
+):
     """Prediction of one batch: one plain ``predict_proba``; CAPE, adapting to the batch; the plain loop."""
     learner = LEARNERS[name]
     X, y, z = table(n, groups, random)
@@ -99,7 +109,9 @@ def predict_ratios(name, n, groups, random, *, rounds, text=False, pools=("thres
     plain = learner.fit(X[train], y[train])
     made = {"plain predict_proba": lambda: plain.predict_proba(X)}
     for pool in pools:
-        fitted = cape(learner, pool, cv=3).fit(X[train], y[train], sensitive_features=z[train])
+        fitted = cape(learner, pool, cv=3).fit(
+            X[train], y[train], sensitive_features=z[train]
+        )
         label = f"{pool}{', groups as text' if text else ''}"
         made[label] = lambda fitted=fitted: fitted.predict(X, sensitive_features=z)
     if "resampled" in pools and not text:
@@ -119,12 +131,22 @@ def memory_records(n, random):
     plain = clone(learner).fit(X[train], y[train])
     made = {"plain predict_proba": lambda: plain.predict_proba(X)}
     for pool in ("threshold", "resampled"):
-        fitted = cape(learner, pool, cv=3).fit(X[train], y[train], sensitive_features=z[train])
-        made[f"{pool}, predict"] = lambda fitted=fitted: fitted.predict(X, sensitive_features=z)
+        fitted = cape(learner, pool, cv=3).fit(
+            X[train], y[train], sensitive_features=z[train]
+        )
+        made[f"{pool}, predict"] = lambda fitted=fitted: fitted.predict(
+            X, sensitive_features=z
+        )
     made["plain fit"] = lambda: clone(learner).fit(X, y)
-    made["threshold, fit"] = lambda: cape(learner, "threshold", cv=3).fit(X, y, sensitive_features=z)
-    made["resampled, fit"] = lambda: cape(learner, "resampled", cv=3, prevalences=3).fit(X, y, sensitive_features=z)
-    made["plain loop, fit"] = lambda: PlainCape(learner, prevalences=3, folds=3).fit(X, y, z)
+    made["threshold, fit"] = lambda: cape(learner, "threshold", cv=3).fit(
+        X, y, sensitive_features=z
+    )
+    made["resampled, fit"] = lambda: cape(
+        learner, "resampled", cv=3, prevalences=3
+    ).fit(X, y, sensitive_features=z)
+    made["plain loop, fit"] = lambda: PlainCape(learner, prevalences=3, folds=3).fit(
+        X, y, z
+    )
     for what, work in made.items():
         work()
         tracemalloc.start()
@@ -137,10 +159,24 @@ def memory_records(n, random):
 def growth(records):
     """Exponents of time in rows, and what 20 groups cost against 2."""
     found = []
-    keys = sorted({(r["part"], r["learner"], r["what"]) for r in records if r["part"] in ("fit", "predict")})
+    keys = sorted(
+        {
+            (r["part"], r["learner"], r["what"])
+            for r in records
+            if r["part"] in ("fit", "predict")
+        }
+    )
     for part, learner, what in keys:
-        of = [r for r in records if (r["part"], r["learner"], r["what"]) == (part, learner, what)]
-        sizes = {r["rows"]: r["seconds"] for r in of if r["groups"] == 2 and r["rows"] >= 10_000}
+        of = [
+            r
+            for r in records
+            if (r["part"], r["learner"], r["what"]) == (part, learner, what)
+        ]
+        sizes = {
+            r["rows"]: r["seconds"]
+            for r in of
+            if r["groups"] == 2 and r["rows"] >= 10_000
+        }
         if len(sizes) > 1:
             found.append(
                 {
@@ -169,7 +205,12 @@ def growth_in_k(name, n, random, *, rounds):
     learner = LEARNERS[name]
     X, y, z = table(n, 2, random)
     made = {
-        f"k={k}": lambda k=k: cape(learner, "resampled", prevalences=k, cv=5).fit(X, y, sensitive_features=z)
+        f"k={k}": lambda k=k: cape(learner, "resampled", prevalences=k, cv=5).fit(
+            X, y, sensitive_features=z
+        )
         for k in (5, 10, 20)
     }
-    return [{"part": "fit by k", "learner": name, "rows": n, "groups": 2, **r} for r in compare(made, rounds=rounds)]
+    return [
+        {"part": "fit by k", "learner": name, "rows": n, "groups": 2, **r}
+        for r in compare(made, rounds=rounds)
+    ]

@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 from clock import compare
-from learners import cape, table
 from sklearn.linear_model import LogisticRegression
+
+from learners import cape, table
 
 
 def fit_peers(n, random, *, rounds, slow=True):
@@ -21,10 +22,16 @@ def fit_peers(n, random, *, rounds, slow=True):
     X, y, z = table(n, 2, random)
     learner = LogisticRegression()
     groups = {"unprivileged_groups": [{"z": 0}], "privileged_groups": [{"z": 1}]}
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(z=z, y=y).astype(float)
+    frame = (
+        pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+        .assign(z=z, y=y)
+        .astype(float)
+    )
 
     def dataset():
-        return BinaryLabelDataset(df=frame, label_names=["y"], protected_attribute_names=["z"])
+        return BinaryLabelDataset(
+            df=frame, label_names=["y"], protected_attribute_names=["z"]
+        )
 
     def reweighing():
         weighed = Reweighing(**groups).fit_transform(dataset())
@@ -34,26 +41,40 @@ def fit_peers(n, random, *, rounds, slow=True):
         truth, scored = dataset(), dataset()
         scored.scores = LogisticRegression().fit(X, y).predict_proba(X)[:, 1:]
         scored.labels = (scored.scores > 0.5).astype(float)
-        return RejectOptionClassification(**groups, num_class_thresh=100, num_ROC_margin=50).fit(truth, scored)
+        return RejectOptionClassification(
+            **groups, num_class_thresh=100, num_ROC_margin=50
+        ).fit(truth, scored)
 
     made = {
         "plain fit": lambda: LogisticRegression().fit(X, y),
-        "cape, threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(X, y, sensitive_features=z),
-        "cape, resampled": lambda: cape(learner, "resampled").fit(X, y, sensitive_features=z),
+        "cape, threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(
+            X, y, sensitive_features=z
+        ),
+        "cape, resampled": lambda: cape(learner, "resampled").fit(
+            X, y, sensitive_features=z
+        ),
         "fairlearn ThresholdOptimizer": lambda: ThresholdOptimizer(
-            estimator=learner, constraints="equalized_odds", predict_method="predict_proba"
+            estimator=learner,
+            constraints="equalized_odds",
+            predict_method="predict_proba",
         ).fit(X, y, sensitive_features=z),
         "aif360 Reweighing": reweighing,
     }
     if slow:
-        made["fairlearn ExponentiatedGradient"] = lambda: ExponentiatedGradient(learner, EqualizedOdds()).fit(
-            X, y, sensitive_features=z
-        )
+        made["fairlearn ExponentiatedGradient"] = lambda: ExponentiatedGradient(
+            learner, EqualizedOdds()
+        ).fit(X, y, sensitive_features=z)
         made["aif360 Reject Option"] = reject_option
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
-            {"part": "peers, fit", "learner": "logistic", "rows": n, "groups": 2, **record}
+            {
+                "part": "peers, fit",
+                "learner": "logistic",
+                "rows": n,
+                "groups": 2,
+                **record,
+            }
             for record in compare(made, rounds=rounds)
         ]
 

@@ -27,9 +27,17 @@ class PlainCape:
         return self
 
     def fit_quantifier(self, X, y, random):
-        folds = StratifiedKFold(self.folds, shuffle=True, random_state=random.randint(2**31 - 1))
-        scores = cross_val_predict(clone(self.learner), X, y, cv=folds, method="predict_proba")[:, 1]
-        return clone(self.learner).fit(X, y), scores[y == 1].mean(), scores[y == 0].mean()
+        folds = StratifiedKFold(
+            self.folds, shuffle=True, random_state=random.randint(2**31 - 1)
+        )
+        scores = cross_val_predict(
+            clone(self.learner), X, y, cv=folds, method="predict_proba"
+        )[:, 1]
+        return (
+            clone(self.learner).fit(X, y),
+            scores[y == 1].mean(),
+            scores[y == 0].mean(),
+        )
 
     def fit_members(self, X, y, random):
         members = []
@@ -46,7 +54,12 @@ class PlainCape:
 
     def predict(self, X, z):
         y_pred = np.empty(len(X), dtype=int)
-        for group, (scorer, positive_mean, negative_mean, members) in self.groups.items():
+        for group, (
+            scorer,
+            positive_mean,
+            negative_mean,
+            members,
+        ) in self.groups.items():
             rows = z == group
             X_z = X[rows]
             mean = scorer.predict_proba(X_z)[:, 1].mean()

@@ -36,7 +36,9 @@ class GivenScores(ClassifierMixin, BaseEstimator):
 
 
 def scores_of(n_positive, n_negative, random):
-    return np.concatenate([random.beta(4, 2, n_positive), random.beta(2, 4, n_negative)])
+    return np.concatenate(
+        [random.beta(4, 2, n_positive), random.beta(2, 4, n_negative)]
+    )
 
 
 def batch_of(n, random):
@@ -45,7 +47,10 @@ def batch_of(n, random):
 
 def ours(name, training, labels):
     edges = edges_for(*(round_scores(training[labels == label]) for label in (1, 0)))
-    positives, negatives = (ScoreHistogram.of(round_scores(training[labels == label]), edges) for label in (1, 0))
+    positives, negatives = (
+        ScoreHistogram.of(round_scores(training[labels == label]), edges)
+        for label in (1, 0)
+    )
     fitted = make_quantifier(name).fit(positives, negatives)
     return fitted.estimate_scores
 
@@ -69,7 +74,9 @@ def quapys(name, training, labels):
     posteriors = np.column_stack([1 - training, training])
     crisp = method._classifier_method() == "predict"
     method.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
-    method.aggregation_fit((training > 0.5).astype(int) if crisp else posteriors, labels)
+    method.aggregation_fit(
+        (training > 0.5).astype(int) if crisp else posteriors, labels
+    )
     if crisp:
         return lambda given: method.aggregate((given[:, 1] > 0.5).astype(int))[1]
     return lambda given: method.aggregate(given)[1]
@@ -97,7 +104,9 @@ def mlquantifys(name, training, labels):
 @cache
 def competitors(name):
     """Functions that take a batch's scores: ours one column, theirs the two that they want, made beforehand."""
-    training = scores_of(TRAINING_ROWS // 2, TRAINING_ROWS // 2, np.random.default_rng(0))
+    training = scores_of(
+        TRAINING_ROWS // 2, TRAINING_ROWS // 2, np.random.default_rng(0)
+    )
     labels = np.repeat([1, 0], TRAINING_ROWS // 2)
     found = {"cape": ours(name, training, labels)}
     for library, make in (("quapy", quapys), ("mlquantify", mlquantifys)):
@@ -124,10 +133,19 @@ def quantifier_ratios(name, n, random, *, rounds):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        records = compare(made, rounds=rounds, baseline=min(made, key=lambda library: library == "cape"), settle=0)
+        records = compare(
+            made,
+            rounds=rounds,
+            baseline=min(made, key=lambda library: library == "cape"),
+            settle=0,
+        )
     for record in records:
         record["seconds"] /= repeats
-    fastest = min((r for r in records if r["what"] != "cape"), key=lambda r: r["seconds"], default=None)
+    fastest = min(
+        (r for r in records if r["what"] != "cape"),
+        key=lambda r: r["seconds"],
+        default=None,
+    )
     mine = next(r for r in records if r["what"] == "cape")
     return {
         "part": "quantifier",

@@ -37,9 +37,16 @@ def one_repetition(task):
     warnings.simplefilter("ignore")
     d = fetch_compas(subset="train")
     X, X_, y, y_, z, z_ = train_test_split(
-        d.data, d.target, d.sensitive_features, test_size=0.5, random_state=seed, stratify=d.target
+        d.data,
+        d.target,
+        d.sensitive_features,
+        test_size=0.5,
+        random_state=seed,
+        stratify=d.target,
     )
-    clf = CapeClassifier(learner(name), pool="threshold", cv=5, scores=scores, random_state=seed)
+    clf = CapeClassifier(
+        learner(name), pool="threshold", cv=5, scores=scores, random_state=seed
+    )
     clf.fit(X, y, sensitive_features=z)
     found = []
     for rows in BATCH_ROWS:
@@ -49,18 +56,29 @@ def one_repetition(task):
             for what, by in MOVED.items():
                 moved = batch.assign(age=batch["age"] + by * d.data["age"].std())
                 tested = prior_shift_test(clf, moved, sensitive_features=groups)
-                found += [((rows, what), group.p_value < 0.05) for group in tested.groups.values()]
+                found += [
+                    ((rows, what), group.p_value < 0.05)
+                    for group in tested.groups.values()
+                ]
     return found
 
 
 def simulate(name, scores, repetitions, processes):
     cells = defaultdict(list)
     with get_context("fork").Pool(processes) as workers:
-        for found in workers.imap_unordered(one_repetition, [(seed, name, scores) for seed in range(repetitions)]):
+        for found in workers.imap_unordered(
+            one_repetition, [(seed, name, scores) for seed in range(repetitions)]
+        ):
             for cell, rejected in found:
                 cells[cell].append(rejected)
     return [
-        {"learner": name, "scores": scores, "batch_rows": rows, "moved": what, "tests": len(values)}
+        {
+            "learner": name,
+            "scores": scores,
+            "batch_rows": rows,
+            "moved": what,
+            "tests": len(values),
+        }
         | {"rejected": round(float(np.mean(values)), 4)}
         for (rows, what), values in cells.items()
     ]
@@ -68,27 +86,49 @@ def simulate(name, scores, repetitions, processes):
 
 def table(results):
     lines = [
-        "| learner, scores | what moved besides | " + " | ".join(f"batch {n}" for n in BATCH_ROWS) + " | tests a cell |"
+        "| learner, scores | what moved besides | "
+        + " | ".join(f"batch {n}" for n in BATCH_ROWS)
+        + " | tests a cell |"
     ]
     lines.append("|---" * (lines[0].count("|") - 1) + "|")
     for name, scores in SETTINGS:
         for what in MOVED:
             key = {"learner": name, "scores": scores, "moved": what}
             mine = {r["batch_rows"]: r for r in results if key.items() <= r.items()}
-            shares = " | ".join(f"{100 * mine[n]['rejected']:.1f} %" for n in BATCH_ROWS)
-            lines.append(f'| {name}, "{scores}" | {what} | {shares} | {mine[BATCH_ROWS[0]]["tests"]} |')
+            shares = " | ".join(
+                f"{100 * mine[n]['rejected']:.1f} %" for n in BATCH_ROWS
+            )
+            lines.append(
+                f'| {name}, "{scores}" | {what} | {shares} | {mine[BATCH_ROWS[0]]["tests"]} |'
+            )
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=100, help="each gives six tests a cell")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--repetitions", type=int, default=100, help="each gives six tests a cell"
+    )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--write", metavar="PAGE", help="write the table into this page, simulating nothing")
+    parser.add_argument(
+        "--write",
+        metavar="PAGE",
+        help="write the table into this page, simulating nothing",
+    )
     options = parser.parse_args()
     if options.write:
-        replace_block(Path(options.write), "shift test on COMPAS", table(json.loads(RESULTS.read_text())))
+        replace_block(
+            Path(options.write),
+            "shift test on COMPAS",
+            table(json.loads(RESULTS.read_text())),
+        )
     else:
-        results = [r for setting in SETTINGS for r in simulate(*setting, options.repetitions, options.processes)]
+        results = [
+            r
+            for setting in SETTINGS
+            for r in simulate(*setting, options.repetitions, options.processes)
+        ]
         RESULTS.write_text(json.dumps(results, indent=0) + "\n")
         print(table(results))

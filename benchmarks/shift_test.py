@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from coverage import LEARNERS, draw_rows, train
 
+from cape._shift_test import fit_mixture, pairs_together
 from cape.histogram import ScoreHistogram, round_scores
-from cape.mixture import fit_mixture, pairs_together
 from tables import replace_block
 
 RESULTS = Path("docs/data/shift_test.json")
@@ -47,10 +47,23 @@ def one_draw(task):
             n_positive = int(random.binomial(n, rho))
             X = draw_rows(random, n_positive, n - n_positive)
             for shift, by in SHIFTS.items():
-                s = np.stack([round_scores(model.predict_proba(X + np.array(by))[:, 1]) for model in models])
+                s = np.stack(
+                    [
+                        round_scores(model.predict_proba(X + np.array(by))[:, 1])
+                        for model in models
+                    ]
+                )
                 batch = ScoreHistogram.of(s, positives.edges, unit=len(models))
-                together = pairs_together(s, positives, negatives) if len(models) > 1 else None
-                found.append(((n, shift), fit_mixture(positives, negatives, batch, together).p_value < 0.05))
+                together = (
+                    pairs_together(s, positives, negatives) if len(models) > 1 else None
+                )
+                found.append(
+                    (
+                        (n, shift),
+                        fit_mixture(positives, negatives, batch, together).p_value
+                        < 0.05,
+                    )
+                )
     return found
 
 
@@ -64,14 +77,23 @@ def simulate(setting, draws, minutes, processes):
                 break
     learner, scores, rows = setting
     return [
-        {"learner": learner, "scores": scores, "training_rows": rows, "batch_rows": n, "shift": shift}
+        {
+            "learner": learner,
+            "scores": scores,
+            "training_rows": rows,
+            "batch_rows": n,
+            "shift": shift,
+        }
         | {"rejected": round(float(np.mean(values)), 4), "tests": len(values)}
         for (n, shift), values in cells.items()
     ]
 
 
 def table(results):
-    lines = ["| learner, scores | training rows | what moved besides | " + " | ".join(f"batch {n}" for n in BATCH_ROWS)]
+    lines = [
+        "| learner, scores | training rows | what moved besides | "
+        + " | ".join(f"batch {n}" for n in BATCH_ROWS)
+    ]
     lines[0] += " | tests a cell |"
     lines.append("|---" * (lines[0].count("|") - 1) + "|")
     for learner, scores, rows in SETTINGS:
@@ -79,28 +101,48 @@ def table(results):
             mine = {
                 r["batch_rows"]: r
                 for r in results
-                if (r["learner"], r["scores"], r["training_rows"], r["shift"]) == (learner, scores, rows, shift)
+                if (r["learner"], r["scores"], r["training_rows"], r["shift"])
+                == (learner, scores, rows, shift)
             }
             if mine:
-                shares = " | ".join(f"{100 * mine[n]['rejected']:.1f} %" for n in BATCH_ROWS)
+                shares = " | ".join(
+                    f"{100 * mine[n]['rejected']:.1f} %" for n in BATCH_ROWS
+                )
                 tests = min(r["tests"] for r in mine.values())
-                lines.append(f'| {learner}, "{scores}" | {rows} | {shift} | {shares} | {tests} |')
+                lines.append(
+                    f'| {learner}, "{scores}" | {rows} | {shift} | {shares} | {tests} |'
+                )
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=100, help="training draws; each gives three tests a cell")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=100,
+        help="training draws; each gives three tests a cell",
+    )
     parser.add_argument("--minutes", type=float, default=1e9, help="for each setting")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--write", metavar="PAGE", help="write the table into this page, simulating nothing")
+    parser.add_argument(
+        "--write",
+        metavar="PAGE",
+        help="write the table into this page, simulating nothing",
+    )
     options = parser.parse_args()
     if options.write:
-        replace_block(Path(options.write), "shift test", table(json.loads(RESULTS.read_text())))
+        replace_block(
+            Path(options.write), "shift test", table(json.loads(RESULTS.read_text()))
+        )
     else:
         results = []
         for setting in SETTINGS:
-            results += simulate(setting, options.draws, options.minutes, options.processes)
+            results += simulate(
+                setting, options.draws, options.minutes, options.processes
+            )
             RESULTS.parent.mkdir(parents=True, exist_ok=True)
             RESULTS.write_text(json.dumps(results, indent=0) + "\n")
         print(table(results))

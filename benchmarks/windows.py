@@ -18,7 +18,11 @@ def synthetic(seed, rows):
     train = make_synthetic(4000, random_state=seed)
     new = make_synthetic(rows, prevalences=(0.2, 0.8), random_state=1000 + seed)
     return (
-        (train.data.to_numpy(), train.target.to_numpy(), train.sensitive_features.to_numpy()),
+        (
+            train.data.to_numpy(),
+            train.target.to_numpy(),
+            train.sensitive_features.to_numpy(),
+        ),
         (new.data.to_numpy(), new.target.to_numpy(), new.sensitive_features.to_numpy()),
     )
 
@@ -36,7 +40,13 @@ def compas(seed, rows):
     for bunch in found:
         order = np.random.RandomState(seed).permutation(len(bunch.target))
         X = bunch.data.iloc[order].to_numpy(dtype=float)
-        parts.append((X, np.asarray(bunch.target)[order], np.asarray(bunch.sensitive_features)[order]))
+        parts.append(
+            (
+                X,
+                np.asarray(bunch.target)[order],
+                np.asarray(bunch.sensitive_features)[order],
+            )
+        )
     return parts
 
 
@@ -48,11 +58,21 @@ def stream_records(*, rows, rounds):
     """Microseconds a row: one plain ``predict_proba`` of a row; a stream fed row by row; a stream fed a lot at once."""
     (X, y, z), (X_new, _, z_new) = synthetic(0, rows)
     learner = LogisticRegression().fit(X, y)
-    made = {"plain predict_proba, row by row": lambda: [learner.predict_proba(X_new[i : i + 1]) for i in range(rows)]}
+    made = {
+        "plain predict_proba, row by row": lambda: [
+            learner.predict_proba(X_new[i : i + 1]) for i in range(rows)
+        ]
+    }
     for pool in ("threshold", "resampled"):
-        clf = CapeClassifier(LogisticRegression(), pool=pool, random_state=0, cv=5).fit(X, y, sensitive_features=z)
-        made[f"{pool}, row by row"] = lambda clf=clf: _one_by_one(RollingCape(clf, 1000), X_new, z_new)
-        made[f"{pool}, in one lot"] = lambda clf=clf: RollingCape(clf, 1000).predict(X_new, sensitive_features=z_new)
+        clf = CapeClassifier(LogisticRegression(), pool=pool, random_state=0, cv=5).fit(
+            X, y, sensitive_features=z
+        )
+        made[f"{pool}, row by row"] = lambda clf=clf: _one_by_one(
+            RollingCape(clf, 1000), X_new, z_new
+        )
+        made[f"{pool}, in one lot"] = lambda clf=clf: RollingCape(clf, 1000).predict(
+            X_new, sensitive_features=z_new
+        )
     return [
         {
             "part": "stream, window of 1000",
@@ -85,13 +105,28 @@ def windows(name, make, *, rows, seeds):
             clf.fit(X, y, sensitive_features=z)
             for size in window_sizes(len(X_new)):
                 y_pred = RollingCape(clf, size).predict(X_new, sensitive_features=z_new)
-                pd = np.mean([prevalence_difference(y_new[z_new == g], y_pred[z_new == g]) for g in np.unique(z_new)])
+                pd = np.mean(
+                    [
+                        prevalence_difference(y_new[z_new == g], y_pred[z_new == g])
+                        for g in np.unique(z_new)
+                    ]
+                )
                 pe = proportional_equality(y_new, y_pred, sensitive_features=z_new)
                 found.setdefault(size, []).append((float(pd), float(pe)))
             whole = clf.predict(X_new, sensitive_features=z_new)
-            pd = np.mean([prevalence_difference(y_new[z_new == g], whole[z_new == g]) for g in np.unique(z_new)])
+            pd = np.mean(
+                [
+                    prevalence_difference(y_new[z_new == g], whole[z_new == g])
+                    for g in np.unique(z_new)
+                ]
+            )
             found.setdefault(0, []).append(
-                (float(pd), float(proportional_equality(y_new, whole, sensitive_features=z_new)))
+                (
+                    float(pd),
+                    float(
+                        proportional_equality(y_new, whole, sensitive_features=z_new)
+                    ),
+                )
             )
     return [
         {

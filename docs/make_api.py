@@ -11,6 +11,11 @@ PAGE = Path(__file__).with_name("api.md")
 
 TITLES = {
     "cape": "Estimator, evidence and adaptation",
+    "cape.classifier": "The classifier",
+    "cape.adaptation": "Adaptations",
+    "cape.evidence": "Evidence",
+    "cape.histogram": "Score histograms",
+    "cape.pool": "Pools",
     "cape.quantify": "Quantifiers",
     "cape.metrics": "Metrics",
     "cape.sampling": "Sampling",
@@ -19,49 +24,45 @@ TITLES = {
     "cape.persist": "Saving and loading",
     "cape.stream": "Streams",
     "cape.scale": "Clusters",
-    "cape.tables": "Tables in files",
     "cape.files": "From files to files",
     "cape.compare": "Other classifiers",
     "cape.experiments": "The paper's experiments",
     "cape.report": "Pictures and pages",
+    "cape.cli": "Command line",
 }
-
-INTERNAL = {
-    "adaptation": "its public name is in cape",
-    "assumption": "what cape.diagnostics is made of",
-    "binning": "how histogram boosting is trained on many rows",
-    "classifier": "its public name is in cape",
-    "cli": "the command line, documented by cape --help",
-    "deciding": "how a batch is decided, group by group",
-    "evidence": "its public name is in cape",
-    "group": "what training leaves of a group",
-    "histogram": "its public name is in cape",
-    "linear": "how linear learners are scored",
-    "mixture": "what cape.diagnostics is made of",
-    "pool": "chosen by name, pool='resampled' or 'threshold'",
-    "scoring": "how learners are trained and read",
-    "training": "the training phase",
-}
-"""Modules whose names are not for callers, and why."""
 
 
 def public_names() -> dict[str, list[str]]:
     """Names in ``__all__`` of each public module, in the order of the page; modules without a title come last."""
     import cape
 
-    modules = [m.name for m in pkgutil.iter_modules(cape.__path__) if not m.name.startswith("_")]
-    public = ["cape", *(f"cape.{name}" for name in modules if name not in INTERNAL)]
-    ordered = sorted(public, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES))
+    modules = [
+        m.name
+        for m in pkgutil.iter_modules(cape.__path__)
+        if not m.name.startswith("_")
+    ]
+    public = ["cape", *(f"cape.{name}" for name in modules)]
+    ordered = sorted(
+        public,
+        key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES),
+    )
     return {name: list(importlib.import_module(name).__all__) for name in ordered}
 
 
 def render() -> str:
     """The whole page."""
-    lines = ["# API", "", "Every public name; `help()` in Python tells the rest, with an example that runs.", ""]
+    lines = [
+        "# API",
+        "",
+        "Every public name; `help()` in Python tells the rest, with an example that runs.",
+        "",
+    ]
     for module, names in public_names().items():
         lines += [f"## {TITLES.get(module, module)}", "", f"`{module}`", ""]
         for name in names:
-            lines.append(f"- `{name}`{_summary(getattr(importlib.import_module(module), name))}")
+            lines.append(
+                f"- `{name}`{_summary(getattr(importlib.import_module(module), name))}"
+            )
         lines.append("")
     return "\n".join(lines)
 

@@ -15,15 +15,21 @@ from threadpoolctl import threadpool_limits
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
 
-threadpool_limits(1)  # pytest runs a worker a core: more threads would only wait for each other
-hypothesis.settings.register_profile("cape", max_examples=40, deadline=None, derandomize=True, database=None)
+threadpool_limits(
+    1
+)  # pytest runs a worker a core: more threads would only wait for each other
+hypothesis.settings.register_profile(
+    "cape", max_examples=40, deadline=None, derandomize=True, database=None
+)
 hypothesis.settings.load_profile("cape")
 
 
 def synthetic(n_samples, **settings):
     """The paper's data as plain arrays: X, y and z."""
     d = make_synthetic(n_samples, **settings)
-    return Bunch(X=d.data.to_numpy(), y=d.target.to_numpy(), z=d.sensitive_features.to_numpy())
+    return Bunch(
+        X=d.data.to_numpy(), y=d.target.to_numpy(), z=d.sensitive_features.to_numpy()
+    )
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +52,9 @@ def fitted(train):
     def fit(**settings):
         key = repr(sorted(settings.items()))
         if key not in known:
-            clf = CapeClassifier(LogisticRegression(), **{"random_state": 0, "cv": 5, **settings})
+            clf = CapeClassifier(
+                LogisticRegression(), **{"random_state": 0, "cv": 5, **settings}
+            )
             known[key] = clf.fit(train.X, train.y, sensitive_features=train.z)
         return known[key]
 
@@ -66,8 +74,14 @@ def make_people(n, prevalences=None, seed=0):
     y = random.random(n) < share
     frame = pd.DataFrame(
         {
-            "age": np.where(random.random(n) < 0.1, np.nan, np.round(random.normal(40 - 12 * y, 10))),
-            "degree": np.where(y, random.choice(["F", "M"], n, p=[0.8, 0.2]), random.choice(["F", "M"], n)),
+            "age": np.where(
+                random.random(n) < 0.1, np.nan, np.round(random.normal(40 - 12 * y, 10))
+            ),
+            "degree": np.where(
+                y,
+                random.choice(["F", "M"], n, p=[0.8, 0.2]),
+                random.choice(["F", "M"], n),
+            ),
             "free": random.random(n) < 0.5,
             "race": race,
             "y": y.astype(int),
@@ -79,7 +93,10 @@ def make_people(n, prevalences=None, seed=0):
 
 def _light_learner(name):
     levels, gaps = OneHotEncoder(handle_unknown="ignore"), SimpleImputer()
-    return make_pipeline(ColumnTransformer([("l", levels, ["degree"]), ("g", gaps, ["age"])]), LogisticRegression())
+    return make_pipeline(
+        ColumnTransformer([("l", levels, ["degree"]), ("g", gaps, ["age"])]),
+        LogisticRegression(),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -89,10 +106,20 @@ def people_folder(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("people")
     make_people(900).to_csv(folder / "train.csv", index=False)
-    make_people(700, {"blue": 0.7, "green": 0.2}, seed=1).to_csv(folder / "new.csv", index=False)
-    with pytest.MonkeyPatch.context() as patch:  # the tabular pipeline has its own tests, and takes its time
+    make_people(700, {"blue": 0.7, "green": 0.2}, seed=1).to_csv(
+        folder / "new.csv", index=False
+    )
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # the tabular pipeline has its own tests, and takes its time
         patch.setattr("cape.files._train.make_learner", _light_learner)
-        train_file(folder / "train.csv", folder / "m.cape", label="y", group=["race"], settings={"cv": 2})
+        train_file(
+            folder / "train.csv",
+            folder / "m.cape",
+            label="y",
+            group=["race"],
+            settings={"cv": 2},
+        )
     return folder
 
 

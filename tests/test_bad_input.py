@@ -29,38 +29,92 @@ def one_class_in_group_1(d):
 
 # What is changed, and what the error says. A callable gets the data; settings of the classifier are under "set".
 CASES = {
-    "one class only": ({"y": np.zeros(N)}, "y must hold two classes, got 1 class: [0.0]"),
-    "three classes": ({"y": np.arange(N) % 3}, "y must hold two classes, got 3 classes (0, 1, 2)"),
+    "one class only": (
+        {"y": np.zeros(N)},
+        "y must hold two classes, got 1 class: [0.0]",
+    ),
+    "three classes": (
+        {"y": np.arange(N) % 3},
+        "y must hold two classes, got 3 classes (0, 1, 2)",
+    ),
     "many classes": ({"y": np.arange(N) % 9}, "got 9 classes (0, 1, 2, 3, 4, ...)"),
-    "continuous labels": ({"y": np.linspace(0, 1, N)}, "y must hold two classes of one type, got continuous values"),
-    "mixed labels": ({"y": np.array([1, "a"] * 300, dtype=object)}, "two classes of one type, got unknown values"),
+    "continuous labels": (
+        {"y": np.linspace(0, 1, N)},
+        "y must hold two classes of one type, got continuous values",
+    ),
+    "mixed labels": (
+        {"y": np.array([1, "a"] * 300, dtype=object)},
+        "two classes of one type, got unknown values",
+    ),
     "no labels": ({"y": None}, "y is None: y must be a column of labels"),
-    "labels of two columns": ({"y": np.ones((N, 2))}, "y should be a 1d array, got an array of shape (600, 2)"),
-    "NaN labels": (lambda d: {"y": some(d.y, np.nan)}, "y must have a label in every row, got 3 missing"),
-    "None labels": (lambda d: {"y": some(d.y, None, object)}, "y must have a label in every row, got 3 missing"),
-    "NA labels": (lambda d: {"y": some(d.y, pd.NA, object)}, "y must have a label in every row, got 3 missing"),
-    "NA integers": (lambda d: {"y": some(d.y, pd.NA, "Int64")}, "y must have a label in every row, got 3 missing"),
-    "infinite labels": (lambda d: {"y": some(d.y, np.inf)}, "y must have a label in every row, got an infinity"),
-    "a group with one class": (one_class_in_group_1, "'1' has 300 rows of one class only"),
+    "labels of two columns": (
+        {"y": np.ones((N, 2))},
+        "y should be a 1d array, got an array of shape (600, 2)",
+    ),
+    "NaN labels": (
+        lambda d: {"y": some(d.y, np.nan)},
+        "y must have a label in every row, got 3 missing",
+    ),
+    "None labels": (
+        lambda d: {"y": some(d.y, None, object)},
+        "y must have a label in every row, got 3 missing",
+    ),
+    "NA labels": (
+        lambda d: {"y": some(d.y, pd.NA, object)},
+        "y must have a label in every row, got 3 missing",
+    ),
+    "NA integers": (
+        lambda d: {"y": some(d.y, pd.NA, "Int64")},
+        "y must have a label in every row, got 3 missing",
+    ),
+    "infinite labels": (
+        lambda d: {"y": some(d.y, np.inf)},
+        "y must have a label in every row, got an infinity",
+    ),
+    "a group with one class": (
+        one_class_in_group_1,
+        "'1' has 300 rows of one class only",
+    ),
     "a small group": (
         {"set": {"min_group_size": 400}},
         "min_group_size=400 rows and enough of each class, got: '0' has",
     ),
-    "missing groups": (lambda d: {"z": some(d.z, np.nan)}, "must name a group in every row, got 3 missing of 600"),
-    "lengths of y": ({"y": [0, 1]}, "must have the same number of rows, but X has 600, y has 2"),
-    "lengths of groups": ({"z": ["a"]}, "X has 600, y has 600, sensitive_features has 1"),
-    "lengths of weights": ({"w": [1.0]}, "X has 600, y has 600, sensitive_features has 600, sample_weight has 1"),
+    "missing groups": (
+        lambda d: {"z": some(d.z, np.nan)},
+        "must name a group in every row, got 3 missing of 600",
+    ),
+    "lengths of y": (
+        {"y": [0, 1]},
+        "must have the same number of rows, but X has 600, y has 2",
+    ),
+    "lengths of groups": (
+        {"z": ["a"]},
+        "X has 600, y has 600, sensitive_features has 1",
+    ),
+    "lengths of weights": (
+        {"w": [1.0]},
+        "X has 600, y has 600, sensitive_features has 600, sample_weight has 1",
+    ),
     "groups of one value": (
         {"z": 3},
         "sensitive_features must be a column or a table of columns, got an array of shape ()",
     ),
-    "ragged groups": ({"z": [["a"], ["b", "c"]] * 300}, "sensitive_features must hold one value a row and column"),
+    "ragged groups": (
+        {"z": [["a"], ["b", "c"]] * 300},
+        "sensitive_features must hold one value a row and column",
+    ),
     "groups without columns": (
         {"z": pd.DataFrame(index=range(N))},
         "must have at least one column, got a table with none",
     ),
-    "negative weights": ({"w": -np.ones(N)}, "sample_weight must be at least 0 in every row, got -1.0"),
-    "weights of zero": ({"w": np.zeros(N)}, "sample_weight must be positive in some row, got all zeros"),
+    "negative weights": (
+        {"w": -np.ones(N)},
+        "sample_weight must be at least 0 in every row, got -1.0",
+    ),
+    "weights of zero": (
+        {"w": np.zeros(N)},
+        "sample_weight must be positive in some row, got all zeros",
+    ),
     "weights of two columns": (
         {"w": np.ones((N, 2))},
         "sample_weight must be a number for each of 600 rows, got (600, 2)",
@@ -70,9 +124,15 @@ CASES = {
         {"w": np.ones(N), "set": {"estimator": KNeighborsClassifier()}},
         "sample_weight must be None for a learner whose fit takes no weights, got weights for KNeighborsClassifier()",
     ),
-    "many small groups": (lambda d: {"z": np.arange(N)}, "'9' has 1 rows; and 590 more. Lower min_group_size"),
+    "many small groups": (
+        lambda d: {"z": np.arange(N)},
+        "'9' has 1 rows; and 590 more. Lower min_group_size",
+    ),
     "no table": ({"X": 3}, "X must be a table of rows and columns, got 3"),
-    "a text for a table": ({"X": "data.csv"}, "X must be a table of rows and columns, got 'data.csv'"),
+    "a text for a table": (
+        {"X": "data.csv"},
+        "X must be a table of rows and columns, got 'data.csv'",
+    ),
     "an empty table": (
         {"X": np.empty((0, 2)), "y": [], "z": []},
         "y must have at least one row of each of two classes, got 0 rows",
@@ -81,36 +141,72 @@ CASES = {
         {"X": pd.DataFrame({"U": []}), "y": [], "z": []},
         "y must have at least one row of each of two classes, got 0 rows",
     ),
-    "prevalence 0": ({"set": {"prevalences": [0, 0.5]}}, "prevalences must be in (0, 1), got 0"),
-    "prevalence 1": ({"set": {"prevalences": [0.5, 1.0]}}, "prevalences must be in (0, 1), got 1.0"),
-    "prevalence of text": ({"set": {"prevalences": ["half"]}}, "prevalences must be in (0, 1), got 'half'"),
-    "prevalence NaN": ({"set": {"prevalences": [np.nan]}}, "prevalences must be in (0, 1), got nan"),
-    "no prevalences": ({"set": {"prevalences": []}}, "prevalences must hold at least one value in (0, 1), got []"),
+    "prevalence 0": (
+        {"set": {"prevalences": [0, 0.5]}},
+        "prevalences must be in (0, 1), got 0",
+    ),
+    "prevalence 1": (
+        {"set": {"prevalences": [0.5, 1.0]}},
+        "prevalences must be in (0, 1), got 1.0",
+    ),
+    "prevalence of text": (
+        {"set": {"prevalences": ["half"]}},
+        "prevalences must be in (0, 1), got 'half'",
+    ),
+    "prevalence NaN": (
+        {"set": {"prevalences": [np.nan]}},
+        "prevalences must be in (0, 1), got nan",
+    ),
+    "no prevalences": (
+        {"set": {"prevalences": []}},
+        "prevalences must hold at least one value in (0, 1), got []",
+    ),
     "zero prevalences": (
         {"set": {"prevalences": 0}},
         "'prevalences' parameter of CapeClassifier must be an int in the range",
     ),
     "a wrong quantifier": (
         {"set": {"quantifier": "spaa"}},
-        ("'quantifier' parameter of CapeClassifier must be a str among", *map(repr, QUANTIFIERS), "Got 'spaa' instead"),
+        (
+            "'quantifier' parameter of CapeClassifier must be a str among",
+            *map(repr, QUANTIFIERS),
+            "Got 'spaa' instead",
+        ),
     ),
-    "a quantifier that is none": ({"set": {"quantifier": 3}}, "'quantifier' parameter of CapeClassifier must be"),
+    "a quantifier that is none": (
+        {"set": {"quantifier": 3}},
+        "'quantifier' parameter of CapeClassifier must be",
+    ),
     "a wrong pool": (
         {"set": {"pool": "treshold"}},
-        ("'pool' parameter of CapeClassifier must be a str among", "'resampled'", "'threshold'", "Got 'treshold'"),
+        (
+            "'pool' parameter of CapeClassifier must be a str among",
+            "'resampled'",
+            "'threshold'",
+            "Got 'treshold'",
+        ),
     ),
-    "wrong scores": ({"set": {"scores": "fold"}}, ("'scores' parameter", "'folds'", "'refit'", "Got 'fold' instead")),
+    "wrong scores": (
+        {"set": {"scores": "fold"}},
+        ("'scores' parameter", "'folds'", "'refit'", "Got 'fold' instead"),
+    ),
     "wrong small_groups": (
         {"set": {"small_groups": "drop"}},
         ("'small_groups' parameter", "'error'", "'pooled'", "Got 'drop'"),
     ),
-    "one fold": ({"set": {"cv": 1}}, "'cv' parameter of CapeClassifier must be an int in the range [2, inf)"),
+    "one fold": (
+        {"set": {"cv": 1}},
+        "'cv' parameter of CapeClassifier must be an int in the range [2, inf)",
+    ),
     "splits that are none": (
         {"set": {"cv": [1, 2]}},
         "cv must be a number of folds, a splitter or pairs of row numbers",
     ),
     "no splits": ({"set": {"cv": []}}, "pairs of row numbers from 0 to 599, got []"),
-    "splits of other rows": ({"set": {"cv": [([0, 1], [600])]}}, "pairs of row numbers from 0 to 599"),
+    "splits of other rows": (
+        {"set": {"cv": [([0, 1], [600])]}},
+        "pairs of row numbers from 0 to 599",
+    ),
     "splits of one class": (
         lambda d: {"set": {"cv": [(np.arange(N), np.flatnonzero(d.y == 1))]}},
         "cv must test rows of both classes in every group",
@@ -127,8 +223,14 @@ CASES = {
         {"z": None, "set": {"group_columns": ["race"]}},
         "group_columns must be columns of X, among [0, 1], got ['race']",
     ),
-    "group columns out of range": ({"z": None, "set": {"group_columns": 2}}, "among [0, 1], got [2]"),
-    "groups given twice": ({"set": {"group_columns": 0}}, "sensitive_features must be None when group_columns names"),
+    "group columns out of range": (
+        {"z": None, "set": {"group_columns": 2}},
+        "among [0, 1], got [2]",
+    ),
+    "groups given twice": (
+        {"set": {"group_columns": 0}},
+        "sensitive_features must be None when group_columns names",
+    ),
     "prefit, not fitted": (
         {"set": {"cv": "prefit", "pool": "threshold"}},
         "This LogisticRegression instance is not fitted yet",
@@ -137,7 +239,10 @@ CASES = {
         {"set": {"cv": "prefit", "pool": "threshold", "estimator": None}},
         "estimator must be a fitted classifier with cv='prefit', got None",
     ),
-    "prefit, resampled": ({"set": {"cv": "prefit"}}, "pool must be 'threshold' with cv='prefit', got 'resampled'"),
+    "prefit, resampled": (
+        {"set": {"cv": "prefit"}},
+        "pool must be 'threshold' with cv='prefit', got 'resampled'",
+    ),
     "prefit, folds": (
         {"set": {"cv": "prefit", "pool": "threshold", "scores": "folds"}},
         "scores must be 'refit' with cv='prefit', got 'folds'",
@@ -145,7 +250,11 @@ CASES = {
     "prefit, other labels": (
         lambda d: {
             "y": d.y + 1,
-            "set": {"cv": "prefit", "pool": "threshold", "estimator": LogisticRegression().fit(d.X, d.y)},
+            "set": {
+                "cv": "prefit",
+                "pool": "threshold",
+                "estimator": LogisticRegression().fit(d.X, d.y),
+            },
         },
         "y must hold the two classes of the fitted estimator, [0, 1], got [1, 2] (cv='prefit')",
     ),
@@ -168,11 +277,18 @@ def is_from_numpy(error):
 @pytest.mark.parametrize(("change", "message"), CASES.values(), ids=CASES)
 def test_fit_refuses_and_leaves_nothing_behind(train, change, message):
     change = dict(change(train) if callable(change) else change)
-    settings = {"estimator": LogisticRegression(), "cv": 2, "prevalences": 2, **change.pop("set", {})}
+    settings = {
+        "estimator": LogisticRegression(),
+        "cv": 2,
+        "prevalences": 2,
+        **change.pop("set", {}),
+    }
     clf = CapeClassifier(**settings)
     with pytest.raises((ValueError, TypeError)) as caught:
         fit(clf, train, **change)
-    for part in [message] if isinstance(message, str) else message:  # the order of a set of names is not known
+    for part in (
+        [message] if isinstance(message, str) else message
+    ):  # the order of a set of names is not known
         assert part in str(caught.value)
     assert not is_from_numpy(caught.value)
     assert not [name for name in vars(clf) if name.endswith("_")]
@@ -180,15 +296,22 @@ def test_fit_refuses_and_leaves_nothing_behind(train, change, message):
         clf.predict(train.X)
 
 
-@pytest.mark.parametrize("name", ["one class only", "three classes", "lengths of y", "NaN labels", "an empty table"])
+@pytest.mark.parametrize(
+    "name",
+    ["one class only", "three classes", "lengths of y", "NaN labels", "an empty table"],
+)
 def test_a_fit_that_fails_leaves_the_old_one_as_it_was(train, batch, name):
-    clf = fit(CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0), train)
+    clf = fit(
+        CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0), train
+    )
     before, y_pred = dict(vars(clf)), clf.predict(batch.X, sensitive_features=batch.z)
     change = CASES[name][0]
     with pytest.raises(ValueError, match="must"):
         fit(clf, train, **(change(train) if callable(change) else change))
     assert vars(clf) == before
-    np.testing.assert_array_equal(clf.predict(batch.X, sensitive_features=batch.z), y_pred)
+    np.testing.assert_array_equal(
+        clf.predict(batch.X, sensitive_features=batch.z), y_pred
+    )
 
 
 def test_a_learner_that_fails_leaves_nothing_behind(train):
@@ -200,27 +323,46 @@ def test_a_learner_that_fails_leaves_nothing_behind(train):
     assert not [name for name in vars(clf) if name.endswith("_")]
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_individually", "adapt", "evidence", "score"])
+@pytest.mark.parametrize(
+    "method",
+    ["predict", "predict_proba", "predict_individually", "adapt", "evidence", "score"],
+)
 def test_using_before_fitting(train, method):
     clf = CapeClassifier(LogisticRegression())
     y = (train.y,) if method == "score" else ()
-    with pytest.raises(NotFittedError, match="This CapeClassifier instance is not fitted yet"):
+    with pytest.raises(
+        NotFittedError, match="This CapeClassifier instance is not fitted yet"
+    ):
         getattr(clf, method)(train.X, *y)
 
 
 def test_a_table_of_other_columns(fitted, batch):
     clf = fitted()
-    with pytest.raises(ValueError, match="X has 1 features, but CapeClassifier is expecting 2 features"):
+    with pytest.raises(
+        ValueError, match="X has 1 features, but CapeClassifier is expecting 2 features"
+    ):
         clf.predict(batch.X[:, :1], sensitive_features=batch.z)
-    with pytest.raises(ValueError, match=r"X must be a table of shape \(n_samples, 2\), got an array of shape \(2,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"X must be a table of shape \(n_samples, 2\), got an array of shape \(2,\)",
+    ):
         clf.predict(batch.X[0], sensitive_features=batch.z[:1])
-    with pytest.raises(ValueError, match="must have the same number of rows, but X has 200, sensitive_features has 3"):
+    with pytest.raises(
+        ValueError,
+        match="must have the same number of rows, but X has 200, sensitive_features has 3",
+    ):
         clf.predict(batch.X, sensitive_features=batch.z[:3])
-    with pytest.raises(ValueError, match="X must be a table of rows and columns, got None"):
+    with pytest.raises(
+        ValueError, match="X must be a table of rows and columns, got None"
+    ):
         clf.predict(None, sensitive_features=batch.z)
-    with pytest.raises(ValueError, match="must have the same number of rows, but X has 200, y has 3"):
+    with pytest.raises(
+        ValueError, match="must have the same number of rows, but X has 200, y has 3"
+    ):
         clf.score(batch.X, batch.y[:3], sensitive_features=batch.z)
-    with pytest.raises(ValueError, match="y must have a label in every row, got 200 missing"):
+    with pytest.raises(
+        ValueError, match="y must have a label in every row, got 200 missing"
+    ):
         clf.score(batch.X, np.full(200, np.nan), sensitive_features=batch.z)
     with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 2"):
         clf.adapt(batch.X, sensitive_features=batch.z, level=2)

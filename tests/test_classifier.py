@@ -23,7 +23,10 @@ every_pool = pytest.mark.parametrize("pool", POOLS)
 
 def cape(estimator=None, **settings):
     quick = {"cv": 3, "prevalences": 4, "random_state": 0}
-    return CapeClassifier(LogisticRegression() if estimator is None else estimator, **{**quick, **settings})
+    return CapeClassifier(
+        LogisticRegression() if estimator is None else estimator,
+        **{**quick, **settings},
+    )
 
 
 # The algorithm
@@ -33,13 +36,17 @@ def algorithm_1(X, y, z, new_X, new_z, *, seed, folds, thetas):
     """Algorithm 1 of the paper, step by step, with SPA and logistic regression. Gives predictions and estimates."""
     y_pred, estimates = np.empty(len(new_X), dtype=int), {}
     groups = np.unique(z)
-    seeds = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=(len(groups), 3 + len(thetas)))
+    seeds = np.random.RandomState(seed).randint(
+        np.iinfo(np.int32).max, size=(len(groups), 3 + len(thetas))
+    )
     for place, group in enumerate(groups):
         # Training phase. Step 1: partition.
         D_X, D_y = X[z == group], y[z == group]
         # Step 2: the quantifier.
         scores = np.empty(len(D_y))
-        for inside, outside in StratifiedKFold(folds, shuffle=True, random_state=seeds[place, 0]).split(D_X, D_y):
+        for inside, outside in StratifiedKFold(
+            folds, shuffle=True, random_state=seeds[place, 0]
+        ).split(D_X, D_y):
             fold = LogisticRegression().fit(D_X[inside], D_y[inside])
             scores[outside] = fold.predict_proba(D_X[outside])[:, 1]
         tppa, fppa = scores[D_y == 1].mean(), scores[D_y == 0].mean()
@@ -53,20 +60,40 @@ def algorithm_1(X, y, z, new_X, new_z, *, seed, folds, thetas):
         new = new_X[new_z == group]
         if len(new) == 0:
             continue
-        q = np.clip((scorer.predict_proba(new)[:, 1].mean() - fppa) / (tppa - fppa), 0, 1)
-        y_hat = {theta: (h[theta].predict_proba(new)[:, 1] > 0.5).astype(int) for theta in thetas}
-        J = min(thetas, key=lambda t: (round(abs(y_hat[t].mean() - q), 12), round(abs(t - q), 12), t))
+        q = np.clip(
+            (scorer.predict_proba(new)[:, 1].mean() - fppa) / (tppa - fppa), 0, 1
+        )
+        y_hat = {
+            theta: (h[theta].predict_proba(new)[:, 1] > 0.5).astype(int)
+            for theta in thetas
+        }
+        J = min(
+            thetas,
+            key=lambda t: (
+                round(abs(y_hat[t].mean() - q), 12),
+                round(abs(t - q), 12),
+                t,
+            ),
+        )
         y_pred[new_z == group], estimates[group] = y_hat[J], q
     return y_pred, estimates
 
 
 def test_predictions_are_those_of_algorithm_1(train, batch):
     thetas = (np.arange(10) + 0.5) / 10
-    y_pred, estimates = algorithm_1(train.X, train.y, train.z, batch.X, batch.z, seed=7, folds=10, thetas=thetas)
-    clf = CapeClassifier(LogisticRegression(), random_state=7).fit(train.X, train.y, sensitive_features=train.z)
-    np.testing.assert_array_equal(clf.predict(batch.X, sensitive_features=batch.z), y_pred)
+    y_pred, estimates = algorithm_1(
+        train.X, train.y, train.z, batch.X, batch.z, seed=7, folds=10, thetas=thetas
+    )
+    clf = CapeClassifier(LogisticRegression(), random_state=7).fit(
+        train.X, train.y, sensitive_features=train.z
+    )
+    np.testing.assert_array_equal(
+        clf.predict(batch.X, sensitive_features=batch.z), y_pred
+    )
     found = clf.adapt(batch.X, sensitive_features=batch.z).groups
-    assert {g: a.estimate for g, a in found.items()} == pytest.approx(estimates, abs=1e-8)
+    assert {g: a.estimate for g, a in found.items()} == pytest.approx(
+        estimates, abs=1e-8
+    )
     np.testing.assert_allclose(clf.prevalences_, thetas)
 
 
@@ -74,38 +101,54 @@ def test_single_rows_are_those_of_algorithm_1(train, batch):
     thetas = (np.arange(4) + 0.5) / 4
     clf = cape().fit(train.X, train.y, sensitive_features=train.z)
     one_by_one = [
-        algorithm_1(train.X, train.y, train.z, row, z, seed=0, folds=3, thetas=thetas)[0][0]
+        algorithm_1(train.X, train.y, train.z, row, z, seed=0, folds=3, thetas=thetas)[
+            0
+        ][0]
         for row, z in ((batch.X[i : i + 1], batch.z[i : i + 1]) for i in range(8))
     ]
     np.testing.assert_array_equal(
-        clf.predict_individually(batch.X[:8], sensitive_features=batch.z[:8]), np.array(one_by_one)
+        clf.predict_individually(batch.X[:8], sensitive_features=batch.z[:8]),
+        np.array(one_by_one),
     )
 
 
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("quantifier", QUANTIFIERS)
-def test_predicting_individually_is_a_loop_over_batches_of_one_row(fitted, batch, quantifier, pool, scores):
+def test_predicting_individually_is_a_loop_over_batches_of_one_row(
+    fitted, batch, quantifier, pool, scores
+):
     clf = fitted(quantifier=quantifier, pool=pool, scores=scores, cv=3, prevalences=5)
     rows = range(0, 200, 9)
-    loop = [clf.predict(batch.X[i : i + 1], sensitive_features=batch.z[i : i + 1])[0] for i in rows]
-    at_once = clf.predict_individually(batch.X[list(rows)], sensitive_features=batch.z[list(rows)])
+    loop = [
+        clf.predict(batch.X[i : i + 1], sensitive_features=batch.z[i : i + 1])[0]
+        for i in rows
+    ]
+    at_once = clf.predict_individually(
+        batch.X[list(rows)], sensitive_features=batch.z[list(rows)]
+    )
     np.testing.assert_array_equal(at_once, loop)
 
 
-@pytest.mark.filterwarnings("ignore:the batch says too little:cape.assumption.AdaptationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:the batch says too little:cape._shift_test.AdaptationWarning"
+)
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
 def test_probabilities_agree_with_predictions(train, batch, estimator, pool, scores):
-    clf = cape(estimator, pool=pool, scores=scores).fit(train.X, train.y, sensitive_features=train.z)
+    clf = cape(estimator, pool=pool, scores=scores).fit(
+        train.X, train.y, sensitive_features=train.z
+    )
     for rows in [slice(None), *(slice(i, i + 1) for i in range(0, 200, 7))]:
         X, groups = batch.X[rows], {"sensitive_features": batch.z[rows]}
         proba = clf.predict_proba(X, **groups)
         np.testing.assert_array_equal(proba[:, 1] > 0.5, clf.predict(X, **groups) == 1)
         np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-15)
         adaptation = clf.adapt(X, **groups)
-        np.testing.assert_array_equal(clf.predict_proba(X, adaptation=adaptation, **groups), proba)
+        np.testing.assert_array_equal(
+            clf.predict_proba(X, adaptation=adaptation, **groups), proba
+        )
 
 
 @every_pool
@@ -114,11 +157,17 @@ def test_an_adaptation_makes_prediction_row_by_row(fitted, batch, pool):
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
     whole = clf.predict(batch.X, sensitive_features=batch.z)
     rows = [
-        clf.predict(batch.X[i : i + 1], sensitive_features=batch.z[i : i + 1], adaptation=adaptation)[0]
+        clf.predict(
+            batch.X[i : i + 1],
+            sensitive_features=batch.z[i : i + 1],
+            adaptation=adaptation,
+        )[0]
         for i in range(0, 200, 5)
     ]
     np.testing.assert_array_equal(rows, whole[::5])
-    np.testing.assert_array_equal(whole, clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation))
+    np.testing.assert_array_equal(
+        whole, clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
+    )
 
 
 @every_pool
@@ -142,18 +191,25 @@ def test_scores_and_rates_are_not_resubstituted(pool, random):
     model = clf.models_["everyone"]
     by_heart = clone(forest).set_params(random_state=0).fit(X, y).predict_proba(X)[:, 1]
     assert by_heart[y == 1].mean() - by_heart[y == 0].mean() > 0.5
-    assert abs(model.quantifier.positives_.mean - model.quantifier.negatives_.mean) < 0.1
+    assert (
+        abs(model.quantifier.positives_.mean - model.quantifier.negatives_.mean) < 0.1
+    )
     at_half = 0 if pool == "resampled" else np.abs(model.pool.cuts - 2**31).argmin()
     assert abs(model.pool.rates.tpr[at_half] - model.pool.rates.fpr[at_half]) < 0.3
 
 
 def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
     """A quantifier fitted on scores that the forest gives its own training rows is far off."""
-    forest, errors = RandomForestClassifier(30, random_state=0), {"out of fold": [], "resubstituted": []}
+    forest, errors = (
+        RandomForestClassifier(30, random_state=0),
+        {"out of fold": [], "resubstituted": []},
+    )
     clf = cape(forest, pool="threshold", cv=5).fit(train.X, train.y)
     model = clf.models_["everyone"]
     own = model.scorer(train.X)[0]
-    by_heart = SPA().fit(*(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0)))
+    by_heart = SPA().fit(
+        *(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0))
+    )
     for seed, rho in enumerate((0.1, 0.3, 0.7, 0.9)):
         new = make_synthetic(4000, prevalences=[rho], random_state=seed + 5)
         batch = clf.evidence(new.data.to_numpy()).groups["everyone"].scores
@@ -164,7 +220,9 @@ def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
 
 def test_rates_of_resampled_members_are_out_of_bag(train):
     clf = cape().fit(train.X, train.y)
-    seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=(1, 3 + 4))[0, 3:]
+    seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=(1, 3 + 4))[
+        0, 3:
+    ]
     pool = clf.models_["everyone"].pool
     rates = pool.rates
     for member, (theta, seed) in enumerate(zip(clf.prevalences_, seeds, strict=True)):
@@ -196,25 +254,39 @@ def test_same_seed_same_predictions_whatever_n_jobs(train, batch, pool):
     learner = RandomForestClassifier(4, max_depth=4)  # with a seed of its own to draw
     quick = {"pool": pool, "cv": 2, "prevalences": 2}
     one, two, again, other = (
-        cape(learner, n_jobs=n_jobs, random_state=seed, **quick).fit(train.X, train.y, sensitive_features=train.z)
+        cape(learner, n_jobs=n_jobs, random_state=seed, **quick).fit(
+            train.X, train.y, sensitive_features=train.z
+        )
         for n_jobs, seed in ((1, 0), (2, 0), (None, 0), (1, 1))
     )
     proba = one.predict_proba(batch.X, sensitive_features=batch.z)
     for clf in (two, again):
-        np.testing.assert_array_equal(clf.predict_proba(batch.X, sensitive_features=batch.z), proba)
+        np.testing.assert_array_equal(
+            clf.predict_proba(batch.X, sensitive_features=batch.z), proba
+        )
         assert clf.fingerprint_ == one.fingerprint_
     assert other.fingerprint_ != one.fingerprint_
-    assert not np.array_equal(other.predict_proba(batch.X, sensitive_features=batch.z), proba)
+    assert not np.array_equal(
+        other.predict_proba(batch.X, sensitive_features=batch.z), proba
+    )
 
 
 def test_a_generator_of_random_numbers_may_be_given(train):
-    first, second = (cape(random_state=np.random.RandomState(3)).fit(train.X, train.y).fingerprint_ for _ in range(2))
+    first, second = (
+        cape(random_state=np.random.RandomState(3)).fit(train.X, train.y).fingerprint_
+        for _ in range(2)
+    )
     assert first == second
 
 
 def test_a_fingerprint_knows_its_data(train):
     base = cape().fit(train.X, train.y, sensitive_features=train.z).fingerprint_
-    assert base == cape().fit(train.X.copy(), list(train.y), sensitive_features=pl.Series(train.z)).fingerprint_
+    assert (
+        base
+        == cape()
+        .fit(train.X.copy(), list(train.y), sensitive_features=pl.Series(train.z))
+        .fingerprint_
+    )
     changed = train.X.copy()
     changed[0] += 1
     different = [
@@ -231,7 +303,10 @@ def test_a_fingerprint_knows_its_data(train):
 @pytest.mark.parametrize("as_generator", [False, True])
 def test_given_splits_are_used_within_each_group(train, batch, as_generator):
     half = np.arange(600) % 2 == 0
-    splits = [(np.flatnonzero(half), np.flatnonzero(~half)), (np.flatnonzero(~half), np.flatnonzero(half))]
+    splits = [
+        (np.flatnonzero(half), np.flatnonzero(~half)),
+        (np.flatnonzero(~half), np.flatnonzero(half)),
+    ]
     clf = cape(cv=(split for split in splits) if as_generator else splits)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     for group in (0, 1):
@@ -241,7 +316,9 @@ def test_given_splits_are_used_within_each_group(train, batch, as_generator):
             model = LogisticRegression().fit(train.X[inside], train.y[inside])
             out_of_fold[outside] = model.predict_proba(train.X[outside])[:, 1]
         positive = (train.z == group) & (train.y == 1)
-        assert clf.models_[group].positives.mean == pytest.approx(out_of_fold[positive].mean(), abs=1e-9)
+        assert clf.models_[group].positives.mean == pytest.approx(
+            out_of_fold[positive].mean(), abs=1e-9
+        )
 
 
 # scikit-learn's habits
@@ -250,18 +327,24 @@ def test_given_splits_are_used_within_each_group(train, batch, as_generator):
 def test_score_is_accuracy(fitted, batch):
     clf, weights = fitted(), np.arange(200)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
-    assert clf.score(batch.X, batch.y, sensitive_features=batch.z) == accuracy_score(batch.y, y_pred)
-    assert clf.score(batch.X, batch.y, sensitive_features=batch.z, sample_weight=weights) == pytest.approx(
-        np.average(y_pred == batch.y, weights=weights)
+    assert clf.score(batch.X, batch.y, sensitive_features=batch.z) == accuracy_score(
+        batch.y, y_pred
     )
+    assert clf.score(
+        batch.X, batch.y, sensitive_features=batch.z, sample_weight=weights
+    ) == pytest.approx(np.average(y_pred == batch.y, weights=weights))
 
 
 def test_metadata_routing(train):
     with config_context(enable_metadata_routing=True):
         clf = cape().set_fit_request(sensitive_features=True, sample_weight=True)
-        clf.set_score_request(sensitive_features=True, sample_weight=False).set_predict_request(sensitive_features=True)
+        clf.set_score_request(
+            sensitive_features=True, sample_weight=False
+        ).set_predict_request(sensitive_features=True)
         params = {"sensitive_features": train.z, "sample_weight": np.ones(600)}
-        result = cross_validate(clf, train.X, train.y, cv=2, params=params, return_estimator=True)
+        result = cross_validate(
+            clf, train.X, train.y, cv=2, params=params, return_estimator=True
+        )
         assert [model.groups_ for model in result["estimator"]] == [[0, 1], [0, 1]]
         assert result["test_score"].min() > 0.8
         assert not hasattr(clf, "set_adapt_request")
@@ -279,6 +362,8 @@ def test_tags_are_those_of_the_learner(pool):
 def test_verbose_shows_a_progress_bar(train, capsys):
     cape(verbose=1).fit(train.X, train.y)
     lines = capsys.readouterr().err.split("\r")
-    assert lines[-1].startswith("training [##############################] 8/8, 0 s left")  # 3 folds, refit, 4 members
+    assert lines[-1].startswith(
+        "training [##############################] 8/8, 0 s left"
+    )  # 3 folds, refit, 4 members
     cape().fit(train.X, train.y)
     assert capsys.readouterr().err == ""

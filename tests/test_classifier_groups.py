@@ -9,7 +9,10 @@ from cape import CapeClassifier
 
 
 def cape(**settings):
-    return CapeClassifier(LogisticRegression(), **{"cv": 2, "prevalences": 4, "random_state": 0, **settings})
+    return CapeClassifier(
+        LogisticRegression(),
+        **{"cv": 2, "prevalences": 4, "random_state": 0, **settings},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +22,23 @@ def with_small(train):
 
 
 def test_a_small_group_is_refused_with_its_size(train, with_small):
-    with pytest.raises(ValueError, match=r"min_group_size=30 rows .* got: '2' has 10 rows\. Lower min_group_size"):
+    with pytest.raises(
+        ValueError,
+        match=r"min_group_size=30 rows .* got: '2' has 10 rows\. Lower min_group_size",
+    ):
         cape().fit(train.X, train.y, sensitive_features=with_small)
-    assert cape(min_group_size=10).fit(train.X, train.y, sensitive_features=with_small).groups_ == [0, 1, 2]
+    assert cape(min_group_size=10).fit(
+        train.X, train.y, sensitive_features=with_small
+    ).groups_ == [0, 1, 2]
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
-def test_a_small_group_may_use_what_all_groups_have_in_common(train, batch, with_small, pool):
-    clf = cape(small_groups="pooled", pool=pool).fit(train.X, train.y, sensitive_features=with_small)
+def test_a_small_group_may_use_what_all_groups_have_in_common(
+    train, batch, with_small, pool
+):
+    clf = cape(small_groups="pooled", pool=pool).fit(
+        train.X, train.y, sensitive_features=with_small
+    )
     assert clf.models_[2] is clf.pooled_
     assert clf.pooled_.size == 600
     assert clf.models_[1].size == 290
@@ -43,7 +55,11 @@ def test_a_group_needs_two_rows_of_each_class(train, labels):
     y[train.z == 1] = 0
     if labels == "one row of a class":
         y[np.flatnonzero(train.z == 1)[0]] = 1
-    said = "'1' has 300 rows of one class only" if labels == "one class" else "'1' has 300 rows with 1 of the smaller"
+    said = (
+        "'1' has 300 rows of one class only"
+        if labels == "one class"
+        else "'1' has 300 rows with 1 of the smaller"
+    )
     with pytest.raises(ValueError, match=said):
         cape().fit(train.X, y, sensitive_features=train.z)
     clf = cape(small_groups="pooled").fit(train.X, y, sensitive_features=train.z)
@@ -60,34 +76,56 @@ def test_folds_are_at_most_the_rows_of_the_smaller_class(train):
 
 
 def test_all_groups_too_small_even_together(train):
-    with pytest.raises(ValueError, match="min_group_size=30 rows .* 'everyone' has 20 rows"):
+    with pytest.raises(
+        ValueError, match="min_group_size=30 rows .* 'everyone' has 20 rows"
+    ):
         cape(small_groups="pooled").fit(train.X[:20], train.y[:20])
     y = np.r_[1, np.zeros(39, dtype=int)]
-    with pytest.raises(ValueError, match="'a' has 40 rows with 1 of the smaller class, too few for 2 folds"):
+    with pytest.raises(
+        ValueError,
+        match="'a' has 40 rows with 1 of the smaller class, too few for 2 folds",
+    ):
         cape(small_groups="pooled").fit(train.X[:40], y, sensitive_features=["a"] * 40)
 
 
 def test_an_unknown_group_is_refused_by_name(train, batch):
     clf = cape().fit(train.X, train.y, sensitive_features=train.z)
     z = np.where(np.arange(200) < 3, 7, batch.z)
-    for call in (clf.predict, clf.predict_proba, clf.predict_individually, clf.adapt, clf.evidence):
-        with pytest.raises(ValueError, match=r"sensitive_features must be groups seen .*'0', '1'\), got '7' in 3 rows"):
+    for call in (
+        clf.predict,
+        clf.predict_proba,
+        clf.predict_individually,
+        clf.adapt,
+        clf.evidence,
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"sensitive_features must be groups seen .*'0', '1'\), got '7' in 3 rows",
+        ):
             call(batch.X, sensitive_features=z)
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
 def test_an_unknown_group_may_use_what_all_groups_have_in_common(train, batch, pool):
-    clf = cape(unknown_groups="pooled", pool=pool).fit(train.X, train.y, sensitive_features=train.z)
+    clf = cape(unknown_groups="pooled", pool=pool).fit(
+        train.X, train.y, sensitive_features=train.z
+    )
     everyone = cape(pool=pool).fit(train.X, train.y)
     assert 7 not in clf.models_
     found = clf.adapt(batch.X, sensitive_features=np.full(200, 7)).groups[7]
     assert found.rows == 200
-    assert found.estimate == pytest.approx(everyone.adapt(batch.X).groups["everyone"].estimate, abs=0.05)
+    assert found.estimate == pytest.approx(
+        everyone.adapt(batch.X).groups["everyone"].estimate, abs=0.05
+    )
     new = np.where(np.arange(200) < 50, 7, batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=new)
-    np.testing.assert_array_equal(y_pred[:50], clf.predict(batch.X[:50], sensitive_features=np.full(50, 7)))
+    np.testing.assert_array_equal(
+        y_pred[:50], clf.predict(batch.X[:50], sensitive_features=np.full(50, 7))
+    )
     adaptation = clf.adapt(batch.X, sensitive_features=new)
-    np.testing.assert_array_equal(clf.predict(batch.X, sensitive_features=new, adaptation=adaptation), y_pred)
+    np.testing.assert_array_equal(
+        clf.predict(batch.X, sensitive_features=new, adaptation=adaptation), y_pred
+    )
 
 
 def test_a_group_absent_from_a_batch_is_absent_from_the_adaptation(fitted, batch):
@@ -95,12 +133,18 @@ def test_a_group_absent_from_a_batch_is_absent_from_the_adaptation(fitted, batch
     adaptation = clf.adapt(batch.X[only], sensitive_features=batch.z[only])
     assert list(adaptation.groups) == [1]
     whole = clf.predict(batch.X, sensitive_features=batch.z)
-    np.testing.assert_array_equal(clf.predict(batch.X[only], sensitive_features=batch.z[only]), whole[only])
-    with pytest.raises(ValueError, match=r"adaptation must hold every group of X, got \[1\] without 0"):
+    np.testing.assert_array_equal(
+        clf.predict(batch.X[only], sensitive_features=batch.z[only]), whole[only]
+    )
+    with pytest.raises(
+        ValueError, match=r"adaptation must hold every group of X, got \[1\] without 0"
+    ):
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
 
 
-@pytest.mark.filterwarnings("ignore:the batch says too little:cape.assumption.AdaptationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:the batch says too little:cape._shift_test.AdaptationWarning"
+)
 def test_a_group_of_one_row_in_a_batch(fitted, batch):
     clf = fitted()
     rows = np.r_[np.flatnonzero(batch.z == 0)[:50], np.flatnonzero(batch.z == 1)[:1]]
@@ -108,7 +152,12 @@ def test_a_group_of_one_row_in_a_batch(fitted, batch):
     assert table["rows"].tolist() == [50, 1]
     assert table.loc[1, "predicted_prevalence"] in (0.0, 1.0)
     y_pred = clf.predict(batch.X[rows], sensitive_features=batch.z[rows])
-    assert y_pred[-1] == clf.predict_individually(batch.X[rows[-1:]], sensitive_features=batch.z[rows[-1:]])[0]
+    assert (
+        y_pred[-1]
+        == clf.predict_individually(
+            batch.X[rows[-1:]], sensitive_features=batch.z[rows[-1:]]
+        )[0]
+    )
 
 
 def test_an_empty_batch(fitted):
@@ -120,12 +169,19 @@ def test_an_empty_batch(fitted):
     assert repr(clf.adapt(none, sensitive_features=[])) == "Adaptation(no rows)"
 
 
-@pytest.mark.parametrize("same", [np.asarray, lambda z: z.astype(float), lambda z: z.astype(bool), list, pd.Series])
+@pytest.mark.parametrize(
+    "same",
+    [np.asarray, lambda z: z.astype(float), lambda z: z.astype(bool), list, pd.Series],
+)
 def test_1_and_1_0_and_true_are_the_same_group(fitted, batch, same):
     clf = fitted()
     expected = clf.predict(batch.X, sensitive_features=batch.z)
-    np.testing.assert_array_equal(clf.predict(batch.X, sensitive_features=same(batch.z)), expected)
-    evidence = [clf.evidence(batch.X, sensitive_features=z) for z in (batch.z, same(batch.z))]
+    np.testing.assert_array_equal(
+        clf.predict(batch.X, sensitive_features=same(batch.z)), expected
+    )
+    evidence = [
+        clf.evidence(batch.X, sensitive_features=z) for z in (batch.z, same(batch.z))
+    ]
     assert (evidence[0] + evidence[1]).rows == {0: 200, 1: 200}
 
 
@@ -142,14 +198,25 @@ def test_missing_groups_are_counted(fitted, train, batch, missing):
     with pytest.raises(ValueError, match=message):
         fitted().predict(batch.X, sensitive_features=z)
     frame = pd.DataFrame({"U": batch.X[:, 0], "z": z})
-    with pytest.raises(ValueError, match="group_columns must name a group in every row, got 3 missing of 200"):
+    with pytest.raises(
+        ValueError,
+        match="group_columns must name a group in every row, got 3 missing of 200",
+    ):
         cape(group_columns="z").fit(frame, batch.y)
 
 
 def test_groups_must_be_given_as_in_training(fitted, train, batch):
-    with pytest.raises(ValueError, match="must be given: the model was fitted with groups, got None"):
+    with pytest.raises(
+        ValueError, match="must be given: the model was fitted with groups, got None"
+    ):
         fitted().predict(batch.X)
-    with pytest.raises(ValueError, match="sensitive_features must be None: the model was fitted without groups"):
+    with pytest.raises(
+        ValueError,
+        match="sensitive_features must be None: the model was fitted without groups",
+    ):
         cape().fit(train.X, train.y).predict(batch.X, sensitive_features=batch.z)
-    with pytest.raises(ValueError, match="sensitive_features must be None when group_columns names columns of X"):
+    with pytest.raises(
+        ValueError,
+        match="sensitive_features must be None when group_columns names columns of X",
+    ):
         cape(group_columns=0).fit(train.X, train.y, sensitive_features=train.z)

@@ -26,14 +26,19 @@ every_pool = pytest.mark.parametrize("pool", POOLS)
 
 def cape(estimator=None, **settings):
     quick = {"cv": 3, "prevalences": 4, "random_state": 0}
-    return CapeClassifier(LogisticRegression() if estimator is None else estimator, **{**quick, **settings})
+    return CapeClassifier(
+        LogisticRegression() if estimator is None else estimator,
+        **{**quick, **settings},
+    )
 
 
 # Where groups come from
 
 
 def frame_of(data):
-    return pd.DataFrame(data.X, columns=["U", "V"]).assign(z=np.where(data.z == 0, "a", "b"))
+    return pd.DataFrame(data.X, columns=["U", "V"]).assign(
+        z=np.where(data.z == 0, "a", "b")
+    )
 
 
 def test_group_columns_of_a_frame(train, batch):
@@ -45,24 +50,38 @@ def test_group_columns_of_a_frame(train, batch):
     np.testing.assert_array_equal(clf.feature_names_in_, ["U", "V", "z"])
     assert clf.models_["a"].pool.members[0].feature_names_in_.tolist() == ["U", "V"]
     by_name = cape(group_columns="z").fit(pl.from_pandas(frame_of(train)), train.y)
-    np.testing.assert_array_equal(by_name.predict(pl.from_pandas(frame_of(batch))), expected)
+    np.testing.assert_array_equal(
+        by_name.predict(pl.from_pandas(frame_of(batch))), expected
+    )
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, lambda X: X.tolist()])
 @pytest.mark.parametrize("column", [0, -3, [0]])
 def test_group_columns_of_an_array(train, batch, column, kind):
-    expected = cape().fit(train.X, train.y, sensitive_features=train.z).predict(batch.X, sensitive_features=batch.z)
-    clf = cape(group_columns=column).fit(kind(np.column_stack([train.z, train.X])), train.y)
-    np.testing.assert_array_equal(clf.predict(kind(np.column_stack([batch.z, batch.X]))), expected)
+    expected = (
+        cape()
+        .fit(train.X, train.y, sensitive_features=train.z)
+        .predict(batch.X, sensitive_features=batch.z)
+    )
+    clf = cape(group_columns=column).fit(
+        kind(np.column_stack([train.z, train.X])), train.y
+    )
+    np.testing.assert_array_equal(
+        clf.predict(kind(np.column_stack([batch.z, batch.X]))), expected
+    )
     assert clf.n_features_in_ == 3
 
 
 def test_group_columns_need_no_routing_in_searches_and_pipelines(train, batch):
-    search = GridSearchCV(cape(group_columns="z"), {"prevalences": [2, 3], "pool": POOLS}, cv=2)
+    search = GridSearchCV(
+        cape(group_columns="z"), {"prevalences": [2, 3], "pool": POOLS}, cv=2
+    )
     search.fit(frame_of(train), train.y)
     assert search.score(frame_of(batch), batch.y) > 0.8
     numbers = frame_of(train).assign(z=train.z)
-    pipeline = make_pipeline(SimpleImputer().set_output(transform="pandas"), cape(group_columns="z"))
+    pipeline = make_pipeline(
+        SimpleImputer().set_output(transform="pandas"), cape(group_columns="z")
+    )
     pipeline.fit(numbers, train.y)
     alone = cape(group_columns="z").fit(numbers, train.y)
     new = frame_of(batch).assign(z=batch.z)
@@ -81,11 +100,17 @@ def test_several_sensitive_columns(train, batch):
         y_pred = clf.predict(batch.X, sensitive_features=new_z)
         expected = y_pred if expected is None else expected
         np.testing.assert_array_equal(y_pred, expected)
-    assert clf.adapt(batch.X, sensitive_features=new_z).table().index.tolist() == ["0, 0", "0, 1", "1, 0", "1, 1"]
+    assert clf.adapt(batch.X, sensitive_features=new_z).table().index.tolist() == [
+        "0, 0",
+        "0, 1",
+        "1, 0",
+        "1, 1",
+    ]
     joined = [f"{a}{b}" for a, b in tables(train.z)[3]]
     one_column = cape(cv=2).fit(train.X, train.y, sensitive_features=joined)
     np.testing.assert_array_equal(
-        one_column.predict(batch.X, sensitive_features=[f"{a}{b}" for a, b in new_z]), expected
+        one_column.predict(batch.X, sensitive_features=[f"{a}{b}" for a, b in new_z]),
+        expected,
     )
 
 
@@ -110,12 +135,16 @@ def test_weights_reach_learner_histograms_and_draws(train, batch, pool):
     clf = cape(pool=pool).fit(train.X, train.y, sample_weight=weights)
     model = clf.models_["everyone"]
     assert model.prevalence == pytest.approx(0.75)
-    assert model.positives.size / (model.positives.size + model.negatives.size) == pytest.approx(0.75)
+    assert model.positives.size / (
+        model.positives.size + model.negatives.size
+    ) == pytest.approx(0.75)
     worth = weights.sum() ** 2 / (weights @ weights)  # Kish
     assert model.positives.size + model.negatives.size == pytest.approx(worth)
     refit = model.scorer.models[0]
     np.testing.assert_allclose(
-        refit.coef_, LogisticRegression().fit(train.X, train.y, sample_weight=weights).coef_, rtol=1e-6
+        refit.coef_,
+        LogisticRegression().fit(train.X, train.y, sample_weight=weights).coef_,
+        rtol=1e-6,
     )
     assert clf.predict(batch.X).shape == (200,)
 
@@ -135,19 +164,27 @@ def test_a_pipeline_hands_weights_to_its_last_step(train, batch, pool):
     learner = make_pipeline(StandardScaler(), LogisticRegression())
     clf = cape(learner, pool=pool).fit(train.X, train.y, sample_weight=weights)
     last = clf.models_["everyone"].scorer.models[0][-1]
-    alone = LogisticRegression().fit(StandardScaler().fit_transform(train.X), train.y, sample_weight=weights)
+    alone = LogisticRegression().fit(
+        StandardScaler().fit_transform(train.X), train.y, sample_weight=weights
+    )
     np.testing.assert_allclose(last.coef_, alone.coef_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_learner_without_weights_is_named(train, routing):
-    for learner in (KNeighborsClassifier(3), make_pipeline(StandardScaler(), KNeighborsClassifier(3))):
+    for learner in (
+        KNeighborsClassifier(3),
+        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+    ):
         if routing and hasattr(learner, "steps"):
             continue  # whether its steps take weights is then theirs to say
         clf = cape(learner)
         with (
             config_context(enable_metadata_routing=routing),
-            pytest.raises(ValueError, match=r"(?s)sample_weight must be None for a learner .* KNeighborsClassifier"),
+            pytest.raises(
+                ValueError,
+                match=r"(?s)sample_weight must be None for a learner .* KNeighborsClassifier",
+            ),
         ):
             clf.fit(train.X, train.y, sample_weight=np.ones(600))
         assert not hasattr(clf, "classes_")
@@ -159,7 +196,9 @@ def test_a_learner_without_weights_is_named(train, routing):
 def test_prefit_wraps_a_fitted_model(train, batch):
     model = LogisticRegression().fit(train.X, train.y)
     before = model.coef_.copy()
-    clf = cape(model, cv="prefit", pool="threshold").fit(train.X, train.y, sensitive_features=train.z)
+    clf = cape(model, cv="prefit", pool="threshold").fit(
+        train.X, train.y, sensitive_features=train.z
+    )
     assert clf.models_[0].pool.model is model
     np.testing.assert_array_equal(model.coef_, before)
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
@@ -167,7 +206,9 @@ def test_prefit_wraps_a_fitted_model(train, batch):
     for group, found in adaptation.groups.items():
         cut = clf.models_[group].pool.cuts[found.member] / 2**32
         rows = batch.z == group
-        np.testing.assert_array_equal(y_pred[rows] == 1, model.predict_proba(batch.X[rows])[:, 1] > cut)
+        np.testing.assert_array_equal(
+            y_pred[rows] == 1, model.predict_proba(batch.X[rows])[:, 1] > cut
+        )
         assert prevalence_difference(batch.y[rows], y_pred[rows]) < 0.12
 
 
@@ -180,15 +221,23 @@ def test_prefit_survives_cloning_when_frozen(train):
 # Labels, tables and learners of any kind
 
 
-@pytest.mark.parametrize("classes", [("no", "yes"), (False, True), (-1, 1), (1, 2), (0.0, 1.0)])
+@pytest.mark.parametrize(
+    "classes", [("no", "yes"), (False, True), (-1, 1), (1, 2), (0.0, 1.0)]
+)
 @every_pool
 def test_any_two_labels(train, batch, classes, pool):
     plain = cape(pool=pool).fit(train.X, train.y, sensitive_features=train.z)
-    clf = cape(pool=pool).fit(train.X, np.array(classes)[train.y], sensitive_features=train.z)
+    clf = cape(pool=pool).fit(
+        train.X, np.array(classes)[train.y], sensitive_features=train.z
+    )
     assert clf.classes_.tolist() == list(classes)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
-    np.testing.assert_array_equal(y_pred, np.array(classes)[plain.predict(batch.X, sensitive_features=batch.z)])
-    assert clf.score(batch.X, np.array(classes)[batch.y], sensitive_features=batch.z) > 0.8
+    np.testing.assert_array_equal(
+        y_pred, np.array(classes)[plain.predict(batch.X, sensitive_features=batch.z)]
+    )
+    assert (
+        clf.score(batch.X, np.array(classes)[batch.y], sensitive_features=batch.z) > 0.8
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,16 +253,30 @@ def test_any_two_labels(train, batch, classes, pool):
     ],
 )
 def test_tables_of_any_kind(train, batch, kind):
-    expected = cape().fit(train.X, train.y, sensitive_features=train.z).predict(batch.X, sensitive_features=batch.z)
-    clf = cape().fit(kind(train.X), pd.Series(train.y), sensitive_features=pd.Series(train.z, index=range(1, 601)))
-    np.testing.assert_array_equal(clf.predict(kind(batch.X), sensitive_features=batch.z), expected)
+    expected = (
+        cape()
+        .fit(train.X, train.y, sensitive_features=train.z)
+        .predict(batch.X, sensitive_features=batch.z)
+    )
+    clf = cape().fit(
+        kind(train.X),
+        pd.Series(train.y),
+        sensitive_features=pd.Series(train.z, index=range(1, 601)),
+    )
+    np.testing.assert_array_equal(
+        clf.predict(kind(batch.X), sensitive_features=batch.z), expected
+    )
 
 
 def test_text_and_missing_values_are_the_learner_s_business(train):
-    X = pd.DataFrame({"text": np.where(train.y == 1, "good", "bad"), "number": train.X[:, 0]})
+    X = pd.DataFrame(
+        {"text": np.where(train.y == 1, "good", "bad"), "number": train.X[:, 0]}
+    )
     X["text"] = X["text"].astype("category")
     X.loc[::7, "number"] = np.nan
-    clf = CapeClassifier(cv=2, prevalences=2, random_state=0).fit(X, train.y)  # boosting takes both
+    clf = CapeClassifier(cv=2, prevalences=2, random_state=0).fit(
+        X, train.y
+    )  # boosting takes both
     assert clf.score(X, train.y) == 1.0
 
 
@@ -221,9 +284,14 @@ def test_text_and_missing_values_are_the_learner_s_business(train):
 def test_a_column_of_texts(train, kind):
     """A learner may take something other than a table: rows are only picked."""
     texts = kind(
-        [("good " if label else "bad ") + word for label, word in zip(train.y, ["red", "blue"] * 300, strict=False)]
+        [
+            ("good " if label else "bad ") + word
+            for label, word in zip(train.y, ["red", "blue"] * 300, strict=False)
+        ]
     )
-    clf = cape(make_pipeline(CountVectorizer(), LogisticRegression())).fit(texts, train.y, sensitive_features=train.z)
+    clf = cape(make_pipeline(CountVectorizer(), LogisticRegression())).fit(
+        texts, train.y, sensitive_features=train.z
+    )
     assert clf.score(texts, train.y, sensitive_features=train.z) == 1.0
     assert not hasattr(clf, "n_features_in_")
 
@@ -252,5 +320,8 @@ def test_a_foreign_learner_needs_two_methods(train, batch):
 
 @pytest.mark.parametrize("learner", [SGDClassifier(), object()])
 def test_a_learner_without_probabilities_is_refused(train, learner):
-    with pytest.raises(ValueError, match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got"):
+    with pytest.raises(
+        ValueError,
+        match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got",
+    ):
         cape(learner).fit(train.X, train.y)

@@ -26,7 +26,10 @@ MUST_FAIL = {
 
 
 @parametrize_with_checks(
-    [CapeClassifier(LogisticRegression(), cv=2, min_group_size=2, pool=pool) for pool in MUST_FAIL],
+    [
+        CapeClassifier(LogisticRegression(), cv=2, min_group_size=2, pool=pool)
+        for pool in MUST_FAIL
+    ],
     expected_failed_checks=lambda clf: MUST_FAIL[clf.pool],
     xfail_strict=True,  # a declared failure that passes is a failure
 )

@@ -34,33 +34,50 @@ def sections():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     parts = re.split(r"^`(cape[.\w]*)`$", page, flags=re.MULTILINE)
     pairs = zip(parts[1::2], parts[2::2], strict=True)
-    return {module: re.findall(r"^- `(\w+)`", text, re.MULTILINE) for module, text in pairs}
+    return {
+        module: re.findall(r"^- `(\w+)`", text, re.MULTILINE) for module, text in pairs
+    }
 
 
 @pytest.mark.parametrize("module", PUBLIC)
 def test_every_public_name_is_on_the_api_page(module):
     listed = sections().get(module, [])
     missing, gone = set(PUBLIC[module]) - set(listed), set(listed) - set(PUBLIC[module])
-    assert not missing, f"docs/api.md lacks {sorted(missing)} of {module}: run `python docs/make_api.py` and commit it."
-    assert not gone, f"docs/api.md lists {sorted(gone)}, not in {module}: run `python docs/make_api.py` and commit it."
+    assert not missing, (
+        f"docs/api.md lacks {sorted(missing)} of {module}: run `python docs/make_api.py` and commit it."
+    )
+    assert not gone, (
+        f"docs/api.md lists {sorted(gone)}, not in {module}: run `python docs/make_api.py` and commit it."
+    )
 
 
 def test_every_public_module_has_a_title():
     unknown = set(PUBLIC) - set(make_api.TITLES)
-    assert not unknown, f"give {sorted(unknown)} a title in TITLES of docs/make_api.py, or a reason in INTERNAL."
+    assert not unknown, (
+        f"give {sorted(unknown)} a title in TITLES of docs/make_api.py, or a reason in INTERNAL."
+    )
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES, ids=[".".join(pair) for pair in NAMES])
+@pytest.mark.parametrize(
+    ("module", "name"), NAMES, ids=[".".join(pair) for pair in NAMES]
+)
 def test_every_public_name_is_documented(module, name):
     thing = getattr(importlib.import_module(module), name)
     if not (inspect.isclass(thing) or inspect.isroutine(thing)):
         return
     text = inspect.getdoc(thing) or ""
     own = thing.__doc__ or ""
-    assert len(own.split("\n")[0]) > 10, f"{module}.{name} needs a docstring that begins with one sentence."
-    record = is_dataclass(thing) and module not in ("cape", "cape.stream")  # what a function of the module returns
+    assert len(own.split("\n")[0]) > 10, (
+        f"{module}.{name} needs a docstring that begins with one sentence."
+    )
+    record = is_dataclass(thing) and module not in (
+        "cape",
+        "cape.stream",
+    )  # what a function of the module returns
     if module in WITH_EXAMPLES and not record:
-        assert "Examples\n--------\n>>>" in text, f"{module}.{name} needs an Examples section that runs."
+        assert "Examples\n--------\n>>>" in text, (
+            f"{module}.{name} needs an Examples section that runs."
+        )
 
 
 def test_methods_of_the_classifier_are_documented():
@@ -72,20 +89,26 @@ def test_methods_of_the_classifier_are_documented():
             assert "Parameters\n-----" in text, name
             assert "Returns\n-----" in text, name
             documented = re.findall(r"^(\w+) : ", text, re.MULTILINE)
-            assert set(inspect.signature(method).parameters) - {"self"} <= set(documented), name
+            assert set(inspect.signature(method).parameters) - {"self"} <= set(
+                documented
+            ), name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/user_guide.md", "docs/trust.md"])
 def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL
+    )
     assert blocks
     names = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name
+)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -24,13 +24,18 @@ def cuts(draw):
     """Parts of the rows 0 ... 199: any sizes, empty ones too, rows in any order."""
     order = draw(st.permutations(range(N))) if draw(st.booleans()) else range(N)
     places = sorted(draw(st.lists(st.integers(0, N), max_size=6)))
-    return [list(order)[start:end] for start, end in zip([0, *places], [*places, N], strict=True)]
+    return [
+        list(order)[start:end]
+        for start, end in zip([0, *places], [*places, N], strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")
 def evidence_of(batch):
     """Evidence of chosen rows of the batch."""
-    return lambda clf, rows: clf.evidence(batch.X[rows], sensitive_features=batch.z[rows])
+    return lambda clf, rows: clf.evidence(
+        batch.X[rows], sensitive_features=batch.z[rows]
+    )
 
 
 @pytest.mark.parametrize("scores", SCORES)
@@ -47,10 +52,16 @@ def test_parts_lead_to_the_adaptation_and_predictions_of_the_whole(
     @given(cuts())
     def check(parts):
         found = clf.adapt(evidence=sum(evidence_of(clf, rows) for rows in parts))
-        pd.testing.assert_frame_equal(found.table(), whole.table(), check_exact=False, rtol=0, atol=1e-9)
-        assert {g: a.member for g, a in found.groups.items()} == {g: a.member for g, a in whole.groups.items()}
+        pd.testing.assert_frame_equal(
+            found.table(), whole.table(), check_exact=False, rtol=0, atol=1e-9
+        )
+        assert {g: a.member for g, a in found.groups.items()} == {
+            g: a.member for g, a in whole.groups.items()
+        }
         for rows in parts:
-            part = clf.predict(batch.X[rows], sensitive_features=batch.z[rows], adaptation=found)
+            part = clf.predict(
+                batch.X[rows], sensitive_features=batch.z[rows], adaptation=found
+            )
             np.testing.assert_array_equal(part, y_pred[rows])
 
     check()
@@ -79,7 +90,9 @@ def test_size_does_not_depend_on_rows(fitted, evidence_of, pool, scores):
     big = make_synthetic(5000, random_state=5)
     many = clf.evidence(big.data.to_numpy(), sensitive_features=big.sensitive_features)
     assert few.rows == {0: few.rows[0], 1: few.rows[1]}
-    assert len(pickle.dumps(many)) <= len(pickle.dumps(few)) + 200  # the numbers are larger, not more
+    assert (
+        len(pickle.dumps(many)) <= len(pickle.dumps(few)) + 200
+    )  # the numbers are larger, not more
 
 
 def test_the_evidence_of_no_rows(fitted, evidence_of):
@@ -99,7 +112,10 @@ def test_groups_of_parts_may_differ(fitted, batch, evidence_of):
     assert list(first.groups) == [0]
     assert repr(first + second) == "Evidence(0: 100 rows, 1: 100 rows)"
     assert first + second == evidence_of(clf, range(N))
-    assert list((second + first).groups) == [0, 1]  # in the order in which groups are always shown
+    assert list((second + first).groups) == [
+        0,
+        1,
+    ]  # in the order in which groups are always shown
     with pytest.raises(ValueError, match="rows of group '1': there are none"):
         _ = first - second
 
@@ -130,15 +146,23 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("settings", OTHERS.values(), ids=OTHERS)
-def test_another_model_refuses_evidence_and_adaptations(fitted, batch, evidence_of, settings):
+def test_another_model_refuses_evidence_and_adaptations(
+    fitted, batch, evidence_of, settings
+):
     mine, other = fitted(), fitted(**settings)
     evidence = evidence_of(other, range(N))
     adaptation = other.adapt(evidence=evidence)
     groups = {"sensitive_features": batch.z}
-    with pytest.raises(ValueError, match=f"evidence must come from this model .*{mine.fingerprint_[:12]}.* got one"):
+    with pytest.raises(
+        ValueError,
+        match=f"evidence must come from this model .*{mine.fingerprint_[:12]}.* got one",
+    ):
         mine.adapt(evidence=evidence)
     for predict in (mine.predict, mine.predict_proba):
-        with pytest.raises(ValueError, match=f"adaptation must come from this model.*{other.fingerprint_[:12]}"):
+        with pytest.raises(
+            ValueError,
+            match=f"adaptation must come from this model.*{other.fingerprint_[:12]}",
+        ):
             predict(batch.X, adaptation=adaptation, **groups)
     with pytest.raises(ValueError, match="adaptation must come from this model"):
         mine.score(batch.X, batch.y, adaptation=adaptation, **groups)
@@ -151,26 +175,39 @@ def test_what_is_no_evidence_is_refused(fitted, batch, evidence_of):
     evidence = evidence_of(clf, range(5))
     with pytest.raises(TypeError, match="evidence must be of type Evidence, got dict"):
         clf.adapt(evidence={})
-    with pytest.raises(TypeError, match="adaptation must be of type Adaptation, got Evidence"):
+    with pytest.raises(
+        TypeError, match="adaptation must be of type Adaptation, got Evidence"
+    ):
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=evidence)
     with pytest.raises(TypeError, match="evidence adds to evidence, got int"):
         _ = evidence + 1
     for both_or_neither in ({}, {"X": batch.X, "evidence": evidence}):
-        with pytest.raises(ValueError, match="exactly one of X and evidence must be given, got (neither|both)"):
+        with pytest.raises(
+            ValueError,
+            match="exactly one of X and evidence must be given, got (neither|both)",
+        ):
             clf.adapt(**both_or_neither)
-    with pytest.raises(ValueError, match="sensitive_features must be None when evidence is given"):
+    with pytest.raises(
+        ValueError, match="sensitive_features must be None when evidence is given"
+    ):
         clf.adapt(evidence=evidence, sensitive_features=batch.z)
 
 
 def test_several_sensitive_columns_keep_their_combinations(train):
     z = pd.DataFrame({"a": train.z, "b": np.arange(600) % 2})
-    clf = CapeClassifier(LogisticRegression(), random_state=0, cv=2).fit(train.X, train.y, sensitive_features=z)
+    clf = CapeClassifier(LogisticRegression(), random_state=0, cv=2).fit(
+        train.X, train.y, sensitive_features=z
+    )
     evidence = clf.evidence(train.X, sensitive_features=z)
     assert list(evidence.groups) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert repr(evidence).startswith("Evidence(0, 0: 1")
 
 
-@pytest.mark.parametrize("settings", [{}, {"pool": "threshold"}, {"pool": "threshold", "scores": "folds"}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"pool": "threshold"}, {"pool": "threshold", "scores": "folds"}],
+    ids=str,
+)
 def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     clf = fitted(**settings)
     evidence = clf.evidence(batch.X, sensitive_features=batch.z)
@@ -181,7 +218,10 @@ def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     assert Evidence.from_json(Evidence("f").to_json()) == Evidence("f")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"],
+)
 def test_text_that_is_no_evidence_is_refused(text):
     with pytest.raises(ValueError, match="text must be evidence's JSON"):
         Evidence.from_json(text)

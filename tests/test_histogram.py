@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 
-scores = st.lists(st.integers(0, ONE), max_size=60).map(lambda s: np.array(s, dtype=np.int64))
-some_scores = st.lists(st.integers(0, ONE), min_size=1, max_size=60).map(lambda s: np.array(s, dtype=np.int64))
-edges = st.lists(st.integers(1, ONE - 1), max_size=12, unique=True).map(lambda e: np.array(sorted(e), dtype=np.int64))
+scores = st.lists(st.integers(0, ONE), max_size=60).map(
+    lambda s: np.array(s, dtype=np.int64)
+)
+some_scores = st.lists(st.integers(0, ONE), min_size=1, max_size=60).map(
+    lambda s: np.array(s, dtype=np.int64)
+)
+edges = st.lists(st.integers(1, ONE - 1), max_size=12, unique=True).map(
+    lambda e: np.array(sorted(e), dtype=np.int64)
+)
 units = st.integers(1, 4)
 
 
@@ -25,7 +31,10 @@ def test_rounding_moves_a_score_by_at_most_half_a_unit(values):
 
 @pytest.mark.parametrize("bad", [-0.1, 1.0000001, np.nan, np.inf])
 def test_scores_that_are_no_probabilities_are_refused(bad):
-    with pytest.raises(ValueError, match=r"scores must be probabilities in \[0, 1\], got (-0.1|1.0000001|nan|inf)"):
+    with pytest.raises(
+        ValueError,
+        match=r"scores must be probabilities in \[0, 1\], got (-0.1|1.0000001|nan|inf)",
+    ):
         round_scores([0.5, bad])
 
 
@@ -42,7 +51,9 @@ def test_a_cell_holds_the_scores_above_its_left_edge_up_to_its_right_one(s, e):
 @given(scores, edges)
 def test_above_counts_what_lies_strictly_above_each_cut(s, e):
     cuts = [-1, *e.tolist(), ONE]
-    assert ScoreHistogram.of(s, e).above().tolist() == [int((s > cut).sum()) for cut in cuts]
+    assert ScoreHistogram.of(s, e).above().tolist() == [
+        int((s > cut).sum()) for cut in cuts
+    ]
 
 
 @given(scores, scores, edges, units)
@@ -59,7 +70,9 @@ def test_histograms_of_parts_add_up_to_the_whole(a, b, e, unit):
 def test_the_order_of_rows_does_not_matter(s, e, random):
     shuffled = s.tolist()
     random.shuffle(shuffled)
-    assert ScoreHistogram.of(np.array(shuffled, dtype=np.int64), e) == ScoreHistogram.of(s, e)
+    assert ScoreHistogram.of(
+        np.array(shuffled, dtype=np.int64), e
+    ) == ScoreHistogram.of(s, e)
 
 
 @given(some_scores, edges, units)
@@ -69,7 +82,9 @@ def test_size_mean_shares_and_centres(s, e, unit):
     assert histogram.mean == pytest.approx(sum(s.tolist()) / len(s) / ONE, rel=1e-14)
     assert histogram.shares.sum() == pytest.approx(1)
     # The cells' mean scores, weighted, are the mean score; an empty cell is represented by its middle.
-    assert histogram.shares @ histogram.centres == pytest.approx(histogram.mean, abs=1e-12)
+    assert histogram.shares @ histogram.centres == pytest.approx(
+        histogram.mean, abs=1e-12
+    )
     bounds = np.concatenate([[0], e, [ONE]]) / ONE
     assert (histogram.centres >= bounds[:-1]).all()
     assert (histogram.centres <= bounds[1:]).all()
@@ -87,7 +102,10 @@ def test_sums_are_exact_where_floating_point_is_not():
 def test_merging_cells_is_the_histogram_of_the_coarser_edges(s, e, data):
     keep = data.draw(st.lists(st.booleans(), min_size=len(e), max_size=len(e)))
     coarse = e[np.array(keep, dtype=bool)]
-    assert ScoreHistogram.of(s, e).merged(coarse).tolist() == ScoreHistogram.of(s, coarse).counts.tolist()
+    assert (
+        ScoreHistogram.of(s, e).merged(coarse).tolist()
+        == ScoreHistogram.of(s, coarse).counts.tolist()
+    )
 
 
 @given(some_scores, edges)
@@ -97,14 +115,19 @@ def test_weights_of_one_change_nothing_and_whole_weights_repeat_rows(s, e):
     assert weighted.counts.tolist() == plain.counts.tolist()
     assert weighted.sums == pytest.approx(plain.sums)
     repeats = np.arange(len(s)) % 3
-    repeated, by_weight = ScoreHistogram.of(np.repeat(s, repeats), e), ScoreHistogram.of(s, e, weights=repeats)
+    repeated, by_weight = (
+        ScoreHistogram.of(np.repeat(s, repeats), e),
+        ScoreHistogram.of(s, e, weights=repeats),
+    )
     assert by_weight.counts.tolist() == repeated.counts.tolist()
     assert by_weight.sums == pytest.approx(repeated.sums)
 
 
 @given(scores, scores, edges)
 def test_raw_scores_are_kept_on_request_and_sorted(a, b, e):
-    both = ScoreHistogram.of(a, e, keep_rows=True) + ScoreHistogram.of(b, e, keep_rows=True)
+    both = ScoreHistogram.of(a, e, keep_rows=True) + ScoreHistogram.of(
+        b, e, keep_rows=True
+    )
     assert both.rows.tolist() == sorted([*a.tolist(), *b.tolist()])
     with pytest.raises(TypeError, match="raw scores"):
         _ = both - both
@@ -135,7 +158,9 @@ def test_edges_hold_what_quantifiers_and_members_need(positives, negatives):
     assert (np.diff(e) > 0).all()
     assert e[0] > 0
     assert e[-1] < ONE
-    needed = {HALF} | {round(i / b * ONE) for b in range(10, 111, 10) for i in range(1, b)}
+    needed = {HALF} | {
+        round(i / b * ONE) for b in range(10, 111, 10) for i in range(1, b)
+    }
     assert needed <= set(e.tolist())
     extra = set(e.tolist()) - needed
     assert extra <= set(positives.tolist()) | set(negatives.tolist())
@@ -143,7 +168,10 @@ def test_edges_hold_what_quantifiers_and_members_need(positives, negatives):
 
 def test_half_of_the_cuts_follow_each_class(random):
     """Quantiles of all scores together would leave a rare class with a few cells only."""
-    positives, negatives = round_scores(random.beta(8, 2, 200)), round_scores(random.beta(2, 8, 20_000))
+    positives, negatives = (
+        round_scores(random.beta(8, 2, 200)),
+        round_scores(random.beta(2, 8, 20_000)),
+    )
     e = edges_for(positives, negatives)
     for scores_of_class in (positives, negatives):
         shares = ScoreHistogram.of(scores_of_class, e).shares

@@ -19,7 +19,11 @@ BLOCK = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))"
 def run(code):
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=one_thread
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=one_thread,
     ).stdout
 
 
@@ -54,7 +58,11 @@ def test_the_core_works_without_any_extra():
 
 def test_the_installed_command_runs():
     command = shutil.which("cape", path=os.fspath(Path(sys.executable).parent))
-    assert command, "the package must be installed for the command to be there: make test does it"
-    shown = subprocess.run([command, "demo", "--help"], capture_output=True, text=True, check=True).stdout
+    assert command, (
+        "the package must be installed for the command to be there: make test does it"
+    )
+    shown = subprocess.run(
+        [command, "demo", "--help"], capture_output=True, text=True, check=True
+    ).stdout
     assert "the paper's synthetic data" in shown
     assert "--out" in shown

@@ -17,7 +17,9 @@ def test_after_any_error_all_is_as_it_was(tmp_path, error, there):
     with pytest.raises(error), new_file(path, overwrite=True) as temporary:
         temporary.write_text("half")
         raise error
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == ([("a.txt", "old")] if there else [])
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == (
+        [("a.txt", "old")] if there else []
+    )
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
@@ -30,7 +32,10 @@ def test_a_new_file_has_the_rights_of_any_other(tmp_path, mask):
         assert os.umask(mask) == mask
     finally:
         os.umask(before)
-    rights = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new.txt", "plain.txt")]
+    rights = [
+        stat.S_IMODE((tmp_path / name).stat().st_mode)
+        for name in ("new.txt", "plain.txt")
+    ]
     assert rights[0] == rights[1]
 
 
@@ -52,10 +57,14 @@ def test_a_place_is_free_or_the_reason_is_said(tmp_path):
     assert check_free(str(tmp_path / "a.txt")) == tmp_path / "a.txt"
     (tmp_path / "a.txt").touch()
     assert check_free(tmp_path / "a.txt", overwrite=True) == tmp_path / "a.txt"
-    with pytest.raises(FileExistsError, match=r"a\.txt exists already, and is left as it is"):
+    with pytest.raises(
+        FileExistsError, match=r"a\.txt exists already, and is left as it is"
+    ):
         check_free(tmp_path / "a.txt")
     for overwrite in (False, True):
         with pytest.raises(IsADirectoryError, match="is a folder: name a file"):
             check_free(tmp_path, overwrite=overwrite)
-        with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere of b\.txt does not exist"):
+        with pytest.raises(
+            FileNotFoundError, match=r"the folder .*nowhere of b\.txt does not exist"
+        ):
             check_free(tmp_path / "nowhere" / "b.txt", overwrite=overwrite)

@@ -10,13 +10,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier, training
+from cape._learners._scoring import GroupRows
 from cape.datasets import make_synthetic
 from cape.histogram import round_scores
 from cape.pool import fit_member
 from cape.sampling import pp_sampling
-from cape.scoring import GroupRows
 
-spec = importlib.util.spec_from_file_location("plain", Path(__file__).parents[1] / "benchmarks" / "plain.py")
+spec = importlib.util.spec_from_file_location(
+    "plain", Path(__file__).parents[1] / "benchmarks" / "plain.py"
+)
 assert spec is not None and spec.loader is not None
 plain = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(plain)
@@ -65,7 +67,9 @@ def test_a_start_near_the_optimum_saves_steps():
     scorer = LogisticRegression().fit(X, y)
     steps = [
         sum(
-            fit_member(LogisticRegression(), X, y, 1, theta, seed=3, near=near)[0].n_iter_[0]
+            fit_member(LogisticRegression(), X, y, 1, theta, seed=3, near=near)[
+                0
+            ].n_iter_[0]
             for theta in (0.1, 0.5, 0.9)
         )
         for near in (None, scorer)
@@ -76,11 +80,18 @@ def test_a_start_near_the_optimum_saves_steps():
 def test_rows_of_a_group_are_taken_from_the_whole_table():
     X, y, z = arrays(1000, 0)
     rows = np.flatnonzero(z == 1)
-    for learner in (LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)):
+    for learner in (
+        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+    ):
         alone, counted = fit_member(learner, X[rows], y[rows], 1, 0.3, seed=3)
-        among_all, counted_too = fit_member(learner, GroupRows(X, rows), y[rows], 1, 0.3, seed=3)
+        among_all, counted_too = fit_member(
+            learner, GroupRows(X, rows), y[rows], 1, 0.3, seed=3
+        )
         assert counted == counted_too
-        np.testing.assert_array_equal(alone.predict_proba(X), among_all.predict_proba(X))
+        np.testing.assert_array_equal(
+            alone.predict_proba(X), among_all.predict_proba(X)
+        )
 
 
 @pytest.mark.parametrize("many", [100, 10_000], ids=["threads", "processes"])
@@ -89,9 +100,9 @@ def test_threads_and_processes_train_what_one_after_the_other_trains(many, monke
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [
-            CapeClassifier(LogisticRegression(), pool=pool, cv=3, random_state=0, n_jobs=n_jobs).fit(
-                X, y, sensitive_features=z
-            )
+            CapeClassifier(
+                LogisticRegression(), pool=pool, cv=3, random_state=0, n_jobs=n_jobs
+            ).fit(X, y, sensitive_features=z)
             for n_jobs in (None, 3)
         ]
         assert made[0].fingerprint_ == made[1].fingerprint_
@@ -101,11 +112,19 @@ def test_what_counts_for_a_member_is_unseen():
     X, y, _ = arrays(500, 0)
     rows = pp_sampling(y == 1, 0.3, random_state=3)
     unseen = np.setdiff1d(np.arange(len(y)), rows)
-    for learner in (LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)):
+    for learner in (
+        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+    ):
         model, counted = fit_member(learner, X, y, 1, 0.3, seed=3)
         called = round_scores(model.predict_proba(X[unseen])[:, 1]) > 1 << 31
         positive = y[unseen] == 1
-        expected = (called & positive).sum(), positive.sum(), (called & ~positive).sum(), (~positive).sum()
+        expected = (
+            (called & positive).sum(),
+            positive.sum(),
+            (called & ~positive).sum(),
+            (~positive).sum(),
+        )
         assert counted == tuple(map(float, expected))
 
 
@@ -116,8 +135,13 @@ def test_cape_is_the_plain_loop_but_for_the_draws():
         loop = plain.PlainCape(LogisticRegression(), seed=seed).fit(*train)
         clf = CapeClassifier(LogisticRegression(), random_state=seed)
         clf.fit(train[0], train[1], sensitive_features=train[2])
-        ours, theirs = clf.predict(new[0], sensitive_features=new[2]), loop.predict(new[0], new[2])
-        predicted.append([[y[new[2] == g].mean() for g in (0, 1)] for y in (ours, theirs)])
+        ours, theirs = (
+            clf.predict(new[0], sensitive_features=new[2]),
+            loop.predict(new[0], new[2]),
+        )
+        predicted.append(
+            [[y[new[2] == g].mean() for g in (0, 1)] for y in (ours, theirs)]
+        )
         assert (ours == theirs).mean() > 0.97
     ours, theirs = np.array(predicted).mean(axis=0)
     # Members differ by their draws: the share that one predicts moves by about .01 from seed to seed.
@@ -126,10 +150,19 @@ def test_cape_is_the_plain_loop_but_for_the_draws():
 
 def test_given_the_same_models_every_prediction_is_that_of_the_plain_loop():
     train, new = arrays(1000, 0), arrays(1000, 1, prevalences=(0.3, 0.6))
-    clf = CapeClassifier(LogisticRegression(), random_state=0).fit(train[0], train[1], sensitive_features=train[2])
+    clf = CapeClassifier(LogisticRegression(), random_state=0).fit(
+        train[0], train[1], sensitive_features=train[2]
+    )
     loop = plain.PlainCape(LogisticRegression())
     loop.groups = {
-        group: (model.scorer.models[0], model.positives.mean, model.negatives.mean, model.pool.members)
+        group: (
+            model.scorer.models[0],
+            model.positives.mean,
+            model.negatives.mean,
+            model.pool.members,
+        )
         for group, model in clf.models_.items()
     }
-    np.testing.assert_array_equal(clf.predict(new[0], sensitive_features=new[2]), loop.predict(new[0], new[2]))
+    np.testing.assert_array_equal(
+        clf.predict(new[0], sensitive_features=new[2]), loop.predict(new[0], new[2])
+    )

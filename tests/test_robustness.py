@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.assumption import AdaptationWarning
-from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test, rows_needed
+from cape._shift_test import fit_mixture, pairs_together
+from cape.adaptation import AdaptationWarning
+from cape.diagnostics import (
+    expected_performance,
+    prevalence_moved,
+    prior_shift_test,
+    rows_needed,
+)
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.metrics import audit
-from cape.mixture import fit_mixture, pairs_together
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 some_scores = st.one_of(
@@ -35,16 +40,25 @@ def histogram(scores, edges, factor=1):
 
 def quietly_fitted(name, positives, negatives):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="the scores cannot tell the classes apart")
+        warnings.filterwarnings(
+            "ignore", message="the scores cannot tell the classes apart"
+        )
         return make_quantifier(name).fit(positives, negatives)
 
 
 @pytest.mark.parametrize("name", sorted(QUANTIFIERS))
 @settings(max_examples=40)
 @given(
-    s1=some_scores, s0=some_scores, s=some_scores, factor=factors, batch_factor=factors, level=st.floats(0.01, 0.999)
+    s1=some_scores,
+    s0=some_scores,
+    s=some_scores,
+    factor=factors,
+    batch_factor=factors,
+    level=st.floats(0.01, 0.999),
 )
-def test_estimates_and_intervals_are_always_shares(name, s1, s0, s, factor, batch_factor, level):
+def test_estimates_and_intervals_are_always_shares(
+    name, s1, s0, s, factor, batch_factor, level
+):
     s1, s0, s = map(round_scores, (s1, s0, s))
     edges = edges_for(s1, s0)
     positives, negatives = histogram(s1, edges, factor), histogram(s0, edges, factor)
@@ -68,7 +82,9 @@ def test_separated_classes_and_ten_million_rows(name, share):
     quantifier = quietly_fitted(name, histogram(ones, edges), histogram(zeros, edges))
     n = 10**7
     k = round(share * n)
-    counts = histogram(ones[:1], edges, k).counts + histogram(zeros[:1], edges, n - k).counts
+    counts = (
+        histogram(ones[:1], edges, k).counts + histogram(zeros[:1], edges, n - k).counts
+    )
     batch = ScoreHistogram(edges, counts, histogram(ones[:1], edges, k).sums)
     with np.errstate(all="raise", under="ignore"):
         low, high = quantifier.interval(batch)
@@ -84,17 +100,28 @@ def test_intervals_shrink_to_a_point_of_training_noise_as_rows_grow():
     for name in QUANTIFIERS:
         quantifier = make_quantifier(name).fit(positives, negatives)
         batch = np.concatenate([s1[:30], s0[:70]])
-        widths = [np.ptp(quantifier.interval(histogram(batch, edges, factor))) for factor in (1, 10, 1000, 10**5)]
+        widths = [
+            np.ptp(quantifier.interval(histogram(batch, edges, factor)))
+            for factor in (1, 10, 1000, 10**5)
+        ]
         assert (np.diff(widths) <= 1e-3).all() and widths[-1] > 0.01, name
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.booleans(), st.integers(0, 3)),
+        min_size=1,
+        max_size=30,
+    )
+)
 def test_any_audit_is_whole(rows):
     y, y_hat, z = (list(column) for column in zip(*rows, strict=True))
     with np.errstate(all="raise", under="ignore"):
         found = audit(y, y_hat, sensitive_features=z, n_resamples=50, pos_label=True)
     for finding in found.findings:
-        assert 0 <= finding.low <= finding.high <= 1 and (np.isnan(finding.value) or 0 <= finding.value <= 1)
+        assert 0 <= finding.low <= finding.high <= 1 and (
+            np.isnan(finding.value) or 0 <= finding.value <= 1
+        )
     for finding in found.between:
         assert finding.low <= finding.high
     assert repr(found)
@@ -102,7 +129,11 @@ def test_any_audit_is_whole(rows):
 
 def test_an_audit_of_a_thousand_groups():
     random = np.random.default_rng(0)
-    y, y_hat, z = random.integers(0, 2, 5000), random.integers(0, 2, 5000), np.arange(5000) % 1000
+    y, y_hat, z = (
+        random.integers(0, 2, 5000),
+        random.integers(0, 2, 5000),
+        np.arange(5000) % 1000,
+    )
     found = audit(y, y_hat, sensitive_features=z, n_resamples=100)
     assert len(found.table()) == 6000 and not found.table()["enough"].any()
     assert len(found.pairs()) == 0
@@ -112,7 +143,13 @@ def test_an_audit_of_a_thousand_groups():
 
 @pytest.fixture(scope="module")
 def pooled(train):
-    clf = CapeClassifier(LogisticRegression(), pool="threshold", unknown_groups="pooled", cv=2, random_state=0)
+    clf = CapeClassifier(
+        LogisticRegression(),
+        pool="threshold",
+        unknown_groups="pooled",
+        cv=2,
+        random_state=0,
+    )
     return clf.fit(train.X, train.y, sensitive_features=train.z)
 
 
@@ -127,7 +164,9 @@ def test_a_thousand_groups_of_one_row(pooled):
     table = prevalence_moved(pooled, evidence=evidence).table()
     assert table["p_value"].between(0, 1).all() and not table["moved"].any()
     some = {group: evidence.groups[group] for group in list(evidence.groups)[:5]}
-    expected = expected_performance(pooled, type(evidence)(evidence.fingerprint, some), adaptation, n_draws=50)
+    expected = expected_performance(
+        pooled, type(evidence)(evidence.fingerprint, some), adaptation, n_draws=50
+    )
     assert expected.table()["accuracy"].between(0, 1).all()
 
 
@@ -146,7 +185,13 @@ def test_difficult_training_data(kind, quantifier):
         y = np.repeat(y[:4], 50)
     if kind == "rare":
         y = (np.arange(200) < 4).astype(int)
-    clf = CapeClassifier(LogisticRegression(), pool="threshold", quantifier=quantifier, cv=2, random_state=0)
+    clf = CapeClassifier(
+        LogisticRegression(),
+        pool="threshold",
+        quantifier=quantifier,
+        cv=2,
+        random_state=0,
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*cannot tell the classes apart")
         warnings.simplefilter("ignore", AdaptationWarning)
@@ -158,9 +203,15 @@ def test_difficult_training_data(kind, quantifier):
             expected = expected_performance(clf, evidence, adaptation)
             needed = rows_needed(clf, 0.2)
     found = adaptation.groups["everyone"]
-    assert 0 <= found.low <= found.estimate <= found.high <= 1 and 0 <= found.pd_bound <= 1
+    assert (
+        0 <= found.low <= found.estimate <= found.high <= 1 and 0 <= found.pd_bound <= 1
+    )
     assert tested.table()["p_value"].between(0, 1).all()
-    assert not expected.table()[["fpr_low", "fpr_high", "fnr_low", "fnr_high"]].isna().any(axis=None)
+    assert (
+        not expected.table()[["fpr_low", "fpr_high", "fnr_low", "fnr_high"]]
+        .isna()
+        .any(axis=None)
+    )
     assert (needed["rows"] > 0).all()
     if kind == "constant":
         assert (found.low, found.high) == (0, 1)

@@ -20,7 +20,10 @@ def test_every_group_has_its_own_share_and_size(n_groups, at_most, data):
     assert len(np.unique(rows)) == len(rows) == sum(sizes.values())
     for code, name in enumerate(names):
         drawn = y[rows[codes[rows] == code]]
-        assert (len(drawn), drawn.sum()) == (sizes[name], round(wanted[name] * sizes[name]))
+        assert (len(drawn), drawn.sum()) == (
+            sizes[name],
+            round(wanted[name] * sizes[name]),
+        )
 
 
 @given(st.integers(0, 10), st.integers(0, 9))
@@ -37,7 +40,10 @@ def test_rows_of_a_group_do_not_hang_on_the_names_of_labels(tenths, seed):
 def test_shift_draws_every_row_of_a_class_as_often():
     """400 draws of 5 of 20 positives: a row is drawn 100 times, give or take five of sqrt(400 * 1/4 * 3/4) = 8.66."""
     y, z = np.tile([0, 1], 20), np.zeros(40, dtype=int)
-    counts = sum(np.bincount(shift_rows(y, z, 0.5, size=10, random_state=s), minlength=40) for s in range(400))
+    counts = sum(
+        np.bincount(shift_rows(y, z, 0.5, size=10, random_state=s), minlength=40)
+        for s in range(400)
+    )
     assert counts.sum() == 4000
     assert np.abs(counts - 100).max() < 5 * 8.66
 
@@ -50,14 +56,24 @@ def test_the_grid_is_even_symmetric_and_covers_every_prevalence(k):
     np.testing.assert_allclose(np.diff(grid), 1 / k, atol=1e-12)
 
 
-@given(st.lists(st.booleans(), min_size=2, max_size=40).filter(lambda y: 0 < sum(y) < len(y)), st.floats(0.01, 0.99))
+@given(
+    st.lists(st.booleans(), min_size=2, max_size=40).filter(
+        lambda y: 0 < sum(y) < len(y)
+    ),
+    st.floats(0.01, 0.99),
+)
 def test_weights_up_to_a_factor_draw_the_same_rows(y, theta):
     weights = 1.0 + np.arange(len(y)) % 4
     rows = pp_sampling(y, theta, sample_weight=weights, random_state=1)
-    assert (pp_sampling(y, theta, sample_weight=4 * weights, random_state=1) == rows).all()
+    assert (
+        pp_sampling(y, theta, sample_weight=4 * weights, random_state=1) == rows
+    ).all()
     only = np.zeros(len(y))
     only[[np.argmax(y), np.argmin(y)]] = 7.0  # the first row of each class
-    assert set(pp_sampling(y, theta, sample_weight=only, random_state=1)) == {np.argmax(y), np.argmin(y)}
+    assert set(pp_sampling(y, theta, sample_weight=only, random_state=1)) == {
+        np.argmax(y),
+        np.argmin(y),
+    }
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

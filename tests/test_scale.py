@@ -45,7 +45,11 @@ def test_any_partitioning_gives_what_memory_gives(clf, new, npartitions):
     y_pred = scale.predict(clf, ddf, sensitive_features="z").compute()
     pd.testing.assert_series_equal(
         y_pred,
-        pd.Series(clf.predict(new[["U", "V"]], sensitive_features=new["z"]), index=new.index, name="prediction"),
+        pd.Series(
+            clf.predict(new[["U", "V"]], sensitive_features=new["z"]),
+            index=new.index,
+            name="prediction",
+        ),
     )
 
 
@@ -53,8 +57,12 @@ def test_an_adaptation_made_before_is_used(clf, new):
     ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
     half = new[new["V"] > 30]
     adaptation = clf.adapt(half[["U", "V"]], sensitive_features=half["z"])
-    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation).compute()
-    expected = clf.predict(new[["U", "V"]], sensitive_features=new["z"], adaptation=adaptation)
+    y_pred = scale.predict(
+        clf, ddf, sensitive_features="z", adaptation=adaptation
+    ).compute()
+    expected = clf.predict(
+        new[["U", "V"]], sensitive_features=new["z"], adaptation=adaptation
+    )
     np.testing.assert_array_equal(y_pred, expected)
 
 
@@ -67,9 +75,16 @@ def test_groups_in_a_collection_of_their_own_or_in_several_columns(new):
     expected = clf.evidence(train.data, sensitive_features=groups)
     ddf = dd.from_pandas(frame, npartitions=4)
     assert scale.evidence(clf, ddf, sensitive_features=["z", "w"]) == expected
-    assert scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]) == expected
-    y_pred = scale.predict(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]).compute()
-    np.testing.assert_array_equal(y_pred, clf.predict(train.data, sensitive_features=groups))
+    assert (
+        scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]])
+        == expected
+    )
+    y_pred = scale.predict(
+        clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]
+    ).compute()
+    np.testing.assert_array_equal(
+        y_pred, clf.predict(train.data, sensitive_features=groups)
+    )
 
 
 def test_group_columns_and_empty_partitions(new):
@@ -94,17 +109,21 @@ def test_wrong_input_is_named(clf, new):
     with pytest.raises(ValueError, match="must be columns of ddf"):
         scale.evidence(clf, ddf, sensitive_features="nowhere")
     with pytest.raises(ValueError, match="must have the 4 partitions of ddf, got 2"):
-        scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf["z"].repartition(npartitions=2))
+        scale.evidence(
+            clf, ddf[["U", "V"]], sensitive_features=ddf["z"].repartition(npartitions=2)
+        )
 
 
 def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
     from quapy.method.aggregative import SMM
 
-    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=3, random_state=0).fit(
-        new[["U", "V"]], new["y"], sensitive_features=new["z"]
-    )
+    clf = CapeClassifier(
+        LogisticRegression(), quantifier=SMM(), cv=3, random_state=0
+    ).fit(new[["U", "V"]], new["y"], sensitive_features=new["z"])
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
-        scale.adapt(clf, dd.from_pandas(new[COLUMNS], npartitions=2), sensitive_features="z")
+        scale.adapt(
+            clf, dd.from_pandas(new[COLUMNS], npartitions=2), sensitive_features="z"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +146,17 @@ def cluster():
 def test_members_train_on_the_workers(cluster, new):
     train = make_synthetic(600, random_state=0)
     make = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
-    here = make.fit(train.data, train.target, sensitive_features=train.sensitive_features).fingerprint_
+    here = make.fit(
+        train.data, train.target, sensitive_features=train.sensitive_features
+    ).fingerprint_
     with distributed.get_task_stream(cluster) as tasks:
-        there = scale.fit(make, train.data, train.target, sensitive_features=train.sensitive_features, client=cluster)
+        there = scale.fit(
+            make,
+            train.data,
+            train.target,
+            sensitive_features=train.sensitive_features,
+            client=cluster,
+        )
     assert there.fingerprint_ == here
     assert len({task["worker"] for task in tasks.data}) == 2
 
@@ -153,13 +180,24 @@ def test_the_commands_use_the_workers(cluster, tmp_path):
             assert done.exit_code == 0, done.output
             assert bool(tasks.data) == bool(dask)
         files[where] = pd.read_csv(out)
-    pd.testing.assert_frame_equal(files["here"], files["there"], rtol=1e-5)  # a copy of X may lie in memory otherwise
+    pd.testing.assert_frame_equal(
+        files["here"], files["there"], rtol=1e-5
+    )  # a copy of X may lie in memory otherwise
 
 
 def test_an_address_where_nobody_is(tmp_path):
     frame = make_synthetic(100, random_state=0).frame
     frame.to_csv(tmp_path / "train.csv", index=False)
-    options = ["--label", "y", "--group", "z", "--out", str(tmp_path / "model.cape"), "--dask", "tcp://127.0.0.1:9"]
+    options = [
+        "--label",
+        "y",
+        "--group",
+        "z",
+        "--out",
+        str(tmp_path / "model.cape"),
+        "--dask",
+        "tcp://127.0.0.1:9",
+    ]
     found = CliRunner().invoke(app, ["train", str(tmp_path / "train.csv"), *options])
     assert found.exit_code != 0 and not (tmp_path / "model.cape").exists()
 
@@ -170,9 +208,13 @@ def test_a_killed_worker_changes_nothing(cluster, clf, new):
         return frame
 
     expected = clf.predict(new[["U", "V"]], sensitive_features=new["z"])
-    ddf = dd.from_pandas(new[COLUMNS], npartitions=12).map_partitions(slowly, meta=new[COLUMNS].iloc[:0])
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=12).map_partitions(
+        slowly, meta=new[COLUMNS].iloc[:0]
+    )
     adaptation = clf.adapt(new[["U", "V"]], sensitive_features=new["z"])
-    predicted = cluster.compute(scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation))
+    predicted = cluster.compute(
+        scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
+    )
     time.sleep(0.5)
     victim = next(iter(cluster.run(os.getpid).values()))
     os.kill(victim, signal.SIGKILL)
@@ -208,13 +250,23 @@ def test_who_does_the_parts_of_a_file_makes_no_difference(tmp_path):
     def in_threads(work, shared, parts):
         parts = list(parts)
         with ThreadPoolExecutor(2) as pool:
-            return zip(parts, list(pool.map(lambda part: work(*shared, part), parts)), strict=True)
+            return zip(
+                parts,
+                list(pool.map(lambda part: work(*shared, part), parts)),
+                strict=True,
+            )
 
     make_synthetic(400, random_state=0).frame.to_parquet(tmp_path / "train.parquet")
-    model = train_file(tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic")
-    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame.drop(columns="y")
+    model = train_file(
+        tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic"
+    )
+    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame.drop(
+        columns="y"
+    )
     new.to_csv(tmp_path / "new.csv", index=False)
     here = predict_file(model, tmp_path / "new.csv", tmp_path / "here.csv")
-    there = predict_file(model, tmp_path / "new.csv", tmp_path / "there.csv", rows=70, each=in_threads)
+    there = predict_file(
+        model, tmp_path / "new.csv", tmp_path / "there.csv", rows=70, each=in_threads
+    )
     assert there.adaptation == here.adaptation
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()

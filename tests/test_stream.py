@@ -17,7 +17,9 @@ from cape.stream import RollingCape
 TRAIN = make_synthetic(600, random_state=0)
 NEW = make_synthetic(240, prevalences=(0.2, 0.8), random_state=1)
 X, z = NEW.data.to_numpy(), NEW.sensitive_features.to_numpy()
-HOURS = np.datetime64("2026-01-01T00", "ns") + np.arange(len(X)) * np.timedelta64(1, "h")
+HOURS = np.datetime64("2026-01-01T00", "ns") + np.arange(len(X)) * np.timedelta64(
+    1, "h"
+)
 CONFIGURATIONS = [
     {"pool": "resampled", "scores": "refit"},
     {"pool": "resampled", "scores": "folds"},
@@ -27,18 +29,26 @@ CONFIGURATIONS = [
 
 
 def fitted(**settings):
-    clf = CapeClassifier(LogisticRegression(), cv=3, prevalences=5, random_state=0, **settings)
-    return clf.fit(TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features)
+    clf = CapeClassifier(
+        LogisticRegression(), cv=3, prevalences=5, random_state=0, **settings
+    )
+    return clf.fit(
+        TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features
+    )
 
 
-@pytest.fixture(scope="module", params=CONFIGURATIONS, ids=lambda c: "-".join(c.values()))
+@pytest.fixture(
+    scope="module", params=CONFIGURATIONS, ids=lambda c: "-".join(c.values())
+)
 def clf(request):
     return fitted(**request.param)
 
 
 def test_a_window_of_one_row_is_cape_1(clf):
     y_pred = RollingCape(clf, window=1).predict(X, sensitive_features=z)
-    np.testing.assert_array_equal(y_pred, clf.predict_individually(X, sensitive_features=z))
+    np.testing.assert_array_equal(
+        y_pred, clf.predict_individually(X, sensitive_features=z)
+    )
 
 
 def test_a_window_that_holds_the_batch_is_cape_d_at_its_last_row(clf):
@@ -76,13 +86,17 @@ def test_time_goes_by_for_groups_without_rows():
     clf = fitted(pool="threshold")
     rolling = RollingCape(clf, window=timedelta(hours=24))
     rolling.predict(X[z == 0][:5], sensitive_features=z[z == 0][:5], times=HOURS[:5])
-    rolling.predict(X[z == 1][:1], sensitive_features=z[z == 1][:1], times=HOURS[100:101])
+    rolling.predict(
+        X[z == 1][:1], sensitive_features=z[z == 1][:1], times=HOURS[100:101]
+    )
     assert rolling.evidence().rows == {1: 1}
 
 
 @given(cuts=st.lists(st.integers(0, len(X)), max_size=6), window=st.integers(1, 40))
 @settings(max_examples=25, deadline=None)
-def test_nothing_depends_on_how_the_stream_is_cut_nor_on_a_stop_in_the_middle(shared_clf, cuts, window):
+def test_nothing_depends_on_how_the_stream_is_cut_nor_on_a_stop_in_the_middle(
+    shared_clf, cuts, window
+):
     whole = RollingCape(shared_clf, window)
     expected = whole.predict(X, sensitive_features=z)
     rolling, found = RollingCape(shared_clf, window), []
@@ -126,7 +140,11 @@ def test_wrong_input_changes_nothing(shared_clf):
     before = rolling.to_json()
     spoilt = X[30:40].copy()
     spoilt[5] = np.nan
-    for bad, groups in ((spoilt, z[30:40]), (X[30:40], np.full(10, 7)), (X[30:40], z[30:39])):
+    for bad, groups in (
+        (spoilt, z[30:40]),
+        (X[30:40], np.full(10, 7)),
+        (X[30:40], z[30:39]),
+    ):
         with pytest.raises(ValueError):
             rolling.predict(bad, sensitive_features=groups)
     assert rolling.to_json() == before
@@ -153,7 +171,9 @@ def test_a_window_of_numpys_is_a_span_of_time(shared_clf):
     [
         lambda hours: hours.astype("datetime64[s]"),
         lambda hours: [str(hour) for hour in hours],
-        lambda hours: pd.DatetimeIndex(hours).tz_localize("UTC").tz_convert("Asia/Tokyo"),
+        lambda hours: (
+            pd.DatetimeIndex(hours).tz_localize("UTC").tz_convert("Asia/Tokyo")
+        ),
         lambda hours: [hour.item() for hour in hours.astype("datetime64[us]")],
     ],
     ids=["seconds", "text", "with a zone", "Python's"],
@@ -170,8 +190,14 @@ def test_times_of_any_kind(shared_clf, times):
     [
         ([1e9, 2e9], "times must be dates and times, got .*numbers"),
         (["foo", "bar"], "times must be dates and times, got .*foo"),
-        (np.array(["2500-01-01", "2500-01-02"], "M8[s]"), "times must lie between the years 1678 and 2262"),
-        ([pd.NaT, pd.Timestamp("2024-01-01")], "times must be known for every row, got 1 missing"),
+        (
+            np.array(["2500-01-01", "2500-01-02"], "M8[s]"),
+            "times must lie between the years 1678 and 2262",
+        ),
+        (
+            [pd.NaT, pd.Timestamp("2024-01-01")],
+            "times must be known for every row, got 1 missing",
+        ),
     ],
 )
 def test_what_is_no_time_changes_nothing(shared_clf, times, message):
@@ -183,9 +209,14 @@ def test_what_is_no_time_changes_nothing(shared_clf, times, message):
     assert rolling.to_json() == before
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", '{"window":5,"fingerprint":null,"now":null,"groups":[]}'])
+@pytest.mark.parametrize(
+    "text", [None, "", "[]", '{"window":5,"fingerprint":null,"now":null,"groups":[]}']
+)
 def test_what_is_no_stream_is_refused(shared_clf, text):
-    with pytest.raises(ValueError, match="text must be a stream's JSON|clf must be the model of the stream"):
+    with pytest.raises(
+        ValueError,
+        match="text must be a stream's JSON|clf must be the model of the stream",
+    ):
         RollingCape.from_json(shared_clf, text)
 
 
@@ -198,7 +229,9 @@ def test_times_go_with_windows_of_time(shared_clf):
     with pytest.raises(ValueError, match="same number of rows"):
         rolling.predict(X, sensitive_features=z, times=HOURS[1:])
     with pytest.raises(ValueError, match="1 missing"):
-        rolling.predict(X[:2], sensitive_features=z[:2], times=[HOURS[0], np.datetime64("NaT")])
+        rolling.predict(
+            X[:2], sensitive_features=z[:2], times=[HOURS[0], np.datetime64("NaT")]
+        )
     with pytest.raises(ValueError, match="go back"):
         rolling.predict(X, sensitive_features=z, times=HOURS[::-1])
 
@@ -207,7 +240,10 @@ def test_another_models_state_and_other_text_are_refused(shared_clf):
     text = RollingCape(shared_clf, 5).to_json()
     with pytest.raises(ValueError, match="clf must be the model of the stream"):
         RollingCape.from_json(
-            fitted(pool="threshold", quantifier="acc", min_group_size=31, scores="folds"), _other(text)
+            fitted(
+                pool="threshold", quantifier="acc", min_group_size=31, scores="folds"
+            ),
+            _other(text),
         )
     for bad in ("", "[]", "{}", json.dumps({"window": 5})):
         with pytest.raises(ValueError, match="text must be a stream's JSON"):

@@ -12,7 +12,11 @@ from cape.adaptation import nearest_member
 from cape.metrics import confusion_by_group, prevalence_difference
 from cape.sampling import prevalence_grid
 
-labels = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abc")), min_size=1, max_size=80)
+labels = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abc")),
+    min_size=1,
+    max_size=80,
+)
 shares = st.floats(0, 1)
 epsilons = st.floats(0.02, 0.98)
 
@@ -21,7 +25,10 @@ epsilons = st.floats(0.02, 0.98)
 def test_theorem_1_a_perfect_classifier_has_no_prevalence_difference(rows):
     y, _, z = zip(*rows, strict=True)
     assert prevalence_difference(y, y) == 0
-    assert all(c.prevalence_difference == 0 for c in confusion_by_group(y, y, sensitive_features=z).values())
+    assert all(
+        c.prevalence_difference == 0
+        for c in confusion_by_group(y, y, sensitive_features=z).values()
+    )
 
 
 @given(labels)
@@ -34,10 +41,17 @@ def test_theorem_2_and_its_corollary_as_an_exact_identity(rows):
         n, fn, fp = int(c.total), int(c.fn), int(c.fp)
         delta = 1 - Fraction(int(c.tp + c.tn), n)
         identity = delta - 2 * min(Fraction(fn, n), Fraction(fp, n))
-        assert abs(Fraction(int(c.tp) + fn, n) - Fraction(int(c.tp) + fp, n)) == identity <= delta
+        assert (
+            abs(Fraction(int(c.tp) + fn, n) - Fraction(int(c.tp) + fp, n))
+            == identity
+            <= delta
+        )
         assert c.prevalence_difference == float(identity)
         assert 1 - c.accuracy == pytest.approx(float(delta), abs=1e-15)
-    assert prevalence_difference(y_true, y_pred) == next(iter(whole.values())).prevalence_difference
+    assert (
+        prevalence_difference(y_true, y_pred)
+        == next(iter(whole.values())).prevalence_difference
+    )
 
 
 def covering_radius(grid):
@@ -62,7 +76,12 @@ def test_our_grid_covers_every_prevalence_for_every_epsilon(epsilon):
 
 @st.composite
 def settings_of_theorem_3(draw):
-    epsilon, rho, delta_1, delta_2 = draw(epsilons), draw(shares), draw(st.floats(0, 0.2)), draw(st.floats(0, 0.2))
+    epsilon, rho, delta_1, delta_2 = (
+        draw(epsilons),
+        draw(shares),
+        draw(st.floats(0, 0.2)),
+        draw(st.floats(0, 0.2)),
+    )
     grid = prevalence_grid(math.ceil(1 / epsilon))
     q = min(max(rho + draw(st.floats(-1, 1)) * delta_1, 0), 1)
     errors = draw(st.lists(st.floats(-1, 1), min_size=len(grid), max_size=len(grid)))
@@ -84,7 +103,9 @@ def test_theorem_3_fails_on_the_printed_grid():
     """With eps = 0.3 and q = 1 the bound is 0.15, but the nearest point, 0.75, is 0.25 away."""
     grid = printed_grid(0.3)
     assert grid == pytest.approx([0.15, 0.45, 0.75])
-    member = nearest_member(grid, grid, 1.0)  # delta_1 = delta_2 = 0: every member predicts its own theta
+    member = nearest_member(
+        grid, grid, 1.0
+    )  # delta_1 = delta_2 = 0: every member predicts its own theta
     assert abs(1.0 - grid[member]) == pytest.approx(0.25)
     assert covering_radius(grid) > 0.3 / 2 + 0.09
     assert covering_radius(prevalence_grid(math.ceil(1 / 0.3))) <= 0.3 / 2
@@ -97,5 +118,7 @@ def test_both_grids_are_the_paper_s_for_epsilon_a_tenth():
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "ten"])
 def test_a_grid_needs_a_whole_number_of_points(k):
-    with pytest.raises(ValueError, match=f"k must be a whole number of at least 1, got {k!r}"):
+    with pytest.raises(
+        ValueError, match=f"k must be a whole number of at least 1, got {k!r}"
+    ):
         prevalence_grid(k)

@@ -27,16 +27,18 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
+from cape._training import Training, check_prefit
 from cape.histogram import HALF, ScoreHistogram, round_scores
 from cape.sampling import pp_sampling
-from cape.training import Training, check_prefit
 
 LEARNERS = {
     "bayes": GaussianNB(),
     "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
     "boosting": HistGradientBoostingClassifier(max_iter=5, random_state=0),
     "logistic": LogisticRegression(tol=1e-9, max_iter=1000),
-    "pipeline": make_pipeline(StandardScaler(), LogisticRegression(tol=1e-9, max_iter=1000)),
+    "pipeline": make_pipeline(
+        StandardScaler(), LogisticRegression(tol=1e-9, max_iter=1000)
+    ),
 }
 every_learner = pytest.mark.parametrize("name", LEARNERS)
 
@@ -54,24 +56,37 @@ WEIGHTS = np.random.default_rng(2).integers(1, 4, len(y)).astype(float)
 
 
 def cape(learner, **given):
-    return CapeClassifier(learner, **{"cv": 3, "prevalences": 3, "random_state": 7, **given})
+    return CapeClassifier(
+        learner, **{"cv": 3, "prevalences": 3, "random_state": 7, **given}
+    )
 
 
 def seeds(n_groups, n_thetas=3, random_state=7):
     """Of each group those of its folds, fold models and refit, then of its members."""
-    return np.random.RandomState(random_state).randint(np.iinfo(np.int32).max, size=(n_groups, 3 + n_thetas))
+    return np.random.RandomState(random_state).randint(
+        np.iinfo(np.int32).max, size=(n_groups, 3 + n_thetas)
+    )
 
 
 def near(found, expected):
     """Rounded scores agree; the last bits of a sum may differ by the way it is added."""
-    np.testing.assert_allclose(found, round_scores(expected), rtol=0, atol=round(1e-5 * 2**32))
+    np.testing.assert_allclose(
+        found, round_scores(expected), rtol=0, atol=round(1e-5 * 2**32)
+    )
 
 
 def histograms_hold(model, scores, labels, weights=None):
     """The two histograms are those of these out-of-fold scores."""
-    for histogram, mask in ((model.positives, labels == 1), (model.negatives, labels == 0)):
+    for histogram, mask in (
+        (model.positives, labels == 1),
+        (model.negatives, labels == 0),
+    ):
         rounded = round_scores(scores[mask])
-        w = None if weights is None else weights[mask] * weights.sum() / (weights @ weights)
+        w = (
+            None
+            if weights is None
+            else weights[mask] * weights.sum() / (weights @ weights)
+        )
         expected = ScoreHistogram.of(rounded, model.edges, weights=w)
         assert histogram.size == pytest.approx(expected.size)
         assert histogram.mean == pytest.approx(expected.mean, abs=1e-6)
@@ -80,7 +95,9 @@ def histograms_hold(model, scores, labels, weights=None):
 
 
 def sample_of(labels, theta, seed, weights=None):
-    return pp_sampling(labels, theta, sample_weight=weights, random_state=np.random.RandomState(seed))
+    return pp_sampling(
+        labels, theta, sample_weight=weights, random_state=np.random.RandomState(seed)
+    )
 
 
 @every_learner
@@ -88,15 +105,22 @@ def sample_of(labels, theta, seed, weights=None):
 def test_a_group_is_trained_as_by_hand(name, weighted):
     learner, weights = LEARNERS[name], WEIGHTS if weighted else None
     clf = cape(learner).fit(X, y, sensitive_features=z, sample_weight=weights)
-    keyword = "logisticregression__sample_weight" if name == "pipeline" else "sample_weight"
+    keyword = (
+        "logisticregression__sample_weight" if name == "pipeline" else "sample_weight"
+    )
     for group, group_seeds in zip(range(3), seeds(3), strict=True):
         own, model = z == group, clf.models_[group]
         Xg, yg, wg = X[own], y[own], None if weights is None else weights[own]
         fit_params = {} if wg is None else {keyword: wg}
         folds = StratifiedKFold(3, shuffle=True, random_state=group_seeds[0])
-        scores = cross_val_predict(learner, Xg, yg, cv=folds, method="predict_proba", params=fit_params)[:, 1]
+        scores = cross_val_predict(
+            learner, Xg, yg, cv=folds, method="predict_proba", params=fit_params
+        )[:, 1]
         histograms_hold(model, scores, yg, wg)
-        assert (model.size, model.prevalence) == (len(yg), pytest.approx(np.average(yg, weights=wg)))
+        assert (model.size, model.prevalence) == (
+            len(yg),
+            pytest.approx(np.average(yg, weights=wg)),
+        )
         refit = clone(learner).fit(Xg, yg, **fit_params)
         near(model.scorer(NEW)[0], refit.predict_proba(NEW)[:, 1])
         for member, theta in enumerate([1 / 6, 1 / 2, 5 / 6]):
@@ -107,9 +131,13 @@ def test_a_group_is_trained_as_by_hand(name, weighted):
             called = round_scores(by_hand.predict_proba(Xg[unseen])[:, 1]) > HALF
             w = None if wg is None else wg[unseen]
             if (yg[unseen] == 1).sum() >= 10 and not weighted:
-                assert model.pool.rates.tpr[member] == pytest.approx(recall_score(yg[unseen], called, sample_weight=w))
+                assert model.pool.rates.tpr[member] == pytest.approx(
+                    recall_score(yg[unseen], called, sample_weight=w)
+                )
             scale = 1 if wg is None else len(yg) / wg.sum()
-            of_positives = (np.ones(len(unseen)) if w is None else w)[yg[unseen] == 1].sum() * scale
+            of_positives = (np.ones(len(unseen)) if w is None else w)[
+                yg[unseen] == 1
+            ].sum() * scale
             assert model.pool.rates.positives[member] == pytest.approx(of_positives)
 
 
@@ -133,22 +161,33 @@ def test_a_splitter_splits_the_rows_of_each_group(splitter, weighted):
         scores, tested = [], []
         for train, test in splitter.split(X[own], y[own]):
             fold = GaussianNB().fit(
-                X[own[train]], y[own[train]], sample_weight=None if weights is None else weights[own[train]]
+                X[own[train]],
+                y[own[train]],
+                sample_weight=None if weights is None else weights[own[train]],
             )
             scores.append(fold.predict_proba(X[own[test]])[:, 1])
             tested.append(own[test])
         tested = np.concatenate(tested)
         histograms_hold(
-            clf.models_[group], np.concatenate(scores), y[tested], None if weights is None else weights[tested]
+            clf.models_[group],
+            np.concatenate(scores),
+            y[tested],
+            None if weights is None else weights[tested],
         )
 
 
 def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
     random = np.random.default_rng(0)
     only_group_0 = np.flatnonzero(z == 0)
-    splits = [(random.permutation(420)[:300], random.permutation(420)[:90]) for _ in range(3)]
-    splits.append((only_group_0[:60], only_group_0[60:]))  # a fold in which other groups have no rows
-    clf = cape(GaussianNB(), cv=splits, scores="folds", unknown_groups="pooled").fit(X, y, sensitive_features=z)
+    splits = [
+        (random.permutation(420)[:300], random.permutation(420)[:90]) for _ in range(3)
+    ]
+    splits.append(
+        (only_group_0[:60], only_group_0[60:])
+    )  # a fold in which other groups have no rows
+    clf = cape(GaussianNB(), cv=splits, scores="folds", unknown_groups="pooled").fit(
+        X, y, sensitive_features=z
+    )
     assert [len(clf.models_[group].scorer.models) for group in range(3)] == [4, 3, 3]
     for group, model in [*clf.models_.items(), (None, clf.pooled_)]:
         own = np.full(420, True) if group is None else z == group
@@ -165,7 +204,10 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
 def test_no_cv_is_ten_folds():
     clf = cape(GaussianNB(), cv=None, scores="folds").fit(X, y)
     assert len(clf.models_["everyone"].scorer.models) == 10
-    assert clf.fingerprint_ == cape(GaussianNB(), cv=10, scores="folds").fit(X, y).fingerprint_
+    assert (
+        clf.fingerprint_
+        == cape(GaussianNB(), cv=10, scores="folds").fit(X, y).fingerprint_
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +224,10 @@ def test_no_cv_is_ten_folds():
 )
 def test_splits_that_are_no_row_numbers_are_refused_and_nothing_is_fitted(bad):
     clf = cape(GaussianNB(), cv=bad)
-    with pytest.raises(ValueError, match="cv must be a number of folds, a splitter or pairs of row numbers"):
+    with pytest.raises(
+        ValueError,
+        match="cv must be a number of folds, a splitter or pairs of row numbers",
+    ):
         clf.fit(X, y, sensitive_features=z)
     assert [name for name in vars(clf) if name.endswith("_")] == []
 
@@ -192,9 +237,13 @@ def test_splits_that_test_one_class_are_refused_and_the_old_fit_stays():
     before = clf.predict_proba(NEW, sensitive_features=NEW_Z)
     negatives = np.flatnonzero(y == 0)
     clf.set_params(cv=[(np.arange(420), negatives)])
-    with pytest.raises(ValueError, match="cv must test rows of both classes in every group"):
+    with pytest.raises(
+        ValueError, match="cv must test rows of both classes in every group"
+    ):
         clf.fit(X, y, sensitive_features=z)
-    np.testing.assert_array_equal(clf.predict_proba(NEW, sensitive_features=NEW_Z), before)
+    np.testing.assert_array_equal(
+        clf.predict_proba(NEW, sensitive_features=NEW_Z), before
+    )
 
 
 @pytest.fixture
@@ -238,11 +287,23 @@ def test_transformers_are_fitted_in_each_fold_or_once_a_group(preprocessing):
         own, model = z == group, clf.models_[group]
         folds = StratifiedKFold(3, shuffle=True, random_state=group_seeds[0])
         once = clone(transformer).fit(X[own])
-        Xg, trained = (once.transform(X[own]), GaussianNB()) if preprocessing == "once" else (X[own], learner)
+        Xg, trained = (
+            (once.transform(X[own]), GaussianNB())
+            if preprocessing == "once"
+            else (X[own], learner)
+        )
         new = once.transform(NEW) if preprocessing == "once" else NEW
-        histograms_hold(model, cross_val_predict(trained, Xg, y[own], cv=folds, method="predict_proba")[:, 1], y[own])
+        histograms_hold(
+            model,
+            cross_val_predict(trained, Xg, y[own], cv=folds, method="predict_proba")[
+                :, 1
+            ],
+            y[own],
+        )
         sample = sample_of(y[own], 0.5, group_seeds[4])
-        by_hand = clone(trained).fit(Xg[sample], y[own][sample]).predict_proba(new)[:, 1]
+        by_hand = (
+            clone(trained).fit(Xg[sample], y[own][sample]).predict_proba(new)[:, 1]
+        )
         near(model.pool.scores_of(model.prepared(NEW), 1), by_hand)
 
 
@@ -260,7 +321,9 @@ def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     n_own = 3 if small == "unknown" else 2
     group_seeds = seeds(n_own + 1)[n_own]
     folds = StratifiedKFold(3, shuffle=True, random_state=group_seeds[0])
-    scores = cross_val_predict(GaussianNB(), X, labels, cv=folds, method="predict_proba")[:, 1]
+    scores = cross_val_predict(
+        GaussianNB(), X, labels, cv=folds, method="predict_proba"
+    )[:, 1]
     histograms_hold(clf.pooled_, scores, labels)
     assert clf.pooled_.size == 420
     stranger = 9 if small == "unknown" else 2
@@ -269,8 +332,12 @@ def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     estimates = refit.predict_proba(NEW[rows])[:, 1].mean()
     tp, fp = scores[labels == 1].mean(), scores[labels == 0].mean()
     found = clf.adapt(NEW[rows], sensitive_features=new_z[rows]).groups[stranger]
-    assert found.estimate == pytest.approx(np.clip((estimates - fp) / (tp - fp), 0, 1), abs=1e-6)
-    sample = sample_of(labels, clf.prevalences_[found.member], group_seeds[3 + found.member])
+    assert found.estimate == pytest.approx(
+        np.clip((estimates - fp) / (tp - fp), 0, 1), abs=1e-6
+    )
+    sample = sample_of(
+        labels, clf.prevalences_[found.member], group_seeds[3 + found.member]
+    )
     by_hand = GaussianNB().fit(X[sample], labels[sample]).predict(NEW[rows])
     predicted = clf.predict(NEW, sensitive_features=new_z)
     np.testing.assert_array_equal(predicted[rows], by_hand)
@@ -278,19 +345,33 @@ def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_prefit_scores_the_hold_out_with_the_model_itself(weighted):
-    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(*rows_of(500, seed=5)[:2])
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(
+        *rows_of(500, seed=5)[:2]
+    )
     weights = WEIGHTS if weighted else None
-    clf = cape(model, cv="prefit", pool="threshold").fit(X, y, sensitive_features=z, sample_weight=weights)
+    clf = cape(model, cv="prefit", pool="threshold").fit(
+        X, y, sensitive_features=z, sample_weight=weights
+    )
     scores = model.predict_proba(X)[:, 1]
     for group in range(3):
         own = z == group
-        histograms_hold(clf.models_[group], scores[own], y[own], None if weights is None else weights[own])
-        assert clf.models_[group].pool.model is model and clf.models_[group].scorer.models == [model]
+        histograms_hold(
+            clf.models_[group],
+            scores[own],
+            y[own],
+            None if weights is None else weights[own],
+        )
+        assert clf.models_[group].pool.model is model and clf.models_[
+            group
+        ].scorer.models == [model]
 
 
 def test_prefit_needs_the_labels_of_its_hold_out():
     fitted = GaussianNB().fit(X, np.where(y == 1, "yes", "no"))
-    with pytest.raises(ValueError, match=r"two classes of the fitted estimator, \['no', 'yes'\], got \[0, 1\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"two classes of the fitted estimator, \['no', 'yes'\], got \[0, 1\]",
+    ):
         cape(fitted, cv="prefit", pool="threshold").fit(X, y)
     check_prefit(fitted, np.array(["no", "yes"]))
     three = GaussianNB().fit(X, y + (X[:, 0] > 1))
@@ -304,26 +385,50 @@ def test_prefit_needs_the_labels_of_its_hold_out():
 def test_a_seed_decides_all_that_is_random_and_workers_nothing(pool, scores):
     forest = RandomForestClassifier(4, max_depth=4)
     made = [
-        cape(forest, pool=pool, scores=scores, random_state=seed, n_jobs=n_jobs).fit(X, y, sensitive_features=z)
-        for seed, n_jobs in ((1, None), (1, 2), (np.random.RandomState(1), None), (2, None))
+        cape(forest, pool=pool, scores=scores, random_state=seed, n_jobs=n_jobs).fit(
+            X, y, sensitive_features=z
+        )
+        for seed, n_jobs in (
+            (1, None),
+            (1, 2),
+            (np.random.RandomState(1), None),
+            (2, None),
+        )
     ]
     proba = [clf.predict_proba(NEW, sensitive_features=NEW_Z) for clf in made]
-    assert made[0].fingerprint_ == made[1].fingerprint_ == made[2].fingerprint_ != made[3].fingerprint_
+    assert (
+        made[0].fingerprint_
+        == made[1].fingerprint_
+        == made[2].fingerprint_
+        != made[3].fingerprint_
+    )
     for same in proba[1:3]:
         np.testing.assert_array_equal(same, proba[0])
     assert (proba[3] != proba[0]).any()
-    states = {learner.random_state for model in made[0].models_.values() for learner in model.learners}
+    states = {
+        learner.random_state
+        for model in made[0].models_.values()
+        for learner in model.learners
+    }
     assert len(states) == sum(
-        len(model.pool.models) + (pool == "resampled" or scores == "folds") for model in made[0].models_.values()
+        len(model.pool.models) + (pool == "resampled" or scores == "folds")
+        for model in made[0].models_.values()
     )  # folds share a seed, all others have their own
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, pd.DataFrame, np.asfortranarray])
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.csc_array, pd.DataFrame, np.asfortranarray]
+)
 @pytest.mark.parametrize("name", ["logistic", "tree"])
 def test_tables_of_any_kind_train_the_same(kind, name):
-    clf, plain = (cape(LEARNERS[name]).fit(table, y, sensitive_features=z) for table in (kind(X), X))
+    clf, plain = (
+        cape(LEARNERS[name]).fit(table, y, sensitive_features=z)
+        for table in (kind(X), X)
+    )
     found = clf.predict_proba(kind(NEW), sensitive_features=NEW_Z)
-    np.testing.assert_allclose(found, plain.predict_proba(NEW, sensitive_features=NEW_Z), atol=1e-5)
+    np.testing.assert_allclose(
+        found, plain.predict_proba(NEW, sensitive_features=NEW_Z), atol=1e-5
+    )
 
 
 def test_rows_of_weight_zero_do_not_make_a_group_large_enough():
@@ -331,14 +436,22 @@ def test_rows_of_weight_zero_do_not_make_a_group_large_enough():
     weights[np.flatnonzero(z == 2)[5:]] = 0
     with pytest.raises(ValueError, match=r"got: '2' has 5 rows\."):
         cape(GaussianNB()).fit(X, y, sensitive_features=z, sample_weight=weights)
-    clf = cape(GaussianNB(), small_groups="pooled").fit(X, y, sensitive_features=z, sample_weight=weights)
-    assert [clf.models_[group] is clf.pooled_ for group in range(3)] == [False, False, True]
+    clf = cape(GaussianNB(), small_groups="pooled").fit(
+        X, y, sensitive_features=z, sample_weight=weights
+    )
+    assert [clf.models_[group] is clf.pooled_ for group in range(3)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_many_small_groups_are_named_up_to_ten():
     many = np.arange(420) // 35
     many[many < 11] = np.arange(385) % 77 + 100
-    with pytest.raises(ValueError, match="'100' has 5 rows.*'109' has 5 rows; and 67 more"):
+    with pytest.raises(
+        ValueError, match="'100' has 5 rows.*'109' has 5 rows; and 67 more"
+    ):
         cape(GaussianNB()).fit(X, y, sensitive_features=many)
 
 
@@ -354,16 +467,33 @@ def test_many_small_groups_are_named_up_to_ten():
 )
 def test_why_a_group_is_too_small(labels, cv, why):
     labels = np.array(labels)
-    training = Training(cape(None, cv=cv), None, None, np.array([0, 1]), None, labels, None)
+    training = Training(
+        cape(None, cv=cv), None, None, np.array([0, 1]), None, labels, None
+    )
     assert training.why_too_small(None) == why
 
 
 names = st.one_of(
     st.lists(st.text(max_size=6), min_size=3, max_size=3, unique=True),
     st.lists(st.integers(-(2**62), 2**62), min_size=3, max_size=3, unique=True),
-    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3, unique=True),
-    st.lists(st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)), min_size=3, max_size=3, unique=True),
-    st.lists(st.tuples(st.text(max_size=3), st.integers(0, 9)), min_size=3, max_size=3, unique=True),
+    st.lists(
+        st.floats(allow_nan=False, allow_infinity=False),
+        min_size=3,
+        max_size=3,
+        unique=True,
+    ),
+    st.lists(
+        st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)),
+        min_size=3,
+        max_size=3,
+        unique=True,
+    ),
+    st.lists(
+        st.tuples(st.text(max_size=3), st.integers(0, 9)),
+        min_size=3,
+        max_size=3,
+        unique=True,
+    ),
 )
 
 
@@ -389,18 +519,29 @@ def test_what_groups_are_called_does_not_matter(numbered, called):
         train, new = named[z], named[NEW_Z]
     clf = cape(GaussianNB()).fit(X, y, sensitive_features=train)
     assert clf.groups_ == called
-    np.testing.assert_array_equal(clf.predict_proba(NEW, sensitive_features=new), numbered)
+    np.testing.assert_array_equal(
+        clf.predict_proba(NEW, sensitive_features=new), numbered
+    )
 
 
 @settings(max_examples=25)
-@given(order=st.permutations(range(len(NEW))), cuts=st.lists(st.integers(0, len(NEW)), max_size=5))
+@given(
+    order=st.permutations(range(len(NEW))),
+    cuts=st.lists(st.integers(0, len(NEW)), max_size=5),
+)
 def test_neither_order_nor_cuts_of_a_batch_matter(bayes, numbered, order, cuts):
     clf = bayes
-    np.testing.assert_array_equal(clf.predict_proba(NEW[order], sensitive_features=NEW_Z[order]), numbered[order])
+    np.testing.assert_array_equal(
+        clf.predict_proba(NEW[order], sensitive_features=NEW_Z[order]), numbered[order]
+    )
     parts = np.split(np.array(order), sorted(cuts))
-    total = sum(clf.evidence(NEW[part], sensitive_features=NEW_Z[part]) for part in parts)
+    total = sum(
+        clf.evidence(NEW[part], sensitive_features=NEW_Z[part]) for part in parts
+    )
     assert total == clf.evidence(NEW, sensitive_features=NEW_Z)
     adaptation = clf.adapt(evidence=total)
     for part in parts:
-        found = clf.predict_proba(NEW[part], sensitive_features=NEW_Z[part], adaptation=adaptation)
+        found = clf.predict_proba(
+            NEW[part], sensitive_features=NEW_Z[part], adaptation=adaptation
+        )
         np.testing.assert_array_equal(found, numbered[part])

@@ -8,24 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from cape._groups import check_groups, everyone, group_name, split_columns
 from cape._validation import (
     check_binary_labels,
-    check_groups,
     check_prevalence,
     check_same_length,
-    everyone,
-    group_name,
     pickable,
-    split_columns,
 )
 
-values = st.one_of(st.integers(-3, 3), st.text(max_size=2), st.booleans(), st.sampled_from([0.5, 1.0]))
+values = st.one_of(
+    st.integers(-3, 3), st.text(max_size=2), st.booleans(), st.sampled_from([0.5, 1.0])
+)
 
 
 @given(st.lists(values, min_size=1, max_size=30))
 def test_each_row_gets_its_group(z):
     groups = check_groups(z)
-    assert [groups.keys[code] == value for code, value in zip(groups.codes, z, strict=True)] == [True] * len(z)
+    assert [
+        groups.keys[code] == value for code, value in zip(groups.codes, z, strict=True)
+    ] == [True] * len(z)
     assert len(groups) == len(z)
     assert len(set(groups.keys)) == len(groups.keys) == len(set(z))
     rows = dict(groups.rows())
@@ -44,7 +45,16 @@ def test_several_columns_make_combinations(table):
 
 
 @pytest.mark.parametrize(
-    "kind", [list, tuple, np.array, pd.Series, pd.Categorical, pl.Series, lambda z: pd.Series(z, dtype="string")]
+    "kind",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        pd.Categorical,
+        pl.Series,
+        lambda z: pd.Series(z, dtype="string"),
+    ],
 )
 def test_columns_of_any_kind(kind):
     groups = check_groups(kind(["b", "a", "b"]))
@@ -54,7 +64,13 @@ def test_columns_of_any_kind(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", [np.asarray, pd.DataFrame, lambda z: pl.DataFrame(z, schema=["a", "b"]), np.ndarray.tolist]
+    "kind",
+    [
+        np.asarray,
+        pd.DataFrame,
+        lambda z: pl.DataFrame(z, schema=["a", "b"]),
+        np.ndarray.tolist,
+    ],
 )
 def test_tables_of_any_kind(kind):
     groups = check_groups(kind(np.array([[1, 2], [0, 2], [1, 2]])))
@@ -64,7 +80,9 @@ def test_tables_of_any_kind(kind):
 
 
 def test_columns_that_share_a_name():
-    both = pd.concat([pd.Series([1, 2], name="z"), pd.Series(["a", "b"], name="z")], axis=1)
+    both = pd.concat(
+        [pd.Series([1, 2], name="z"), pd.Series(["a", "b"], name="z")], axis=1
+    )
     assert check_groups(both).keys == [(1, "a"), (2, "b")]
 
 
@@ -84,7 +102,9 @@ def test_names():
     assert group_name(("a", 1)) == "a, 1"
 
 
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (False, True), (1.0, 2.0)])
+@pytest.mark.parametrize(
+    "labels", [("no", "yes"), (0, 1), (-1, 1), (False, True), (1.0, 2.0)]
+)
 def test_the_greater_label_is_positive(labels):
     y = [labels[1], labels[0], labels[1]]
     classes, positive = check_binary_labels(y)
@@ -120,14 +140,22 @@ def test_columns_are_taken_out_of_frames(kind, columns):
 @pytest.mark.parametrize(("columns", "places"), [(1, [1]), (-1, [2]), ([2, 0], [2, 0])])
 def test_columns_are_taken_out_of_arrays(kind, columns, places):
     X = np.arange(6).reshape(2, 3)
-    rest, taken = (part.todense() if sparse.issparse(part) else part for part in split_columns(kind(X), columns))
+    rest, taken = (
+        part.todense() if sparse.issparse(part) else part
+        for part in split_columns(kind(X), columns)
+    )
     np.testing.assert_array_equal(taken, X[:, places])
     np.testing.assert_array_equal(rest, np.delete(X, places, axis=1))
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_what_can_be_picked_from_stays_as_it_came(form):
-    for X in ([[1]], np.eye(2), pd.DataFrame({"a": [1]}), sparse.eye_array(3, format=form)):
+    for X in (
+        [[1]],
+        np.eye(2),
+        pd.DataFrame({"a": [1]}),
+        sparse.eye_array(3, format=form),
+    ):
         assert pickable(X) is X
     assert pickable(sparse.eye_array(3, format="coo")).format == "csr"
 

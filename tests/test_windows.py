@@ -22,7 +22,10 @@ TRAIN = make_synthetic(400, random_state=0)
 NEW = make_synthetic(N, prevalences=(0.2, 0.8), random_state=1)
 X, z = NEW.data.to_numpy(), NEW.sensitive_features.to_numpy()
 START = np.datetime64("2026-01-01", "ns")
-LEARNERS = {"linear": LogisticRegression(), "pipeline": make_pipeline(StandardScaler(), GaussianNB())}
+LEARNERS = {
+    "linear": LogisticRegression(),
+    "pipeline": make_pipeline(StandardScaler(), GaussianNB()),
+}
 CASES = [
     ("linear", "resampled", "refit"),
     ("linear", "resampled", "folds"),
@@ -44,7 +47,9 @@ def clf(request):
         unknown_groups="pooled",
         random_state=0,
     )
-    return clf.fit(TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features)
+    return clf.fit(
+        TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features
+    )
 
 
 def recomputed(clf, groups, in_window):
@@ -63,7 +68,9 @@ def last_rows(groups, n):
 
 def last_hours(groups, hours, n):
     def in_window(row):
-        recent = (hours[: row + 1] > hours[row] - n) & (groups[: row + 1] == groups[row])
+        recent = (hours[: row + 1] > hours[row] - n) & (
+            groups[: row + 1] == groups[row]
+        )
         return np.flatnonzero(recent)
 
     return in_window
@@ -73,11 +80,17 @@ def last_hours(groups, hours, n):
 def test_every_row_of_a_window_of_rows_is_that_of_its_batch(clf, window):
     groups = np.where(np.arange(N) % 5 == 4, 7, z)  # 7 was not in training
     found = RollingCape(clf, window).predict(X, sensitive_features=groups)
-    np.testing.assert_array_equal(found, recomputed(clf, groups, last_rows(groups, window)))
+    np.testing.assert_array_equal(
+        found, recomputed(clf, groups, last_rows(groups, window))
+    )
 
 
 @settings(max_examples=3)
-@given(gaps=st.lists(st.integers(0, 4), min_size=N, max_size=N), window=st.integers(1, 9), data=st.data())
+@given(
+    gaps=st.lists(st.integers(0, 4), min_size=N, max_size=N),
+    window=st.integers(1, 9),
+    data=st.data(),
+)
 def test_every_row_of_a_window_of_time_is_that_of_its_batch(clf, gaps, window, data):
     hours = np.cumsum(gaps)
     cuts = sorted(data.draw(st.lists(st.integers(0, N), max_size=4)))
@@ -95,7 +108,9 @@ def test_every_row_of_a_window_of_time_is_that_of_its_batch(clf, gaps, window, d
 @pytest.fixture(scope="module")
 def plain():
     clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=2, random_state=0)
-    return clf.fit(TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features)
+    return clf.fit(
+        TRAIN.data.to_numpy(), TRAIN.target, sensitive_features=TRAIN.sensitive_features
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +129,9 @@ def test_times_of_any_kind_are_the_same_times(plain, kind):
     times = START + np.arange(N) * np.timedelta64(1, "h")
     rolling, same = (RollingCape(plain, timedelta(hours=5)) for _ in range(2))
     expected = rolling.predict(X, sensitive_features=z, times=times)
-    np.testing.assert_array_equal(same.predict(X, sensitive_features=z, times=kind(times)), expected)
+    np.testing.assert_array_equal(
+        same.predict(X, sensitive_features=z, times=kind(times)), expected
+    )
     assert same.to_json() == rolling.to_json()
 
 

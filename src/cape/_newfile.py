@@ -17,9 +17,13 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file.")
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists already, and is left as it is (--force or overwrite=True replaces it).")
+        raise FileExistsError(
+            f"{path} exists already, and is left as it is (--force or overwrite=True replaces it)."
+        )
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {path.parent} of {path.name} does not exist.")
+        raise FileNotFoundError(
+            f"the folder {path.parent} of {path.name} does not exist."
+        )
     return path
 
 
@@ -48,7 +52,9 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     path = check_free(path, overwrite=overwrite)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".part"
+        )
     except OSError as error:  # which names the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from None
     os.close(handle)

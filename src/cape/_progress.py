@@ -20,6 +20,8 @@ def progress(steps: Iterable[T], total: int, *, title: str, shown: bool) -> Iter
             left = (time.monotonic() - start) / done * (total - done)
             bar = "#" * (30 * done // total)
             end = "\n" if done == total else ""
-            sys.stderr.write(f"\r{title} [{bar:<30}] {done}/{total}, {left:.0f} s left {end}")
+            sys.stderr.write(
+                f"\r{title} [{bar:<30}] {done}/{total}, {left:.0f} s left {end}"
+            )
             sys.stderr.flush()
         yield step

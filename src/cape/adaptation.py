@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._validation import Group, group_name
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
+from cape._shift_test import check_assumption
 from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
-from cape.group import GroupModel
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Adaptation", "GroupAdaptation", "adapt_group", "choose_member", "nearest_member"]
+__all__ = [
+    "Adaptation",
+    "AdaptationWarning",
+    "GroupAdaptation",
+    "adapt_group",
+    "choose_member",
+    "nearest_member",
+    "warn_of_doubts",
+]
 
 
-def nearest_member(predicted_prevalences: np.ndarray, thetas: np.ndarray, estimate: Any) -> np.ndarray:
+def nearest_member(
+    predicted_prevalences: np.ndarray, thetas: np.ndarray, estimate: Any
+) -> np.ndarray:
     """J = argmin |rho-hat_theta - q|, step 3 of Algorithm 1's prediction phase.
 
     Ties go to the theta nearest the estimate, then to the smaller theta. With single rows ties are the rule.
@@ -43,13 +55,19 @@ def nearest_member(predicted_prevalences: np.ndarray, thetas: np.ndarray, estima
     if np.ndim(predicted_prevalences) == 1:
         return _nearest(predicted_prevalences, thetas, estimate)
     q = np.asarray(estimate)[..., None]
-    order = np.argsort(thetas, kind="stable")  # the first of equals is then the smaller theta
+    order = np.argsort(
+        thetas, kind="stable"
+    )  # the first of equals is then the smaller theta
     distance = np.round(np.abs(predicted_prevalences[..., order] - q), 12)
     tied = distance == distance.min(axis=-1, keepdims=True)
-    return order[np.where(tied, np.round(np.abs(thetas[order] - q), 12), np.inf).argmin(axis=-1)]
+    return order[
+        np.where(tied, np.round(np.abs(thetas[order] - q), 12), np.inf).argmin(axis=-1)
+    ]
 
 
-def _nearest(predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float) -> np.ndarray:
+def _nearest(
+    predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float
+) -> np.ndarray:
     """The same for one batch, several times faster: only the nearest have to be rounded and told apart."""
     distance = np.abs(predicted_prevalences - q)
     near = np.flatnonzero(distance <= distance.min() + 1e-11)
@@ -57,7 +75,9 @@ def _nearest(predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float) ->
         return near[0]
     rounded = np.round(distance[near], 12)
     tied = near[rounded == rounded.min()]
-    return tied[np.lexsort((tied, thetas[tied], np.round(np.abs(thetas[tied] - q), 12)))[0]]
+    return tied[
+        np.lexsort((tied, thetas[tied], np.round(np.abs(thetas[tied] - q), 12)))[0]
+    ]
 
 
 @dataclass(frozen=True)
@@ -95,10 +115,16 @@ class GroupAdaptation:
 def choose_member(model: GroupModel, evidence: GroupEvidence) -> int:
     """The member that `adapt_group` chooses, without its interval."""
     predicted = model.pool.predicted_prevalences(evidence)
-    return int(nearest_member(predicted, model.pool.thetas, model.quantifier.estimate(evidence.scores)))
+    return int(
+        nearest_member(
+            predicted, model.pool.thetas, model.quantifier.estimate(evidence.scores)
+        )
+    )
 
 
-def adapt_group(model: GroupModel, evidence: GroupEvidence, level: float) -> GroupAdaptation:
+def adapt_group(
+    model: GroupModel, evidence: GroupEvidence, level: float
+) -> GroupAdaptation:
     """Estimate the group's prevalence and choose the member whose predicted prevalence is nearest."""
     estimate = model.quantifier.estimate(evidence.scores)
     low, high = model.quantifier.interval(evidence.scores, level)
@@ -114,7 +140,9 @@ def adapt_group(model: GroupModel, evidence: GroupEvidence, level: float) -> Gro
         member=member,
         theta=float(model.pool.thetas[member]),
         predicted_prevalence=float(predicted[member]),
-        pd_bound=float(min(distance + max(estimate - low, high - estimate), 1.0)),  # section 6.6 of the design
+        pd_bound=float(
+            min(distance + max(estimate - low, high - estimate), 1.0)
+        ),  # section 6.6 of the design
     )
 
 
@@ -154,21 +182,37 @@ class Adaptation:
         """One row a group, as a DataFrame."""
         import pandas as pd
 
-        names = pd.Index([group_name(g) if isinstance(g, tuple) else g for g in self.groups], name="group")
+        names = pd.Index(
+            [group_name(g) if isinstance(g, tuple) else g for g in self.groups],
+            name="group",
+        )
         columns = list(GroupAdaptation.__dataclass_fields__)
-        return pd.DataFrame([asdict(found) for found in self.groups.values()], index=names, columns=columns)
+        return pd.DataFrame(
+            [asdict(found) for found in self.groups.values()],
+            index=names,
+            columns=columns,
+        )
 
     def to_json(self) -> str:
         """The adaptation as JSON text."""
-        groups = [{"group": group_to_json(group), **asdict(found)} for group, found in self.groups.items()]
-        return json.dumps({"fingerprint": self.fingerprint, "level": self.level, "groups": groups}, indent=1)
+        groups = [
+            {"group": group_to_json(group), **asdict(found)}
+            for group, found in self.groups.items()
+        ]
+        return json.dumps(
+            {"fingerprint": self.fingerprint, "level": self.level, "groups": groups},
+            indent=1,
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Adaptation:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
-            groups = {group_from_json(entry.pop("group")): GroupAdaptation(**entry) for entry in content["groups"]}
+            groups = {
+                group_from_json(entry.pop("group")): GroupAdaptation(**entry)
+                for entry in content["groups"]
+            }
             return cls(content["fingerprint"], groups, content["level"])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
@@ -187,7 +231,74 @@ class Adaptation:
         return "\n".join(["Adaptation(", *lines, ")"])
 
 
-def adapt_evidence(models: Mapping[Group, GroupModel], evidence: Evidence, level: float) -> Adaptation:
+def adapt_evidence(
+    models: Mapping[Group, GroupModel], evidence: Evidence, level: float
+) -> Adaptation:
     """Adapt each group that occurs in the evidence; ``models`` holds a model for each of them."""
-    groups = {group: adapt_group(models[group], found, level) for group, found in evidence.groups.items()}
+    groups = {
+        group: adapt_group(models[group], found, level)
+        for group, found in evidence.groups.items()
+    }
     return Adaptation(evidence.fingerprint, groups, level)
+
+
+_WARNING_LEVEL = 0.01
+_WIDEST = 0.5
+
+
+class AdaptationWarning(UserWarning):
+    """An adaptation that may mislead: the batch is no prior shift, or says too little.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cape import AdaptationWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AdaptationWarning)  # for those who look at the diagnostics themselves
+    """
+
+
+def warn_of_doubts(
+    models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
+) -> None:
+    """Warn, once for all groups, of batches that are no prior shift, and once of those that say too little.
+
+    The first is said at the 1 % level over all groups, and only where the test is sound; the second where the interval
+    of the prevalence is wider than 0.5.
+    """
+    sound = {group: model for group, model in models.items() if model.follows}
+    tested = check_assumption(sound, evidence)
+    odd = {
+        group: found.fit.effect
+        for group, found in tested.items()
+        if found.p_adjusted < _WARNING_LEVEL
+    }
+    if odd:
+        listed = ", ".join(
+            f"{group_name(group)!r} ({effect:.0%} of its rows)"
+            for group, effect in odd.items()
+        )
+        warnings.warn(
+            f"more than the prevalence has moved in {listed}: no mixture of the two classes as they were in training "
+            "has such scores. The estimated prevalences and the choice of members rest on that assumption; "
+            "cape.diagnostics.prior_shift_test tells more.",
+            AdaptationWarning,
+            stacklevel=3,
+        )
+    vague = [
+        group
+        for group, found in adaptation.groups.items()
+        if found.high - found.low > _WIDEST
+    ]
+    if vague:
+        listed = ", ".join(
+            f"{group_name(group)!r} ({adaptation.groups[group].rows} rows)"
+            for group in vague[:10]
+        )
+        more = f" and {len(vague) - 10} more" if len(vague) > 10 else ""
+        warnings.warn(
+            f"the batch says too little of {listed}{more}: the interval of the prevalence is wider than {_WIDEST}. "
+            "cape.diagnostics.rows_needed tells how many rows would do.",
+            AdaptationWarning,
+            stacklevel=3,
+        )

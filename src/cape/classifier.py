@@ -10,36 +10,38 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
+from cape._group_model import GroupModel
+from cape._groups import EVERYONE, Groups, group_name, split_groups
+from cape._learners._scoring import weight_keyword
+from cape._prediction import (
+    batch_of,
+    check_same_model,
+    decide,
+    decide_individually,
+    each_part,
+    look,
+)
+from cape._training import Training, check_prefit
 from cape._validation import (
-    EVERYONE,
     UNUSED,
-    Groups,
     HasMethods,
     Interval,
     StrOptions,
     all_if_none,
     check_binary_labels,
-    check_columns,
     check_is_fitted,
     check_labels,
     check_prevalence,
     check_same_length,
     check_weights,
     fit_context,
-    group_name,
     pickable,
-    split_groups,
     validate_data,
 )
-from cape.adaptation import Adaptation, adapt_evidence
-from cape.assumption import warn_of_doubts
-from cape.deciding import Batch, decide, decide_individually, each_part, look
+from cape.adaptation import Adaptation, adapt_evidence, warn_of_doubts
 from cape.evidence import Evidence
-from cape.group import GroupModel
 from cape.quantify import QUANTIFIERS
 from cape.sampling import prevalence_grid
-from cape.scoring import as_array, weight_keyword
-from cape.training import Training, check_prefit
 
 __all__ = ["CapeClassifier"]
 
@@ -212,7 +214,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         estimator, thetas = self._check_settings()
         X = pickable(X)
         features, groups = split_groups(X, sensitive_features, self.group_columns)
-        check_same_length(X=X, y=y, sensitive_features=groups, sample_weight=sample_weight)
+        check_same_length(
+            X=X, y=y, sensitive_features=groups, sample_weight=sample_weight
+        )
         classes, positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
         if weights is not None and self.cv != "prefit":
@@ -220,7 +224,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.cv == "prefit":
             check_prefit(estimator, classes)
 
-        training = Training(self, estimator, thetas, classes, features, classes[positive.astype(int)], weights)
+        training = Training(
+            self,
+            estimator,
+            thetas,
+            classes,
+            features,
+            classes[positive.astype(int)],
+            weights,
+        )
         small = training.small_groups(groups)
         own = [(group, rows) for group, rows in groups.rows() if group not in small]
         pooled = [(EVERYONE, None)] if small or self.unknown_groups == "pooled" else []
@@ -232,8 +244,12 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.groups_ = groups.keys
         self.prevalences_ = thetas
         self.pooled_ = pooled_model
-        own_models = {group: model for (group, _), model in zip(own, models, strict=True)}
-        self.models_ = {group: own_models.get(group, pooled_model) for group in groups.keys}
+        own_models = {
+            group: model for (group, _), model in zip(own, models, strict=True)
+        }
+        self.models_ = {
+            group: own_models.get(group, pooled_model) for group in groups.keys
+        }
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
         self.fingerprint_ = self._fingerprint()
         return self
@@ -285,13 +301,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        batch = self._batch(X, sensitive_features)
+        batch = batch_of(self, X, sensitive_features)
         positive = np.zeros(len(batch), dtype=bool)
         for part, decided in each_part(decide_individually, batch):
             positive[all_if_none(part.rows.rows)] = decided
         return self.classes_.take(positive)
 
-    def score(self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None):
+    def score(
+        self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None
+    ):
         """Accuracy of `predict` on this batch.
 
         Parameters
@@ -309,7 +327,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         y = check_labels(y)
         check_same_length(X=X, y=y)
-        y_pred = self.predict(X, sensitive_features=sensitive_features, adaptation=adaptation)
+        y_pred = self.predict(
+            X, sensitive_features=sensitive_features, adaptation=adaptation
+        )
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
     def evidence(self, X, *, sensitive_features=None):
@@ -325,7 +345,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        found, _ = look(self._batch(X, sensitive_features))
+        found, _ = look(batch_of(self, X, sensitive_features))
         return Evidence(self.fingerprint_, found)
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
@@ -352,13 +372,17 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
         if (X is None) == (evidence is None):
-            raise ValueError(f"exactly one of X and evidence must be given, got {'neither' if X is None else 'both'}.")
+            raise ValueError(
+                f"exactly one of X and evidence must be given, got {'neither' if X is None else 'both'}."
+            )
         if evidence is None:
             evidence = self.evidence(X, sensitive_features=sensitive_features)
         elif sensitive_features is not None:
-            raise ValueError("sensitive_features must be None when evidence is given, which has its groups.")
-        self._check_mine("evidence", evidence, Evidence)
-        models = {group: self._model_of(group) for group in evidence.groups}
+            raise ValueError(
+                "sensitive_features must be None when evidence is given, which has its groups."
+            )
+        check_same_model(self, "evidence", evidence, Evidence)
+        models = {group: self.model_of(group) for group in evidence.groups}
         adaptation = adapt_evidence(models, evidence, level)
         warn_of_doubts(models, evidence, adaptation)
         return adaptation
@@ -377,16 +401,29 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             thetas = prevalence_grid(self.prevalences)
         else:
             given = np.ravel(np.asarray(self.prevalences, dtype=object))
-            thetas = np.unique([check_prevalence("prevalences", theta, closed=False) for theta in given])
+            thetas = np.unique(
+                [
+                    check_prevalence("prevalences", theta, closed=False)
+                    for theta in given
+                ]
+            )
             if len(thetas) == 0:
-                raise ValueError(f"prevalences must hold at least one value in (0, 1), got {self.prevalences!r}.")
+                raise ValueError(
+                    f"prevalences must hold at least one value in (0, 1), got {self.prevalences!r}."
+                )
         if self.cv == "prefit":
             if self.pool != "threshold":
-                raise ValueError(f"pool must be 'threshold' with cv='prefit', got {self.pool!r}.")
+                raise ValueError(
+                    f"pool must be 'threshold' with cv='prefit', got {self.pool!r}."
+                )
             if self.scores != "refit":
-                raise ValueError(f"scores must be 'refit' with cv='prefit', got {self.scores!r}.")
+                raise ValueError(
+                    f"scores must be 'refit' with cv='prefit', got {self.scores!r}."
+                )
             if self.estimator is None:
-                raise ValueError("estimator must be a fitted classifier with cv='prefit', got None.")
+                raise ValueError(
+                    "estimator must be a fitted classifier with cv='prefit', got None."
+                )
         return self._learner(), thetas
 
     def _learner(self):
@@ -398,62 +435,35 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fingerprint(self) -> str:
         print_ = hashlib.sha256(repr((self.classes_.tolist(), self.groups_)).encode())
-        models = [self.models_[group] for group in self.groups_] + ([self.pooled_] if self.pooled_ else [])
+        models = [self.models_[group] for group in self.groups_] + (
+            [self.pooled_] if self.pooled_ else []
+        )
         for part in (part for model in models for part in model.parts()):
             print_.update(part)
         return print_.hexdigest()
 
-    def _batch(self, X, sensitive_features) -> Batch:
-        """Check rows to be predicted, and find their groups."""
-        check_is_fitted(self)
-        grouped = sensitive_features is not None or self.group_columns is not None
-        if self.grouped_ and not grouped:
-            raise ValueError("sensitive_features must be given: the model was fitted with groups, got None.")
-        if grouped and not self.grouped_:
-            raise ValueError("sensitive_features must be None: the model was fitted without groups.")
-        X = pickable(X)
-        check_columns(self, X)
-        features, groups = split_groups(X, sensitive_features, self.group_columns)
-        check_same_length(X=X, sensitive_features=groups)
-        return Batch(features, as_array(features), groups, [self._model_of(group, groups) for group in groups.keys])
-
-    def _model_of(self, group, groups: Groups | None = None) -> GroupModel:
+    def model_of(self, group, groups: Groups | None = None) -> GroupModel:
         if group in self.models_:
             return self.models_[group]
         if self.pooled_ is not None and self.unknown_groups == "pooled":
             return self.pooled_
-        rows = "" if groups is None else f" in {np.count_nonzero(groups.codes == groups.keys.index(group))} rows"
+        rows = (
+            ""
+            if groups is None
+            else f" in {np.count_nonzero(groups.codes == groups.keys.index(group))} rows"
+        )
         known = ", ".join(repr(group_name(g)) for g in self.groups_[:10])
         raise ValueError(
             f"sensitive_features must be groups seen in training ({known}), got {group_name(group)!r}{rows}. "
             "Fit with unknown_groups='pooled' to use what all groups have in common."
         )
 
-    def _refuse_row_keepers(self, whose: str) -> None:
-        """Raise if a quantifier needs every score of a batch at once."""
-        for model in self.models_.values():
-            if model.quantifier.keeps_rows:
-                raise TypeError(
-                    f"quantifier must be one that counts for {whose}, got {model.quantifier!r}, which keeps every row."
-                )
-
     def _decide(self, X, sensitive_features, adaptation, how: str) -> np.ndarray:
         """``decide`` or ``probability`` of the chosen member for each row."""
         check_is_fitted(self)
-        self._check_mine("adaptation", adaptation, Adaptation)
-        batch = self._batch(X, sensitive_features)
+        check_same_model(self, "adaptation", adaptation, Adaptation)
+        batch = batch_of(self, X, sensitive_features)
         result = np.zeros(len(batch), dtype=bool if how == "decide" else float)
         for part, decided in decide(batch, adaptation, how):
             result[all_if_none(part.rows.rows)] = decided
         return result
-
-    def _check_mine(self, name, thing, kind):
-        if thing is None:
-            return
-        if not isinstance(thing, kind):
-            raise TypeError(f"{name} must be of type {kind.__name__}, got {type(thing).__name__}.")
-        if thing.fingerprint != self.fingerprint_:
-            raise ValueError(
-                f"{name} must come from this model (fingerprint {self.fingerprint_[:12]}), got one made by another "
-                f"({thing.fingerprint[:12]})."
-            )

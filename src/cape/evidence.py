@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group, group_name, sorted_groups
+from cape._groups import Group, group_name, sorted_groups
 from cape.histogram import ScoreHistogram
 
 __all__ = ["Evidence", "GroupEvidence", "group_from_json", "group_to_json"]
@@ -27,7 +27,7 @@ class GroupEvidence:
         What tells how many rows each member calls positive: the counts themselves, or the histogram of the scores that
         a threshold decides by; None when that is ``scores``.
     together : ndarray of int64 or None
-        With several scores a row, how often two of them fell together (see `cape.mixture`); None with one.
+        With several scores a row, how often two of them fell together (see `cape._shift_test`); None with one.
     """
 
     scores: ScoreHistogram
@@ -47,10 +47,14 @@ class GroupEvidence:
         return GroupEvidence(self.scores - other.scores, tally, together)
 
     def _to_json(self) -> dict[str, Any]:
-        tally = self.tally.tolist() if isinstance(self.tally, np.ndarray) else self.tally
+        tally = (
+            self.tally.tolist() if isinstance(self.tally, np.ndarray) else self.tally
+        )
         return {
             "scores": _histogram_to_json(self.scores),
-            "tally": _histogram_to_json(tally) if isinstance(tally, ScoreHistogram) else tally,
+            "tally": _histogram_to_json(tally)
+            if isinstance(tally, ScoreHistogram)
+            else tally,
             "together": None if self.together is None else self.together.tolist(),
         }
 
@@ -110,11 +114,16 @@ class Evidence:
     @property
     def rows(self) -> dict[Group, int]:
         """Rows of each group."""
-        return {group: int(evidence.scores.size) for group, evidence in self.groups.items()}
+        return {
+            group: int(evidence.scores.size) for group, evidence in self.groups.items()
+        }
 
     def to_json(self) -> str:
         """The evidence as JSON text: counts alone, no row."""
-        groups = [{"group": group_to_json(group), **found._to_json()} for group, found in self.groups.items()]
+        groups = [
+            {"group": group_to_json(group), **found._to_json()}
+            for group, found in self.groups.items()
+        ]
         return json.dumps({"fingerprint": self.fingerprint, "groups": groups})
 
     @classmethod
@@ -122,10 +131,21 @@ class Evidence:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
-            groups = {group_from_json(entry["group"]): GroupEvidence._from_json(entry) for entry in content["groups"]}
+            groups = {
+                group_from_json(entry["group"]): GroupEvidence._from_json(entry)
+                for entry in content["groups"]
+            }
             return cls(str(content["fingerprint"]), groups)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise ValueError(f"text must be evidence's JSON, as to_json writes it, got {str(text)[:60]!r}.") from error
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+        ) as error:
+            raise ValueError(
+                f"text must be evidence's JSON, as to_json writes it, got {str(text)[:60]!r}."
+            ) from error
 
     def __add__(self, other: Evidence) -> Evidence:
         if isinstance(other, int) and other == 0:  # the start of sum()
@@ -134,7 +154,9 @@ class Evidence:
         groups = dict(self.groups)
         for group, evidence in other.groups.items():
             groups[group] = groups[group] + evidence if group in groups else evidence
-        return Evidence(self.fingerprint, {group: groups[group] for group in sorted_groups(groups)})
+        return Evidence(
+            self.fingerprint, {group: groups[group] for group in sorted_groups(groups)}
+        )
 
     __radd__ = __add__
 
@@ -143,14 +165,20 @@ class Evidence:
         groups = dict(self.groups)
         for group, evidence in other.groups.items():
             if group not in groups:
-                raise ValueError(f"cannot take away rows of group {group_name(group)!r}: there are none.")
+                raise ValueError(
+                    f"cannot take away rows of group {group_name(group)!r}: there are none."
+                )
             groups[group] = groups[group] - evidence
-        return Evidence(self.fingerprint, {g: e for g, e in groups.items() if e.scores.counts.any()})
+        return Evidence(
+            self.fingerprint, {g: e for g, e in groups.items() if e.scores.counts.any()}
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):
             return NotImplemented
-        return self.fingerprint == other.fingerprint and dict(self.groups) == dict(other.groups)
+        return self.fingerprint == other.fingerprint and dict(self.groups) == dict(
+            other.groups
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -168,7 +196,11 @@ class Evidence:
 
 
 def _plain(tally: Any) -> Any:
-    return np.concatenate([tally.counts, tally.sums]) if isinstance(tally, ScoreHistogram) else tally
+    return (
+        np.concatenate([tally.counts, tally.sums])
+        if isinstance(tally, ScoreHistogram)
+        else tally
+    )
 
 
 def group_to_json(group: Group) -> Any:
@@ -176,7 +208,9 @@ def group_to_json(group: Group) -> Any:
     parts = group if isinstance(group, tuple) else (group,)
     for part in parts:
         if not isinstance(part, (str, int, float, bool)):
-            raise TypeError(f"a group must be text or a number to be saved as JSON, got {part!r}.")
+            raise TypeError(
+                f"a group must be text or a number to be saved as JSON, got {part!r}."
+            )
     return list(parts) if isinstance(group, tuple) else group
 
 
@@ -187,7 +221,9 @@ def group_from_json(group: Any) -> Group:
 
 def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
     if histogram.rows is not None:
-        raise TypeError("evidence for a foreign quantifier holds the scores of rows and is not saved as JSON.")
+        raise TypeError(
+            "evidence for a foreign quantifier holds the scores of rows and is not saved as JSON."
+        )
     cells = np.flatnonzero(histogram.counts)
     return {
         "unit": histogram.unit,

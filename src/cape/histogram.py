@@ -45,7 +45,10 @@ def check_scores(scores: Any) -> np.ndarray:
     """
     scores = np.asarray(scores, dtype=np.float64)
     # The bits of numbers from 0 to 1 ascend as the numbers do, and those of all others are above: one look, not two.
-    if scores.size and np.maximum.reduce(scores.view(np.uint64), axis=None) > _BITS_OF_ONE:
+    if (
+        scores.size
+        and np.maximum.reduce(scores.view(np.uint64), axis=None) > _BITS_OF_ONE
+    ):
         bad = scores[~((scores >= 0) & (scores <= 1))]
         if len(bad):
             raise ValueError(f"scores must be probabilities in [0, 1], got {bad[0]}.")
@@ -106,15 +109,23 @@ class ScoreHistogram:
         return cls(edges, counts, sums, unit, np.sort(scores) if keep_rows else None)
 
     @classmethod
-    def empty(cls, edges: np.ndarray, *, unit: int = 1, keep_rows: bool = False) -> ScoreHistogram:
+    def empty(
+        cls, edges: np.ndarray, *, unit: int = 1, keep_rows: bool = False
+    ) -> ScoreHistogram:
         """The histogram of no rows, the zero of the addition."""
-        return cls.of(np.empty(0, dtype=np.int64), edges, unit=unit, keep_rows=keep_rows)
+        return cls.of(
+            np.empty(0, dtype=np.int64), edges, unit=unit, keep_rows=keep_rows
+        )
 
     @property
     def size(self) -> float:
         """Number of rows; of weighted training rows, the number they are worth."""
         total = self.counts.sum() / self.unit
-        return int(total) if self.counts.dtype.kind == "i" and total.is_integer() else float(total)
+        return (
+            int(total)
+            if self.counts.dtype.kind == "i" and total.is_integer()
+            else float(total)
+        )
 
     @property
     def mean(self) -> float:
@@ -131,7 +142,9 @@ class ScoreHistogram:
         """Mean score of each cell; of an empty one, its middle."""
         bounds = np.concatenate([[0], self.edges, [ONE]])
         middles = (bounds[:-1] + bounds[1:]) / (2 * ONE)
-        return np.divide(self.sums / ONE, self.counts, out=middles, where=self.counts > 0)
+        return np.divide(
+            self.sums / ONE, self.counts, out=middles, where=self.counts > 0
+        )
 
     def above(self) -> np.ndarray:
         """How many scores lie strictly above each cut: ``-1`` (all), every edge, and ``ONE`` (none)."""
@@ -146,13 +159,24 @@ class ScoreHistogram:
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
-        rows = None if self.rows is None else np.sort(np.concatenate([self.rows, other.rows]))
-        return replace(self, counts=self.counts + other.counts, sums=self.sums + other.sums, rows=rows)
+        rows = (
+            None
+            if self.rows is None
+            else np.sort(np.concatenate([self.rows, other.rows]))
+        )
+        return replace(
+            self,
+            counts=self.counts + other.counts,
+            sums=self.sums + other.sums,
+            rows=rows,
+        )
 
     def __sub__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
         if self.rows is not None:
-            raise TypeError("a histogram that keeps raw scores for a foreign quantifier cannot be taken from.")
+            raise TypeError(
+                "a histogram that keeps raw scores for a foreign quantifier cannot be taken from."
+            )
         counts, sums = self.counts - other.counts, self.sums - other.sums
         if (counts < 0).any() or (sums < 0).any():
             raise ValueError("cannot take away rows that were never added.")
@@ -175,7 +199,9 @@ class ScoreHistogram:
 
     def _check_fits(self, other: ScoreHistogram) -> None:
         if self.unit != other.unit or not np.array_equal(self.edges, other.edges):
-            raise ValueError("histograms must have the same edges and unit to be added or taken away.")
+            raise ValueError(
+                "histograms must have the same edges and unit to be added or taken away."
+            )
 
 
 def edges_for(
@@ -193,18 +219,27 @@ def edges_for(
     levels = np.linspace(0, 1, cuts // 2 + 1)[1:-1]
     quantiles = [
         _quantiles(scores, levels, weights)
-        for scores, weights in ((positives, positive_weights), (negatives, negative_weights))
+        for scores, weights in (
+            (positives, positive_weights),
+            (negatives, negative_weights),
+        )
     ]
     regular = [np.rint(np.arange(1, b) / b * ONE).astype(np.int64) for b in _HDY_BINS]
     edges = np.unique(np.concatenate([*quantiles, *regular, [HALF]]))
     return edges[(edges > 0) & (edges < ONE)]
 
 
-def _quantiles(scores: np.ndarray, levels: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    return np.quantile(scores, levels, weights=weights, method="inverted_cdf").astype(np.int64)
+def _quantiles(
+    scores: np.ndarray, levels: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    return np.quantile(scores, levels, weights=weights, method="inverted_cdf").astype(
+        np.int64
+    )
 
 
-def _many_in_cells(scores: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _many_in_cells(
+    scores: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Counts and exact sums per cell: it is faster to sort many scores and look the edges up than the reverse.
 
     Blocks are sorted by themselves, which stays in the cache; what they hold adds up.
@@ -212,14 +247,18 @@ def _many_in_cells(scores: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, n
     counts, sums = np.zeros((2, len(edges) + 1), dtype=np.int64)
     for start in range(0, len(scores), _SORTED_AT_ONCE):
         block = np.sort(scores[start : start + _SORTED_AT_ONCE])
-        bounds = np.concatenate([[0], np.searchsorted(block, edges, side="right"), [len(block)]])
+        bounds = np.concatenate(
+            [[0], np.searchsorted(block, edges, side="right"), [len(block)]]
+        )
         totals = np.concatenate([[0], np.cumsum(block)])
         counts += np.diff(bounds)
         sums += np.diff(totals[bounds])
     return counts, sums
 
 
-def _few_in_cells(scores: np.ndarray, edges: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _few_in_cells(
+    scores: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The same, looking up the cell of each score."""
     cells, n_cells = np.searchsorted(edges, scores, side="left"), len(edges) + 1
     counts = np.bincount(cells, weights=weights, minlength=n_cells)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from cape._groups import check_groups
 from cape._validation import (
     check_binary_labels,
-    check_groups,
     check_prevalence,
     check_random_state,
     check_same_length,
@@ -40,7 +40,9 @@ def prevalence_grid(k: int) -> np.ndarray:
     return (np.arange(k) + 0.5) / k
 
 
-def pp_sampling(y: Any, theta: float, *, sample_weight: Any = None, random_state: Any = None) -> np.ndarray:
+def pp_sampling(
+    y: Any, theta: float, *, sample_weight: Any = None, random_state: Any = None
+) -> np.ndarray:
     """Draw as many rows as there are, with replacement, so that a share ``theta`` of them is positive.
 
     PP-SAMPLING of the paper: round(theta N) positives and the rest negatives, at least one of each.
@@ -69,21 +71,33 @@ def pp_sampling(y: Any, theta: float, *, sample_weight: Any = None, random_state
     _, positive = check_binary_labels(y)
     theta = check_prevalence("theta", theta, closed=False)
     check_same_length(y=positive, sample_weight=sample_weight)
-    return draw_rows(positive, theta, check_weights(sample_weight, positive), check_random_state(random_state))
+    return draw_rows(
+        positive,
+        theta,
+        check_weights(sample_weight, positive),
+        check_random_state(random_state),
+    )
 
 
-def draw_rows(positive: np.ndarray, theta: float, weights: np.ndarray | None, random: Any) -> np.ndarray:
+def draw_rows(
+    positive: np.ndarray, theta: float, weights: np.ndarray | None, random: Any
+) -> np.ndarray:
     """PP-SAMPLING of labels already checked: ``positive`` is a bool for each row."""
     n = len(positive)
     n_positive = min(max(round(theta * n), 1), n - 1)
     drawn = []
-    for rows, size in ((np.flatnonzero(positive), n_positive), (np.flatnonzero(~positive), n - n_positive)):
+    for rows, size in (
+        (np.flatnonzero(positive), n_positive),
+        (np.flatnonzero(~positive), n - n_positive),
+    ):
         if weights is None:
             drawn.append(rows[random.randint(len(rows), size=size)])
         else:
             weight = weights[rows]
             if not weight.any():
-                raise ValueError("sample_weight must be positive in some row of each class, got a class of zeros.")
+                raise ValueError(
+                    "sample_weight must be positive in some row of each class, got a class of zeros."
+                )
             drawn.append(random.choice(rows, size=size, p=weight / weight.sum()))
     return np.concatenate(drawn)
 
@@ -125,7 +139,9 @@ def shift(
     (np.float64(0.2), np.float64(0.8))
     """
     check_same_length(X=X, y=y, sensitive_features=sensitive_features)
-    rows = shift_rows(y, sensitive_features, prevalences, size=size, random_state=random_state)
+    rows = shift_rows(
+        y, sensitive_features, prevalences, size=size, random_state=random_state
+    )
     return take_rows(X, rows), take_rows(y, rows), take_rows(sensitive_features, rows)
 
 
@@ -149,16 +165,25 @@ def shift_rows(
     groups = check_groups(sensitive_features)
     check_same_length(y=positive, sensitive_features=groups)
     random = check_random_state(random_state)
-    wanted = prevalences if isinstance(prevalences, Mapping) else dict.fromkeys(groups.keys, prevalences)
+    wanted = (
+        prevalences
+        if isinstance(prevalences, Mapping)
+        else dict.fromkeys(groups.keys, prevalences)
+    )
     absent = [group for group in wanted if group not in groups.keys]
     if absent:
-        raise ValueError(f"prevalences must name groups among {groups.keys}, got {absent}.")
+        raise ValueError(
+            f"prevalences must name groups among {groups.keys}, got {absent}."
+        )
     drawn = []
     for code, group in enumerate(groups.keys):
         if group in wanted:
             in_group = groups.codes == code
             share = check_prevalence(f"prevalences[{group!r}]", wanted[group])
-            rows = np.flatnonzero(in_group & positive), np.flatnonzero(in_group & ~positive)
+            rows = (
+                np.flatnonzero(in_group & positive),
+                np.flatnonzero(in_group & ~positive),
+            )
             n_rows = size.get(group) if isinstance(size, Mapping) else size
             drawn += _draw(rows, share, n_rows, group, random)
     return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.int64)
@@ -166,12 +191,21 @@ def shift_rows(
 
 def _draw(rows, share, size, group, random):
     positives, negatives = rows
-    limits = [len(part) / of_all for part, of_all in ((positives, share), (negatives, 1 - share)) if of_all > 0]
+    limits = [
+        len(part) / of_all
+        for part, of_all in ((positives, share), (negatives, 1 - share))
+        if of_all > 0
+    ]
     most = int(min(*limits, len(positives) + len(negatives)) + 1e-9)
     if size is None:
         size = most
     n_positive = round(share * size) if isinstance(size, Integral) else 0
-    if not isinstance(size, Integral) or size < 1 or n_positive > len(positives) or size - n_positive > len(negatives):
+    if (
+        not isinstance(size, Integral)
+        or size < 1
+        or n_positive > len(positives)
+        or size - n_positive > len(negatives)
+    ):
         raise ValueError(
             f"size must be from 1 to {most} for group {group!r} at prevalence {share} "
             f"({len(positives)} positives and {len(negatives)} negatives to draw from), got {size!r}."

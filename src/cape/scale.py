@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cape._threads import in_order
+from cape._learners._threads import in_order
+from cape._prediction import refuse_row_keepers
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -25,7 +26,9 @@ __all__ = ["adapt", "evidence", "fit", "on_workers", "predict", "training_on"]
 _FAN_IN = 8
 
 
-def fit(clf: CapeClassifier, X: Any, y: Any, *, client: Any = None, **fit_params: Any) -> CapeClassifier:
+def fit(
+    clf: CapeClassifier, X: Any, y: Any, *, client: Any = None, **fit_params: Any
+) -> CapeClassifier:
     """Fit with the trainings - folds, refits and members of all groups - done by the workers of a cluster.
 
     The training rows must fit into memory here and on each worker.
@@ -76,7 +79,9 @@ def training_on(client: Any) -> Iterator[None]:
         yield
 
 
-def evidence(clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None) -> Evidence:
+def evidence(
+    clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None
+) -> Evidence:
     """Evidence of all rows of a Dask DataFrame, the same as in memory.
 
     Parameters
@@ -107,18 +112,32 @@ def evidence(clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None) -
     from dask import delayed
 
     check_is_fitted(clf)
-    clf._refuse_row_keepers("cape.scale")
+    refuse_row_keepers(clf, "cape.scale")
     features, groups = _split(ddf, sensitive_features)
     model = delayed(clf, traverse=False)
     parts = features.to_delayed()
     labels = [None] * len(parts) if groups is None else groups.to_delayed()
-    found = [delayed(_evidence)(model, part, of_rows) for part, of_rows in zip(parts, labels, strict=True)]
-    while len(found) > 1:  # a tree, so that no worker holds the evidence of all partitions at once
-        found = [delayed(_total)(found[i : i + _FAN_IN]) for i in range(0, len(found), _FAN_IN)]
+    found = [
+        delayed(_evidence)(model, part, of_rows)
+        for part, of_rows in zip(parts, labels, strict=True)
+    ]
+    while (
+        len(found) > 1
+    ):  # a tree, so that no worker holds the evidence of all partitions at once
+        found = [
+            delayed(_total)(found[i : i + _FAN_IN])
+            for i in range(0, len(found), _FAN_IN)
+        ]
     return found[0].compute()
 
 
-def adapt(clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None, level: float = 0.95) -> Adaptation:
+def adapt(
+    clf: CapeClassifier,
+    ddf: Any,
+    *,
+    sensitive_features: Any = None,
+    level: float = 0.95,
+) -> Adaptation:
     """Adapt to all rows of a Dask DataFrame: one reduction over its partitions.
 
     Parameters
@@ -146,11 +165,17 @@ def adapt(clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None, leve
     >>> adapt(clf, ddf, sensitive_features="z") == clf.adapt(d.data, sensitive_features=d.sensitive_features)
     True
     """
-    return clf.adapt(evidence=evidence(clf, ddf, sensitive_features=sensitive_features), level=level)
+    return clf.adapt(
+        evidence=evidence(clf, ddf, sensitive_features=sensitive_features), level=level
+    )
 
 
 def predict(
-    clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None, adaptation: Adaptation | None = None
+    clf: CapeClassifier,
+    ddf: Any,
+    *,
+    sensitive_features: Any = None,
+    adaptation: Adaptation | None = None,
 ) -> Any:
     """Predict the rows of a Dask DataFrame, partition by partition, with one adaptation for all of them.
 
@@ -198,7 +223,9 @@ def predict(
     )
 
 
-def on_workers(client: Any, *, ahead: int = 2) -> Callable[..., Iterator[tuple[Any, Any]]]:
+def on_workers(
+    client: Any, *, ahead: int = 2
+) -> Callable[..., Iterator[tuple[Any, Any]]]:
     """Have the parts of a file done by the workers of a cluster, in order, a few at a time.
 
     The file is read here, so that memory stays bounded and any format will do; only parts that are being worked on are
@@ -222,7 +249,9 @@ def on_workers(client: Any, *, ahead: int = 2) -> Callable[..., Iterator[tuple[A
     >>> predict_file(model, "new.parquet", "out.parquet", each=on_workers(Client(address)))  # doctest: +SKIP
     """
 
-    def each(work: Callable[..., Any], shared: tuple, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    def each(
+        work: Callable[..., Any], shared: tuple, parts: Iterable[Any]
+    ) -> Iterator[tuple[Any, Any]]:
         common = [client.scatter(thing, broadcast=True, hash=False) for thing in shared]
         most = max(sum(client.nthreads().values()), 1) * ahead
         held: deque[Any] = deque()
@@ -249,10 +278,16 @@ def _split(ddf: Any, sensitive_features: Any) -> tuple[Any, Any]:
                 f"got {sensitive_features.npartitions}."
             )
         return ddf, sensitive_features
-    columns = [sensitive_features] if isinstance(sensitive_features, str) else list(sensitive_features)
+    columns = (
+        [sensitive_features]
+        if isinstance(sensitive_features, str)
+        else list(sensitive_features)
+    )
     unknown = [column for column in columns if column not in ddf.columns]
     if unknown:
-        raise ValueError(f"sensitive_features must be columns of ddf, among {list(ddf.columns)[:20]}, got {unknown}.")
+        raise ValueError(
+            f"sensitive_features must be columns of ddf, among {list(ddf.columns)[:20]}, got {unknown}."
+        )
     return ddf.drop(columns=columns), ddf[columns[0] if len(columns) == 1 else columns]
 
 
@@ -264,7 +299,9 @@ def _total(found: list[Evidence]) -> Evidence:
     return sum(found[1:], found[0])
 
 
-def _predict(features: pd.DataFrame, groups: Any, clf: CapeClassifier, adaptation: Adaptation) -> pd.Series:
+def _predict(
+    features: pd.DataFrame, groups: Any, clf: CapeClassifier, adaptation: Adaptation
+) -> pd.Series:
     import pandas as pd
 
     labels = clf.predict(features, sensitive_features=groups, adaptation=adaptation)

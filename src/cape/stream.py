@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group, all_if_none, check_is_fitted, check_same_length, sorted_groups
+from cape._group_model import GroupModel
+from cape._groups import Group, sorted_groups
+from cape._prediction import batch_of, refuse_row_keepers
+from cape._validation import all_if_none, check_is_fitted, check_same_length
 from cape.adaptation import Adaptation, choose_member
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
-from cape.group import GroupModel
 from cape.histogram import ScoreHistogram
 
 __all__ = ["RollingCape"]
@@ -55,21 +57,29 @@ class RollingCape:
 
     def __init__(self, clf: CapeClassifier, window: int | timedelta):
         check_is_fitted(clf)
-        clf._refuse_row_keepers("RollingCape")
+        refuse_row_keepers(clf, "RollingCape")
         if isinstance(window, np.timedelta64):  # which Python takes for a whole number
             window = window.astype("timedelta64[us]").item()
         if isinstance(window, timedelta):
             good = window > timedelta(0)
         else:
-            good = isinstance(window, Integral) and not isinstance(window, bool) and window >= 1
+            good = (
+                isinstance(window, Integral)
+                and not isinstance(window, bool)
+                and window >= 1
+            )
         if not good:
-            raise ValueError(f"window must be a number of rows from 1 on, or a timedelta above 0, got {window!r}.")
+            raise ValueError(
+                f"window must be a number of rows from 1 on, or a timedelta above 0, got {window!r}."
+            )
         self.clf = clf
         self.window = window
         self._windows: dict[Group, _Window] = {}
         self._now: int | None = None  # the latest time seen, in nanoseconds
 
-    def predict(self, X: Any, *, sensitive_features: Any = None, times: Any = None) -> np.ndarray:
+    def predict(
+        self, X: Any, *, sensitive_features: Any = None, times: Any = None
+    ) -> np.ndarray:
         """Predict rows in the order in which they come; they join the window.
 
         Parameters
@@ -85,7 +95,7 @@ class RollingCape:
         -------
         ndarray of shape (n_samples,)
         """
-        batch = self.clf._batch(X, sensitive_features)
+        batch = batch_of(self.clf, X, sensitive_features)
         parts, n_rows = batch.parts(), len(batch)
         moments = self._check_times(times, n_rows)
         read = [part.model.read(part.rows) for part in parts]
@@ -95,7 +105,12 @@ class RollingCape:
                 self._windows[part.group] = _Window(part.model)
             window = self._windows[part.group]
             rows = all_if_none(part.rows.rows)
-            each = zip(scores.T.tolist(), decisive.T.tolist(), moments[rows].tolist(), strict=True)
+            each = zip(
+                scores.T.tolist(),
+                decisive.T.tolist(),
+                moments[rows].tolist(),
+                strict=True,
+            )
             positive[rows] = [self._step(window, *row) for row in each]
         if n_rows and times is not None:
             self._now = int(moments[-1])
@@ -106,8 +121,13 @@ class RollingCape:
         if self._now is not None:
             for window in self._windows.values():
                 window.forget_before(self._now - self._span)
-        groups = [group for group in sorted_groups(self._windows) if self._windows[group].rows]
-        return Evidence(self.clf.fingerprint_, {group: self._windows[group].copy() for group in groups})
+        groups = [
+            group for group in sorted_groups(self._windows) if self._windows[group].rows
+        ]
+        return Evidence(
+            self.clf.fingerprint_,
+            {group: self._windows[group].copy() for group in groups},
+        )
 
     def adapt(self, level: float = 0.95) -> Adaptation:
         """What the window tells now: the adaptation with which the next row would nearly be predicted."""
@@ -115,12 +135,21 @@ class RollingCape:
 
     def to_json(self) -> str:
         """The state as JSON text: scores and decisions of the rows in the window."""
-        span = {"seconds": self.window.total_seconds()} if isinstance(self.window, timedelta) else int(self.window)
+        span = (
+            {"seconds": self.window.total_seconds()}
+            if isinstance(self.window, timedelta)
+            else int(self.window)
+        )
         groups = [
             {"group": group_to_json(group), "rows": [list(row) for row in window.rows]}
             for group, window in self._windows.items()
         ]
-        content = {"fingerprint": self.clf.fingerprint_, "window": span, "now": self._now, "groups": groups}
+        content = {
+            "fingerprint": self.clf.fingerprint_,
+            "window": span,
+            "now": self._now,
+            "groups": groups,
+        }
         return json.dumps(content)
 
     @classmethod
@@ -130,17 +159,24 @@ class RollingCape:
         try:
             content = json.loads(text)
             window, fingerprint = content["window"], str(content["fingerprint"])
-            rolling = cls(clf, timedelta(**window) if isinstance(window, Mapping) else window)
+            rolling = cls(
+                clf, timedelta(**window) if isinstance(window, Mapping) else window
+            )
             rolling._now = content["now"]
-            rows_of = {group_from_json(entry["group"]): entry["rows"] for entry in content["groups"]}
+            rows_of = {
+                group_from_json(entry["group"]): entry["rows"]
+                for entry in content["groups"]
+            }
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"text must be a stream's JSON, as to_json writes it, got {str(text)[:60]!r}.") from error
+            raise ValueError(
+                f"text must be a stream's JSON, as to_json writes it, got {str(text)[:60]!r}."
+            ) from error
         if fingerprint != clf.fingerprint_:
             raise ValueError(
                 f"clf must be the model of the stream (fingerprint {fingerprint[:12]}), got {clf.fingerprint_[:12]}."
             )
         for group, rows in rows_of.items():
-            window = rolling._windows[group] = _Window(clf._model_of(group))
+            window = rolling._windows[group] = _Window(clf.model_of(group))
             for scores, read, time in rows:
                 window.add(scores, read, time)
         return rolling
@@ -167,17 +203,27 @@ class RollingCape:
         """Times in nanoseconds; zeros for a window of rows."""
         if not isinstance(self.window, timedelta):
             if times is not None:
-                raise ValueError(f"times must be None for a window of rows (window={self.window!r}), got times.")
+                raise ValueError(
+                    f"times must be None for a window of rows (window={self.window!r}), got times."
+                )
             return np.zeros(n_rows, dtype=np.int64)
         if times is None:
-            raise ValueError(f"times must be given for a window of time (window={self.window!r}), got None.")
+            raise ValueError(
+                f"times must be given for a window of time (window={self.window!r}), got None."
+            )
         moments = _in_nanoseconds(times)
         check_same_length(X=np.empty(n_rows), times=moments)
         if np.isnat(moments).any():
-            raise ValueError(f"times must be known for every row, got {np.isnat(moments).sum()} missing.")
+            raise ValueError(
+                f"times must be known for every row, got {np.isnat(moments).sum()} missing."
+            )
         moments = moments.astype(np.int64)
-        if (np.diff(moments) < 0).any() or (n_rows and self._now is not None and moments[0] < self._now):
-            raise ValueError("times must never be earlier than those of the rows before, got rows that go back.")
+        if (np.diff(moments) < 0).any() or (
+            n_rows and self._now is not None and moments[0] < self._now
+        ):
+            raise ValueError(
+                "times must never be earlier than those of the rows before, got rows that go back."
+            )
         return moments
 
 
@@ -190,9 +236,15 @@ def _in_nanoseconds(times: Any) -> np.ndarray:
         try:
             if given.dtype.kind in "biufc":
                 raise TypeError("numbers")
-            given = pd.to_datetime(given, utc=True, format="ISO8601").tz_localize(None).to_numpy()
+            given = (
+                pd.to_datetime(given, utc=True, format="ISO8601")
+                .tz_localize(None)
+                .to_numpy()
+            )
         except (TypeError, ValueError) as error:
-            raise ValueError(f"times must be dates and times, got {str(times)[:60]!r}: {error}.") from None
+            raise ValueError(
+                f"times must be dates and times, got {str(times)[:60]!r}: {error}."
+            ) from None
     moments = given.astype("datetime64[ns]")
     if (moments.astype(given.dtype) != given)[~np.isnat(given)].any():
         raise ValueError("times must lie between the years 1678 and 2262, got others.")
@@ -204,9 +256,13 @@ class _Window:
 
     def __init__(self, model: GroupModel):
         self.model = model
-        self.rows: deque[tuple[list[int], Any, int]] = deque()  # scores, what members decide by, time
+        self.rows: deque[tuple[list[int], Any, int]] = (
+            deque()
+        )  # scores, what members decide by, time
         self.found = model.no_evidence()
-        self._edges = model.edges.tolist()  # to look one number up, a list is faster than an array
+        self._edges = (
+            model.edges.tolist()
+        )  # to look one number up, a list is faster than an array
 
     def add(self, scores: list[int], read: Any, time: int) -> None:
         self.rows.append((scores, read, time))
@@ -237,7 +293,9 @@ class _Window:
             tally += sign * np.array(read, dtype=np.int64)
         together = self.found.together
         if together is not None:
-            together += sign * np.asarray(self.model.together(np.array(scores)[:, None]))
+            together += sign * np.asarray(
+                self.model.together(np.array(scores)[:, None])
+            )
 
     def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
         cell = bisect_left(self._edges, score)

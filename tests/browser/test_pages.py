@@ -7,7 +7,11 @@ from cape.report import Members, outcomes, worst_pe_of
 
 pytestmark = pytest.mark.browser
 
-PAGES = [kind + size for kind in ("batch", "explorer", "audit", "monitor") for size in ("", " of ten")]
+PAGES = [
+    kind + size
+    for kind in ("batch", "explorer", "audit", "monitor")
+    for size in ("", " of ten")
+]
 EXPLORERS = ["batch", "explorer", "explorer of ten"]
 COLUMNS = ("predicted", "fpr", "fnr", "accuracy", "pd")
 
@@ -18,13 +22,23 @@ def visit(chromium, pages):
     troubles, contexts = [], []
 
     def go(name, width=900, height=900, **options):
-        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, **options
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or troubles.append(request.url))
+        page.on(
+            "dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss())
+        )
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:"))
+                or troubles.append(request.url)
+            ),
+        )
         path, summary = pages[name]
         page.goto(path.as_uri())
         return page, summary
@@ -37,7 +51,9 @@ def visit(chromium, pages):
 
 def violations(page, axe):
     page.evaluate(axe)
-    return page.evaluate("axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+    return page.evaluate(
+        "axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes[0].html))"
+    )
 
 
 def test_axe_would_find_one(visit, axe):
@@ -60,7 +76,9 @@ def test_a_phone_needs_no_sideways_scrolling(visit, name):
     page, _ = visit(name, width=360)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     texts = page.locator("svg text").all()[:20]
-    assert all(text.bounding_box()["height"] >= 8 for text in texts if text.is_visible())
+    assert all(
+        text.bounding_box()["height"] >= 8 for text in texts if text.is_visible()
+    )
 
 
 @pytest.mark.parametrize("name", ["batch", "audit", "monitor", "explorer of ten"])
@@ -75,8 +93,12 @@ def expected(summary, prevalences):
     for who in ("cape", "unadapted"):
         rows = []
         for group, rho in zip(summary["explorer"]["groups"], prevalences, strict=True):
-            members = Members(*(np.array(group[who][name]) for name in ("theta", "tpr", "fpr")))
-            rows.append({name: float(value) for name, value in outcomes(members, rho).items()})
+            members = Members(
+                *(np.array(group[who][name]) for name in ("theta", "tpr", "fpr"))
+            )
+            rows.append(
+                {name: float(value) for name, value in outcomes(members, rho).items()}
+            )
         result[who] = rows, worst_pe_of(prevalences, [row["predicted"] for row in rows])
     return result
 
@@ -100,9 +122,15 @@ def compare(page, summary):
     for place, cells in enumerate(found["cells"]):
         for who, (rows, _) in wanted.items():
             for column in COLUMNS:
-                assert float(cells[f"{who} {column}"]) == pytest.approx(rows[place][column], abs=5.01e-4)
+                assert float(cells[f"{who} {column}"]) == pytest.approx(
+                    rows[place][column], abs=5.01e-4
+                )
     for text, (_, pe) in zip(found["pe"], wanted.values(), strict=True):
-        assert (text == "undefined") if pe is None else float(text) == pytest.approx(pe, abs=5.01e-4)
+        assert (
+            (text == "undefined")
+            if pe is None
+            else float(text) == pytest.approx(pe, abs=5.01e-4)
+        )
     return found
 
 
@@ -112,7 +140,11 @@ def test_numbers_equal_pythons_to_three_digits(visit, name):
     compare(page, summary)
     sliders = page.locator("#explorer input").count()
     random = np.random.default_rng(0)
-    for values in [*random.integers(0, 101, (25, sliders)) / 100, np.zeros(sliders), np.ones(sliders)]:
+    for values in [
+        *random.integers(0, 101, (25, sliders)) / 100,
+        np.zeros(sliders),
+        np.ones(sliders),
+    ]:
         page.evaluate(
             """values => document.querySelectorAll('#explorer input').forEach((input, i) => {
                 input.value = values[i]; input.dispatchEvent(new Event('input')); })""",
@@ -148,9 +180,14 @@ def test_curves_are_pythons_at_every_prevalence(visit):
         page.select_option("#curve", what)
         for who in ("cape", "unadapted"):
             path = page.locator(f"#explorer .group path.{who}").first.get_attribute("d")
-            heights = [float(point.split()[1]) for point in path.replace("M", "L").split("L")[1:]]
+            heights = [
+                float(point.split()[1])
+                for point in path.replace("M", "L").split("L")[1:]
+            ]
             group = summary["explorer"]["groups"][0]
-            members = Members(*(np.array(group[who][name]) for name in ("theta", "tpr", "fpr")))
+            members = Members(
+                *(np.array(group[who][name]) for name in ("theta", "tpr", "fpr"))
+            )
             values = outcomes(members, np.linspace(0, 1, 101))[what]
             np.testing.assert_allclose(heights, 8 + (1 - values) * 104, atol=0.06)
 
@@ -159,18 +196,27 @@ def test_each_slider_has_a_name_and_a_spoken_value(visit):
     page, summary = visit("explorer of ten")
     for group in summary["explorer"]["groups"]:
         slider = page.get_by_role("slider", name=group["name"], exact=True)
-        assert slider.get_attribute("aria-valuetext") == f"share of positives {group['now']:.2f}"
+        assert (
+            slider.get_attribute("aria-valuetext")
+            == f"share of positives {group['now']:.2f}"
+        )
 
 
 def test_without_javascript_all_but_the_explorer_is_there(visit):
     page, summary = visit("batch", java_script_enabled=False)
     assert "The explorer needs JavaScript" in page.inner_text("body")
-    assert all(g["sentence"].split(": ", 1)[1] in page.inner_text("body") for g in summary["groups"])
+    assert all(
+        g["sentence"].split(": ", 1)[1] in page.inner_text("body")
+        for g in summary["groups"]
+    )
 
 
 def test_it_prints_in_the_colours_of_paper(visit):
     page, _ = visit("batch", color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
     assert not page.locator("#explorer .controls").is_visible()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
     assert page.pdf(format="A4").startswith(b"%PDF")

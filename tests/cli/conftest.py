@@ -25,13 +25,17 @@ def refused(cape, tmp_path):
     """Run a command that must fail in one line with all these words, print nothing and leave ``tmp_path`` as it was."""
 
     def files():
-        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}, set(tmp_path.rglob("*"))
+        return {
+            path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+        }, set(tmp_path.rglob("*"))
 
     def call(*arguments, says):
         before = files()
         code, out, err = cape(*arguments)
         assert code == 2 and out == "", (code, out)
-        assert err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n"), err
+        assert (
+            err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
+        ), err
         for words in [says] if isinstance(says, str) else says:
             assert words in err, err
         assert files() == before

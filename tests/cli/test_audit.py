@@ -8,7 +8,13 @@ import pytest
 from cape.metrics import audit
 
 OF_GROUP = ["pd", "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence"]
-OF_PAIR = ["pe", "fpr_difference", "fnr_difference", "accuracy_difference", "predicted_prevalence_difference"]
+OF_PAIR = [
+    "pe",
+    "fpr_difference",
+    "fnr_difference",
+    "accuracy_difference",
+    "predicted_prevalence_difference",
+]
 
 
 @pytest.fixture
@@ -21,70 +27,130 @@ def test_json_holds_the_numbers_of_the_python_function(cape, base, scored, group
     options = [word for name in groups for word in ("--group", name)]
     code, out, err = cape(*base, *options, "--level", 0.8, "--json")
     content = json.loads(out)
-    expected = audit(scored["y"], scored["yhat"], sensitive_features=scored[groups], level=0.8).to_dict()
+    expected = audit(
+        scored["y"], scored["yhat"], sensitive_features=scored[groups], level=0.8
+    ).to_dict()
     observed = content["observed"]["cape"]
-    assert code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 240
-    assert observed["groups"] == expected["groups"] and observed["pairs"] == expected["pairs"]
+    assert (
+        code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 240
+    )
+    assert (
+        observed["groups"] == expected["groups"]
+        and observed["pairs"] == expected["pairs"]
+    )
     assert content["made"]["columns"]["groups"] == ", ".join(groups)
 
 
 def test_the_table_shows_the_same_numbers(cape, base, scored, read_rows):
     code, out, _ = cape(*base, "--group", "race", "--level", 0.9)
-    found = audit(scored["y"], scored["yhat"], sensitive_features=scored["race"], level=0.9)
+    found = audit(
+        scored["y"], scored["yhat"], sensitive_features=scored["race"], level=0.9
+    )
     table = found.table()
     for name, *cells in read_rows(out, "blue", "green"):
         value = table.loc[name, "value"]
-        shown = [f"{value[metric]:.3f}" for metric in ("fpr", "fnr", "accuracy", "prevalence", "pd")]
+        shown = [
+            f"{value[metric]:.3f}"
+            for metric in ("fpr", "fnr", "accuracy", "prevalence", "pd")
+        ]
         low, high = table.loc[(name, "pd"), ["low", "high"]]
-        assert cells == [str((scored["race"] == name).sum()), *shown, f"{low:.3f}-{high:.3f}"]
-    worst = max((f for f in found.to_dict()["pairs"] if f["metric"] == "pe"), key=lambda f: f["value"])
+        assert cells == [
+            str((scored["race"] == name).sum()),
+            *shown,
+            f"{low:.3f}-{high:.3f}",
+        ]
+    worst = max(
+        (f for f in found.to_dict()["pairs"] if f["metric"] == "pe"),
+        key=lambda f: f["value"],
+    )
     line = f"PE of the worst pair, {worst['group']} / {worst['other']}: {worst['value']:.3f} "
-    assert code == 0 and "90%" in out and f"{line}({worst['low']:.3f} to {worst['high']:.3f})" in out
+    assert (
+        code == 0
+        and "90%" in out
+        and f"{line}({worst['low']:.3f} to {worst['high']:.3f})" in out
+    )
     assert len(read_rows(out, "blue", "green")) == 2 and out.startswith("240 rows")
 
 
 def test_without_groups_there_is_one_and_no_pair(cape, base, read_rows):
     code, out, _ = cape(*base)
-    assert code == 0 and [row[:2] for row in read_rows(out, "everyone")] == [["everyone", "240"]]
+    assert code == 0 and [row[:2] for row in read_rows(out, "everyone")] == [
+        ["everyone", "240"]
+    ]
     assert "PE" not in out
 
 
-def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(cape, tmp_path, read_rows):
-    frame = pd.DataFrame({"y": [1] * 6 + [0, 1] * 40, "p": [1, 0] * 43, "g": ["few"] * 6 + ["many"] * 80})
+def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(
+    cape, tmp_path, read_rows
+):
+    frame = pd.DataFrame(
+        {"y": [1] * 6 + [0, 1] * 40, "p": [1, 0] * 43, "g": ["few"] * 6 + ["many"] * 80}
+    )
     frame.to_csv(tmp_path / "f.csv", index=False)
-    _, out, _ = cape("audit", tmp_path / "f.csv", "--label", "y", "--prediction", "p", "--group", "g")
+    _, out, _ = cape(
+        "audit", tmp_path / "f.csv", "--label", "y", "--prediction", "p", "--group", "g"
+    )
     few, many = read_rows(out, "few", "many")
-    assert few[2] == "-" and few[-1].endswith(" few") and not many[-1].endswith("few") and many[2] != "-"
+    assert (
+        few[2] == "-"
+        and few[-1].endswith(" few")
+        and not many[-1].endswith("few")
+        and many[2] != "-"
+    )
 
 
 def test_fail_if_finds_just_those_groups_or_pairs_beyond_the_limit(cape, base, scored):
-    found = audit(scored["y"], scored["yhat"], sensitive_features=scored["race"]).to_dict()
+    found = audit(
+        scored["y"], scored["yhat"], sensitive_features=scored["race"]
+    ).to_dict()
     for metric in OF_GROUP + OF_PAIR:
         values = {
-            (f["group"], f.get("other")): f["value"] for f in found["groups"] + found["pairs"] if f["metric"] == metric
+            (f["group"], f.get("other")): f["value"]
+            for f in found["groups"] + found["pairs"]
+            if f["metric"] == metric
         }
         limit = round(max(values.values()) - 5e-4, 4)
-        beyond = {" / ".join(filter(None, names)): value for names, value in values.items() if value > limit}
+        beyond = {
+            " / ".join(filter(None, names)): value
+            for names, value in values.items()
+            if value > limit
+        }
         options = ("--group", "race", "--json", "--fail-if")
         code, out, _ = cape(*base, *options, f"{metric} > {limit:.4f}")
         failed = json.loads(out)["failed"]
         assert code == 1 and {f["where"]: f["value"] for f in failed} == beyond, metric
-        assert [f["by"] for f in failed] == pytest.approx([f["value"] - limit for f in failed])
+        assert [f["by"] for f in failed] == pytest.approx(
+            [f["value"] - limit for f in failed]
+        )
         code, out, _ = cape(*base, *options, f"{metric}>{limit + 1e-3:.4f}")
         assert code == 0 and json.loads(out)["failed"] == []
 
 
 def test_every_condition_that_is_met_gets_a_line_below_the_table(cape, base):
-    code, out, err = cape(*base, "--group", "race", "--fail-if", "accuracy>=0.1", "--fail-if", "pd>9")
+    code, out, err = cape(
+        *base, "--group", "race", "--fail-if", "accuracy>=0.1", "--fail-if", "pd>9"
+    )
     last = out.splitlines()[-2:]
     assert code == 1 and err == "" and "pd>9" not in out
-    assert [line.split(": ")[:2] for line in last] == [["fail-if accuracy>=0.1 is met", g] for g in ("blue", "green")]
+    assert [line.split(": ")[:2] for line in last] == [
+        ["fail-if accuracy>=0.1 is met", g] for g in ("blue", "green")
+    ]
 
 
 def test_the_positive_label_is_the_one_that_is_named(cape, tmp_path, scored):
-    words = scored.replace({"y": {0: "repaid", 1: "default"}, "yhat": {0: "repaid", 1: "default"}})
+    words = scored.replace(
+        {"y": {0: "repaid", 1: "default"}, "yhat": {0: "repaid", 1: "default"}}
+    )
     words.to_csv(tmp_path / "words.csv", index=False)
-    base = ("audit", tmp_path / "words.csv", "--label", "y", "--prediction", "yhat", "--json")
+    base = (
+        "audit",
+        tmp_path / "words.csv",
+        "--label",
+        "y",
+        "--prediction",
+        "yhat",
+        "--json",
+    )
     for positive, options in (("repaid", ()), ("default", ("--positive", "default"))):
         content = json.loads(cape(*base, *options)[1])
         truth = {f["metric"]: f["value"] for f in content["observed"]["cape"]["groups"]}
@@ -92,18 +158,40 @@ def test_the_positive_label_is_the_one_that_is_named(cape, tmp_path, scored):
         assert truth["prevalence"] == pytest.approx((words["y"] == positive).mean())
 
 
-@pytest.mark.parametrize(("name", "separator"), [(";", ";"), ("tab", "\t"), ("\\t", "\t"), ("|", "|")])
-def test_other_separators_and_encodings_are_read(cape, tmp_path, base, scored, name, separator):
+@pytest.mark.parametrize(
+    ("name", "separator"), [(";", ";"), ("tab", "\t"), ("\\t", "\t"), ("|", "|")]
+)
+def test_other_separators_and_encodings_are_read(
+    cape, tmp_path, base, scored, name, separator
+):
     scored.assign(race=scored["race"] + "é").to_csv(
         tmp_path / "other.csv", index=False, sep=separator, encoding="latin-1"
     )
-    options = ("--group", "race", "--separator", name, "--encoding", "latin-1", "--json")
+    options = (
+        "--group",
+        "race",
+        "--separator",
+        name,
+        "--encoding",
+        "latin-1",
+        "--json",
+    )
     code, out, _ = cape(base[0], tmp_path / "other.csv", *base[2:], *options)
-    plain = json.loads(cape(*base, "--group", "race", "--json")[1].replace("blue", "blueé").replace("green", "greené"))
-    assert code == 0 and "blueé" in out and json.loads(out)["observed"] == plain["observed"]
+    plain = json.loads(
+        cape(*base, "--group", "race", "--json")[1]
+        .replace("blue", "blueé")
+        .replace("green", "greené")
+    )
+    assert (
+        code == 0
+        and "blueé" in out
+        and json.loads(out)["observed"] == plain["observed"]
+    )
 
 
-def test_the_report_says_what_json_says_and_is_replaced_only_by_force(cape, refused, tmp_path, base):
+def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
+    cape, refused, tmp_path, base
+):
     report, page = tmp_path / "a.json", tmp_path / "a.html"
     base = (*base, "--group", "race")
     _, out, _ = cape(*base, "--report", report, "--json")
@@ -111,33 +199,96 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(cape, refu
     assert printed.pop("failed") == [] and printed == written
     refused(*base, "--report", report, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--report", report, "--level", 0.5, "--force")
-    assert code == 0 and json.loads(report.read_text())["level"] == 0.5 and f"report: {report}" in out.replace("\n", "")
+    assert (
+        code == 0
+        and json.loads(report.read_text())["level"] == 0.5
+        and f"report: {report}" in out.replace("\n", "")
+    )
     code, _, _ = cape(*base, "--report", page, "--fail-if", "pd>=0")
     assert code == 1 and "<html" in page.read_text()
 
 
 def test_mistakes_name_what_came_and_what_is_accepted(refused, tmp_path, base):
     start, data = base[:1], base[1]
-    refused(*start, data, "--label", "why", "--prediction", "yhat", says="has no column 'why'")
-    refused(*start, data, "--label", "y", "--prediction", "y_hat", says=["no column 'y_hat'", "did you mean 'yhat'?"])
-    refused(*start, data, "--label", "race", "--prediction", "yhat", says="two values between them, got 4: '0', '1'")
+    refused(
+        *start,
+        data,
+        "--label",
+        "why",
+        "--prediction",
+        "yhat",
+        says="has no column 'why'",
+    )
+    refused(
+        *start,
+        data,
+        "--label",
+        "y",
+        "--prediction",
+        "y_hat",
+        says=["no column 'y_hat'", "did you mean 'yhat'?"],
+    )
+    refused(
+        *start,
+        data,
+        "--label",
+        "race",
+        "--prediction",
+        "yhat",
+        says="two values between them, got 4: '0', '1'",
+    )
     refused(*base, "--group", "sexe", says="did you mean 'sex'?")
-    refused(*base, "--positive", "2", says="the positive label must be '0' or '1', got '2'")
+    refused(
+        *base, "--positive", "2", says="the positive label must be '0' or '1', got '2'"
+    )
     refused(*base, "--level", 2, says="level must be in (0, 1), got 2.0")
-    refused(*base, "--separator", ";;", says="separator must be one character, got ';;'")
-    refused(*base, "--encoding", "klingon", says="such as utf-8 or latin-1, got 'klingon'")
-    refused(*base, "--report", tmp_path / "no" / "a.html", says=["no of a.html does not exist"])
-    refused(*base, "--report", tmp_path / "a.txt", says="must end in .html or .json, got 'a.txt'")
+    refused(
+        *base, "--separator", ";;", says="separator must be one character, got ';;'"
+    )
+    refused(
+        *base, "--encoding", "klingon", says="such as utf-8 or latin-1, got 'klingon'"
+    )
+    refused(
+        *base,
+        "--report",
+        tmp_path / "no" / "a.html",
+        says=["no of a.html does not exist"],
+    )
+    refused(
+        *base,
+        "--report",
+        tmp_path / "a.txt",
+        says="must end in .html or .json, got 'a.txt'",
+    )
     refused(*start, tmp_path, *base[2:], says="is a folder: name a file")
 
 
 def test_a_missing_group_is_counted(refused, tmp_path, base, scored):
-    scored.assign(race=scored["race"].where(scored.index >= 7)).to_csv(tmp_path / "gaps.csv", index=False)
-    refused(base[0], tmp_path / "gaps.csv", *base[2:], "--group", "race", says="column 'race': 7 rows have no value")
+    scored.assign(race=scored["race"].where(scored.index >= 7)).to_csv(
+        tmp_path / "gaps.csv", index=False
+    )
+    refused(
+        base[0],
+        tmp_path / "gaps.csv",
+        *base[2:],
+        "--group",
+        "race",
+        says="column 'race': 7 rows have no value",
+    )
 
 
-def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(cape, tmp_path, base, scored):
-    scored.assign(ward=scored.index % 2 + 1.0).to_csv(tmp_path / "wards.csv", index=False)
-    code, out, err = cape(base[0], tmp_path / "wards.csv", *base[2:], "--group", "ward", "--json")
-    assert code == 0 and {f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]} == {"1", "2"}
-    assert err == "note: group column 'ward': 1.0 is read as 1, taken as the same group.\n"
+def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
+    cape, tmp_path, base, scored
+):
+    scored.assign(ward=scored.index % 2 + 1.0).to_csv(
+        tmp_path / "wards.csv", index=False
+    )
+    code, out, err = cape(
+        base[0], tmp_path / "wards.csv", *base[2:], "--group", "ward", "--json"
+    )
+    assert code == 0 and {
+        f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]
+    } == {"1", "2"}
+    assert (
+        err == "note: group column 'ward': 1.0 is read as 1, taken as the same group.\n"
+    )

@@ -12,7 +12,12 @@ def test_demo_prints_a_table_and_leaves_a_picture(tmp_path):
     command = shutil.which("cape", path=os.fspath(Path(sys.executable).parent))
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
     shown = subprocess.run(
-        [command, "demo"], cwd=tmp_path, capture_output=True, text=True, check=True, env=one_thread
+        [command, "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=one_thread,
     ).stdout
     numbers = {
         name: [float(n) for n in re.findall(r"\d\.\d{3}", line)]

@@ -12,7 +12,13 @@ from rich.console import Console
 import cape.cli._app as app
 from cape.files import monitor_files
 
-OF_GROUP = {"pd": "pd_bound", "fpr": "fpr", "fnr": "fnr", "accuracy": "accuracy", "unexplained": "unexplained"}
+OF_GROUP = {
+    "pd": "pd_bound",
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "accuracy": "accuracy",
+    "unexplained": "unexplained",
+}
 
 
 @pytest.fixture
@@ -32,18 +38,32 @@ def model(people_folder):
     return people_folder / "m.cape"
 
 
-def test_json_holds_what_the_python_function_finds_in_the_order_given(cape, model, months, people_model):
+def test_json_holds_what_the_python_function_finds_in_the_order_given(
+    cape, model, months, people_model
+):
     paths = [months / name for name in ("mar.csv", "jan.csv")]
     code, out, err = cape("monitor", model, *paths, "--level", 0.8, "--json")
-    content, expected = json.loads(out), list(monitor_files(people_model, paths, level=0.8))
-    assert code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 400
+    content, expected = (
+        json.loads(out),
+        list(monitor_files(people_model, paths, level=0.8)),
+    )
+    assert (
+        code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 400
+    )
     assert [(b["batch"], b["rows"], b["expected_pe"]) for b in content["batches"]] == [
         (b.name, b.rows, b.pe) for b in expected
     ]
     for entry in content["groups"]:
-        found = [{k: v for k, v in b.items() if k not in ("batch", "place")} for b in entry["batches"]]
-        assert found == [next(g for g in b.groups if g["group"] == entry["group"]) for b in expected]
-    assert [f["sha256"] for f in content["made"]["files"]] == [b.sha256 for b in expected]
+        found = [
+            {k: v for k, v in b.items() if k not in ("batch", "place")}
+            for b in entry["batches"]
+        ]
+        assert found == [
+            next(g for g in b.groups if g["group"] == entry["group"]) for b in expected
+        ]
+    assert [f["sha256"] for f in content["made"]["files"]] == [
+        b.sha256 for b in expected
+    ]
 
 
 def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers(
@@ -51,7 +71,10 @@ def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers
 ):
     code, out, err = cape("monitor", model, months)
     names = ["feb.csv", "jan.csv", "mar.csv"]
-    found = [batch.groups for batch in monitor_files(people_model, [months / name for name in names])]
+    found = [
+        batch.groups
+        for batch in monitor_files(people_model, [months / name for name in names])
+    ]
     expected = [
         [
             name, str(g["rows"]), f"{g['estimate']:.3f}", f"{g['low']:.3f}-{g['high']:.3f}",
@@ -71,65 +94,147 @@ def test_fail_if_finds_just_what_is_beyond_the_limit(cape, model, months, people
     for batch in monitor_files(people_model, paths):
         values["pe"][batch.name] = batch.pe
         for g in batch.groups:
-            numbers = {"moved": abs(g["estimate"] - g["training"])} | {m: g[key] for m, key in OF_GROUP.items()}
+            numbers = {"moved": abs(g["estimate"] - g["training"])} | {
+                m: g[key] for m, key in OF_GROUP.items()
+            }
             for metric, value in numbers.items():
                 values[metric][f"{batch.name}, {g['group']}"] = value
-    limits = {m: math.floor(statistics.median_high(v.values()) * 1e4) / 1e4 for m, v in values.items()}
-    met = [word for metric, limit in limits.items() for word in ("--fail-if", f"{metric}>={limit:.4f}")]
+    limits = {
+        m: math.floor(statistics.median_high(v.values()) * 1e4) / 1e4
+        for m, v in values.items()
+    }
+    met = [
+        word
+        for metric, limit in limits.items()
+        for word in ("--fail-if", f"{metric}>={limit:.4f}")
+    ]
     code, out, _ = cape("monitor", model, *paths, "--json", *met)
     found = {metric: {} for metric in values}
     for b in json.loads(out)["breaches"]:
         found[b["condition"].split(">=")[0]][b["where"]] = b["value"]
-        assert b["by"] == pytest.approx(b["value"] - limits[b["condition"].split(">=")[0]])
-    assert code == 1 and found == {m: {k: x for k, x in v.items() if x >= limits[m]} for m, v in values.items()}
-    never = [word for m, v in values.items() for word in ("--fail-if", f"{m}>{max(v.values()) + 1e-3:.4f}")]
+        assert b["by"] == pytest.approx(
+            b["value"] - limits[b["condition"].split(">=")[0]]
+        )
+    assert code == 1 and found == {
+        m: {k: x for k, x in v.items() if x >= limits[m]} for m, v in values.items()
+    }
+    never = [
+        word
+        for m, v in values.items()
+        for word in ("--fail-if", f"{m}>{max(v.values()) + 1e-3:.4f}")
+    ]
     code, out, _ = cape("monitor", model, *paths, "--json", *never)
     assert code == 0 and json.loads(out)["breaches"] == []
 
 
-def test_a_report_is_written_though_a_condition_is_met(cape, refused, model, months, tmp_path):
+def test_a_report_is_written_though_a_condition_is_met(
+    cape, refused, model, months, tmp_path
+):
     report = tmp_path / "r.json"
     base = ("monitor", model, months, "--report", report)
     code, out, _ = cape(*base, "--fail-if", "moved>=0")
     assert code == 1 and out.count("fail-if moved>=0 is met: ") == 6
-    assert [b["batch"] for b in json.loads(report.read_text())["batches"]] == ["feb.csv", "jan.csv", "mar.csv"]
+    assert [b["batch"] for b in json.loads(report.read_text())["batches"]] == [
+        "feb.csv",
+        "jan.csv",
+        "mar.csv",
+    ]
     refused(*base, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--force", "--level", 0.5, "--json")
     printed = json.loads(out)
-    assert code == 0 and printed.pop("breaches") == [] and json.loads(report.read_text()) == printed
+    assert (
+        code == 0
+        and printed.pop("breaches") == []
+        and json.loads(report.read_text()) == printed
+    )
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
-    assert code == 0 and "<html" in (tmp_path / "r.html").read_text() and f"report: {tmp_path}" in out.replace("\n", "")
+    assert (
+        code == 0
+        and "<html" in (tmp_path / "r.html").read_text()
+        and f"report: {tmp_path}" in out.replace("\n", "")
+    )
 
 
 def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tmp_path):
     report = ("--report", tmp_path / "r.html")
     bad = months / "zzz.csv"
-    refused("monitor", model, months / "jan.csv", months / "nix.csv", *report, says="there is no file")
+    refused(
+        "monitor",
+        model,
+        months / "jan.csv",
+        months / "nix.csv",
+        *report,
+        says="there is no file",
+    )
     pd.read_csv(months / "jan.csv").drop(columns="race").to_csv(bad, index=False)
-    refused("monitor", model, months, *report, says=["zzz.csv has no column 'race'", "'age', 'degree', 'free'"])
+    refused(
+        "monitor",
+        model,
+        months,
+        *report,
+        says=["zzz.csv has no column 'race'", "'age', 'degree', 'free'"],
+    )
     pd.read_csv(months / "jan.csv").to_csv(bad, index=False, sep=";")
-    refused("monitor", model, months, *report, says=["zzz.csv", "separated by a semicolon", "--separator"])
+    refused(
+        "monitor",
+        model,
+        months,
+        *report,
+        says=["zzz.csv", "separated by a semicolon", "--separator"],
+    )
     (tmp_path / "empty").mkdir()
-    refused("monitor", model, tmp_path / "empty", *report, says=["the folder", "empty holds no files"])
+    refused(
+        "monitor",
+        model,
+        tmp_path / "empty",
+        *report,
+        says=["the folder", "empty holds no files"],
+    )
     refused("monitor", model, says=["Missing argument 'FILES'", "cape monitor --help"])
-    refused("monitor", model, months, "--level", 1, says="level must be in (0, 1), got 1.0")
-    refused("monitor", model, months, "--fail-if", "pd>", says=["got 'pd>'", "moved, pd, pe, fpr, fnr, accuracy"])
+    refused(
+        "monitor", model, months, "--level", 1, says="level must be in (0, 1), got 1.0"
+    )
+    refused(
+        "monitor",
+        model,
+        months,
+        "--fail-if",
+        "pd>",
+        says=["got 'pd>'", "moved, pd, pe, fpr, fnr, accuracy"],
+    )
 
 
 def test_other_separators_and_encodings_are_read(cape, model, months):
     _, plain, _ = cape("monitor", model, months / "jan.csv")
     frame = pd.read_csv(months / "jan.csv").assign(note="é")
     frame.to_csv(months / "jan.csv", index=False, sep="\t", encoding="utf-16")
-    code, out, err = cape("monitor", model, months / "jan.csv", "--separator", "tab", "--encoding", "utf-16")
-    assert code == 0 and out == plain and err == "note: 1 column not used by the model: 'note'.\n"
+    code, out, err = cape(
+        "monitor",
+        model,
+        months / "jan.csv",
+        "--separator",
+        "tab",
+        "--encoding",
+        "utf-16",
+    )
+    assert (
+        code == 0
+        and out == plain
+        and err == "note: 1 column not used by the model: 'note'.\n"
+    )
 
 
 def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch):
     screen = io.StringIO()
-    monkeypatch.setattr(app, "aside", Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(
+        app, "aside", Console(file=screen, force_terminal=True, width=80)
+    )
     code, out, _ = cape("monitor", model, months, "--json")
     assert (
-        code == 0 and json.loads(out)["rows"] == 600 and "batches" in screen.getvalue() and "3/3" in screen.getvalue()
+        code == 0
+        and json.loads(out)["rows"] == 600
+        and "batches" in screen.getvalue()
+        and "3/3" in screen.getvalue()
     )
     quiet = io.StringIO()
     monkeypatch.setattr(app, "aside", Console(file=quiet, force_terminal=False))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape._tables import read_table
 from cape.files import Notes, predict_file
 from cape.metrics import audit
-from cape.tables import read_table
 
 
 @pytest.fixture
@@ -20,7 +20,9 @@ def base(people_folder):
 
 def without(path, folder, *columns):
     """The batch without some of its columns."""
-    pd.read_csv(path).drop(columns=list(columns)).to_csv(folder / "less.csv", index=False)
+    pd.read_csv(path).drop(columns=list(columns)).to_csv(
+        folder / "less.csv", index=False
+    )
     return folder / "less.csv"
 
 
@@ -32,19 +34,35 @@ def test_the_file_holds_the_predictions_of_the_classifier_beside_the_rows_as_the
     written = pd.read_csv(tmp_path / "p.csv")
     assert code == 0 and err == ""
     assert written["prediction"].tolist() == people_model.clf.predict(X).tolist()
-    np.testing.assert_allclose(written["probability"], people_model.clf.predict_proba(X)[:, 1], atol=1e-9)
-    thetas = {group: found.theta for group, found in people_model.clf.adapt(X).groups.items()}
-    np.testing.assert_allclose(written["prevalence"], written["race"].map(thetas), atol=1e-9)
+    np.testing.assert_allclose(
+        written["probability"], people_model.clf.predict_proba(X)[:, 1], atol=1e-9
+    )
+    thetas = {
+        group: found.theta for group, found in people_model.clf.adapt(X).groups.items()
+    }
+    np.testing.assert_allclose(
+        written["prevalence"], written["race"].map(thetas), atol=1e-9
+    )
     pd.testing.assert_frame_equal(written.iloc[:, :-3], pd.read_csv(base[2]))
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
-def test_json_and_table_hold_what_the_python_function_finds(cape, base, people_model, read_rows, level):
+def test_json_and_table_hold_what_the_python_function_finds(
+    cape, base, people_model, read_rows, level
+):
     found = predict_file(people_model, base[2], level=level).adaptation
     content = json.loads(cape(*base, "--level", level, "--json")[1])
     _, out, _ = cape(*base, "--level", level)
-    shown = {row[0]: row[1:] for row in read_rows(out, "blue", "green") if len(row) == 7 and "-" in row[4]}
-    assert content["level"] == level and f"{level:.0%}" in out and out.startswith("700 rows")
+    shown = {
+        row[0]: row[1:]
+        for row in read_rows(out, "blue", "green")
+        if len(row) == 7 and "-" in row[4]
+    }
+    assert (
+        content["level"] == level
+        and f"{level:.0%}" in out
+        and out.startswith("700 rows")
+    )
     assert [g["group"] for g in content["groups"]] == list(found.groups) == list(shown)
     for group in content["groups"]:
         one = found.groups[group["group"]]
@@ -52,10 +70,19 @@ def test_json_and_table_hold_what_the_python_function_finds(cape, base, people_m
         numbers = [getattr(one, name) for name in names]
         assert [group[name] for name in names] == numbers
         was, is_, low, high, theta, bound = (f"{value:.3f}" for value in numbers)
-        assert shown[group["group"]] == [str(one.rows), was, is_, f"{low}-{high}", theta, bound]
+        assert shown[group["group"]] == [
+            str(one.rows),
+            was,
+            is_,
+            f"{low}-{high}",
+            theta,
+            bound,
+        ]
 
 
-def test_what_the_labels_say_is_the_audit_of_the_predictions_written(cape, base, tmp_path, read_rows):
+def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
+    cape, base, tmp_path, read_rows
+):
     content = json.loads(cape(*base, "--out", tmp_path / "p.csv", "--json")[1])
     p = pd.read_csv(tmp_path / "p.csv")
     expected = audit(p["y"], p["prediction"], sensitive_features=p["race"])
@@ -65,15 +92,32 @@ def test_what_the_labels_say_is_the_audit_of_the_predictions_written(cape, base,
     value = expected.table()["value"]
     rows = [row for row in read_rows(out, "blue", "green") if row[1] == "CAPE"]
     metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
-    assert rows == [[g, "CAPE", *(f"{value[g, m]:.3f}" for m in metrics)] for g in ("blue", "green")]
-    worst = {who: content["observed"][who]["worst"]["pe"]["value"] for who in ("cape", "unadapted")}
-    assert f"PE of the worst pair: CAPE {worst['cape']:.3f}, as trained {worst['unadapted']:.3f}\n" in out
+    assert rows == [
+        [g, "CAPE", *(f"{value[g, m]:.3f}" for m in metrics)] for g in ("blue", "green")
+    ]
+    worst = {
+        who: content["observed"][who]["worst"]["pe"]["value"]
+        for who in ("cape", "unadapted")
+    }
+    assert (
+        f"PE of the worst pair: CAPE {worst['cape']:.3f}, as trained {worst['unadapted']:.3f}\n"
+        in out
+    )
 
 
 def test_without_labels_nothing_is_said_of_them(cape, base, tmp_path):
     code, out, err = cape(*base[:2], without(base[2], tmp_path, "y"))
-    assert code == 0 and err == "" and "labels" not in out and "as trained" not in out and "assumption: " in out
-    assert json.loads(cape(*base[:2], tmp_path / "less.csv", "--json")[1])["observed"] is None
+    assert (
+        code == 0
+        and err == ""
+        and "labels" not in out
+        and "as trained" not in out
+        and "assumption: " in out
+    )
+    assert (
+        json.loads(cape(*base[:2], tmp_path / "less.csv", "--json")[1])["observed"]
+        is None
+    )
 
 
 @pytest.mark.parametrize("name", ["p.csv.gz", "p.parquet", "p.feather", "p.arrow"])
@@ -83,7 +127,9 @@ def test_the_name_tells_the_format(cape, base, tmp_path, name):
     assert code == 0 and f"predictions: {tmp_path / name}" in out.replace("\n", "")
     start = {"gz": b"\x1f\x8b", "parquet": b"PAR1"}.get(name.split(".")[-1], b"ARROW1")
     assert (tmp_path / name).read_bytes().startswith(start)
-    one, other = (read_table(tmp_path / file, types={"age": "number"}) for file in ("p.csv", name))
+    one, other = (
+        read_table(tmp_path / file, types={"age": "number"}) for file in ("p.csv", name)
+    )
     np.testing.assert_array_equal(one["prediction"], other["prediction"])
     np.testing.assert_allclose(one["probability"], other["probability"])
 
@@ -92,7 +138,9 @@ def test_separator_and_encoding_are_those_of_both_files(cape, base, tmp_path):
     new = pd.read_csv(base[2]).assign(note="é")
     new.to_csv(tmp_path / "n.csv", sep=";", encoding="latin-1", index=False)
     options = ("--separator", ";", "--encoding", "latin-1")
-    code, _, _ = cape(*base[:2], tmp_path / "n.csv", "--out", tmp_path / "p.csv", *options)
+    code, _, _ = cape(
+        *base[:2], tmp_path / "n.csv", "--out", tmp_path / "p.csv", *options
+    )
     written = pd.read_csv(tmp_path / "p.csv", sep=";", encoding="latin-1")
     cape(*base, "--out", tmp_path / "plain.csv")
     plain = pd.read_csv(tmp_path / "plain.csv")
@@ -101,11 +149,15 @@ def test_separator_and_encoding_are_those_of_both_files(cape, base, tmp_path):
 
 
 def test_columns_called_like_ours_are_kept(cape, base, tmp_path):
-    pd.read_csv(base[2]).assign(prediction="mine").to_csv(tmp_path / "n.csv", index=False)
+    pd.read_csv(base[2]).assign(prediction="mine").to_csv(
+        tmp_path / "n.csv", index=False
+    )
     code, _, err = cape(*base[:2], tmp_path / "n.csv", "--out", tmp_path / "p.csv")
     written = pd.read_csv(tmp_path / "p.csv")
     assert code == 0 and err == "note: 1 column not used by the model: 'prediction'.\n"
-    assert set(written["prediction"]) == {"mine"} and set(written["cape_prediction"]) == {0, 1}
+    assert set(written["prediction"]) == {"mine"} and set(
+        written["cape_prediction"]
+    ) == {0, 1}
 
 
 def test_notes_are_beside_the_result_and_in_the_json(cape, base, tmp_path):
@@ -120,13 +172,31 @@ def test_notes_are_beside_the_result_and_in_the_json(cape, base, tmp_path):
 def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
     out, report = tmp_path / "p.csv", tmp_path / "r.json"
     out.write_text("mine")
-    refused(*base, "--out", out, "--report", report, says=[f"{out} exists already", "--force"])
+    refused(
+        *base,
+        "--out",
+        out,
+        "--report",
+        report,
+        says=[f"{out} exists already", "--force"],
+    )
     report.write_text("mine")
-    refused(*base, "--out", tmp_path / "q.csv", "--report", report, says=f"{report} exists already")
-    code, printed, _ = cape(*base, "--out", out, "--report", report, "--force", "--json")
+    refused(
+        *base,
+        "--out",
+        tmp_path / "q.csv",
+        "--report",
+        report,
+        says=f"{report} exists already",
+    )
+    code, printed, _ = cape(
+        *base, "--out", out, "--report", report, "--force", "--json"
+    )
     printed = json.loads(printed)
     assert code == 0 and len(pd.read_csv(out)) == 700
-    assert json.loads(report.read_text()) == {k: v for k, v in printed.items() if k not in ("out", "notes")}
+    assert json.loads(report.read_text()) == {
+        k: v for k, v in printed.items() if k not in ("out", "notes")
+    }
 
 
 def test_mistakes_leave_no_file(refused, base, tmp_path):
@@ -137,25 +207,72 @@ def test_mistakes_leave_no_file(refused, base, tmp_path):
         new.assign(**columns).to_csv(table, index=False)
         return (*base[:2], table, *out)
 
-    refused(*changed(race=new["race"].where(new.index > 3)), says="4 of 700 rows have no value in 'race', so no group")
-    refused(*changed(race=new["race"].where(new.index > 3, "teal")), says=["'teal' (4 rows)", "knows 'blue', 'green'"])
+    refused(
+        *changed(race=new["race"].where(new.index > 3)),
+        says="4 of 700 rows have no value in 'race', so no group",
+    )
+    refused(
+        *changed(race=new["race"].where(new.index > 3, "teal")),
+        says=["'teal' (4 rows)", "knows 'blue', 'green'"],
+    )
     refused(*changed(age="old"), says=["n.csv", "column 'age'", "'old'"])
-    refused(*changed(y=new["y"].where(new.index > 0, 7)), says="expected '0' or '1', got '7' in 1 of 700 rows")
-    refused(*base, "--out", tmp_path / "p.xls", says=["p.xls must end in one of .csv", ".parquet"])
+    refused(
+        *changed(y=new["y"].where(new.index > 0, 7)),
+        says="expected '0' or '1', got '7' in 1 of 700 rows",
+    )
+    refused(
+        *base,
+        "--out",
+        tmp_path / "p.xls",
+        says=["p.xls must end in one of .csv", ".parquet"],
+    )
     (tmp_path / "folder.csv").mkdir()
     refused(*base, "--out", tmp_path / "folder.csv", says="is a folder: name a file")
-    refused(*base, "--out", tmp_path / "no" / "p.csv", says="no of p.csv does not exist")
-    refused(*base, *out, "--report", tmp_path / "r.txt", says="a report must end in .html or .json, got 'r.txt'")
+    refused(
+        *base, "--out", tmp_path / "no" / "p.csv", says="no of p.csv does not exist"
+    )
+    refused(
+        *base,
+        *out,
+        "--report",
+        tmp_path / "r.txt",
+        says="a report must end in .html or .json, got 'r.txt'",
+    )
     refused(*base, *out, "--level", 0, says="level must be in (0, 1), got 0.0")
-    refused(*base, *out, "--separator", "tab", says=["seems to be separated by a comma", "(--separator)"])
-    refused("predict", base[2], base[2], *out, says=["must be a model file written by cape", "new.csv"])
-    refused(*base, "extra.csv", says=["unexpected extra argument", "extra.csv", "cape predict --help"])
-    refused(*base, "--ouput", "p.csv", says=["No such option", "--ouput", "cape predict --help"])
+    refused(
+        *base,
+        *out,
+        "--separator",
+        "tab",
+        says=["seems to be separated by a comma", "(--separator)"],
+    )
+    refused(
+        "predict",
+        base[2],
+        base[2],
+        *out,
+        says=["must be a model file written by cape", "new.csv"],
+    )
+    refused(
+        *base,
+        "extra.csv",
+        says=["unexpected extra argument", "extra.csv", "cape predict --help"],
+    )
+    refused(
+        *base,
+        "--ouput",
+        "p.csv",
+        says=["No such option", "--ouput", "cape predict --help"],
+    )
 
 
 def test_a_tsv_has_tabs(cape, base, tmp_path):
     assert cape(*base, "--out", tmp_path / "p.tsv")[0] == 0
-    assert list(pd.read_csv(tmp_path / "p.tsv", sep="\t"))[-3:] == ["prediction", "probability", "prevalence"]
+    assert list(pd.read_csv(tmp_path / "p.tsv", sep="\t"))[-3:] == [
+        "prediction",
+        "probability",
+        "prevalence",
+    ]
 
 
 def test_a_file_that_is_its_own_output_is_reported_as_it_was(cape, base, tmp_path):
@@ -163,4 +280,8 @@ def test_a_file_that_is_its_own_output_is_reported_as_it_was(cape, base, tmp_pat
     table.write_bytes(Path(base[2]).read_bytes())
     before = hashlib.sha256(table.read_bytes()).hexdigest()
     code, out, _ = cape(*base[:2], table, "--out", table, "--force", "--json")
-    assert code == 0 and before in out and before != hashlib.sha256(table.read_bytes()).hexdigest()
+    assert (
+        code == 0
+        and before in out
+        and before != hashlib.sha256(table.read_bytes()).hexdigest()
+    )

@@ -17,7 +17,8 @@ def table(tmp_path):
     y = (n * 7 % 10 < 4).astype(int)
     frame = pd.DataFrame({"x": (n * 37 % 101) + 25.0 * y, "w": (n * 53 % 89) / 10 - y})
     frame = frame.assign(
-        race=n.mod(5).lt(3).map({True: "blue", False: "green"}), sex=n.mod(3).map({0: "f"}).fillna("m")
+        race=n.mod(5).lt(3).map({True: "blue", False: "green"}),
+        sex=n.mod(3).map({0: "f"}).fillna("m"),
     )
     frame = frame.assign(outcome=y.map({0: "repaid", 1: "default"}))
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -26,33 +27,75 @@ def table(tmp_path):
 
 @pytest.fixture
 def base(table, tmp_path):
-    options = ("--label", "outcome", "--out", tmp_path / "m.cape", "--learner", "logistic", "--cv", 2)
+    options = (
+        "--label",
+        "outcome",
+        "--out",
+        tmp_path / "m.cape",
+        "--learner",
+        "logistic",
+        "--cv",
+        2,
+    )
     return "train", table, *options
 
 
 def test_the_model_is_the_one_that_python_trains(cape, base, table, tmp_path):
-    options = ("--group", "race", "--group", "sex", "--drop", "w", "--positive", "default", "--seed", 5)
+    options = (
+        "--group",
+        "race",
+        "--group",
+        "sex",
+        "--drop",
+        "w",
+        "--positive",
+        "default",
+        "--seed",
+        5,
+    )
     code, out, err = cape(*base, *options, "--json")
     same = train_file(
         table, None, label="outcome", group=["race", "sex"], drop=["w"], positive="default", learner="logistic",
         settings={"cv": 2, "random_state": 5, "min_group_size": 30},
     )  # fmt: skip
     content = json.loads(out)
-    assert code == 0 and err == "" and content["out"] == str(tmp_path / "m.cape") and content["notes"] == []
-    assert content["columns"] == same.columns.to_dict() and content["columns"]["features"] == {"x": "number"}
+    assert (
+        code == 0
+        and err == ""
+        and content["out"] == str(tmp_path / "m.cape")
+        and content["notes"] == []
+    )
+    assert content["columns"] == same.columns.to_dict() and content["columns"][
+        "features"
+    ] == {"x": "number"}
     assert content["columns"]["labels"] == ["repaid", "default"]
     assert content["data"] == same.details["data"]
     found = {g["group"]: (g["rows"], g["prevalence"]) for g in content["groups"]}
-    assert found == {", ".join(group): (m.size, m.prevalence) for group, m in same.clf.models_.items()}
+    assert found == {
+        ", ".join(group): (m.size, m.prevalence)
+        for group, m in same.clf.models_.items()
+    }
     frame = pd.read_csv(table)[["x", "race", "sex"]]
-    assert (load_model(tmp_path / "m.cape").clf.predict(frame) == same.clf.predict(frame)).all()
+    assert (
+        load_model(tmp_path / "m.cape").clf.predict(frame) == same.clf.predict(frame)
+    ).all()
 
 
 def test_table_and_info_show_the_groups_of_the_file(cape, base, tmp_path, read_rows):
     _, out, err = cape(*base, "--group", "race")
     content = json.loads(cape("info", tmp_path / "m.cape", "--json")[1])
-    expected = [[g["group"], str(g["rows"]), f"{g['prevalence']:.3f}", f"{g['auc']:.3f}"] for g in content["groups"]]
-    assert err == "" and out.split()[:6] == ["240", "rows,", "3", "features,", "positive:", "repaid"]
+    expected = [
+        [g["group"], str(g["rows"]), f"{g['prevalence']:.3f}", f"{g['auc']:.3f}"]
+        for g in content["groups"]
+    ]
+    assert err == "" and out.split()[:6] == [
+        "240",
+        "rows,",
+        "3",
+        "features,",
+        "positive:",
+        "repaid",
+    ]
     assert f"model: {tmp_path / 'm.cape'}" in out.replace("\n", "")
     assert read_rows(out, "blue", "green") == expected and len(expected) == 2
     assert [row[1] for row in expected] == ["144", "96"]
@@ -60,12 +103,26 @@ def test_table_and_info_show_the_groups_of_the_file(cape, base, tmp_path, read_r
     assert code == 0 and err == "" and read_rows(shown, "blue", "green") == expected
     facts = dict(line.split(":", 1) for line in shown.splitlines() if ":" in line)
     assert facts["label"].strip() == "outcome: repaid is positive, default negative"
-    assert facts["groups"].strip() == "race" and facts["features"].strip() == "x (number), w (number), sex (text)"
-    assert facts["trained on"].strip() == f"t.csv, 240 rows, sha256 {content['data']['sha256'][:16]}"
-    assert facts["fingerprint"].strip() == load_model(tmp_path / "m.cape").clf.fingerprint_[:16]
-    assert "cv 2" in facts["learner"] and facts["learner"].strip().startswith("logistic; ")
+    assert (
+        facts["groups"].strip() == "race"
+        and facts["features"].strip() == "x (number), w (number), sex (text)"
+    )
+    assert (
+        facts["trained on"].strip()
+        == f"t.csv, 240 rows, sha256 {content['data']['sha256'][:16]}"
+    )
+    assert (
+        facts["fingerprint"].strip()
+        == load_model(tmp_path / "m.cape").clf.fingerprint_[:16]
+    )
+    assert "cv 2" in facts["learner"] and facts["learner"].strip().startswith(
+        "logistic; "
+    )
     header = persist.read_header(tmp_path / "m.cape")
-    assert content["saved"] == header["saved"] and content["versions"] == header["versions"]
+    assert (
+        content["saved"] == header["saved"]
+        and content["versions"] == header["versions"]
+    )
 
 
 def test_the_same_seed_gives_the_same_model_and_force_replaces_it(cape, refused, base):
@@ -90,40 +147,82 @@ def test_remarks_are_made_beside_the_table(cape, base, table):
     ]
 
 
-def test_small_and_unknown_groups_are_pooled_if_told(cape, refused, base, table, tmp_path):
+def test_small_and_unknown_groups_are_pooled_if_told(
+    cape, refused, base, table, tmp_path
+):
     frame = pd.read_csv(table)
     frame.loc[:9, "race"] = "teal"
     frame.to_csv(table, index=False)
     refused(*base, "--group", "race", says="teal")
-    pooled = ("--small-groups", "pooled", "--unknown-groups", "pooled", "--min-group-size", 20)
+    pooled = (
+        "--small-groups",
+        "pooled",
+        "--unknown-groups",
+        "pooled",
+        "--min-group-size",
+        20,
+    )
     code, _, _ = cape(*base, "--group", "race", *pooled)
     frame.assign(race="plum").to_csv(tmp_path / "new.csv", index=False)
     assert code == 0
     code, out, _ = cape("predict", tmp_path / "m.cape", tmp_path / "new.csv", "--json")
-    assert code == 0 and [(g["group"], g["rows"]) for g in json.loads(out)["groups"]] == [("plum", 240)]
+    assert code == 0 and [
+        (g["group"], g["rows"]) for g in json.loads(out)["groups"]
+    ] == [("plum", 240)]
 
 
 def test_separator_and_encoding_of_the_training_table(cape, base, table):
-    pd.read_csv(table).replace("blue", "bleuâtre").to_csv(table, index=False, sep=";", encoding="latin-1")
+    pd.read_csv(table).replace("blue", "bleuâtre").to_csv(
+        table, index=False, sep=";", encoding="latin-1"
+    )
     options = ("--group", "race", "--separator", ";", "--encoding", "latin-1", "--json")
     code, out, _ = cape(*base, *options)
-    assert code == 0 and {g["group"] for g in json.loads(out)["groups"]} == {"bleuâtre", "green"}
+    assert code == 0 and {g["group"] for g in json.loads(out)["groups"]} == {
+        "bleuâtre",
+        "green",
+    }
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (["--label", "outcom"], ["has no column 'outcom'", "did you mean 'outcome'?"]),
-        (["--label", "race", "--group", "race"], ["'race' cannot be both the label and a group"]),
+        (
+            ["--label", "race", "--group", "race"],
+            ["'race' cannot be both the label and a group"],
+        ),
         (["--label", "x"], ["label column 'x' must hold two values, got"]),
-        (["--group", "gender"], ["has no column 'gender'; its columns are 'x', 'w', 'race', 'sex', 'outcome'"]),
+        (
+            ["--group", "gender"],
+            [
+                "has no column 'gender'; its columns are 'x', 'w', 'race', 'sex', 'outcome'"
+            ],
+        ),
         (["--drop", "z"], ["has no column 'z'"]),
-        (["--drop", "outcome"], ["'outcome' is the label or a group", "cannot be dropped"]),
-        (["--group", "sex", "--group", "sex"], ["a column can be a group once, got 'sex', 'sex'"]),
-        (["--drop", "x", "--drop", "w", "--drop", "race", "--drop", "sex"], ["no column left to learn from"]),
-        (["--positive", "1"], ["the positive label must be 'default' or 'repaid', got '1'"]),
-        (["--learner", "forest"], ["learner must be one of 'boosting', 'logistic', got 'forest'"]),
-        (["--pool", "swimming"], ["'pool'", "'threshold'", "'resampled'", "Got 'swimming'"]),
+        (
+            ["--drop", "outcome"],
+            ["'outcome' is the label or a group", "cannot be dropped"],
+        ),
+        (
+            ["--group", "sex", "--group", "sex"],
+            ["a column can be a group once, got 'sex', 'sex'"],
+        ),
+        (
+            ["--drop", "x", "--drop", "w", "--drop", "race", "--drop", "sex"],
+            ["no column left to learn from"],
+        ),
+        (
+            ["--positive", "1"],
+            ["the positive label must be 'default' or 'repaid', got '1'"],
+        ),
+        (
+            ["--learner", "forest"],
+            ["learner must be one of 'boosting', 'logistic', got 'forest'"],
+        ),
+        (
+            ["--pool", "swimming"],
+            ["'pool'", "'threshold'", "'resampled'", "Got 'swimming'"],
+        ),
         (["--quantifier", "x"], ["'quantifier'", "'histogram'", "'spa'", "Got 'x'"]),
         (["--scores", "x"], ["'scores'", "'folds'", "'refit'", "Got 'x'"]),
         (["--cv", "1"], ["'cv'", "[2, inf)", "Got 1"]),
@@ -141,10 +240,17 @@ def test_mistakes_name_what_came_and_leave_no_model(refused, base, options, says
 
 def test_gaps_in_labels_or_groups_are_counted(refused, base, table):
     frame = pd.read_csv(table)
-    frame.assign(outcome=frame["outcome"].where(frame.index > 4)).to_csv(table, index=False)
+    frame.assign(outcome=frame["outcome"].where(frame.index > 4)).to_csv(
+        table, index=False
+    )
     refused(*base, says="label column 'outcome': 5 of 240 rows have no label")
     frame.assign(race=frame["race"].where(frame.index > 4)).to_csv(table, index=False)
-    refused(*base, "--group", "race", says="group column 'race': 5 of 240 rows have no value")
+    refused(
+        *base,
+        "--group",
+        "race",
+        says="group column 'race': 5 of 240 rows have no value",
+    )
 
 
 def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, train):
@@ -152,19 +258,38 @@ def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, tra
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
     for command in (("info",), ("explore", "--out", tmp_path / "e.html")):
-        refused(*command, tmp_path / "python.cape", says=["was not written by cape train", "cape.persist.load"])
-        refused(*command, tmp_path / "m.zip", says=["must be a model file written by cape", "m.zip"])
-        refused(*command, tmp_path / "none.cape", says=["there is no file", "none.cape"])
+        refused(
+            *command,
+            tmp_path / "python.cape",
+            says=["was not written by cape train", "cape.persist.load"],
+        )
+        refused(
+            *command,
+            tmp_path / "m.zip",
+            says=["must be a model file written by cape", "m.zip"],
+        )
+        refused(
+            *command, tmp_path / "none.cape", says=["there is no file", "none.cape"]
+        )
         refused(*command, tmp_path, says=["must be a model file", "is a folder"])
 
 
-def test_explore_writes_a_page_or_its_numbers(cape, refused, tmp_path, people_folder, people_model):
+def test_explore_writes_a_page_or_its_numbers(
+    cape, refused, tmp_path, people_folder, people_model
+):
     base = ("explore", people_folder / "m.cape", "--out")
     code, out, err = cape(*base, tmp_path / "e.json")
     expected = explorer_summary(people_model)
     content = json.loads((tmp_path / "e.json").read_text())
-    assert code == 0 and err == "" and out.replace("\n", "") == f"page: {tmp_path / 'e.json'}"
-    assert content["explorer"] == json.loads(json.dumps(expected["explorer"])) and content["title"] == "train.csv"
+    assert (
+        code == 0
+        and err == ""
+        and out.replace("\n", "") == f"page: {tmp_path / 'e.json'}"
+    )
+    assert (
+        content["explorer"] == json.loads(json.dumps(expected["explorer"]))
+        and content["title"] == "train.csv"
+    )
     refused(*base, tmp_path / "e.json", says=["e.json exists already", "--force"])
     refused(*base, tmp_path / "e.txt", says="must end in .html or .json, got 'e.txt'")
     (tmp_path / "e.html").write_text("mine")

@@ -8,14 +8,18 @@ import warnings
 import numpy as np
 import pytest
 
-from cape._validation import check_groups
+from cape._groups import check_groups
 from cape.compare import _aif360
 from cape.compare._aif360 import Bridge, old_normal_density, undisturbed
 
 
 def test_noise_is_kept_in_and_nothing_is_changed_for_good(capsys):
     root = logging.getLogger()
-    handlers, filters, state = list(root.handlers), list(root.filters), np.random.get_state()[1].copy()
+    handlers, filters, state = (
+        list(root.handlers),
+        list(root.filters),
+        np.random.get_state()[1].copy(),
+    )
     shown = list(warnings.filters)
     with undisturbed():
         logging.warning("noise")
@@ -48,13 +52,17 @@ def test_importing_and_using_aif360_writes_nothing():
         "Reweighing(LogisticRegression()).fit(d.data, d.target, sensitive_features=d.sensitive_features)\n"
         "import logging; assert not logging.getLogger().handlers\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "" and done.stderr == ""
 
 
 def test_the_old_density_is_taken_away_again_even_after_an_error():
     with undisturbed():
-        general = _aif360.importlib.import_module("aif360.algorithms.inprocessing.celisMeta.General")
+        general = _aif360.importlib.import_module(
+            "aif360.algorithms.inprocessing.celisMeta.General"
+        )
     theirs = general.multivariate_normal
     with pytest.raises(RuntimeError), old_normal_density():
         assert general.multivariate_normal is not theirs
@@ -70,7 +78,10 @@ def test_privileged_is_the_group_with_the_greatest_share_of_favourable_labels():
 
 def test_features_end_with_the_privileged_indicator_and_name_every_group():
     two, three = check_groups(["a", "b"]), check_groups(["a", "b", "c"])
-    assert Bridge(["a", "b"], "b").features([[5.0], [6.0]], two).tolist() == [[5, 0], [6, 1]]
+    assert Bridge(["a", "b"], "b").features([[5.0], [6.0]], two).tolist() == [
+        [5, 0],
+        [6, 1],
+    ]
     found = Bridge(["a", "b", "c"], "c").features([[5.0], [6.0], [7.0]], three)
     assert found.tolist() == [[5, 0, 0, 0], [6, 1, 0, 0], [7, 0, 1, 1]]
 
@@ -80,5 +91,8 @@ def test_datasets_hold_dummy_labels_unless_labels_are_given():
     with undisturbed():
         assert bridge.dataset(features).labels.ravel().tolist() == [0, 0]
         given = bridge.dataset(features, np.array([1, 0]), [0.7, 0.2])
-    assert given.labels.ravel().tolist() == [1, 0] and given.scores.ravel().tolist() == [0.7, 0.2]
+    assert given.labels.ravel().tolist() == [
+        1,
+        0,
+    ] and given.scores.ravel().tolist() == [0.7, 0.2]
     assert given.protected_attributes.ravel().tolist() == [0, 1]

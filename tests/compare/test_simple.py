@@ -11,7 +11,10 @@ from cape.compare._holdout import HELD_OUT, split_holdout
 @pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True)])
 def test_always_positive_is_just_that(labels):
     clf = AlwaysPositive().fit(np.zeros((4, 1)), np.array([labels[0], labels[1]] * 2))
-    assert clf.predict(np.zeros((3, 1)), sensitive_features=["a", "b", "c"]).tolist() == [labels[1]] * 3
+    assert (
+        clf.predict(np.zeros((3, 1)), sensitive_features=["a", "b", "c"]).tolist()
+        == [labels[1]] * 3
+    )
 
 
 def test_cape_1_does_not_depend_on_the_batch(moved):
@@ -25,15 +28,25 @@ def test_cape_1_does_not_depend_on_the_batch(moved):
 
 def test_max_acc_is_one_model_with_the_group_among_its_features(moved, learner):
     train, test = moved
-    clf = MaxAcc(learner).fit(train.data, train.target, sensitive_features=train.sensitive_features)
-    alone = LogisticRegression().fit(train.data.assign(group_1=train.sensitive_features == 1), train.target)
+    clf = MaxAcc(learner).fit(
+        train.data, train.target, sensitive_features=train.sensitive_features
+    )
+    alone = LogisticRegression().fit(
+        train.data.assign(group_1=train.sensitive_features == 1), train.target
+    )
     expected = alone.predict(test.data.assign(group_1=test.sensitive_features == 1))
-    assert (clf.predict(test.data, sensitive_features=test.sensitive_features) == expected).all()
+    assert (
+        clf.predict(test.data, sensitive_features=test.sensitive_features) == expected
+    ).all()
 
 
 def test_group_columns_are_one_fewer_than_groups():
     X = np.arange(3.0)[:, None]
-    assert with_group_columns(X, ["c", "a", "b"], ["a", "b", "c"])[:, 1:].tolist() == [[0, 1], [0, 0], [1, 0]]
+    assert with_group_columns(X, ["c", "a", "b"], ["a", "b", "c"])[:, 1:].tolist() == [
+        [0, 1],
+        [0, 0],
+        [1, 0],
+    ]
 
 
 def test_held_out_rows_have_the_mix_of_the_whole():
@@ -45,7 +58,9 @@ def test_held_out_rows_have_the_mix_of_the_whole():
     for label in (0, 1):
         for group in (0, 1, 2):
             share = np.mean((y == label) & (z == group))
-            assert np.mean((y[held_out] == label) & (z[held_out] == group)) == pytest.approx(share, abs=0.01)
+            assert np.mean(
+                (y[held_out] == label) & (z[held_out] == group)
+            ) == pytest.approx(share, abs=0.01)
     assert (split_holdout(y, z, 0)[1] == held_out).all()
     assert not np.array_equal(split_holdout(y, z, 1)[1], held_out)
 

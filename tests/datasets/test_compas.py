@@ -10,7 +10,8 @@ from cape.datasets._files import RemoteFile, data_folder
 from cape.experiments import published
 
 needs_compas = pytest.mark.skipif(
-    not (data_folder() / _compas.FILE.path).exists(), reason="COMPAS is not here: set CAPE_DATA, or fetch it once"
+    not (data_folder() / _compas.FILE.path).exists(),
+    reason="COMPAS is not here: set CAPE_DATA, or fetch it once",
 )
 
 
@@ -19,9 +20,21 @@ def invented(tmp_path, monkeypatch):
     """A small file with the columns of the real one, and a loader that expects just it."""
     table = pd.DataFrame(
         {
-            "race": ["Caucasian", "African-American", "Hispanic", "Caucasian", "African-American"],
+            "race": [
+                "Caucasian",
+                "African-American",
+                "Hispanic",
+                "Caucasian",
+                "African-American",
+            ],
             "is_recid": [0, 1, 1, 1, 0],
-            "compas_screening_date": ["2013-08-14", "2013-01-27", "2013-04-14", "2014-02-01", "2014-03-01"],
+            "compas_screening_date": [
+                "2013-08-14",
+                "2013-01-27",
+                "2013-04-14",
+                "2014-02-01",
+                "2014-03-01",
+            ],
             "c_charge_desc": ["Battery", "Theft", "Theft", "Theft", None],
             "age": [69, 34, 24, 40, 50],
             "sex": ["Male", "Female", "Male", "Male", "Female"],
@@ -37,7 +50,9 @@ def invented(tmp_path, monkeypatch):
     path.parent.mkdir()
     table.to_csv(path, index=False)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setattr(_compas, "FILE", RemoteFile(_compas.FILE.path, _compas.FILE.url, sha256))
+    monkeypatch.setattr(
+        _compas, "FILE", RemoteFile(_compas.FILE.path, _compas.FILE.url, sha256)
+    )
     return tmp_path
 
 
@@ -64,7 +79,14 @@ def test_counts_and_prevalences_are_near_the_papers():
         found = fetch_compas(subset=subset)
         assert abs(len(found.target) - paper["dataset_counts"]["compas"][subset]) <= 41
         share = (found.sensitive_features == found.groups[1]).mean()
-        assert share == pytest.approx(paper["dataset_counts"]["compas"][f"{subset}_share_z1"], abs=0.002)
-        prevalences = [found.target[found.sensitive_features == group].mean() for group in found.groups]
-        assert prevalences == pytest.approx(paper["table_quantifier"]["compas"][subset], abs=0.002)
+        assert share == pytest.approx(
+            paper["dataset_counts"]["compas"][f"{subset}_share_z1"], abs=0.002
+        )
+        prevalences = [
+            found.target[found.sensitive_features == group].mean()
+            for group in found.groups
+        ]
+        assert prevalences == pytest.approx(
+            paper["table_quantifier"]["compas"][subset], abs=0.002
+        )
         assert not found.data.isna().any().any()

@@ -11,8 +11,14 @@ from cape.datasets import _files
 from cape.datasets._files import RemoteFile, data_folder, get_file
 
 CONTENT = b"a,b\n1,2\n"
-FILE = RemoteFile("some/table.csv", "https://example.org/table.csv", hashlib.sha256(CONTENT).hexdigest())
-ARCHIVE = RemoteFile("some/table.zip", "https://example.org/table.zip", None, "Terms apply.")
+FILE = RemoteFile(
+    "some/table.csv",
+    "https://example.org/table.csv",
+    hashlib.sha256(CONTENT).hexdigest(),
+)
+ARCHIVE = RemoteFile(
+    "some/table.zip", "https://example.org/table.zip", None, "Terms apply."
+)
 
 
 def archive_of(content: bytes) -> bytes:
@@ -56,15 +62,24 @@ def test_wrong_checksum_leaves_no_file_and_says_what_to_do(tmp_path, network):
     with pytest.raises(OSError, match=r"has sha256 .* expected") as caught:
         get_file(FILE, tmp_path)
     message = str(caught.value)
-    assert FILE.url in message and str(tmp_path / FILE.path) in message and FILE.sha256 in message
+    assert (
+        FILE.url in message
+        and str(tmp_path / FILE.path) in message
+        and FILE.sha256 in message
+    )
     assert "CAPE_DATA" in message
     assert files_below(tmp_path) == []
 
 
-@pytest.mark.parametrize("error", [ConnectionError("no route"), TimeoutError("slow"), ValueError("odd")])
+@pytest.mark.parametrize(
+    "error", [ConnectionError("no route"), TimeoutError("slow"), ValueError("odd")]
+)
 def test_no_network_leaves_no_half_file_and_says_what_to_do(tmp_path, network, error):
     network["content"] = error
-    with pytest.raises(OSError, match=f"table.csv could not be downloaded: {error}. Download {FILE.url}"):
+    with pytest.raises(
+        OSError,
+        match=f"table.csv could not be downloaded: {error}. Download {FILE.url}",
+    ):
         get_file(FILE, tmp_path)
     assert files_below(tmp_path) == []
 
@@ -84,7 +99,9 @@ def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
     path = tmp_path / FILE.path
     path.parent.mkdir()
     path.write_bytes(b"damaged")
-    with pytest.raises(OSError, match=r"table.csv has sha256 .* Download https://example.org"):
+    with pytest.raises(
+        OSError, match=r"table.csv has sha256 .* Download https://example.org"
+    ):
         get_file(FILE, tmp_path)
     assert path.read_bytes() == b"damaged"
     assert network["asked"] == 0
@@ -95,7 +112,13 @@ def test_an_archive_of_unknown_sum_is_verified_by_its_own(tmp_path, network):
     assert get_file(ARCHIVE, tmp_path).exists()
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:60], lambda content: content.replace(b"rows", b"rowz", 1)])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:60],
+        lambda content: content.replace(b"rows", b"rowz", 1),
+    ],
+)
 def test_a_damaged_archive_is_refused(tmp_path, network, damage):
     network["content"] = damage(archive_of(b"rows" * 100))
     with pytest.raises(OSError, match=r"zip archive|damaged member") as caught:
@@ -129,12 +152,16 @@ def test_pooch_itself_fetches_from_a_server(tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), Serve) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        file = RemoteFile(FILE.path, f"http://127.0.0.1:{server.server_port}/table.csv", FILE.sha256)
+        file = RemoteFile(
+            FILE.path, f"http://127.0.0.1:{server.server_port}/table.csv", FILE.sha256
+        )
         assert get_file(file, tmp_path).read_bytes() == CONTENT
         thread.join()
 
 
-def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(tmp_path, monkeypatch):
+def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("CAPE_DATA", str(tmp_path / "variable"))
     assert data_folder(tmp_path) == tmp_path
     assert data_folder() == tmp_path / "variable"

@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from xport import write_xport
 
 needs_meps = pytest.mark.skipif(
-    not all((_files.data_folder() / file.path).exists() for file in _meps._PANELS.values()),
+    not all(
+        (_files.data_folder() / file.path).exists() for file in _meps._PANELS.values()
+    ),
     reason="MEPS is not here: set CAPE_DATA to a folder that has it",
 )
 
@@ -24,21 +26,33 @@ needs_meps = pytest.mark.skipif(
 def official_table(year, rows):
     """A table with the columns of a full-year file; ``rows`` says what differs from an ordinary row."""
     suffix = str(year)[-2:]
-    names = [f"{name}53X" for name in _meps._ROUND_X] + [f"{name}53" for name in _meps._ROUND]
+    names = [f"{name}53X" for name in _meps._ROUND_X] + [
+        f"{name}53" for name in _meps._ROUND
+    ]
     names += [f"{name}{suffix}" for name in (*_meps._YEAR, *_meps._TRIPS)]
     plain = [
-        name for name in (*_meps._FEATURES, "EDUCYR", "HIDEG") if f"{name}53" not in names and f"{name}53X" not in names
+        name
+        for name in (*_meps._FEATURES, "EDUCYR", "HIDEG")
+        if f"{name}53" not in names and f"{name}53X" not in names
     ]
     plain = [name for name in plain if f"{name}{suffix}" not in names]
     columns = ["DUPERSID", "PANEL", "HISPANX", "RACEV2X", *names, *plain, "OTHER"]
-    table = pd.DataFrame([{**dict.fromkeys(columns, 1.0), "HISPANX": 2.0, "DUPERSID": "x1", **row} for row in rows])
+    table = pd.DataFrame(
+        [
+            {**dict.fromkeys(columns, 1.0), "HISPANX": 2.0, "DUPERSID": "x1", **row}
+            for row in rows
+        ]
+    )
     return table[columns]
 
 
 def put(folder, year, rows):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{Path(_meps.OFFICIAL[year].path).name[:4]}.ssp", write_xport(official_table(year, rows)))
+        archive.writestr(
+            f"{Path(_meps.OFFICIAL[year].path).name[:4]}.ssp",
+            write_xport(official_table(year, rows)),
+        )
     path = folder / _meps.OFFICIAL[year].path
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(buffer.getvalue())
@@ -53,9 +67,13 @@ def no_network(monkeypatch):
 
 
 def test_the_writer_of_these_tests_writes_what_pandas_reads():
-    table = pd.DataFrame({"A": [1.0, -2.5, 0.0, 1e6, np.nan], "B": [0.1, 1e-3, 25.93, -9.0, 2.0]})
+    table = pd.DataFrame(
+        {"A": [1.0, -2.5, 0.0, 1e6, np.nan], "B": [0.1, 1e-3, 25.93, -9.0, 2.0]}
+    )
     table["NAME"] = ["ab", "c", "d", "e", "f"]
-    read = pd.read_sas(io.BytesIO(write_xport(table)), format="xport", encoding="latin-1")
+    read = pd.read_sas(
+        io.BytesIO(write_xport(table)), format="xport", encoding="latin-1"
+    )
     pd.testing.assert_frame_equal(read, table, check_dtype=False)
 
 
@@ -72,9 +90,16 @@ def test_reads_official_files_by_the_recipe(tmp_path, no_network):
     )
     put(tmp_path, 2016, [{"HHTOTD16": 30.0}])
     train = fetch_meps(subset="train", data_home=tmp_path)
-    assert train.sensitive_features.tolist() == ["White", "Non-White", "Non-White", "White"]
+    assert train.sensitive_features.tolist() == [
+        "White",
+        "Non-White",
+        "Non-White",
+        "White",
+    ]
     assert train.target.tolist() == [0, 0, 1, 0]
-    assert list(train.data.columns) == list(_meps.TASK.features) and train.data.shape == (4, 40)
+    assert list(train.data.columns) == list(
+        _meps.TASK.features
+    ) and train.data.shape == (4, 40)
     assert train.variant == "MEPS"
     assert fetch_meps(subset="test", data_home=tmp_path).target.tolist() == [1]
     assert len(fetch_meps(data_home=tmp_path).target) == 5
@@ -97,7 +122,9 @@ def test_reads_official_files_by_the_recipe(tmp_path, no_network):
         ("K6SUM42", -9, True),
     ],
 )
-def test_keeps_the_rows_that_the_recipe_keeps(tmp_path, no_network, column, value, kept):
+def test_keeps_the_rows_that_the_recipe_keeps(
+    tmp_path, no_network, column, value, kept
+):
     put(tmp_path, 2015, [{column: float(value)}, {}])
     assert len(fetch_meps(subset="train", data_home=tmp_path).target) == 1 + kept
 
@@ -105,11 +132,18 @@ def test_keeps_the_rows_that_the_recipe_keeps(tmp_path, no_network, column, valu
 def test_reads_long_files_in_parts(tmp_path, no_network, monkeypatch):
     monkeypatch.setattr(_meps, "_PART", 50)
     put(tmp_path, 2015, [{"AGE53X": float(i % 90)} for i in range(120)])
-    assert fetch_meps(subset="train", data_home=tmp_path).data["AGE"].tolist() == [i % 90 for i in range(120)]
+    assert fetch_meps(subset="train", data_home=tmp_path).data["AGE"].tolist() == [
+        i % 90 for i in range(120)
+    ]
 
 
-def test_without_files_and_network_the_error_says_what_to_download(tmp_path, no_network):
-    with pytest.raises(OSError, match=r"Download https://meps.ahrq.gov/mepsweb/data_files/pufs/h181ssp.zip") as caught:
+def test_without_files_and_network_the_error_says_what_to_download(
+    tmp_path, no_network
+):
+    with pytest.raises(
+        OSError,
+        match=r"Download https://meps.ahrq.gov/mepsweb/data_files/pufs/h181ssp.zip",
+    ) as caught:
         fetch_meps(data_home=tmp_path)
     assert str(tmp_path / "meps" / "h181ssp.zip") in str(caught.value)
     assert "data use agreement" in str(caught.value)
@@ -118,7 +152,9 @@ def test_without_files_and_network_the_error_says_what_to_download(tmp_path, no_
 def test_a_file_without_a_column_or_without_a_transport_file_is_told(tmp_path):
     path = tmp_path / "h181ssp.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("h181.ssp", write_xport(official_table(2015, [{}]).drop(columns="ASTHDX")))
+        archive.writestr(
+            "h181.ssp", write_xport(official_table(2015, [{}]).drop(columns="ASTHDX"))
+        )
     with pytest.raises(ValueError, match=r"must have the columns \['ASTHDX'\]"):
         _meps.read_official(path, 2015)
     with zipfile.ZipFile(path, "w") as archive:
@@ -129,17 +165,27 @@ def test_a_file_without_a_column_or_without_a_transport_file_is_told(tmp_path):
 
 def test_one_panel_files_are_used_and_labelled(tmp_path, monkeypatch, no_network):
     features = [name if name != "SEX" else "sex" for name in _meps._FEATURES]
-    table = pd.DataFrame([{**dict.fromkeys(features, 1), "race": race, "Probability": race} for race in (1, 0)])
+    table = pd.DataFrame(
+        [
+            {**dict.fromkeys(features, 1), "race": race, "Probability": race}
+            for race in (1, 0)
+        ]
+    )
     panels = {}
     for year, file in _meps._PANELS.items():
         path = tmp_path / file.path
         path.parent.mkdir(exist_ok=True)
         table.to_csv(path, index=False)
-        panels[year] = _files.RemoteFile(file.path, "", hashlib.sha256(path.read_bytes()).hexdigest())
+        panels[year] = _files.RemoteFile(
+            file.path, "", hashlib.sha256(path.read_bytes()).hexdigest()
+        )
     monkeypatch.setattr(_meps, "_PANELS", panels)
     found = fetch_meps(subset="train", data_home=tmp_path)
     assert ONE_PANEL in found.variant
-    assert found.sensitive_features.tolist() == ["White", "Non-White"] and found.target.tolist() == [1, 0]
+    assert found.sensitive_features.tolist() == [
+        "White",
+        "Non-White",
+    ] and found.target.tolist() == [1, 0]
     put(tmp_path, 2015, [{}])  # official files win
     assert ONE_PANEL not in fetch_meps(subset="train", data_home=tmp_path).variant
 

@@ -9,14 +9,20 @@ from sklearn.linear_model import LogisticRegression
 from cape.datasets import make_synthetic
 
 
-@given(st.integers(10, 200), st.lists(st.floats(0, 1), min_size=1, max_size=4), st.integers(0, 5))
+@given(
+    st.integers(10, 200),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+    st.integers(0, 5),
+)
 def test_groups_share_the_rows_and_have_the_prevalences_asked_for(n, prevalences, seed):
     d = make_synthetic(n, prevalences=prevalences, random_state=seed)
     sizes = np.bincount(d.sensitive_features, minlength=len(prevalences))
     assert len(d.data) == n == sizes.sum()
     assert sizes.max() - sizes.min() <= 1
     for group, rho in enumerate(prevalences):
-        assert d.target[d.sensitive_features == group].sum() == round(rho * sizes[group])
+        assert d.target[d.sensitive_features == group].sum() == round(
+            rho * sizes[group]
+        )
 
 
 def test_features_depend_on_the_label_alone():
@@ -34,7 +40,9 @@ def test_features_depend_on_the_label_alone():
 def test_the_classes_overlap():
     """With variances in place of standard deviations they would not, and Table 1 could not come out."""
     d = make_synthetic(5000, random_state=0)
-    assert 0.85 < LogisticRegression().fit(d.data, d.target).score(d.data, d.target) < 0.95
+    assert (
+        0.85 < LogisticRegression().fit(d.data, d.target).score(d.data, d.target) < 0.95
+    )
 
 
 def test_what_comes_back():
@@ -52,8 +60,14 @@ def test_what_comes_back():
     ("arguments", "message"),
     [
         ({"prevalences": (0.5, 1.2)}, r"prevalences must be in \[0, 1\], got 1.2"),
-        ({"prevalences": ()}, "n_samples must be at least the number of groups in prevalences"),
-        ({"n_samples": 1}, "n_samples must be at least the number of groups in prevalences, got 1 for 2"),
+        (
+            {"prevalences": ()},
+            "n_samples must be at least the number of groups in prevalences",
+        ),
+        (
+            {"n_samples": 1},
+            "n_samples must be at least the number of groups in prevalences, got 1 for 2",
+        ),
     ],
 )
 def test_bad_input(arguments, message):

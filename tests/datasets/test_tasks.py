@@ -23,7 +23,14 @@ TABLE = pd.DataFrame(
     {
         "visits": [3, 12, 10, 9, 20, 30],
         "race": ["w", "n", "x", "w", "n", "w"],
-        "date": ["2015-01-01", "2015-02-01", "2015-03-01", "2016-01-01", "2016-02-01", "2017-01-01"],
+        "date": [
+            "2015-01-01",
+            "2015-02-01",
+            "2015-03-01",
+            "2016-01-01",
+            "2016-02-01",
+            "2017-01-01",
+        ],
         "age": [30, 40, 50, 60, -1, 70],
         "sex": ["F", "M", "F", "M", "F", "M"],
         "charge": ["a", "b", "c", "d", "e", None],
@@ -47,10 +54,14 @@ def test_filters_leave_out_other_groups_low_values_missing_values_and_other_peri
 
 
 def test_an_unknown_period_is_an_error():
-    with pytest.raises(ValueError, match="subset must be one of 'all', 'train', 'test', got 'valid'"):
+    with pytest.raises(
+        ValueError, match="subset must be one of 'all', 'train', 'test', got 'valid'"
+    ):
         read_task(TASK, TABLE, "valid")
 
 
 def test_a_table_without_a_column_is_an_error_that_names_it():
-    with pytest.raises(ValueError, match=r"table of visits must have the columns \['age', 'charge'\]"):
+    with pytest.raises(
+        ValueError, match=r"table of visits must have the columns \['age', 'charge'\]"
+    ):
         read_task(TASK, TABLE.drop(columns=["charge", "age"]))

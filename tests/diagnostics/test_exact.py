@@ -9,14 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom, binom, norm
 
+from cape._group_model import GroupModel
+from cape._shift_test import holm
 from cape.adaptation import Adaptation, GroupAdaptation
-from cape.assumption import holm
 from cape.diagnostics import ExpectedPerformance, Recommendation, compare_expected
-from cape.diagnostics._expected import ExpectedPair, GroupExpected, _central, _draw_called, _expect_pe
+from cape.diagnostics._expected import (
+    ExpectedPair,
+    GroupExpected,
+    _central,
+    _draw_called,
+    _expect_pe,
+)
 from cape.diagnostics._moved import _p_value
 from cape.diagnostics._recommend import _draw_batches, _summary
 from cape.diagnostics._rows_needed import _needed
-from cape.group import GroupModel
 from cape.histogram import ScoreHistogram, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.quantify._base import Moments, moment_interval
@@ -40,24 +46,35 @@ def model(positives, negatives, quantifier="acc"):
 def two_shares(k, n, k_, n_):
     """Two-sided p-value of equal shares, the variance taken from the second sample alone."""
     share = k_ / n_
-    return 2 * norm.sf(abs(k / n - share) / np.sqrt(share * (1 - share) * (1 / n + 1 / n_)))
+    return 2 * norm.sf(
+        abs(k / n - share) / np.sqrt(share * (1 - share) * (1 / n + 1 / n_))
+    )
 
 
 @given(st.lists(st.integers(0, 50), min_size=4, max_size=4).filter(any))
 def test_counting_above_a_half_moves_as_a_test_of_two_shares(batch):
     found = _p_value(model([5, 10, 25, 40], [60, 40, 15, 5]), of(batch))
-    assert found == pytest.approx(two_shares(batch[2] + batch[3], sum(batch), 85, 200), abs=1e-12)
+    assert found == pytest.approx(
+        two_shares(batch[2] + batch[3], sum(batch), 85, 200), abs=1e-12
+    )
 
 
 def test_a_batch_like_training_has_not_moved_and_a_farther_one_has_more():
     trained = model([5, 10, 25, 40], [60, 40, 15, 5], "spa")
     training = np.array([65, 50, 40, 45])
     assert _p_value(trained, of(training)) == pytest.approx(1)
-    towards = [_p_value(trained, of(training + k * np.array([-6, -2, 2, 6]))) for k in range(8)]
+    towards = [
+        _p_value(trained, of(training + k * np.array([-6, -2, 2, 6]))) for k in range(8)
+    ]
     assert (np.diff(towards) < 0).all()
-    away = [_p_value(trained, of(training + k * np.array([6, 2, -2, -6]))) for k in range(7)]
+    away = [
+        _p_value(trained, of(training + k * np.array([6, 2, -2, -6]))) for k in range(7)
+    ]
     assert away == pytest.approx(towards[:7])
-    louder = [_p_value(trained, of(factor * (training + np.array([0, 0, 0, 20])))) for factor in (1, 2, 10)]
+    louder = [
+        _p_value(trained, of(factor * (training + np.array([0, 0, 0, 20]))))
+        for factor in (1, 2, 10)
+    ]
     assert (np.diff(louder) < 0).all()
 
 
@@ -65,15 +82,22 @@ def test_a_batch_like_training_has_not_moved_and_a_farther_one_has_more():
 def test_swapping_the_classes_does_not_change_what_has_moved(quantifier):
     positives, negatives, batch = [5, 10, 25, 40], [60, 40, 15, 5], of([9, 8, 7, 12])
     swapped = _p_value(model(negatives, positives, quantifier), batch)
-    assert _p_value(model(positives, negatives, quantifier), batch) == pytest.approx(swapped, abs=1e-9)
+    assert _p_value(model(positives, negatives, quantifier), batch) == pytest.approx(
+        swapped, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("row", range(4))
-@pytest.mark.parametrize("quantifier", sorted(set(QUANTIFIERS) - {"hdy", "dys"}))  # which need other edges
+@pytest.mark.parametrize(
+    "quantifier", sorted(set(QUANTIFIERS) - {"hdy", "dys"})
+)  # which need other edges
 def test_one_row_is_no_sign_of_a_move(quantifier, row):
     batch = np.zeros(4, dtype=int)
     batch[row] = 1
-    assert _p_value(model([20, 30, 60, 90], [90, 60, 30, 20], quantifier), of(batch)) > 0.05
+    assert (
+        _p_value(model([20, 30, 60, 90], [90, 60, 30, 20], quantifier), of(batch))
+        > 0.05
+    )
 
 
 @pytest.mark.parametrize("n", [30, 200, 1000])
@@ -84,7 +108,9 @@ def test_the_level_of_the_count_is_that_of_the_binomial(n):
     """
     trained = model(np.array([0, 3, 0, 7]) * 10**7, np.array([0, 7, 0, 3]) * 10**7)
     chance = binom(n, 0.5).pmf(np.arange(n + 1))
-    rejected = np.array([_p_value(trained, of([0, n - k, 0, k])) < 0.1 for k in range(n + 1)])
+    rejected = np.array(
+        [_p_value(trained, of([0, n - k, 0, k])) < 0.1 for k in range(n + 1)]
+    )
     assert chance[rejected].sum() == pytest.approx(0.1, abs=2 * chance[~rejected][0])
 
 
@@ -93,10 +119,14 @@ def test_holm_follows_its_definition_in_any_order(p_values, random):
     """The k-th smallest of m is multiplied by m - k + 1, and none is below one that was smaller."""
     m = len(p_values)
     ranked = sorted(p_values)
-    steps = np.minimum(np.maximum.accumulate([(m - k) * p for k, p in enumerate(ranked)]), 1)
+    steps = np.minimum(
+        np.maximum.accumulate([(m - k) * p for k, p in enumerate(ranked)]), 1
+    )
     shuffled = random.sample(p_values, m)
     for p, adjusted in zip(shuffled, holm(shuffled), strict=True):
-        assert adjusted in [pytest.approx(step) for q, step in zip(ranked, steps, strict=True) if q == p]
+        assert adjusted in [
+            pytest.approx(step) for q, step in zip(ranked, steps, strict=True) if q == p
+        ]
     assert min(holm(p_values)) == pytest.approx(min(1, m * min(p_values)))
 
 
@@ -107,7 +137,9 @@ def test_rows_called_positive_are_beta_binomial(called, others, new):
 
     At any point the share of 4000 draws below it is within five standard errors, 5 sqrt(.25 / 4000) = .04.
     """
-    drawn = _draw_called(called, called + others, np.full(4000, new), np.random.default_rng(called))
+    drawn = _draw_called(
+        called, called + others, np.full(4000, new), np.random.default_rng(called)
+    )
     points = np.unique(drawn)
     exact = betabinom(new, called + 0.5, others + 0.5)
     below = (drawn[:, None] <= points).mean(axis=0)
@@ -137,7 +169,9 @@ def test_expected_pe_worked_by_hand():
     for pair, pe in ((("a", "b"), 1 / 10), (("b", "a"), 1 / 3)):
         found = _expect_pe(*pair, adaptation, draws)
         assert (found.pe, found.pe_low, found.pe_high) == pytest.approx((pe, pe, pe))
-    wide = _expect_pe("a", "b", adaptation, {"a": np.linspace(0.1, 0.4, 50), "b": np.full(50, 0.4)})
+    wide = _expect_pe(
+        "a", "b", adaptation, {"a": np.linspace(0.1, 0.4, 50), "b": np.full(50, 0.4)}
+    )
     assert wide.pe_low == 0 and wide.pe_high == pytest.approx(0.4, abs=0.04)
 
 
@@ -147,9 +181,13 @@ def test_pe_relative_to_a_group_without_positives_is_unknown(without):
     draws = {"a": np.full(9, 0.2), "b": np.full(9, without[0])}
     found = _expect_pe("a", "b", adaptation, draws)
     assert np.isnan(found.pe) and (found.pe_low, found.pe_high) == (0, np.inf)
-    assert _expect_pe("b", "a", adaptation, draws).pe == pytest.approx(abs(without[0] / 0.2 - without[1] / 0.3))
+    assert _expect_pe("b", "a", adaptation, draws).pe == pytest.approx(
+        abs(without[0] / 0.2 - without[1] / 0.3)
+    )
     content = ExpectedPerformance({}, (found,), 0.9).to_dict()["pairs"]
-    assert json.loads(json.dumps(content)) == [{"group": "a", "other": "b", "pe": None, "pe_low": 0, "pe_high": None}]
+    assert json.loads(json.dumps(content)) == [
+        {"group": "a", "other": "b", "pe": None, "pe_low": 0, "pe_high": None}
+    ]
 
 
 def test_expected_and_observed_stand_side_by_side_for_any_groups():
@@ -157,25 +195,46 @@ def test_expected_and_observed_stand_side_by_side_for_any_groups():
     expected = GroupExpected(5, 0.4, 0.3, 0.5, 0.1, 0.0, 0.3, 0.6, 0.6, 0.6, True)
     groups = {("x", 1): expected, ("y", 2): expected}
     found = compare_expected(
-        ExpectedPerformance(groups, (ExpectedPair(("x", 1), ("y", 2), 0.1, 0.0, 0.2),), 0.95),
+        ExpectedPerformance(
+            groups, (ExpectedPair(("x", 1), ("y", 2), 0.1, 0.0, 0.2),), 0.95
+        ),
         [0, 0, 1, 1, 1, 0, 1],
         [1, 0, 0, 1, 1, 0, 1],
         sensitive_features=pd.DataFrame({"a": list("xxxxxyy"), "b": [1] * 5 + [2] * 2}),
     )
     assert found["observed"].tolist() == pytest.approx([1 / 2, 1 / 3, 3 / 5, 0, 0, 1])
-    assert found["inside"].tolist() == [True, False, True, False, True, False]  # both ends belong to an interval
+    assert found["inside"].tolist() == [
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]  # both ends belong to an interval
     assert found.index.tolist()[:2] == [("x, 1", "fpr"), ("x, 1", "fnr")]
 
 
 @settings(max_examples=15)
-@given(st.floats(0, 1), st.floats(0.03, 0.6), st.floats(0.5, 0.99), st.sampled_from(["spa", "acc", "emq", "histogram"]))
+@given(
+    st.floats(0, 1),
+    st.floats(0.03, 0.6),
+    st.floats(0.5, 0.99),
+    st.sampled_from(["spa", "acc", "emq", "histogram"]),
+)
 def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
     trained = model([50, 100, 250, 400], [600, 400, 150, 50], quantifier)
     rows, narrowest = _needed(trained, rho, width, level)
-    t, f = (Moments.of(trained.quantifier._statistic(h, rho), h) for h in (trained.positives, trained.negatives))
+    t, f = (
+        Moments.of(trained.quantifier._statistic(h, rho), h)
+        for h in (trained.positives, trained.negatives)
+    )
 
     def width_of(n):
-        return -np.subtract(*moment_interval(t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, n), level))
+        return -np.subtract(
+            *moment_interval(
+                t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, n), level
+            )
+        )
 
     assert narrowest == pytest.approx(width_of(np.inf))
     if np.isinf(rows):
@@ -187,7 +246,9 @@ def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
 
 def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
     """n = (2 z / width)^2 times the variance within classes over the squared distance of their means."""
-    trained = model(np.array([1, 2, 3, 4]) * 10**10, np.array([4, 3, 2, 1]) * 10**10, "acc")
+    trained = model(
+        np.array([1, 2, 3, 4]) * 10**10, np.array([4, 3, 2, 1]) * 10**10, "acc"
+    )
     z = norm.ppf(0.975)
     for width in (0.1, 0.02):
         within = 0.7 * 0.3  # three in ten of either class are on the wrong side
@@ -198,22 +259,35 @@ def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
 
 @pytest.mark.filterwarnings("ignore:the scores cannot tell the classes apart")
 def test_scores_that_tell_nothing_never_have_rows_enough():
-    assert _needed(model([5, 5, 5, 5], [5, 5, 5, 5], "spa"), 0.5, 0.9, 0.5) == (np.inf, 1.0)
+    assert _needed(model([5, 5, 5, 5], [5, 5, 5, 5], "spa"), 0.5, 0.9, 0.5) == (
+        np.inf,
+        1.0,
+    )
 
 
 def test_a_summary_of_batches_leaves_out_what_is_undefined():
     found = _summary(np.array([[0.1, 1.0], [0.2, np.nan], [0.6, 3.0]]))
     assert found["pd"] == pytest.approx(0.3) and found["pe"] == pytest.approx(2.0)
-    assert found["pd_error"] == pytest.approx(np.sqrt(0.07 / 3)) and found["pe_error"] == pytest.approx(1.0)
+    assert found["pd_error"] == pytest.approx(np.sqrt(0.07 / 3)) and found[
+        "pe_error"
+    ] == pytest.approx(1.0)
     assert found["batches"] == 3
     alone = _summary(np.array([[0.1, np.nan]]))
-    assert alone["pd"] == 0.1 and np.isnan([alone["pd_error"], alone["pe"], alone["pe_error"]]).all()
+    assert (
+        alone["pd"] == 0.1
+        and np.isnan([alone["pd_error"], alone["pe"], alone["pe_error"]]).all()
+    )
 
 
 def test_the_best_is_the_least_of_its_batch_size_and_what_is_undefined_is_none():
     index = pd.MultiIndex.from_product([[50, 100], ["threshold"], ["cc", "spa"]])
     index.names = ["batch_size", "pool", "quantifier"]
-    values = {"pd": [0.3, 0.1, 0.2, 0.4], "pd_error": 0.01, "pe": [1.0, 2.0, 4.0, 3.0], "pe_error": np.nan}
+    values = {
+        "pd": [0.3, 0.1, 0.2, 0.4],
+        "pd_error": 0.01,
+        "pe": [1.0, 2.0, 4.0, 3.0],
+        "pe_error": np.nan,
+    }
     found = Recommendation(pd.DataFrame({**values, "batches": 5}, index=index))
     assert found.best()["quantifier"].tolist() == ["spa", "cc"]
     assert found.best("pe")["quantifier"].tolist() == ["cc", "spa"]
@@ -224,13 +298,23 @@ def test_the_best_is_the_least_of_its_batch_size_and_what_is_undefined_is_none()
 @settings(max_examples=10)
 @given(st.integers(1, 5), st.integers(1, 60), st.integers(0, 2**31))
 def test_batches_are_drawn_from_held_out_rows_of_every_group(n_groups, size, seed):
-    codes, positive = np.repeat(np.arange(n_groups), 20), np.tile([True, False], 10 * n_groups)
+    codes, positive = (
+        np.repeat(np.arange(n_groups), 20),
+        np.tile([True, False], 10 * n_groups),
+    )
     held_out = np.flatnonzero(np.arange(len(codes)) % 20 < 12)
-    batches = list(_draw_batches(held_out, codes, positive, (size, 7), 3, np.random.RandomState(seed)))
+    batches = list(
+        _draw_batches(
+            held_out, codes, positive, (size, 7), 3, np.random.RandomState(seed)
+        )
+    )
     assert [n for n, _ in batches] == [size] * 3 + [7] * 3
     for n, rows in batches:
         assert set(rows) <= set(held_out)
         assert np.bincount(codes[rows], minlength=n_groups).tolist() == [n] * n_groups
         for code in range(n_groups):
             share = positive[rows][codes[rows] == code].mean()
-            assert min(abs(share - rho) for rho in (0.1, 0.3, 0.5, 0.7, 0.9)) <= 0.5 / n + 1e-9
+            assert (
+                min(abs(share - rho) for rho in (0.1, 0.3, 0.5, 0.7, 0.9))
+                <= 0.5 / n + 1e-9
+            )

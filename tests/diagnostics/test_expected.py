@@ -19,25 +19,50 @@ def look(clf, X, z):
     return evidence, clf.adapt(evidence=evidence)
 
 
-@pytest.mark.parametrize(("pool", "quantifier"), [("threshold", "spa"), ("resampled", "histogram")])
+@pytest.mark.parametrize(
+    ("pool", "quantifier"), [("threshold", "spa"), ("resampled", "histogram")]
+)
 def test_intervals_hold_their_level_on_labels_that_come_later(pool, quantifier):
     inside = {metric: [] for metric in METRICS}
     pairs = []
     for seed in range(8):
         d = make_synthetic(900, random_state=seed)
-        clf = CapeClassifier(LogisticRegression(), pool=pool, quantifier=quantifier, cv=5, random_state=seed)
+        clf = CapeClassifier(
+            LogisticRegression(),
+            pool=pool,
+            quantifier=quantifier,
+            cv=5,
+            random_state=seed,
+        )
         clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
         for n, prevalences in ((120, (0.2, 0.7)), (600, (0.5, 0.35))):
             for k in range(3):
-                new = make_synthetic(n, prevalences=prevalences, random_state=1000 * k + seed)
-                evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
-                adaptation = clf.adapt(evidence=evidence) if k == 0 else quietly(clf, evidence)
-                y_pred = clf.predict(new.data, sensitive_features=new.sensitive_features, adaptation=adaptation)
+                new = make_synthetic(
+                    n, prevalences=prevalences, random_state=1000 * k + seed
+                )
+                evidence = clf.evidence(
+                    new.data, sensitive_features=new.sensitive_features
+                )
+                adaptation = (
+                    clf.adapt(evidence=evidence) if k == 0 else quietly(clf, evidence)
+                )
+                y_pred = clf.predict(
+                    new.data,
+                    sensitive_features=new.sensitive_features,
+                    adaptation=adaptation,
+                )
                 expected = expected_performance(clf, evidence, adaptation, n_draws=400)
-                both = compare_expected(expected, new.target, y_pred, sensitive_features=new.sensitive_features)
+                both = compare_expected(
+                    expected,
+                    new.target,
+                    y_pred,
+                    sensitive_features=new.sensitive_features,
+                )
                 for metric in METRICS:
                     inside[metric] += both.xs(metric, level="metric")["inside"].tolist()
-                pe = proportional_equality_matrix(new.target, y_pred, sensitive_features=new.sensitive_features)
+                pe = proportional_equality_matrix(
+                    new.target, y_pred, sensitive_features=new.sensitive_features
+                )
                 low, high = expected.pairs().loc[(0, 1), ["pe_low", "pe_high"]]
                 pairs.append(low <= pe.loc[0, 1] <= high)
     for metric, values in inside.items():
@@ -60,7 +85,9 @@ def test_table_pairs_and_dict(fitted, batch):
     expected = expected_performance(clf, *look(clf, batch.X, batch.z))
     table = expected.table()
     for metric in METRICS:
-        assert (table[f"{metric}_low"] <= table[metric]).all() and (table[metric] <= table[f"{metric}_high"]).all()
+        assert (table[f"{metric}_low"] <= table[metric]).all() and (
+            table[metric] <= table[f"{metric}_high"]
+        ).all()
     assert table["known"].all() and table["rows"].tolist() == [100, 100]
     assert list(expected.pairs().index) == [(0, 1), (1, 0)]
     content = json.loads(json.dumps(expected.to_dict(), allow_nan=False))
@@ -73,7 +100,9 @@ def test_table_pairs_and_dict(fitted, batch):
 def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
     """With three rows a class left out of the bag, nothing is known of a member."""
     d = make_synthetic(60, random_state=0)
-    clf = CapeClassifier(LogisticRegression(), prevalences=[0.02, 0.98], cv=2, random_state=0).fit(d.data, d.target)
+    clf = CapeClassifier(
+        LogisticRegression(), prevalences=[0.02, 0.98], cv=2, random_state=0
+    ).fit(d.data, d.target)
     evidence = clf.evidence(d.data)
     rates = clf.models_["everyone"].pool.rates
     adaptation = clf.adapt(evidence=evidence)
@@ -83,8 +112,13 @@ def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
     assert not found.known and np.isnan(found.accuracy)
     assert (found.accuracy_low, found.accuracy_high) == (0.0, 1.0)
     unknown = "fpr" if np.isnan(rates.fpr[member]) else "fnr"
-    assert (getattr(found, f"{unknown}_low"), getattr(found, f"{unknown}_high")) == (0.0, 1.0)
-    assert json.dumps(expected_performance(clf, evidence, adaptation).to_dict(), allow_nan=False)
+    assert (getattr(found, f"{unknown}_low"), getattr(found, f"{unknown}_high")) == (
+        0.0,
+        1.0,
+    )
+    assert json.dumps(
+        expected_performance(clf, evidence, adaptation).to_dict(), allow_nan=False
+    )
 
 
 def test_labels_must_have_the_expected_groups(fitted, batch):

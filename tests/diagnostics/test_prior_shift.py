@@ -22,41 +22,74 @@ def test_level_and_power_on_the_papers_generator():
     level, power = [], []
     for seed in range(24):
         X, y, z = data(1600, (0.5, 0.5), seed)
-        clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=5, random_state=seed)
+        clf = CapeClassifier(
+            LogisticRegression(), pool="threshold", cv=5, random_state=seed
+        )
         clf.fit(X, y, sensitive_features=z)
         for prevalences in ((0.2, 0.8), (0.5, 0.3)):
             X, _, z = data(1000, prevalences, 1000 + seed)
-            level += prior_shift_test(clf, X, sensitive_features=z).table()["p_value"].tolist()
-            power += prior_shift_test(clf, X + np.array([0, 5]), sensitive_features=z).table()["p_value"].tolist()
+            level += (
+                prior_shift_test(clf, X, sensitive_features=z)
+                .table()["p_value"]
+                .tolist()
+            )
+            power += (
+                prior_shift_test(clf, X + np.array([0, 5]), sensitive_features=z)
+                .table()["p_value"]
+                .tolist()
+            )
     assert 0 < np.mean(np.array(level) < 0.05) < 0.13  # 96 tests
     assert np.mean(np.array(power) < 0.05) > 0.5
 
 
 def test_level_of_boosting_with_folds():
-    learner = HistGradientBoostingClassifier(max_iter=15, max_leaf_nodes=6, min_samples_leaf=10)
+    learner = HistGradientBoostingClassifier(
+        max_iter=15, max_leaf_nodes=6, min_samples_leaf=10
+    )
     folds, refit = [], []
     for seed in range(14):
         X, y, z = data(400, (0.5, 0.5), seed)
         X_new, _, z_new = data(600, (0.3, 0.7), 1000 + seed)
         for found, scores in ((folds, "folds"), (refit, "refit")):
-            clf = CapeClassifier(learner, pool="threshold", cv=5, scores=scores, random_state=seed)
+            clf = CapeClassifier(
+                learner, pool="threshold", cv=5, scores=scores, random_state=seed
+            )
             clf.fit(X, y, sensitive_features=z)
             tested = prior_shift_test(clf, X_new, sensitive_features=z_new)
             assert tested.sound == (scores == "folds")
             found += tested.table()["p_value"].tolist()
-    assert np.mean(np.array(folds) < 0.05) < 0.2  # 28 tests; the long run is benchmarks/shift_test.py
+    assert (
+        np.mean(np.array(folds) < 0.05) < 0.2
+    )  # 28 tests; the long run is benchmarks/shift_test.py
     assert np.mean(np.array(refit) < 0.05) > np.mean(np.array(folds) < 0.05)
 
 
 @pytest.fixture
 def tested(fitted, batch):
-    return prior_shift_test(fitted(pool="threshold"), batch.X + np.array([25, 0]), sensitive_features=batch.z)
+    return prior_shift_test(
+        fitted(pool="threshold"),
+        batch.X + np.array([25, 0]),
+        sensitive_features=batch.z,
+    )
 
 
 def test_the_table_and_the_dict_say_the_same(tested):
-    table, content = tested.table(), json.loads(json.dumps(tested.to_dict(), allow_nan=False))
-    assert list(table.columns) == ["rows", "p_value", "p_adjusted", "effect", "rejected", "tested", "sound"]
-    assert table["p_value"].tolist() == [entry["p_value"] for entry in content["groups"]]
+    table, content = (
+        tested.table(),
+        json.loads(json.dumps(tested.to_dict(), allow_nan=False)),
+    )
+    assert list(table.columns) == [
+        "rows",
+        "p_value",
+        "p_adjusted",
+        "effect",
+        "rejected",
+        "tested",
+        "sound",
+    ]
+    assert table["p_value"].tolist() == [
+        entry["p_value"] for entry in content["groups"]
+    ]
     assert content["rejected"] and content["sound"] and tested.rejected
     assert (table["p_adjusted"] >= table["p_value"]).all()
     assert (table["effect"] > 0.1).all()
@@ -65,14 +98,27 @@ def test_the_table_and_the_dict_say_the_same(tested):
 def test_it_reads_well(tested, fitted, batch):
     assert "0: not a prior shift (p = " in repr(tested)
     assert "of 100 rows unexplained" in repr(tested)
-    calm = prior_shift_test(fitted(pool="threshold"), batch.X, sensitive_features=batch.z)
+    calm = prior_shift_test(
+        fitted(pool="threshold"), batch.X, sensitive_features=batch.z
+    )
     assert "no sign against a prior shift" in repr(calm)
-    few = prior_shift_test(fitted(pool="threshold"), batch.X[:9], sensitive_features=batch.z[:9])
-    assert "too few to test" in repr(few) and not few.rejected and not few.table()["tested"].any()
+    few = prior_shift_test(
+        fitted(pool="threshold"), batch.X[:9], sensitive_features=batch.z[:9]
+    )
+    assert (
+        "too few to test" in repr(few)
+        and not few.rejected
+        and not few.table()["tested"].any()
+    )
 
 
 def test_a_test_that_is_not_sound_says_what_to_do(train, batch):
-    clf = CapeClassifier(HistGradientBoostingClassifier(max_iter=3), pool="threshold", cv=2, random_state=0)
+    clf = CapeClassifier(
+        HistGradientBoostingClassifier(max_iter=3),
+        pool="threshold",
+        cv=2,
+        random_state=0,
+    )
     clf.fit(train.X, train.y, sensitive_features=train.z)
     found = prior_shift_test(clf, batch.X, sensitive_features=batch.z)
     assert not found.sound and not found.table()["sound"].any()
@@ -83,7 +129,9 @@ def test_a_test_that_is_not_sound_says_what_to_do(train, batch):
 def test_evidence_serves_as_well_as_rows(fitted, batch):
     clf = fitted(pool="threshold")
     evidence = clf.evidence(batch.X, sensitive_features=batch.z)
-    assert prior_shift_test(clf, evidence=evidence) == prior_shift_test(clf, batch.X, sensitive_features=batch.z)
+    assert prior_shift_test(clf, evidence=evidence) == prior_shift_test(
+        clf, batch.X, sensitive_features=batch.z
+    )
 
 
 def test_wrong_calls_are_named(fitted, batch):

@@ -29,7 +29,11 @@ def test_every_configuration_has_a_line(found):
     table = found.table()
     assert len(table) == 2 * 2 * 3 and (table["batches"] == 16).all()
     assert table.index.names == ["batch_size", "pool", "quantifier"]
-    assert table["pd"].between(0, 1).all() and (table["pd_error"] > 0).all() and table["pe"].gt(0).all()
+    assert (
+        table["pd"].between(0, 1).all()
+        and (table["pd_error"] > 0).all()
+        and table["pe"].gt(0).all()
+    )
     assert table.loc[50]["pd"].is_monotonic_increasing
 
 
@@ -37,22 +41,47 @@ def test_the_uncorrected_count_is_not_recommended(found):
     best = found.best()
     assert best.index.tolist() == [50, 200]
     assert "cc" not in best["quantifier"].tolist()
-    assert best["pd"].tolist() == found.results["pd"].groupby("batch_size").min().tolist()
-    assert found.best("pe")["pe"].tolist() == found.results["pe"].groupby("batch_size").min().tolist()
+    assert (
+        best["pd"].tolist() == found.results["pd"].groupby("batch_size").min().tolist()
+    )
+    assert (
+        found.best("pe")["pe"].tolist()
+        == found.results["pe"].groupby("batch_size").min().tolist()
+    )
     assert "batches of 200: lowest PD with pool " in repr(found)
-    assert len(json.loads(json.dumps(found.to_dict(), allow_nan=False))["results"]) == 12
+    assert (
+        len(json.loads(json.dumps(found.to_dict(), allow_nan=False))["results"]) == 12
+    )
 
 
 def test_same_seed_same_answer(train):
-    settings = {"sensitive_features": train.z, "estimator": LogisticRegression(), "pools": ("threshold",)}
-    settings |= {"quantifiers": ("spa",), "batch_sizes": (30,), "n_splits": 2, "n_batches": 2, "cv": 2}
+    settings = {
+        "sensitive_features": train.z,
+        "estimator": LogisticRegression(),
+        "pools": ("threshold",),
+    }
+    settings |= {
+        "quantifiers": ("spa",),
+        "batch_sizes": (30,),
+        "n_splits": 2,
+        "n_batches": 2,
+        "cv": 2,
+    }
     first, again = (recommend(train.X, train.y, **settings) for _ in range(2))
     assert first.results.equals(again.results)
-    assert not first.results.equals(recommend(train.X, train.y, random_state=1, **settings).results)
+    assert not first.results.equals(
+        recommend(train.X, train.y, random_state=1, **settings).results
+    )
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"quantifiers": ("best",)}, {"pools": ("deep",)}, {"batch_sizes": (0,)}, {"batch_sizes": ()}]
+    "wrong",
+    [
+        {"quantifiers": ("best",)},
+        {"pools": ("deep",)},
+        {"batch_sizes": (0,)},
+        {"batch_sizes": ()},
+    ],
 )
 def test_wrong_settings_are_named(train, wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):

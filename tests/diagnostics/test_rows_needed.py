@@ -18,9 +18,13 @@ def test_so_many_rows_give_that_width(fitted, quantifier):
         widths = []
         for _ in range(20):
             k = round(rho * n)
-            counts = random.multinomial(k, model.positives.shares) + random.multinomial(n - k, model.negatives.shares)
+            counts = random.multinomial(k, model.positives.shares) + random.multinomial(
+                n - k, model.negatives.shares
+            )
             centres = (model.positives + model.negatives).centres
-            batch = ScoreHistogram(model.edges, counts, np.rint(counts * centres * 2**32).astype(np.int64))
+            batch = ScoreHistogram(
+                model.edges, counts, np.rint(counts * centres * 2**32).astype(np.int64)
+            )
             low, high = model.quantifier.interval(batch)
             widths.append(high - low)
         assert np.mean(widths) == pytest.approx(width, rel=0.25)
@@ -36,7 +40,9 @@ def test_narrower_needs_more_and_training_sets_a_limit(fitted):
     assert (rows_needed(clf, 0.3, prevalence=0.5)["rows"] <= table["rows"]).all()
 
 
-@pytest.mark.parametrize(("name", "value"), [("width", 0), ("width", 1.5), ("level", 1), ("prevalence", -1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("width", 0), ("width", 1.5), ("level", 1), ("prevalence", -1)]
+)
 def test_wrong_numbers_are_named(fitted, name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         rows_needed(fitted(pool="threshold"), **{"width": 0.1, name: value})

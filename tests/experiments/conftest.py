@@ -7,7 +7,15 @@ import pytest
 from cape.datasets import make_synthetic
 from cape.experiments import Problem, compare_methods, published
 
-METHODS = ["CAPE-D", "CAPE-1", "CAPE threshold", "Max_Acc", "Always positive", "Reweigh", "AD"]
+METHODS = [
+    "CAPE-D",
+    "CAPE-1",
+    "CAPE threshold",
+    "Max_Acc",
+    "Always positive",
+    "Reweigh",
+    "AD",
+]
 
 
 def small_problem(**changes):
@@ -34,4 +42,6 @@ def small_problem(**changes):
 
 @pytest.fixture(scope="session")
 def compared():
-    return compare_methods(small_problem(), methods=METHODS, seeds=2, learner="logistic")
+    return compare_methods(
+        small_problem(), methods=METHODS, seeds=2, learner="logistic"
+    )

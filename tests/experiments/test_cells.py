@@ -32,7 +32,9 @@ def note(folder, name):
 
 
 def cells_of(folder, names):
-    return [Cell(name, {"name": name}, partial(note, str(folder), name)) for name in names]
+    return [
+        Cell(name, {"name": name}, partial(note, str(folder), name)) for name in names
+    ]
 
 
 def traces(folder):
@@ -50,7 +52,12 @@ def test_results_come_in_order_and_finished_cells_are_not_done_again(tmp_path):
 
 def test_parallel_work_gives_the_same(tmp_path):
     cells = cells_of(tmp_path, ["a", "b", "c", "d"])
-    assert [result["name"] for result in run_cells(cells, n_jobs=2)] == ["a", "b", "c", "d"]
+    assert [result["name"] for result in run_cells(cells, n_jobs=2)] == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
@@ -63,7 +70,11 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_cells(cells, tmp_path / "cells", on_step=stop)
     assert traces(tmp_path) == ["a", "b"]
-    assert [result["name"] for result in run_cells(cells, tmp_path / "cells")] == ["a", "b", "c"]
+    assert [result["name"] for result in run_cells(cells, tmp_path / "cells")] == [
+        "a",
+        "b",
+        "c",
+    ]
     assert traces(tmp_path) == ["a", "b", "c"]
     assert not list((tmp_path / "cells").glob("*.part"))
 
@@ -90,7 +101,9 @@ def test_a_cell_of_another_version_is_not_reused(tmp_path, monkeypatch):
     assert traces(tmp_path) == ["a", "a"]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", json.dumps({"key": "else", "result": {}})])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", json.dumps({"key": "else", "result": {}})]
+)
 def test_a_damaged_cell_is_done_again(tmp_path, content):
     cells = cells_of(tmp_path, ["a"])
     first = run_cells(cells, tmp_path / "cells")
@@ -102,12 +115,21 @@ def test_a_damaged_cell_is_done_again(tmp_path, content):
 def test_progress_counts_what_was_there_already(tmp_path):
     run_cells(cells_of(tmp_path, ["a", "b"]), tmp_path / "cells")
     steps = []
-    run_cells(cells_of(tmp_path, ["a", "b", "c"]), tmp_path / "cells", on_step=lambda *step: steps.append(step))
+    run_cells(
+        cells_of(tmp_path, ["a", "b", "c"]),
+        tmp_path / "cells",
+        on_step=lambda *step: steps.append(step),
+    )
     assert steps == [("", 2, 3), ("c", 3, 3)]
 
 
 def test_a_digest_sees_values_names_and_order_of_columns():
     table = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     assert digest(table) == digest(table.copy())
-    others = [table.rename(columns={"a": "c"}), table[["b", "a"]], table.assign(a=[1, 3]), table.iloc[::-1]]
+    others = [
+        table.rename(columns={"a": "c"}),
+        table[["b", "a"]],
+        table.assign(a=[1, 3]),
+        table.iloc[::-1],
+    ]
     assert len({digest(table), *map(digest, others)}) == 5

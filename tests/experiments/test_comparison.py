@@ -40,11 +40,17 @@ def test_the_quantifier_of_the_table_is_the_classifiers_own(compared):
     for seed in range(2):
         clf = CapeClassifier(make_learner("logistic"), random_state=seed)
         clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-        estimates.append(clf.adapt(problem.X_test, sensitive_features=problem.z_test).table()["estimate"])
+        estimates.append(
+            clf.adapt(problem.X_test, sensitive_features=problem.z_test).table()[
+                "estimate"
+            ]
+        )
     spa = next(row for row in compared["quantifiers"] if row["quantifier"] == "spa")
     assert spa["mean"] == pytest.approx(np.mean(estimates, axis=0).tolist())
     assert spa["printed"] == [0.592, 0.644]
-    assert [row["printed"] for row in compared["quantifiers"] if row["quantifier"] != "spa"] == [None] * 7
+    assert [
+        row["printed"] for row in compared["quantifiers"] if row["quantifier"] != "spa"
+    ] == [None] * 7
 
 
 def test_always_positive_is_as_the_paper_says(compared):
@@ -54,7 +60,10 @@ def test_always_positive_is_as_the_paper_says(compared):
 
 
 def test_methods_without_chance_run_once(compared):
-    assert [row_of(compared, name)["seeds"] for name in ("Max_Acc", "Always positive", "Reweigh")] == [1, 1, 1]
+    assert [
+        row_of(compared, name)["seeds"]
+        for name in ("Max_Acc", "Always positive", "Reweigh")
+    ] == [1, 1, 1]
 
 
 @pytest.mark.skipif(not missing_packages("AD"), reason="tensorflow is installed")
@@ -88,14 +97,24 @@ class Curious:
 
 
 def test_a_method_that_fails_shows_its_error_and_the_table_goes_on(monkeypatch):
-    monkeypatch.setitem(METHODS, "Broken", Method("post", lambda learner, seed, label: Broken(), "", random=False))
-    found = compare_methods(small_problem(), methods=["Broken", "Max_Acc"], seeds=1, learner="logistic")
+    monkeypatch.setitem(
+        METHODS,
+        "Broken",
+        Method("post", lambda learner, seed, label: Broken(), "", random=False),
+    )
+    found = compare_methods(
+        small_problem(), methods=["Broken", "Max_Acc"], seeds=1, learner="logistic"
+    )
     assert found["rows"][0]["status"] == "failed: RuntimeError: out of luck"
     assert found["rows"][1]["status"] == "ok"
 
 
 def test_a_method_gets_test_rows_and_groups_and_nothing_else(monkeypatch):
-    monkeypatch.setitem(METHODS, "Curious", Method("post", lambda learner, seed, label: Curious(), "", random=False))
+    monkeypatch.setitem(
+        METHODS,
+        "Curious",
+        Method("post", lambda learner, seed, label: Curious(), "", random=False),
+    )
     problem = small_problem()
     compare_methods(problem, methods=["Curious"], seeds=1, learner="logistic")
     X, given = Curious.seen[-1]
@@ -115,16 +134,28 @@ def test_predictions_do_not_depend_on_test_labels(compared):
     for name in ("CAPE-D", "CAPE threshold", "Reweigh"):
         for z in (0, 1):
             column = f"predicted_prevalence_{z}"
-            assert row_of(turned, name)["mean"][column] == row_of(compared, name)["mean"][column]
+            assert (
+                row_of(turned, name)["mean"][column]
+                == row_of(compared, name)["mean"][column]
+            )
     assert turned["quantifiers"] == [{**row} for row in compared["quantifiers"]]
 
 
-def test_a_second_run_takes_finished_cells_and_another_setting_does_not(tmp_path, monkeypatch):
-    options = {"methods": ["Max_Acc", "Reweigh"], "seeds": 1, "learner": "logistic", "folder": tmp_path}
+def test_a_second_run_takes_finished_cells_and_another_setting_does_not(
+    tmp_path, monkeypatch
+):
+    options = {
+        "methods": ["Max_Acc", "Reweigh"],
+        "seeds": 1,
+        "learner": "logistic",
+        "folder": tmp_path,
+    }
     first = compare_methods(small_problem(), **options)
     worked = []
     judge = _comparison._judge
-    monkeypatch.setattr(_comparison, "_judge", lambda *given: worked.append(given[1]) or judge(*given))
+    monkeypatch.setattr(
+        _comparison, "_judge", lambda *given: worked.append(given[1]) or judge(*given)
+    )
     again = compare_methods(small_problem(), **options)
     assert worked == [] and again["rows"] == first["rows"]
     compare_methods(small_problem(), **options, favourable="negative")
@@ -138,13 +169,21 @@ def test_a_second_run_takes_finished_cells_and_another_setting_does_not(tmp_path
     ("options", "message"),
     [
         ({"methods": ["Magic"]}, "methods must be one of 'CAPE-D'"),
-        ({"favourable": "best"}, "favourable must be one of 'positive', 'negative', got 'best'"),
-        ({"learner": "forest"}, "learner must be one of 'boosting', 'logistic', got 'forest'"),
+        (
+            {"favourable": "best"},
+            "favourable must be one of 'positive', 'negative', got 'best'",
+        ),
+        (
+            {"learner": "forest"},
+            "learner must be one of 'boosting', 'logistic', got 'forest'",
+        ),
     ],
 )
 def test_bad_settings_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        compare_methods(small_problem(), **{"methods": ["Max_Acc"], "seeds": 1, **options})
+        compare_methods(
+            small_problem(), **{"methods": ["Max_Acc"], "seeds": 1, **options}
+        )
 
 
 def test_tuning_looks_at_training_rows_alone_and_takes_the_least_loss(monkeypatch):

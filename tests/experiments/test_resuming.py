@@ -20,7 +20,10 @@ FACTS = ("date", "wall_seconds", "cell_seconds", "load")
 def numbers(results):
     """All of a run but when it was made and how long it took."""
     kept = {name: value for name, value in results.items() if name not in FACTS}
-    return json.loads(json.dumps(kept), object_hook=lambda found: {k: v for k, v in found.items() if k != "seconds"})
+    return json.loads(
+        json.dumps(kept),
+        object_hook=lambda found: {k: v for k, v in found.items() if k != "seconds"},
+    )
 
 
 class Stopped(Exception):
@@ -48,14 +51,23 @@ def taken(work, **options):
     return steps[0]
 
 
-def test_a_comparison_that_was_stopped_ends_with_the_numbers_of_one_that_was_not(tmp_path):
+def test_a_comparison_that_was_stopped_ends_with_the_numbers_of_one_that_was_not(
+    tmp_path,
+):
     n = 3
     whole = compare_methods(small_problem(), **OPTIONS)
     with pytest.raises(Stopped):
-        compare_methods(small_problem(), **OPTIONS, folder=tmp_path, on_step=stop_after(n))
+        compare_methods(
+            small_problem(), **OPTIONS, folder=tmp_path, on_step=stop_after(n)
+        )
     assert len(list(tmp_path.glob("*.json"))) == n
     steps = []
-    again = compare_methods(small_problem(), **OPTIONS, folder=tmp_path, on_step=lambda *s: steps.append(s[1:]))
+    again = compare_methods(
+        small_problem(),
+        **OPTIONS,
+        folder=tmp_path,
+        on_step=lambda *s: steps.append(s[1:]),
+    )
     assert steps == [(done, 4) for done in range(n, 5)]
     assert numbers(again) == numbers(whole)
 
@@ -67,11 +79,24 @@ def test_more_seeds_keep_those_that_were_done_and_other_learners_do_not(tmp_path
     assert look(seeds=1, learner="logistic") == (2, 2)
     assert look(seeds=3, learner="logistic") == (2, 4)
     half = small_problem().X_test / 2
-    assert taken(partial(compare_methods, small_problem(X_test=half)), **few, seeds=1, learner="logistic") == (0, 2)
+    assert taken(
+        partial(compare_methods, small_problem(X_test=half)),
+        **few,
+        seeds=1,
+        learner="logistic",
+    ) == (0, 2)
 
 
-def test_repetitions_of_the_synthetic_experiment_go_on_and_other_settings_begin_anew(tmp_path):
-    small = {"n_train": 300, "n_test": 200, "prevalences": (0.5,), "folder": tmp_path, "repetitions": 1}
+def test_repetitions_of_the_synthetic_experiment_go_on_and_other_settings_begin_anew(
+    tmp_path,
+):
+    small = {
+        "n_train": 300,
+        "n_test": 200,
+        "prevalences": (0.5,),
+        "folder": tmp_path,
+        "repetitions": 1,
+    }
     run_synthetic(**small)
     assert taken(run_synthetic, **small) == (1, 1)
     assert taken(run_synthetic, **{**small, "repetitions": 3}) == (1, 3)
@@ -84,12 +109,21 @@ def value(x):
 
 
 def test_a_stored_cell_holds_its_key_and_its_result_as_json(tmp_path):
-    cells = [Cell(f"c{x}", {"x": x, "nested": {"b": [1], "a": None}}, partial(value, x)) for x in range(3)]
+    cells = [
+        Cell(f"c{x}", {"x": x, "nested": {"b": [1], "a": None}}, partial(value, x))
+        for x in range(3)
+    ]
     found = run_cells(cells, tmp_path / "new" / "folder")
-    stored = [json.loads(path.read_text()) for path in (tmp_path / "new" / "folder").iterdir()]
+    stored = [
+        json.loads(path.read_text()) for path in (tmp_path / "new" / "folder").iterdir()
+    ]
     assert sorted(entry["name"] for entry in stored) == ["c0", "c1", "c2"]
     for entry in stored:
-        assert json.loads(entry["key"])["x"] == entry["result"]["x"] == found[entry["result"]["x"]]["x"]
+        assert (
+            json.loads(entry["key"])["x"]
+            == entry["result"]["x"]
+            == found[entry["result"]["x"]]["x"]
+        )
         assert "cape" in json.loads(entry["key"])
 
 
@@ -102,6 +136,9 @@ def test_the_order_of_a_key_does_not_matter_and_its_values_do(tmp_path):
 
 def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert [run_cells([Cell("a", {}, partial(value, x))])[0]["x"] for x in (1, 2)] == [1, 2]
+    assert [run_cells([Cell("a", {}, partial(value, x))])[0]["x"] for x in (1, 2)] == [
+        1,
+        2,
+    ]
     assert list(tmp_path.iterdir()) == []
     assert run_cells([]) == []

@@ -8,16 +8,36 @@ from cape.experiments import published
 from cape.experiments._verdicts import synthetic_verdicts, verdicts
 
 PRINTED = published()["table_results"]["compas"]
-BETTER = {"pd_0": 0.01, "pd_1": 0.02, "pe_01": 0.03, "accuracy_0": 0.7, "accuracy_1": 0.72}
+BETTER = {
+    "pd_0": 0.01,
+    "pd_1": 0.02,
+    "pe_01": 0.03,
+    "accuracy_0": 0.7,
+    "accuracy_1": 0.72,
+}
 
 
 def results(**means):
     """A run that found just what is printed, but for ``means``."""
     rows = [
-        {"method": name, "status": "ok", "seeds": 20, "printed": row, "mean": {**row, **means.get(name, {})}}
+        {
+            "method": name,
+            "status": "ok",
+            "seeds": 20,
+            "printed": row,
+            "mean": {**row, **means.get(name, {})},
+        }
         for name, row in copy.deepcopy(PRINTED).items()
     ]
-    rows.append({"method": "CAPE threshold", "status": "ok", "seeds": 20, "printed": None, "mean": BETTER})
+    rows.append(
+        {
+            "method": "CAPE threshold",
+            "status": "ok",
+            "seeds": 20,
+            "printed": None,
+            "mean": BETTER,
+        }
+    )
     return {"same_data": True, "rows": rows}
 
 
@@ -67,14 +87,27 @@ def test_undefined_and_missing_rows_are_left_out():
 
 
 def test_synthetic_verdicts_leave_out_what_is_undefined():
-    row = {"mean": dict.fromkeys(("pd_0", "pd_1", "accuracy_0", "accuracy_1"), 0.1) | {"pe_01": None}}
+    row = {
+        "mean": dict.fromkeys(("pd_0", "pd_1", "accuracy_0", "accuracy_1"), 0.1)
+        | {"pe_01": None}
+    }
     row["sd"] = dict.fromkeys(("accuracy_1", "pd_1"), 0.02) | {"pe_01": None}
-    defined = {"mean": {**row["mean"], "pe_01": 0.3}, "sd": {**row["sd"], "pe_01": 0.001}}
+    defined = {
+        "mean": {**row["mean"], "pe_01": 0.3},
+        "sd": {**row["sd"], "pe_01": 0.001},
+    }
     names = ("CAPE-D", "CAPE threshold", "Max_Acc")
     pairs = [
         {"rho_0": 0.5, "rho_1": 0.1, "methods": dict.fromkeys(names, row)},
         {"rho_0": 0.1, "rho_1": 0.1, "methods": dict.fromkeys(names, defined)},
     ]
-    found = synthetic_verdicts({"pairs": pairs, "printed": published()["table_synthetic"]})
-    assert [v["holds"] for v in found] == [False] * 4  # no better than itself, and a spread of 0.02
-    assert "0.3000 against 0.3000" in found[1]["detail"] and "0.0200" in found[-1]["detail"]
+    found = synthetic_verdicts(
+        {"pairs": pairs, "printed": published()["table_synthetic"]}
+    )
+    assert [v["holds"] for v in found] == [
+        False
+    ] * 4  # no better than itself, and a spread of 0.02
+    assert (
+        "0.3000 against 0.3000" in found[1]["detail"]
+        and "0.0200" in found[-1]["detail"]
+    )

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape._tables import TableError
 from cape.files import Notes, count_file
 from cape.metrics import confusion_by_group
-from cape.tables import TableError
 
 
 @pytest.fixture
@@ -28,14 +28,18 @@ def scored(tmp_path):
 def test_counts_are_those_of_the_metrics(scored, rows):
     path, frame = scored
     counts, labels = count_file(path, label="y", prediction="p", group=["g"], rows=rows)
-    assert counts == confusion_by_group(frame["y"], frame["p"], sensitive_features=frame["g"])
+    assert counts == confusion_by_group(
+        frame["y"], frame["p"], sensitive_features=frame["g"]
+    )
     assert labels == ("0", "1")
 
 
 def test_combinations_and_no_group(scored):
     path, _ = scored
     notes = Notes()
-    counts, _ = count_file(path, label="y", prediction="p", group=["g", "s"], notes=notes)
+    counts, _ = count_file(
+        path, label="y", prediction="p", group=["g", "s"], notes=notes
+    )
     assert list(counts) == [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
     assert [note.endswith("taken as the same group.") for note in notes] == [True]
     assert list(count_file(path, label="y", prediction="p")[0]) == ["everyone"]
@@ -43,10 +47,14 @@ def test_combinations_and_no_group(scored):
 
 def test_the_positive_label(scored, tmp_path):
     path, frame = scored
-    flipped, labels = count_file(path, label="y", prediction="p", group=["g"], positive="0")
+    flipped, labels = count_file(
+        path, label="y", prediction="p", group=["g"], positive="0"
+    )
     straight, _ = count_file(path, label="y", prediction="p", group=["g"])
     assert labels == ("1", "0") and flipped["a"].tp == straight["a"].tn
-    with pytest.raises(TableError, match="the positive label must be '0' or '1', got 'x'"):
+    with pytest.raises(
+        TableError, match="the positive label must be '0' or '1', got 'x'"
+    ):
         count_file(path, label="y", prediction="p", positive="x")
     one = tmp_path / "one.csv"
     frame.assign(y="no", p="no").to_csv(one, index=False)
@@ -62,7 +70,11 @@ def test_the_positive_label(scored, tmp_path):
     ("change", "columns", "words"),
     [
         ({}, {"label": "Y"}, r"no column 'Y'; did you mean 'y'\?"),
-        ({"p": ["0", "1", "maybe"] * 100}, {}, r"two values between them, got 3: '0', '1', 'maybe'"),
+        (
+            {"p": ["0", "1", "maybe"] * 100},
+            {},
+            r"two values between them, got 3: '0', '1', 'maybe'",
+        ),
         ({"g": ["a", None] * 150}, {}, r"column 'g': 150 rows have no value"),
     ],
 )

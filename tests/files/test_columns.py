@@ -6,13 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape._tables import TableError
 from cape.files import Columns, Notes, plain_text
 from cape.files._columns import missing_column
-from cape.tables import TableError
 
-COLUMNS = Columns("y", ("no", "yes"), "text", ("z",), {"n": "number", "t": "text", "d": "date", "f": "flag"})
+COLUMNS = Columns(
+    "y",
+    ("no", "yes"),
+    "text",
+    ("z",),
+    {"n": "number", "t": "text", "d": "date", "f": "flag"},
+)
 FRAME = pd.DataFrame(
-    {"n": [1, 2], "t": ["a", None], "d": pd.to_datetime(["2020-01-01", None]), "f": [True, False], "z": ["1", "2"]}
+    {
+        "n": [1, 2],
+        "t": ["a", None],
+        "d": pd.to_datetime(["2020-01-01", None]),
+        "f": [True, False],
+        "z": ["1", "2"],
+    }
 )
 
 
@@ -20,7 +32,9 @@ def ready(frame, notes=None):
     return COLUMNS.table(frame, "new.csv", Notes() if notes is None else notes)
 
 
-@pytest.mark.parametrize("value", [1, 1.0, "1", "1.0", "1.00", np.int8(1), np.float32(1)])
+@pytest.mark.parametrize(
+    "value", [1, 1.0, "1", "1.0", "1.00", np.int8(1), np.float32(1)]
+)
 def test_one_is_one_however_it_is_written(value):
     assert plain_text(pd.Series([value, value]))[0].tolist() == ["1", "1"]
 
@@ -37,7 +51,9 @@ def test_what_was_changed_is_said_and_missing_stays_missing():
     assert changed == "2.0 is read as 2"
     notes = Notes()
     ready(FRAME.assign(z=[1.0, 2.0]), notes)
-    assert list(notes) == ["group column 'z': 1.0 is read as 1, taken as the same group."]
+    assert list(notes) == [
+        "group column 'z': 1.0 is read as 1, taken as the same group."
+    ]
 
 
 @given(st.lists(st.integers(-(2**40), 2**40) | st.none(), min_size=1, max_size=20))
@@ -53,7 +69,9 @@ def test_order_does_not_matter_and_kinds_are_those_of_training():
     notes = Notes()
     table = ready(FRAME[["z", "f", "d", "t", "n"]], notes)
     assert list(table) == ["n", "t", "d", "f", "z"]
-    assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"] and str(table["t"].dtype) == "str"
+    assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"] and str(
+        table["t"].dtype
+    ) == "str"
     assert list(notes) == []
 
 
@@ -78,13 +96,20 @@ def test_order_does_not_matter_and_kinds_are_those_of_training():
             pd.to_datetime(["2020-01-01", "2020-01-02"]),
             None,
         ),
-        ("f", ["true", "False"], [1.0, 0.0], "holds text here and true or false in training"),
+        (
+            "f",
+            ["true", "False"],
+            [1.0, 0.0],
+            "holds text here and true or false in training",
+        ),
         ("f", [1, 0], [1.0, 0.0], "holds numbers here"),
         ("f", [True, None], [1.0, np.nan], None),
         ("d", [None, None], [pd.NaT, pd.NaT], None),
     ],
 )
-def test_another_type_is_converted_when_harmless_and_said(column, values, expected, words):
+def test_another_type_is_converted_when_harmless_and_said(
+    column, values, expected, words
+):
     notes = Notes()
     found = ready(FRAME.assign(**{column: values}), notes)[column]
     wanted = pd.Series(expected).astype(found.dtype)
@@ -95,12 +120,36 @@ def test_another_type_is_converted_when_harmless_and_said(column, values, expect
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("n", ["1", "many"], r"column 'n': numbers in training, here text such as 'many' \(1 rows\)"),
-        ("n", pd.to_datetime(["2020-01-01"] * 2), r"column 'n': numbers in training, here dates"),
-        ("d", [2019, 2020], r"column 'd': dates in training, here numbers such as '2019'"),
-        ("d", ["soon", "later"], r"column 'd': dates in training, here text such as 'soon' \(2 rows\)"),
-        ("f", [2, 1], r"column 'f': true or false in training, here numbers such as '2'"),
-        ("f", ["maybe", "true"], r"column 'f': true or false in training, here text such as 'maybe'"),
+        (
+            "n",
+            ["1", "many"],
+            r"column 'n': numbers in training, here text such as 'many' \(1 rows\)",
+        ),
+        (
+            "n",
+            pd.to_datetime(["2020-01-01"] * 2),
+            r"column 'n': numbers in training, here dates",
+        ),
+        (
+            "d",
+            [2019, 2020],
+            r"column 'd': dates in training, here numbers such as '2019'",
+        ),
+        (
+            "d",
+            ["soon", "later"],
+            r"column 'd': dates in training, here text such as 'soon' \(2 rows\)",
+        ),
+        (
+            "f",
+            [2, 1],
+            r"column 'f': true or false in training, here numbers such as '2'",
+        ),
+        (
+            "f",
+            ["maybe", "true"],
+            r"column 'f': true or false in training, here text such as 'maybe'",
+        ),
     ],
 )
 def test_another_type_that_would_lose_something_is_an_error(column, values, words):
@@ -109,8 +158,12 @@ def test_another_type_that_would_lose_something_is_an_error(column, values, word
 
 
 def test_missing_columns_suggest_the_nearest_name():
-    assert "did you mean 'Race'?" in str(missing_column("race", ["age", "Race"], "new.csv"))
-    assert "did you mean 'is_recid'?" in str(missing_column("is_recidd", ["age", "is_recid"], "new.csv"))
+    assert "did you mean 'Race'?" in str(
+        missing_column("race", ["age", "Race"], "new.csv")
+    )
+    assert "did you mean 'is_recid'?" in str(
+        missing_column("is_recidd", ["age", "is_recid"], "new.csv")
+    )
     assert "its columns are 'age'" in str(missing_column("quux", ["age"], "new.csv"))
     with pytest.raises(TableError, match=r"new\.csv has no column 't'"):
         COLUMNS.check_names(["n", "d", "f", "z"], "new.csv", Notes())
@@ -127,7 +180,9 @@ def test_extra_columns_are_said_once():
 def test_labels_are_told_apart_and_a_third_is_refused():
     frame = pd.DataFrame({"y": ["yes", "no", None]})
     assert COLUMNS.positive(frame, "new.csv").tolist() == [1, 0, -1]
-    with pytest.raises(TableError, match=r"expected 'no' or 'yes', got 'maybe' in 1 of 2 rows"):
+    with pytest.raises(
+        TableError, match=r"expected 'no' or 'yes', got 'maybe' in 1 of 2 rows"
+    ):
         COLUMNS.positive(pd.DataFrame({"y": ["yes", "maybe"]}), "new.csv")
 
 
@@ -140,12 +195,16 @@ def test_labels_are_told_apart_and_a_third_is_refused():
         (("no", "yes"), "text", ["yes", "no"]),
     ],
 )
-def test_predictions_are_labels_of_the_kind_of_the_training_file(labels, kind, expected):
+def test_predictions_are_labels_of_the_kind_of_the_training_file(
+    labels, kind, expected
+):
     columns = Columns("y", labels, kind, (), {})
     assert columns.as_labels(np.array([True, False])).tolist() == expected
 
 
 def test_what_is_saved_comes_back_and_nonsense_does_not():
     assert Columns.from_dict(COLUMNS.to_dict()) == COLUMNS
-    with pytest.raises(ValueError, match=r"content must be what Columns\.to_dict gives"):
+    with pytest.raises(
+        ValueError, match=r"content must be what Columns\.to_dict gives"
+    ):
         Columns.from_dict({"label": "y"})

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cape._tables import TableError
 from cape.files._kept import KeptRows, row_type
-from cape.tables import TableError
 
 
 @settings(max_examples=30, deadline=None)
@@ -30,12 +30,18 @@ def test_rows_come_back_as_they_went_however_they_are_cut(sizes, n_models, steps
             records["unadapted"] = random.integers(0, 2, size)
             records["scores"] = random.integers(0, 2**32 + 1, (size, n_models))
             groups = [names[i] for i in order]
-            went += [(groups[r["group"]], r["positive"], r["unadapted"], *r["scores"]) for r in records]
+            went += [
+                (groups[r["group"]], r["positive"], r["unadapted"], *r["scores"])
+                for r in records
+            ]
             kept.add(records, groups)
         kept.rewind()
         came = []
         while len(records := kept.take(steps)):
-            came += [(kept.groups[r["group"]], r["positive"], r["unadapted"], *r["scores"]) for r in records]
+            came += [
+                (kept.groups[r["group"]], r["positive"], r["unadapted"], *r["scores"])
+                for r in records
+            ]
     assert came == went
 
 
@@ -46,9 +52,14 @@ def test_the_file_has_no_name(tmp_path):
 
 
 def test_a_full_disk_says_so(monkeypatch):
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
+    monkeypatch.setattr(
+        "tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb", buffering=0)
+    )  # noqa: SIM115
     with (
         KeptRows(None, 1) as kept,
-        pytest.raises(TableError, match="no room for the scores of rows, 14 bytes each: No space left"),
+        pytest.raises(
+            TableError,
+            match="no room for the scores of rows, 14 bytes each: No space left",
+        ),
     ):
         kept.add(np.zeros(1000, row_type(1)), ["a"])

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from cape._tables import TableError
 from cape.files import monitor_files, predict_file
-from cape.tables import TableError
 
 
 def test_each_batch_is_what_it_is_alone(people_folder, people_model):
@@ -20,7 +20,9 @@ def test_each_batch_is_what_it_is_alone(people_folder, people_model):
 
 
 def test_batches_are_read_when_asked_for(people_folder, people_model, tmp_path):
-    found = monitor_files(people_model, [people_folder / "new.csv", tmp_path / "not-there.csv"])
+    found = monitor_files(
+        people_model, [people_folder / "new.csv", tmp_path / "not-there.csv"]
+    )
     assert next(found).rows == 700
     with pytest.raises(FileNotFoundError, match=r"not-there\.csv"):
         next(found)
@@ -33,16 +35,27 @@ def test_a_batch_that_is_no_mixture_is_marked(people_folder, people_model, tmp_p
     assert {found["assumption"] for found in batch.groups} == {"fails"}
 
 
-def test_a_small_batch_and_a_missing_group_are_no_error(people_folder, people_model, tmp_path):
+def test_a_small_batch_and_a_missing_group_are_no_error(
+    people_folder, people_model, tmp_path
+):
     frame = pd.read_csv(people_folder / "new.csv")
     frame[frame.race == "blue"].head(3).to_csv(tmp_path / "small.csv", index=False)
     told = []
-    (batch,) = monitor_files(people_model, [tmp_path / "small.csv"], on_batch=lambda *done: told.append(done))
-    assert [found["assumption"] for found in batch.groups] == ["too few rows"] and batch.pe is None
+    (batch,) = monitor_files(
+        people_model, [tmp_path / "small.csv"], on_batch=lambda *done: told.append(done)
+    )
+    assert [found["assumption"] for found in batch.groups] == [
+        "too few rows"
+    ] and batch.pe is None
     assert told == [("batches", 1)]
 
 
 def test_an_unknown_group_names_the_file(people_folder, people_model, tmp_path):
-    pd.read_csv(people_folder / "new.csv").assign(race="red").to_csv(tmp_path / "red.csv", index=False)
-    with pytest.raises(TableError, match=r"red\.csv has groups that were not in training: 'red' \(700 rows\)"):
+    pd.read_csv(people_folder / "new.csv").assign(race="red").to_csv(
+        tmp_path / "red.csv", index=False
+    )
+    with pytest.raises(
+        TableError,
+        match=r"red\.csv has groups that were not in training: 'red' \(700 rows\)",
+    ):
         list(monitor_files(people_model, [tmp_path / "red.csv"]))

@@ -13,11 +13,20 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape._tables import TableError, read_table
 from cape.diagnostics import prevalence_moved, prior_shift_test
-from cape.files import Columns, Notes, TableModel, count_file, gather_evidence, monitor_files, predict_file, train_file
+from cape.files import (
+    Columns,
+    Notes,
+    TableModel,
+    count_file,
+    gather_evidence,
+    monitor_files,
+    predict_file,
+    train_file,
+)
 from cape.files._model import file_hash, load_model
 from cape.files._reservoir import Reservoir
-from cape.tables import TableError, read_table
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +39,9 @@ def table(n, seed=0, groups=("a", "b", "c")):
     random = np.random.default_rng(seed)
     z = random.choice(groups, n)
     y = (random.random(n) < 0.4).astype(int)
-    return pd.DataFrame({"x": random.normal(size=n) + y, "u": random.normal(size=n), "z": z, "y": y})
+    return pd.DataFrame(
+        {"x": random.normal(size=n) + y, "u": random.normal(size=n), "z": z, "y": y}
+    )
 
 
 TRAIN, NEW = table(300), table(90, seed=1)
@@ -38,13 +49,26 @@ COLUMNS = Columns("y", ("0", "1"), "number", ("z",), {"x": "number", "u": "numbe
 
 
 def model_of(**given):
-    settings = {"cv": 2, "prevalences": 4, "random_state": 0, "group_columns": ["z"], **given}
-    frame = TRAIN.assign(z=TRAIN["z"].where((TRAIN["z"] != "c") | (TRAIN.index < 60), "b"))  # "c" is a small group
-    clf = CapeClassifier(LogisticRegression(), min_group_size=30, small_groups="pooled", **settings)
+    settings = {
+        "cv": 2,
+        "prevalences": 4,
+        "random_state": 0,
+        "group_columns": ["z"],
+        **given,
+    }
+    frame = TRAIN.assign(
+        z=TRAIN["z"].where((TRAIN["z"] != "c") | (TRAIN.index < 60), "b")
+    )  # "c" is a small group
+    clf = CapeClassifier(
+        LogisticRegression(), min_group_size=30, small_groups="pooled", **settings
+    )
     return TableModel(clf.fit(frame.drop(columns="y"), frame["y"]), COLUMNS, {})
 
 
-@pytest.fixture(scope="module", params=["resampled-refit", "resampled-folds", "threshold-refit", "threshold-folds"])
+@pytest.fixture(
+    scope="module",
+    params=["resampled-refit", "resampled-folds", "threshold-refit", "threshold-folds"],
+)
 def model(request):
     pool, scores = request.param.split("-")
     return model_of(pool=pool, scores=scores, unknown_groups="pooled")
@@ -56,13 +80,19 @@ def in_memory(model, frame):
 
 
 @settings(max_examples=3)
-@given(rows=st.integers(8, 100), order=st.permutations(range(90)), unknown=st.booleans())
-def test_any_cut_and_any_order_predict_as_in_memory(folder, model, rows, order, unknown):
+@given(
+    rows=st.integers(8, 100), order=st.permutations(range(90)), unknown=st.booleans()
+)
+def test_any_cut_and_any_order_predict_as_in_memory(
+    folder, model, rows, order, unknown
+):
     frame = NEW.iloc[order].reset_index(drop=True)
     if unknown:
         frame["z"] = frame["z"].where(frame["u"] < 0.5, "stranger")
     frame.to_csv(folder / "new.csv", index=False)
-    found = predict_file(model, folder / "new.csv", folder / "out.csv", rows=rows, overwrite=True)
+    found = predict_file(
+        model, folder / "new.csv", folder / "out.csv", rows=rows, overwrite=True
+    )
     probability = in_memory(model, frame)
     out = pd.read_csv(folder / "out.csv")
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
@@ -71,9 +101,14 @@ def test_any_cut_and_any_order_predict_as_in_memory(folder, model, rows, order, 
     for group, rows_of_it in frame.groupby("z").groups.items():
         truth, called = frame["y"][rows_of_it] == 1, probability[rows_of_it] > 0.5
         counts = found.cape[group]
-        assert (counts.tp, counts.fp) == ((truth & called).sum(), (~truth & called).sum())
+        assert (counts.tp, counts.fp) == (
+            (truth & called).sum(),
+            (~truth & called).sum(),
+        )
         assert counts.rows == len(rows_of_it)
-        assert set(out.loc[rows_of_it, "prevalence"]) == {round(found.adaptation.groups[group].theta, 9)}
+        assert set(out.loc[rows_of_it, "prevalence"]) == {
+            round(found.adaptation.groups[group].theta, 9)
+        }
 
 
 @pytest.mark.parametrize("kind", ["category", "int", "bool", "Int8"])
@@ -82,8 +117,16 @@ def test_group_columns_of_any_type_are_the_groups_of_the_text(folder, kind):
     fit = TRAIN.assign(z=(TRAIN["z"] == "a").astype(int))
     if kind == "bool":
         numbers, fit["z"] = numbers == 1, fit["z"] == 1
-    clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=2, group_columns=["z"], random_state=0)
-    model = TableModel(clf.fit(fit.drop(columns="y").astype({"z": str}), fit["y"]), COLUMNS, {})
+    clf = CapeClassifier(
+        LogisticRegression(),
+        pool="threshold",
+        cv=2,
+        group_columns=["z"],
+        random_state=0,
+    )
+    model = TableModel(
+        clf.fit(fit.drop(columns="y").astype({"z": str}), fit["y"]), COLUMNS, {}
+    )
     NEW.assign(z=numbers.astype(str)).to_csv(folder / "text.csv", index=False)
     NEW.assign(z=numbers.astype(kind)).to_parquet(folder / "typed.parquet")
     expected, _ = gather_evidence(model, folder / "text.csv")
@@ -92,7 +135,9 @@ def test_group_columns_of_any_type_are_the_groups_of_the_text(folder, kind):
 
 
 def test_an_unknown_group_is_refused_unless_pooled(folder):
-    NEW.assign(z=NEW["z"].where(NEW.index != 88, "stranger")).to_csv(folder / "strange.csv", index=False)
+    NEW.assign(z=NEW["z"].where(NEW.index != 88, "stranger")).to_csv(
+        folder / "strange.csv", index=False
+    )
     model = model_of(pool="threshold")
     before = sorted(folder.iterdir())
     for rows in (5, 89, 1000):
@@ -117,16 +162,33 @@ labels = st.sampled_from(["no", "yes"])
 
 @settings(max_examples=12)
 @given(
-    pairs=st.lists(st.tuples(labels, labels, st.sampled_from(["a", "b"])), min_size=1, max_size=25),
+    pairs=st.lists(
+        st.tuples(labels, labels, st.sampled_from(["a", "b"])), min_size=1, max_size=25
+    ),
     rows=st.integers(3, 30),
 )
 def test_counts_of_a_file_are_counted_by_hand(folder, pairs, rows):
-    pd.DataFrame(pairs, columns=["y", "p", "g"]).to_csv(folder / "scored.csv", index=False)
-    counts, found = count_file(folder / "scored.csv", label="y", prediction="p", group=["g"], positive="yes", rows=rows)
+    pd.DataFrame(pairs, columns=["y", "p", "g"]).to_csv(
+        folder / "scored.csv", index=False
+    )
+    counts, found = count_file(
+        folder / "scored.csv",
+        label="y",
+        prediction="p",
+        group=["g"],
+        positive="yes",
+        rows=rows,
+    )
     by_hand = Counter(pairs)
-    assert found[1] == "yes" and sorted(counts) == sorted({group for *_, group in pairs})
+    assert found[1] == "yes" and sorted(counts) == sorted(
+        {group for *_, group in pairs}
+    )
     for group, c in counts.items():
-        cells = [by_hand[truth, called, group] for truth in ("yes", "no") for called in ("yes", "no")]
+        cells = [
+            by_hand[truth, called, group]
+            for truth in ("yes", "no")
+            for called in ("yes", "no")
+        ]
         assert [c.tp, c.fn, c.fp, c.tn] == cells and c.rows == sum(cells)
 
 
@@ -155,22 +217,49 @@ def test_a_batch_that_is_watched_is_what_the_diagnostics_say_of_it(folder, model
     for seed in (3, 4):
         paths.append(folder / f"month{seed}.csv")
         table(120, seed=seed).drop(columns="y").to_csv(paths[-1], index=False)
-    for path, batch in zip(paths, monitor_files(model, paths, rows=50, level=0.9), strict=True):
+    for path, batch in zip(
+        paths, monitor_files(model, paths, rows=50, level=0.9), strict=True
+    ):
         frame = pd.read_csv(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             adaptation = model.clf.adapt(frame, level=0.9)
         evidence = model.clf.evidence(frame)
-        tests, moved = prior_shift_test(model.clf, evidence=evidence), prevalence_moved(model.clf, evidence=evidence)
-        assert (batch.name, batch.rows, batch.sha256) == (path.name, 120, file_hash(path))
-        assert [entry["group"] for entry in batch.groups] == list(adaptation.groups) == ["a", "b", "c"]
+        tests, moved = (
+            prior_shift_test(model.clf, evidence=evidence),
+            prevalence_moved(model.clf, evidence=evidence),
+        )
+        assert (batch.name, batch.rows, batch.sha256) == (
+            path.name,
+            120,
+            file_hash(path),
+        )
+        assert (
+            [entry["group"] for entry in batch.groups]
+            == list(adaptation.groups)
+            == ["a", "b", "c"]
+        )
         for entry in batch.groups:
             found = adaptation.groups[entry["group"]]
-            assert (entry["estimate"], entry["low"], entry["high"]) == (found.estimate, found.low, found.high)
-            assert (entry["rows"], entry["pd_bound"], entry["theta"]) == (found.rows, found.pd_bound, found.theta)
+            assert (entry["estimate"], entry["low"], entry["high"]) == (
+                found.estimate,
+                found.low,
+                found.high,
+            )
+            assert (entry["rows"], entry["pd_bound"], entry["theta"]) == (
+                found.rows,
+                found.pd_bound,
+                found.theta,
+            )
             assert entry["p_moved"] == moved.groups[entry["group"]].p_adjusted
             test = tests.groups[entry["group"]]
-            words = {"holds" if test.tested and not test.rejected else "fails" if test.tested else "too few rows"}
+            words = {
+                "holds"
+                if test.tested and not test.rejected
+                else "fails"
+                if test.tested
+                else "too few rows"
+            }
             assert entry["assumption"] in (words if tests.sound else {"unknown"})
 
 
@@ -186,12 +275,21 @@ def test_every_kind_of_column_reads_alike_from_every_format(folder, suffix):
         }
     )
     path = folder / f"kinds.{suffix}"
-    {"csv": lambda f, p: f.to_csv(p, index=False), "parquet": pd.DataFrame.to_parquet}.get(
-        suffix, pd.DataFrame.to_feather
-    )(frame, path)
-    columns = Columns("y", ("0", "1"), "number", ("z",), {"n": "number", "t": "text", "d": "date", "f": "flag"})
+    {
+        "csv": lambda f, p: f.to_csv(p, index=False),
+        "parquet": pd.DataFrame.to_parquet,
+    }.get(suffix, pd.DataFrame.to_feather)(frame, path)
+    columns = Columns(
+        "y",
+        ("0", "1"),
+        "number",
+        ("z",),
+        {"n": "number", "t": "text", "d": "date", "f": "flag"},
+    )
     notes = Notes()
-    found = columns.table(read_table(path, types=columns.types(labels=False)), path, notes)
+    found = columns.table(
+        read_table(path, types=columns.types(labels=False)), path, notes
+    )
     expected = pd.DataFrame(
         {
             "n": [1.5, np.nan, -2],
@@ -209,19 +307,40 @@ def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(folder):
     TRAIN.to_csv(folder / "train.csv", index=False)
     given = {"cv": 2, "pool": "threshold", "scores": "refit", "quantifier": "spa"}
     model = train_file(
-        folder / "train.csv", folder / "m.cape", label="y", group=["z"], learner="logistic", settings=given
+        folder / "train.csv",
+        folder / "m.cape",
+        label="y",
+        group=["z"],
+        learner="logistic",
+        settings=given,
     )
-    plain = CapeClassifier(model.clf.estimator, group_columns=["z"], preprocessing="once", random_state=0, **given)
+    plain = CapeClassifier(
+        model.clf.estimator,
+        group_columns=["z"],
+        preprocessing="once",
+        random_state=0,
+        **given,
+    )
     plain.fit(TRAIN[["x", "u", "z"]].astype({"z": "str"}), TRAIN["y"])
     assert model.clf.fingerprint_ == plain.fingerprint_
     again = load_model(folder / "m.cape")
-    assert again.clf.fingerprint_ == plain.fingerprint_ and again.columns == model.columns
+    assert (
+        again.clf.fingerprint_ == plain.fingerprint_ and again.columns == model.columns
+    )
 
 
 def test_a_training_that_fails_leaves_no_model(tmp_path):
-    TRAIN.assign(z=["rare", *TRAIN["z"][1:]]).to_csv(tmp_path / "train.csv", index=False)
+    TRAIN.assign(z=["rare", *TRAIN["z"][1:]]).to_csv(
+        tmp_path / "train.csv", index=False
+    )
     with pytest.raises(ValueError, match="'rare' has 1 rows"):
-        train_file(tmp_path / "train.csv", tmp_path / "m.cape", label="y", group=["z"], learner="logistic")
+        train_file(
+            tmp_path / "train.csv",
+            tmp_path / "m.cape",
+            label="y",
+            group=["z"],
+            learner="logistic",
+        )
     assert [file.name for file in tmp_path.iterdir()] == ["train.csv"]
 
 
@@ -230,7 +349,9 @@ def test_warnings_become_remarks_and_noise_does_not():
     with notes.listening():
         warnings.warn("look  at\nthis", UserWarning, stacklevel=1)
         warnings.warn("look at this", RuntimeWarning, stacklevel=1)
-        warnings.warn("Found unknown categories in columns [0]", UserWarning, stacklevel=1)
+        warnings.warn(
+            "Found unknown categories in columns [0]", UserWarning, stacklevel=1
+        )
         warnings.warn("soon gone", FutureWarning, stacklevel=1)
     notes.say("and that")
     assert list(notes) == ["look at this", "and that"]

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape._tables import TableError, read_table
 from cape.files import Columns, Notes, TableModel, gather_evidence, predict_file
 from cape.files._predict import free_names
 from cape.metrics import confusion_by_group
-from cape.tables import TableError, read_table
 
 SUFFIXES = ["csv", "csv.gz", "parquet", "feather"]
 
@@ -22,7 +22,9 @@ def new(people_folder):
 @pytest.fixture(scope="module")
 def in_memory(people_folder, people_model):
     """The plain way: everything in one table."""
-    frame = read_table(people_folder / "new.csv", types=people_model.columns.types(labels=True))
+    frame = read_table(
+        people_folder / "new.csv", types=people_model.columns.types(labels=True)
+    )
     X = people_model.columns.table(frame, "new.csv", Notes())
     adaptation = people_model.clf.adapt(X)
     return X, adaptation, people_model.clf.predict_proba(X, adaptation=adaptation)[:, 1]
@@ -33,13 +35,17 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
     tmp_path, people_folder, people_model, in_memory, new, rows
 ):
     _, adaptation, probability = in_memory
-    found = predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=rows)
+    found = predict_file(
+        people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=rows
+    )
     assert found.adaptation == adaptation and found.rows == 700
     out = pd.read_csv(tmp_path / "out.csv")
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
     assert (out["prediction"] == (probability > 0.5)).all()
     for group in ("blue", "green"):
-        assert out.loc[out.race == group, "prevalence"].round(6).unique() == round(adaptation.groups[group].theta, 6)
+        assert out.loc[out.race == group, "prevalence"].round(6).unique() == round(
+            adaptation.groups[group].theta, 6
+        )
     pd.testing.assert_frame_equal(out[list(new)], new)
 
 
@@ -55,37 +61,68 @@ def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix)
     assert len(table) == len(new) and list(table)[: len(list(new))] == list(new)
 
 
-@pytest.mark.parametrize("settings", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}])
+@pytest.mark.parametrize(
+    "settings", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}]
+)
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 def test_each_row_is_scored_once_and_predicted_as_in_memory(
     tmp_path, people_folder, new, monkeypatch, settings, scores
 ):
+    from cape._group_model import GroupModel
     from cape.files import train_file
-    from cape.group import GroupModel
 
     settings = {"cv": 2, "quantifier": "spa", "scores": scores, **settings}
     model = train_file(
-        people_folder / "train.csv", None, label="y", group=["race"], learner="logistic", settings=settings
+        people_folder / "train.csv",
+        None,
+        label="y",
+        group=["race"],
+        learner="logistic",
+        settings=settings,
     )
-    frame = read_table(people_folder / "new.csv", types=model.columns.types(labels=True))
+    frame = read_table(
+        people_folder / "new.csv", types=model.columns.types(labels=True)
+    )
     X = model.columns.table(frame, "new.csv", Notes())
     probability = model.clf.predict_proba(X)[:, 1]
     unadapted = np.zeros(len(X))
     for group, group_model in model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
         prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
-        without_cape = group_model.pool.models if settings["pool"] == "threshold" else group_model.scorer.models
-        unadapted[rows] = np.mean([model.predict_proba(prepared)[:, 1] for model in without_cape], axis=0) > 0.5
+        without_cape = (
+            group_model.pool.models
+            if settings["pool"] == "threshold"
+            else group_model.scorer.models
+        )
+        unadapted[rows] = (
+            np.mean(
+                [model.predict_proba(prepared)[:, 1] for model in without_cape], axis=0
+            )
+            > 0.5
+        )
 
     prepared_rows = []
     plain = GroupModel.prepared
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
-    monkeypatch.setattr(GroupModel, "prepared", lambda self, X: prepared_rows.append(len(X)) or plain(self, X))
-    found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv", rows=100)
+    monkeypatch.setattr(
+        GroupModel,
+        "prepared",
+        lambda self, X: prepared_rows.append(len(X)) or plain(self, X),
+    )
+    found = predict_file(
+        model, people_folder / "new.csv", tmp_path / "out.csv", rows=100
+    )
     assert sum(prepared_rows) == found.rows == 700
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8)
-    for counted, called in ((found.cape, probability > 0.5), (found.unadapted, unadapted)):
-        assert counted == confusion_by_group(new["y"], called.astype(int), sensitive_features=new["race"])
+    np.testing.assert_allclose(
+        pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8
+    )
+    for counted, called in (
+        (found.cape, probability > 0.5),
+        (found.unadapted, unadapted),
+    ):
+        assert counted == confusion_by_group(
+            new["y"], called.astype(int), sensitive_features=new["race"]
+        )
 
 
 @pytest.mark.parametrize("order", [range(699), [*range(700), 0], range(699, -1, -1)])
@@ -101,8 +138,10 @@ def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, ord
     assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
 
 
-def test_an_error_in_one_of_two_threads_leaves_no_file(tmp_path, people_folder, people_model, monkeypatch):
-    from cape.group import GroupModel
+def test_an_error_in_one_of_two_threads_leaves_no_file(
+    tmp_path, people_folder, people_model, monkeypatch
+):
+    from cape._group_model import GroupModel
 
     def fail_in_the_middle(self, X):
         seen.append(len(X))
@@ -114,22 +153,32 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(tmp_path, people_folder, 
     monkeypatch.setattr(GroupModel, "prepared", fail_in_the_middle)
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
     with pytest.raises(RuntimeError, match="no more"):
-        predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=100)
+        predict_file(
+            people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=100
+        )
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_warned_of_in_a_thread_is_a_note(people_folder, people_model, monkeypatch):
-    from cape.group import GroupModel
+def test_what_is_warned_of_in_a_thread_is_a_note(
+    people_folder, people_model, monkeypatch
+):
+    from cape._group_model import GroupModel
 
     plain = GroupModel.prepared
-    monkeypatch.setattr(GroupModel, "prepared", lambda self, X: warnings.warn("odd", stacklevel=1) or plain(self, X))
+    monkeypatch.setattr(
+        GroupModel,
+        "prepared",
+        lambda self, X: warnings.warn("odd", stacklevel=1) or plain(self, X),
+    )
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
     notes = Notes()
     predict_file(people_model, people_folder / "new.csv", rows=100, notes=notes)
     assert list(notes).count("odd") == 1
 
 
-def test_from_csv_to_a_format_with_types_numbers_are_numbers(tmp_path, people_model, new):
+def test_from_csv_to_a_format_with_types_numbers_are_numbers(
+    tmp_path, people_model, new
+):
     new.to_csv(tmp_path / "new.csv", index=False)
     predict_file(people_model, tmp_path / "new.csv", tmp_path / "out.parquet", rows=300)
     out = pd.read_parquet(tmp_path / "out.parquet")
@@ -138,11 +187,21 @@ def test_from_csv_to_a_format_with_types_numbers_are_numbers(tmp_path, people_mo
 
 
 def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new):
-    new.assign(note=np.where(new.index % 7 == 0, "=1+1", "fine")).to_csv(tmp_path / "new.csv", index=False)
+    new.assign(note=np.where(new.index % 7 == 0, "=1+1", "fine")).to_csv(
+        tmp_path / "new.csv", index=False
+    )
     for name, said in {"out.csv": True, "out.parquet": False}.items():
         notes = Notes()
-        predict_file(people_model, tmp_path / "new.csv", tmp_path / name, rows=300, notes=notes)
-        assert any(note.startswith("100 fields that a spreadsheet would run") for note in notes) == said
+        predict_file(
+            people_model, tmp_path / "new.csv", tmp_path / name, rows=300, notes=notes
+        )
+        assert (
+            any(
+                note.startswith("100 fields that a spreadsheet would run")
+                for note in notes
+            )
+            == said
+        )
 
 
 def test_a_table_without_columns(tmp_path, people_model):
@@ -151,40 +210,56 @@ def test_a_table_without_columns(tmp_path, people_model):
         predict_file(people_model, tmp_path / "bare.parquet")
 
 
-def test_nothing_is_kept_when_nothing_is_asked_for(tmp_path, people_model, new, monkeypatch):
+def test_nothing_is_kept_when_nothing_is_asked_for(
+    tmp_path, people_model, new, monkeypatch
+):
     new.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
     monkeypatch.setattr("cape.files._predict.KeptRows", None)
     assert predict_file(people_model, tmp_path / "new.csv").rows == 700
 
 
-def test_fields_of_a_csv_are_copied_as_they_stand(tmp_path, people_folder, people_model):
+def test_fields_of_a_csv_are_copied_as_they_stand(
+    tmp_path, people_folder, people_model
+):
     lines = (people_folder / "new.csv").read_text().splitlines()
     predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
     copied = (tmp_path / "out.csv").read_text().splitlines()
-    assert all(copy.startswith(f"{line},") for line, copy in zip(lines, copied, strict=True))
+    assert all(
+        copy.startswith(f"{line},") for line, copy in zip(lines, copied, strict=True)
+    )
 
 
-def test_labels_are_counted_for_cape_and_for_the_model_as_trained(people_folder, people_model, in_memory, new):
+def test_labels_are_counted_for_cape_and_for_the_model_as_trained(
+    people_folder, people_model, in_memory, new
+):
     X, _, probability = in_memory
     found = predict_file(people_model, people_folder / "new.csv", rows=400)
-    expected = confusion_by_group(new["y"], (probability > 0.5).astype(int), sensitive_features=new["race"])
+    expected = confusion_by_group(
+        new["y"], (probability > 0.5).astype(int), sensitive_features=new["race"]
+    )
     assert found.cape == expected
     for group, group_model in people_model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
         prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
         scores = group_model.pool.model.predict_proba(prepared)[:, 1]
-        plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))["everyone"]
+        plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))[
+            "everyone"
+        ]
         assert found.unadapted[group] == plain
     moved = {g: abs(c.prevalence_difference) for g, c in found.unadapted.items()}
     adapted = {g: abs(c.prevalence_difference) for g, c in found.cape.items()}
     assert sum(adapted.values()) < sum(moved.values())
 
 
-def test_rows_without_labels_are_left_out_of_the_counts(tmp_path, people_folder, people_model, new):
+def test_rows_without_labels_are_left_out_of_the_counts(
+    tmp_path, people_folder, people_model, new
+):
     some = new.astype({"y": "Int64"})
     some.loc[some.index >= 100, "y"] = pd.NA
     some.to_csv(tmp_path / "some.csv", index=False)
-    found = predict_file(people_model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300)
+    found = predict_file(
+        people_model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300
+    )
     assert sum(c.rows for c in found.cape.values()) == 100 and found.rows == 700
     new.drop(columns="y").to_csv(tmp_path / "none.csv", index=False)
     assert predict_file(people_model, tmp_path / "none.csv").cape == {}
@@ -193,9 +268,14 @@ def test_rows_without_labels_are_left_out_of_the_counts(tmp_path, people_folder,
 def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, people_model, new):
     frame = new.assign(race=new["race"].where(new.index % 10 != 0, "red"))
     frame.to_csv(tmp_path / "red.csv", index=False)
-    with pytest.raises(TableError, match=r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'"):
+    with pytest.raises(
+        TableError,
+        match=r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'",
+    ):
         predict_file(people_model, tmp_path / "red.csv", tmp_path / "out.csv", rows=500)
-    frame.assign(race=new["race"].where(new.index % 7 != 0)).to_csv(tmp_path / "gap.csv", index=False)
+    frame.assign(race=new["race"].where(new.index % 7 != 0)).to_csv(
+        tmp_path / "gap.csv", index=False
+    )
     with pytest.raises(TableError, match=r"100 of 700 rows have no value in 'race'"):
         predict_file(people_model, tmp_path / "gap.csv", tmp_path / "out.csv", rows=500)
     assert not (tmp_path / "out.csv").exists()
@@ -215,22 +295,43 @@ def test_group_values_of_another_type_are_the_same_group(tmp_path):
 
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 300)
-    frame = pd.DataFrame({"x": random.normal(size=300) + y, "z": random.integers(1, 3, 300), "y": y})
+    frame = pd.DataFrame(
+        {"x": random.normal(size=300) + y, "z": random.integers(1, 3, 300), "y": y}
+    )
     frame.to_csv(tmp_path / "train.csv", index=False)
     people_model = train_file(
-        tmp_path / "train.csv", None, label="y", group=["z"], learner="logistic", settings={"cv": 2}
+        tmp_path / "train.csv",
+        None,
+        label="y",
+        group=["z"],
+        learner="logistic",
+        settings={"cv": 2},
     )
     found = []
-    for name, z in {"int": frame.z, "float": frame.z.astype(float), "text": frame.z.astype(str)}.items():
+    for name, z in {
+        "int": frame.z,
+        "float": frame.z.astype(float),
+        "text": frame.z.astype(str),
+    }.items():
         frame.assign(z=z).to_parquet(tmp_path / f"{name}.parquet")
         notes = Notes()
-        found.append(predict_file(people_model, tmp_path / f"{name}.parquet", notes=notes).adaptation)
-        assert any("1.0 is read as 1" in note or "2.0 is read as 2" in note for note in notes) == (name == "float")
+        found.append(
+            predict_file(
+                people_model, tmp_path / f"{name}.parquet", notes=notes
+            ).adaptation
+        )
+        assert any(
+            "1.0 is read as 1" in note or "2.0 is read as 2" in note for note in notes
+        ) == (name == "float")
     assert found[0] == found[1] == found[2]
 
 
 def test_added_names_do_not_collide():
-    assert free_names(["x"]) == {"prediction": "prediction", "probability": "probability", "prevalence": "prevalence"}
+    assert free_names(["x"]) == {
+        "prediction": "prediction",
+        "probability": "probability",
+        "prevalence": "prevalence",
+    }
     taken = ["prediction", "cape_prediction", "prevalence"]
     assert free_names(taken)["prediction"] == "cape_cape_prediction"
     assert free_names(taken)["prevalence"] == "cape_prevalence"
@@ -245,8 +346,16 @@ def test_a_table_without_rows(tmp_path, people_model, new):
 def test_one_group_and_no_group_column(tmp_path, people_folder):
     from cape.files import train_file
 
-    people_model = train_file(people_folder / "train.csv", None, label="y", learner="logistic", settings={"cv": 2})
-    assert isinstance(people_model, TableModel) and isinstance(people_model.columns, Columns)
+    people_model = train_file(
+        people_folder / "train.csv",
+        None,
+        label="y",
+        learner="logistic",
+        settings={"cv": 2},
+    )
+    assert isinstance(people_model, TableModel) and isinstance(
+        people_model.columns, Columns
+    )
     found = predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
     assert list(found.adaptation.groups) == ["everyone"]
     assert len(pd.read_csv(tmp_path / "out.csv")) == 700
@@ -254,5 +363,12 @@ def test_one_group_and_no_group_column(tmp_path, people_folder):
 
 def test_progress_is_told(people_folder, people_model):
     told = []
-    predict_file(people_model, people_folder / "new.csv", rows=300, on_rows=lambda stage, n: told.append((stage, n)))
-    assert told == [(stage, n) for stage in ("reading", "predicting") for n in (300, 300, 100)]
+    predict_file(
+        people_model,
+        people_folder / "new.csv",
+        rows=300,
+        on_rows=lambda stage, n: told.append((stage, n)),
+    )
+    assert told == [
+        (stage, n) for stage in ("reading", "predicting") for n in (300, 300, 100)
+    ]

@@ -13,13 +13,19 @@ from cape.files import Notes, train_file
 from cape.files._reservoir import Reservoir
 
 TABLE = pd.DataFrame(
-    {"x": np.arange(3000), "z": np.tile(["a", "b", "b"], 1000), "y": np.repeat([0, 1, 0], [1200, 900, 900])}
+    {
+        "x": np.arange(3000),
+        "z": np.tile(["a", "b", "b"], 1000),
+        "y": np.repeat([0, 1, 0], [1200, 900, 900]),
+    }
 )
 
 
 def filled(table, cuts=(), most=50, seed=0):
     reservoir = Reservoir(["z"], "y", most=most, seed=seed)
-    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(table)], strict=True):
+    for start, stop in zip(
+        [0, *sorted(cuts)], [*sorted(cuts), len(table)], strict=True
+    ):
         reservoir.add(table.iloc[start:stop])
     return reservoir
 
@@ -52,7 +58,9 @@ def test_every_row_has_the_same_chance():
 
 
 def test_missing_labels_and_groups_are_kept_to_be_found():
-    table = TABLE.assign(y=TABLE["y"].where(TABLE["x"] != 77), z=TABLE["z"].where(TABLE["x"] != 99))
+    table = TABLE.assign(
+        y=TABLE["y"].where(TABLE["x"] != 77), z=TABLE["z"].where(TABLE["x"] != 99)
+    )
     sample = filled(table, [500], most=100).sample()
     assert sample["y"].isna().sum() == 1 and sample["z"].isna().sum() == 1
 
@@ -78,11 +86,26 @@ def test_training_on_a_sample_of_a_file_is_said_and_noted(tmp_path):
     frame.to_parquet(tmp_path / "train.parquet")
     notes = Notes()
     model = train_file(
-        tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic", most=300, notes=notes
+        tmp_path / "train.parquet",
+        None,
+        label="y",
+        group=["z"],
+        learner="logistic",
+        most=300,
+        notes=notes,
     )
-    assert model.details["data"]["rows"] < 1200 < model.details["data"]["rows_in_file"] == 3000
+    assert (
+        model.details["data"]["rows"]
+        < 1200
+        < model.details["data"]["rows_in_file"]
+        == 3000
+    )
     assert any("sample" in note for note in notes)
     assert model.clf.models_["0"].prevalence == pytest.approx(0.3, abs=0.01)
     assert model.clf.models_["1"].prevalence == pytest.approx(0.6, abs=0.01)
-    whole = train_file(tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic")
-    assert whole.details["data"]["rows"] == whole.details["data"]["rows_in_file"] == 3000
+    whole = train_file(
+        tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic"
+    )
+    assert (
+        whole.details["data"]["rows"] == whole.details["data"]["rows_in_file"] == 3000
+    )

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from cape import persist
+from cape._tables import TableError
 from cape.files import Notes, load_model, train_file
 from cape.files._train import _sort_key, separation
-from cape.tables import TableError
 
 FAST = {"cv": 2, "pool": "threshold"}
 
@@ -15,14 +15,31 @@ FAST = {"cv": 2, "pool": "threshold"}
 def train(frame, tmp_path, **options):
     path = tmp_path / "train.csv"
     frame.to_csv(path, index=False)
-    return train_file(path, None, **{"label": "y", "group": ["z"], "learner": "logistic", "settings": FAST, **options})
+    return train_file(
+        path,
+        None,
+        **{
+            "label": "y",
+            "group": ["z"],
+            "learner": "logistic",
+            "settings": FAST,
+            **options,
+        },
+    )
 
 
 @pytest.fixture
 def frame():
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 200)
-    return pd.DataFrame({"x": random.normal(size=200) + y, "u": random.normal(size=200), "z": ["a", "b"] * 100, "y": y})
+    return pd.DataFrame(
+        {
+            "x": random.normal(size=200) + y,
+            "u": random.normal(size=200),
+            "z": ["a", "b"] * 100,
+            "y": y,
+        }
+    )
 
 
 def test_a_saved_model_knows_its_table(people_folder, people_model):
@@ -31,7 +48,10 @@ def test_a_saved_model_knows_its_table(people_folder, people_model):
     kinds = {"age": "number", "degree": "text", "free": "flag"}
     assert model.columns.features == kinds
     assert model.clf.groups_ == ["blue", "green"]
-    assert model.details["data"]["rows"] == 900 and len(model.details["data"]["sha256"]) == 64
+    assert (
+        model.details["data"]["rows"] == 900
+        and len(model.details["data"]["sha256"]) == 64
+    )
     assert model.details["settings"]["scores"] == "folds"
     assert persist.read_header(folder / "m.cape")["details"] == model.details
 
@@ -45,18 +65,32 @@ def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(tmp_path, learn
     frame = pd.DataFrame(
         {
             "note": [f"{w} in street {i}" for i, w in enumerate(word)],
-            "since": pd.Timestamp("2012-01-01") + pd.to_timedelta(random.integers(0, 700, n), unit="D"),
+            "since": pd.Timestamp("2012-01-01")
+            + pd.to_timedelta(random.integers(0, 700, n), unit="D"),
             "hole": np.where(random.random(n) < 0.9, np.nan, 1.0),
             "y": np.where(y, "yes", "no"),
         }
     )
-    model = train(frame, tmp_path, group=[], learner=learner, settings={"cv": 2, "scores": "refit"})
+    model = train(
+        frame,
+        tmp_path,
+        group=[],
+        learner=learner,
+        settings={"cv": 2, "scores": "refit"},
+    )
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
-    assert frame["note"].nunique() == n and separation(model.clf.models_["everyone"]) > 0.7
+    assert (
+        frame["note"].nunique() == n and separation(model.clf.models_["everyone"]) > 0.7
+    )
 
 
 def test_columns_can_be_dropped_and_groups_combined(tmp_path, frame):
-    model = train(frame.assign(s=["f", "f", "m", "m"] * 50), tmp_path, drop=["u"], group=["z", "s"])
+    model = train(
+        frame.assign(s=["f", "f", "m", "m"] * 50),
+        tmp_path,
+        drop=["u"],
+        group=["z", "s"],
+    )
     assert list(model.columns.features) == ["x"]
     assert model.clf.groups_ == [("a", "f"), ("a", "m"), ("b", "f"), ("b", "m")]
     assert train(frame, tmp_path, group=[]).clf.groups_ == ["everyone"]
@@ -67,9 +101,17 @@ def test_which_label_is_positive(tmp_path, frame):
     assert train(words, tmp_path).columns.labels == ("bad", "good")
     assert train(words, tmp_path, positive="bad").columns.labels == ("good", "bad")
     assert train(frame.assign(y=frame.y + 9.0), tmp_path).columns.labels == ("9", "10")
-    with pytest.raises(TableError, match="the positive label must be 'bad' or 'good', got 'evil'"):
+    with pytest.raises(
+        TableError, match="the positive label must be 'bad' or 'good', got 'evil'"
+    ):
         train(words, tmp_path, positive="evil")
-    assert sorted(["b", "10", "9", "a", "-1"], key=_sort_key) == ["-1", "9", "10", "a", "b"]
+    assert sorted(["b", "10", "9", "a", "-1"], key=_sort_key) == [
+        "-1",
+        "9",
+        "10",
+        "a",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -77,16 +119,40 @@ def test_which_label_is_positive(tmp_path, frame):
     [
         ({}, {"label": "Y_"}, r"has no column 'Y_'; did you mean 'y'\?"),
         ({}, {"group": ["zz"]}, r"has no column 'zz'; did you mean 'z'\?"),
-        ({}, {"drop": ["nothing"]}, r"has no column 'nothing'; its columns are 'x', 'u', 'z', 'y'"),
+        (
+            {},
+            {"drop": ["nothing"]},
+            r"has no column 'nothing'; its columns are 'x', 'u', 'z', 'y'",
+        ),
         ({}, {"group": ["y"]}, r"'y' cannot be both the label and a group"),
         ({}, {"drop": ["x", "u"]}, r"no column left to learn from"),
-        ({"y": [0, 1, 2, 1] * 50}, {}, r"label column 'y' must hold two values, got 3: '1' \(100 rows\)"),
+        (
+            {"y": [0, 1, 2, 1] * 50},
+            {},
+            r"label column 'y' must hold two values, got 3: '1' \(100 rows\)",
+        ),
         ({"y": 1}, {}, r"label column 'y' must hold two values, got 1"),
-        ({"y": [0, 1, None, 1] * 50}, {}, r"label column 'y': 50 of 200 rows have no label"),
-        ({"z": ["a", None] * 100}, {}, r"group column 'z': 100 of 200 rows have no value"),
+        (
+            {"y": [0, 1, None, 1] * 50},
+            {},
+            r"label column 'y': 50 of 200 rows have no label",
+        ),
+        (
+            {"z": ["a", None] * 100},
+            {},
+            r"group column 'z': 100 of 200 rows have no value",
+        ),
         ({"z": ["a"] * 190 + ["rare"] * 10}, {}, r"'rare' has 10 rows"),
-        ({"x": None, "u": None}, {}, r"all values of all columns to learn from are missing"),
-        ({}, {"learner": "magic"}, r"learner must be one of 'boosting', 'logistic', got 'magic'"),
+        (
+            {"x": None, "u": None},
+            {},
+            r"all values of all columns to learn from are missing",
+        ),
+        (
+            {},
+            {"learner": "magic"},
+            r"learner must be one of 'boosting', 'logistic', got 'magic'",
+        ),
     ],
 )
 def test_mistakes(tmp_path, frame, change, options, words):
@@ -110,7 +176,12 @@ def test_a_model_is_replaced_only_on_request_and_before_the_work(tmp_path, frame
 
 def test_hints_on_identifiers_and_answers(tmp_path, frame):
     notes = Notes()
-    train(frame.assign(case=[f"case {i}" for i in range(200)]), tmp_path, group=[], notes=notes)
+    train(
+        frame.assign(case=[f"case {i}" for i in range(200)]),
+        tmp_path,
+        group=[],
+        notes=notes,
+    )
     assert [note[:36] for note in notes] == ["every row has another value in 'case"]
     notes = Notes()
     train(frame.assign(answer=frame.y * 2.0), tmp_path, group=[], notes=notes)
@@ -126,10 +197,14 @@ def test_separation_is_scikit_learns_auc(tmp_path, frame):
     scores = [h.centres.repeat(h.counts) for h in (model.positives, model.negatives)]
     assert all(score.max() <= ONE for score in scores)
     truth = np.repeat([1, 0], [len(scores[0]), len(scores[1])])
-    assert separation(model) == pytest.approx(roc_auc_score(truth, np.concatenate(scores)), abs=2e-3)
+    assert separation(model) == pytest.approx(
+        roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
+    )
 
 
 def test_a_model_of_another_kind_says_what_it_is(tmp_path, people_model):
     persist.save(people_model.clf, tmp_path / "m.cape")
-    with pytest.raises(TableError, match=r"was not written by cape train.*cape\.persist\.load"):
+    with pytest.raises(
+        TableError, match=r"was not written by cape train.*cape\.persist\.load"
+    ):
         load_model(tmp_path / "m.cape")

@@ -49,7 +49,9 @@ def logistic():
 
 
 def boosting():
-    return HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=8, early_stopping=False, random_state=0)
+    return HistGradientBoostingClassifier(
+        max_iter=20, max_leaf_nodes=8, early_stopping=False, random_state=0
+    )
 
 
 def scaled():
@@ -62,14 +64,23 @@ CLASSIFIERS = {
     "folds, logistic": lambda: (logistic(), {"scores": "folds"}),
     "folds, boosting": lambda: (boosting(), {"scores": "folds", "quantifier": "emq"}),
     "threshold, logistic": lambda: (logistic(), {"pool": "threshold"}),
-    "threshold, boosting": lambda: (boosting(), {"pool": "threshold", "quantifier": "histogram"}),
-    "threshold, folds": lambda: (boosting(), {"pool": "threshold", "scores": "folds", "quantifier": "histogram"}),
+    "threshold, boosting": lambda: (
+        boosting(),
+        {"pool": "threshold", "quantifier": "histogram"},
+    ),
+    "threshold, folds": lambda: (
+        boosting(),
+        {"pool": "threshold", "scores": "folds", "quantifier": "histogram"},
+    ),
     "scaled each": lambda: (scaled(), {"pool": "threshold"}),
     "scaled once": lambda: (scaled(), {"preprocessing": "once"}),
     "own splitter": lambda: (logistic(), {"cv": StratifiedKFold(4)}),
     "own grid": lambda: (logistic(), {"prevalences": [0.2, 0.5, 0.9]}),
     **{
-        f"quantifier {name}": lambda name=name: (logistic(), {"quantifier": name, "pool": "threshold"})
+        f"quantifier {name}": lambda name=name: (
+            logistic(),
+            {"quantifier": name, "pool": "threshold"},
+        )
         for name in ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram")
     },
 }
@@ -77,7 +88,11 @@ CLASSIFIERS = {
 
 def arrays(n_samples, **settings):
     data = make_synthetic(n_samples, **settings)
-    return data.data.to_numpy(), data.target.to_numpy(), data.sensitive_features.to_numpy()
+    return (
+        data.data.to_numpy(),
+        data.target.to_numpy(),
+        data.sensitive_features.to_numpy(),
+    )
 
 
 def as_hex(labels) -> str:
@@ -100,7 +115,10 @@ def answers_of(clf, X, z) -> dict:
         "individually": as_hex(clf.predict_individually(X, **keyword)),
         "probabilities": rounded(probabilities[::10], 7),
         "members": [int(member) for member in table["member"]],
-        **{name: rounded(table[name]) for name in ("estimate", "low", "high", "predicted_prevalence", "pd_bound")},
+        **{
+            name: rounded(table[name])
+            for name in ("estimate", "low", "high", "predicted_prevalence", "pd_bound")
+        },
     }
 
 
@@ -108,7 +126,9 @@ def answers_of_classifier(name) -> dict:
     X, y, z = arrays(600, random_state=0)
     new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
     estimator, settings = CLASSIFIERS[name]()
-    clf = CapeClassifier(estimator, **{**EXPLICIT, **settings}).fit(X, y, sensitive_features=z)
+    clf = CapeClassifier(estimator, **{**EXPLICIT, **settings}).fit(
+        X, y, sensitive_features=z
+    )
     return answers_of(clf, new, new_z)
 
 
@@ -116,14 +136,21 @@ def answers_with_weights() -> dict:
     X, y, z = arrays(600, random_state=0)
     new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    clf = CapeClassifier(logistic(), **EXPLICIT).fit(X, y, sensitive_features=z, sample_weight=weights)
+    clf = CapeClassifier(logistic(), **EXPLICIT).fit(
+        X, y, sensitive_features=z, sample_weight=weights
+    )
     return answers_of(clf, new, new_z)
 
 
 def answers_with_pooled_groups() -> dict:
     X, y, z = arrays(600, random_state=0)
     new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
-    settings = {**EXPLICIT, "small_groups": "pooled", "unknown_groups": "pooled", "min_group_size": 50}
+    settings = {
+        **EXPLICIT,
+        "small_groups": "pooled",
+        "unknown_groups": "pooled",
+        "min_group_size": 50,
+    }
     z, new_z = z.copy(), new_z.copy()
     z[:25], new_z[:40], new_z[40:60] = 2, 2, 3
     clf = CapeClassifier(logistic(), **settings).fit(X, y, sensitive_features=z)
@@ -142,7 +169,9 @@ def answers_of_prefit() -> dict:
     new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
     settings = {**EXPLICIT, "cv": "prefit", "pool": "threshold"}
     clf = CapeClassifier(boosting().fit(X, y), **settings)
-    return answers_of(clf.fit(held_out, held_out_y, sensitive_features=held_out_z), new, new_z)
+    return answers_of(
+        clf.fit(held_out, held_out_y, sensitive_features=held_out_z), new, new_z
+    )
 
 
 def answers_of_stream() -> dict:
@@ -154,7 +183,9 @@ def answers_of_stream() -> dict:
             settings = {**EXPLICIT, "pool": pool, "scores": scores}
             clf = CapeClassifier(logistic(), **settings).fit(X, y, sensitive_features=z)
             rolling = RollingCape(clf, window=40)
-            answers[f"{pool}, {scores}"] = as_hex(rolling.predict(new, sensitive_features=new_z))
+            answers[f"{pool}, {scores}"] = as_hex(
+                rolling.predict(new, sensitive_features=new_z)
+            )
     return answers
 
 
@@ -163,17 +194,31 @@ def answers_of_files() -> dict:
 
     train = make_synthetic(600, random_state=0).frame
     new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3).frame
-    settings = {"pool": "threshold", "quantifier": "histogram", "scores": "folds", "cv": 5, "preprocessing": "once"}
+    settings = {
+        "pool": "threshold",
+        "quantifier": "histogram",
+        "scores": "folds",
+        "cv": 5,
+        "preprocessing": "once",
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train.to_csv(folder / "train.csv", index=False)
         new.to_csv(folder / "new.csv", index=False)
         model = train_file(
-            folder / "train.csv", None, label="y", group=["z"], learner="logistic", settings=settings
+            folder / "train.csv",
+            None,
+            label="y",
+            group=["z"],
+            learner="logistic",
+            settings=settings,
         )
         predict_file(model, folder / "new.csv", folder / "out.csv", rows=77)
         out = pd.read_csv(folder / "out.csv")
-    return {"prediction": as_hex(out["prediction"]), "probability": rounded(out["probability"][::10], 7)}
+    return {
+        "prediction": as_hex(out["prediction"]),
+        "probability": rounded(out["probability"][::10], 7),
+    }
 
 
 OTHERS = {

@@ -18,7 +18,10 @@ from cape.metrics import audit, confusion_by_group, fairness_table
 @st.composite
 def rows(draw, n_groups):
     """Every group has each pair of label and prediction, so that nothing is undefined anywhere."""
-    n, random = draw(st.integers(1, 60)), np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, random = (
+        draw(st.integers(1, 60)),
+        np.random.default_rng(draw(st.integers(0, 2**32))),
+    )
     y = np.r_[np.tile([0, 0, 1, 1], n_groups), random.integers(0, 2, n)]
     y_hat = np.r_[np.tile([0, 1, 0, 1], n_groups), random.integers(0, 2, n)]
     z = np.r_[np.repeat(np.arange(n_groups), 4), random.integers(0, n_groups, n)]
@@ -31,17 +34,28 @@ def test_differences_between_groups_are_fairlearn_s(case):
     y, y_hat, z, w = case
     settings_ = {"sensitive_features": z, "sample_weight": w}
     row = fairness_table(y, y_hat, **settings_)
-    for metric, theirs in (("fpr", fairlearn.false_positive_rate), ("fnr", fairlearn.false_negative_rate)):
+    for metric, theirs in (
+        ("fpr", fairlearn.false_positive_rate),
+        ("fnr", fairlearn.false_negative_rate),
+    ):
         frame = fairlearn.MetricFrame(
-            metrics=theirs, y_true=y, y_pred=y_hat, sensitive_features=z, sample_params={"sample_weight": w}
+            metrics=theirs,
+            y_true=y,
+            y_pred=y_hat,
+            sensitive_features=z,
+            sample_params={"sample_weight": w},
         )
         assert row[metric, "difference"] == pytest.approx(frame.difference())
     selected = row["predicted_prevalence"]
     parity = fairlearn.demographic_parity_difference(y, y_hat, **settings_)
     assert selected.max() - selected.min() == pytest.approx(parity)
-    assert selected.min() / selected.max() == pytest.approx(fairlearn.demographic_parity_ratio(y, y_hat, **settings_))
+    assert selected.min() / selected.max() == pytest.approx(
+        fairlearn.demographic_parity_ratio(y, y_hat, **settings_)
+    )
     odds = fairlearn.equalized_odds_difference(y, y_hat, **settings_)
-    assert max(row["fpr", "difference"], row["fnr", "difference"]) == pytest.approx(odds)
+    assert max(row["fpr", "difference"], row["fnr", "difference"]) == pytest.approx(
+        odds
+    )
 
 
 @settings(max_examples=6)
@@ -64,15 +78,31 @@ def test_rates_of_both_groups_are_aif360_s(case):
         theirs = ClassificationMetric(truth, said, [{"z": 0.0}], [{"z": 1.0}])
         ours = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
         for group, privileged in ((0, False), (1, True)):
-            assert ours[group].fpr == pytest.approx(theirs.false_positive_rate(privileged))
-            assert ours[group].fnr == pytest.approx(theirs.false_negative_rate(privileged))
+            assert ours[group].fpr == pytest.approx(
+                theirs.false_positive_rate(privileged)
+            )
+            assert ours[group].fnr == pytest.approx(
+                theirs.false_negative_rate(privileged)
+            )
             assert ours[group].accuracy == pytest.approx(theirs.accuracy(privileged))
             assert ours[group].prevalence == pytest.approx(theirs.base_rate(privileged))
-            assert ours[group].predicted_prevalence == pytest.approx(theirs.selection_rate(privileged))
-        pairs = audit(y, y_hat, sensitive_features=z, sample_weight=w, n_resamples=2).pairs()["value"].loc[0, 1]
-        assert pairs["predicted_prevalence_difference"] == pytest.approx(theirs.statistical_parity_difference())
-        assert pairs["fpr_difference"] == pytest.approx(theirs.false_positive_rate_difference())
-        assert -pairs["fnr_difference"] == pytest.approx(theirs.equal_opportunity_difference())
+            assert ours[group].predicted_prevalence == pytest.approx(
+                theirs.selection_rate(privileged)
+            )
+        pairs = (
+            audit(y, y_hat, sensitive_features=z, sample_weight=w, n_resamples=2)
+            .pairs()["value"]
+            .loc[0, 1]
+        )
+        assert pairs["predicted_prevalence_difference"] == pytest.approx(
+            theirs.statistical_parity_difference()
+        )
+        assert pairs["fpr_difference"] == pytest.approx(
+            theirs.false_positive_rate_difference()
+        )
+        assert -pairs["fnr_difference"] == pytest.approx(
+            theirs.equal_opportunity_difference()
+        )
         odds = (pairs["fpr_difference"] - pairs["fnr_difference"]) / 2
         assert odds == pytest.approx(theirs.average_odds_difference())
 
@@ -80,11 +110,15 @@ def test_rates_of_both_groups_are_aif360_s(case):
 @given(st.integers(1, 5).flatmap(rows))
 def test_counts_are_scikit_learn_s(case):
     y, y_hat, z, w = case
-    for group, c in confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w).items():
+    for group, c in confusion_by_group(
+        y, y_hat, sensitive_features=z, sample_weight=w
+    ).items():
         inside = z == group
         theirs = confusion_matrix(y[inside], y_hat[inside], sample_weight=w[inside])
         np.testing.assert_allclose([[c.tn, c.fp], [c.fn, c.tp]], theirs)
-        balanced = balanced_accuracy_score(y[inside], y_hat[inside], sample_weight=w[inside])
+        balanced = balanced_accuracy_score(
+            y[inside], y_hat[inside], sample_weight=w[inside]
+        )
         assert 1 - (c.fpr + c.fnr) / 2 == pytest.approx(balanced)
 
 
@@ -97,7 +131,10 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
     random = np.random.default_rng(3)
     sizes = (250, 180)
     y = [random.random(n) < share for n, share in zip(sizes, (0.4, 0.55), strict=True)]
-    y_hat = [random.random(n) < np.where(labels, 0.8, 0.25) for n, labels in zip(sizes, y, strict=True)]
+    y_hat = [
+        random.random(n) < np.where(labels, 0.8, 0.25)
+        for n, labels in zip(sizes, y, strict=True)
+    ]
     found = audit(
         np.concatenate(y).astype(int),
         np.concatenate(y_hat).astype(int),
@@ -107,13 +144,20 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
 
     def pe(i, j, axis=-1):
         rho, rho_ = (np.take(y[0], i).mean(axis=axis), np.take(y[1], j).mean(axis=axis))
-        hat, hat_ = (np.take(y_hat[0], i).mean(axis=axis), np.take(y_hat[1], j).mean(axis=axis))
+        hat, hat_ = (
+            np.take(y_hat[0], i).mean(axis=axis),
+            np.take(y_hat[1], j).mean(axis=axis),
+        )
         return rho / rho_ - hat / hat_
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = bootstrap(
-            [np.arange(n) for n in sizes], pe, n_resamples=4000, method="percentile", rng=np.random.default_rng(4)
+            [np.arange(n) for n in sizes],
+            pe,
+            n_resamples=4000,
+            method="percentile",
+            rng=np.random.default_rng(4),
         )
     signed = sorted(abs(end) for end in theirs.confidence_interval)
     crosses = theirs.confidence_interval.low <= 0 <= theirs.confidence_interval.high

@@ -9,10 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from cape.metrics import audit, fairness_table, proportional_equality_matrix, wilson_interval
+from cape.metrics import (
+    audit,
+    fairness_table,
+    proportional_equality_matrix,
+    wilson_interval,
+)
 
 RATES = {"fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd"}
-PAIRS = {"pe", "fpr_difference", "fnr_difference", "accuracy_difference", "predicted_prevalence_difference"}
+PAIRS = {
+    "pe",
+    "fpr_difference",
+    "fnr_difference",
+    "accuracy_difference",
+    "predicted_prevalence_difference",
+}
 
 
 def labels(random, rows, prevalence, tpr, fpr):
@@ -23,11 +34,17 @@ def labels(random, rows, prevalence, tpr, fpr):
 @pytest.fixture
 def two_groups():
     random = np.random.default_rng(0)
-    (y, y_hat), (v, v_hat) = labels(random, 300, 0.4, 0.8, 0.2), labels(random, 500, 0.6, 0.7, 0.3)
+    (y, y_hat), (v, v_hat) = (
+        labels(random, 300, 0.4, 0.8, 0.2),
+        labels(random, 500, 0.6, 0.7, 0.3),
+    )
     return np.r_[y, v], np.r_[y_hat, v_hat], np.repeat(["a", "b"], [300, 500])
 
 
-@given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.5, 0.99))
+@given(
+    st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.floats(0.5, 0.99),
+)
 def test_wilson_is_scipys(share, level):
     k, n = share
     expected = binomtest(k, n).proportion_ci(level, method="wilson")
@@ -41,7 +58,10 @@ def test_wilson_of_nothing_is_everything():
 
 def test_values_are_those_of_the_fairness_table(two_groups):
     y, y_hat, z = two_groups
-    found, row = audit(y, y_hat, sensitive_features=z), fairness_table(y, y_hat, sensitive_features=z)
+    found, row = (
+        audit(y, y_hat, sensitive_features=z),
+        fairness_table(y, y_hat, sensitive_features=z),
+    )
     table = found.table()
     assert {metric for _, metric in table.index} == RATES
     for (group, metric), value in table["value"].items():
@@ -59,7 +79,9 @@ def test_every_interval_holds_its_value_and_all_rows_are_counted(two_groups):
     y, y_hat, z = two_groups
     found = audit(y, y_hat, sensitive_features=z)
     for table in (found.table(), found.pairs()):
-        assert (table["low"] <= table["value"] + 1e-12).all() and (table["value"] <= table["high"] + 1e-12).all()
+        assert (table["low"] <= table["value"] + 1e-12).all() and (
+            table["value"] <= table["high"] + 1e-12
+        ).all()
         assert table["enough"].all()
     rows = found.table()["rows"]
     assert rows["a", "accuracy"] == 300 and rows["b", "accuracy"] == 500
@@ -71,13 +93,21 @@ def test_every_interval_holds_its_value_and_all_rows_are_counted(two_groups):
 def test_the_same_seed_gives_the_same_audit_in_any_order_of_rows(two_groups):
     y, y_hat, z = two_groups
     order = np.random.default_rng(1).permutation(len(y))
-    first, again = audit(y, y_hat, sensitive_features=z), audit(y[order], y_hat[order], sensitive_features=z[order])
+    first, again = (
+        audit(y, y_hat, sensitive_features=z),
+        audit(y[order], y_hat[order], sensitive_features=z[order]),
+    )
     assert first == again
     assert first != audit(y, y_hat, sensitive_features=z, random_state=1)
 
 
 def test_a_group_too_small_is_flagged(two_groups):
-    y, y_hat, z = (np.r_[part, more] for part, more in zip(two_groups, ([1, 0, 1], [1, 0, 0], ["c"] * 3), strict=True))
+    y, y_hat, z = (
+        np.r_[part, more]
+        for part, more in zip(
+            two_groups, ([1, 0, 1], [1, 0, 0], ["c"] * 3), strict=True
+        )
+    )
     found = audit(y, y_hat, sensitive_features=z)
     enough = found.table()["enough"]
     assert not enough["c"].any() and enough["a"].all()
@@ -88,7 +118,11 @@ def test_a_group_too_small_is_flagged(two_groups):
 def test_what_is_undefined_is_nan_with_the_widest_interval():
     found = audit([1, 1, 0, 0], [1, 1, 0, 0], sensitive_features=["a", "a", "b", "b"])
     fpr = found.table().loc[("a", "fpr")]
-    assert np.isnan(fpr["value"]) and (fpr["low"], fpr["high"], fpr["rows"]) == (0, 1, 0)
+    assert np.isnan(fpr["value"]) and (fpr["low"], fpr["high"], fpr["rows"]) == (
+        0,
+        1,
+        0,
+    )
     pe = found.pairs().loc[("a", "b", "pe")]
     assert np.isnan(pe["value"]) and pe["low"] == 0 and np.isinf(pe["high"])
     assert not pe["enough"]
@@ -99,8 +133,15 @@ def test_the_dict_is_json_and_complete(two_groups):
     frame = pd.DataFrame({"one": z, "two": np.arange(len(z)) % 2})
     found = audit(y, y_hat, sensitive_features=frame)
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert {entry["group"] for entry in content["groups"]} == {"a, 0", "a, 1", "b, 0", "b, 1"}
-    assert len(content["groups"]) == 4 * len(RATES) and len(content["pairs"]) == 12 * len(PAIRS)
+    assert {entry["group"] for entry in content["groups"]} == {
+        "a, 0",
+        "a, 1",
+        "b, 0",
+        "b, 1",
+    }
+    assert len(content["groups"]) == 4 * len(RATES) and len(
+        content["pairs"]
+    ) == 12 * len(PAIRS)
     undefined = audit([1, 0], [1, 0], sensitive_features=["a", "b"]).to_dict()
     assert json.dumps(undefined, allow_nan=False)
 
@@ -108,9 +149,16 @@ def test_the_dict_is_json_and_complete(two_groups):
 def test_weights_count_as_the_rows_they_are_worth(two_groups):
     y, y_hat, z = two_groups
     plain = audit(y, y_hat, sensitive_features=z).table()
-    same = audit(y, y_hat, sensitive_features=z, sample_weight=np.full(len(y), 7.0)).table()
+    same = audit(
+        y, y_hat, sensitive_features=z, sample_weight=np.full(len(y), 7.0)
+    ).table()
     pd.testing.assert_frame_equal(plain, same)
-    uneven = audit(y, y_hat, sensitive_features=z, sample_weight=np.where(np.arange(len(y)) % 10, 0.1, 9)).table()
+    uneven = audit(
+        y,
+        y_hat,
+        sensitive_features=z,
+        sample_weight=np.where(np.arange(len(y)) % 10, 0.1, 9),
+    ).table()
     width, wider = (table["high"] - table["low"] for table in (plain, uneven))
     assert (wider > 1.2 * width).all()
 
@@ -142,7 +190,12 @@ def test_intervals_hold_their_level(rows):
     held = {key: [] for key in truth}
     for _ in range(100):
         (y, y_hat), (v, v_hat) = labels(random, rows, *a), labels(random, rows, *b)
-        found = audit(np.r_[y, v], np.r_[y_hat, v_hat], sensitive_features=np.repeat(["a", "b"], rows), n_resamples=500)
+        found = audit(
+            np.r_[y, v],
+            np.r_[y_hat, v_hat],
+            sensitive_features=np.repeat(["a", "b"], rows),
+            n_resamples=500,
+        )
         table, pairs = found.table(), found.pairs()
         for key, value in truth.items():
             low, high = (table if len(key) == 2 else pairs).loc[key, ["low", "high"]]

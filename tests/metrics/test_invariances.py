@@ -18,12 +18,21 @@ from cape.metrics import (
 )
 from cape.metrics._audit import audit_counts
 
-RATES = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "prevalence_difference")
+RATES = (
+    "fpr",
+    "fnr",
+    "accuracy",
+    "prevalence",
+    "predicted_prevalence",
+    "prevalence_difference",
+)
 counts = st.builds(
-    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn), *[st.integers(0, 50) for _ in range(4)]
+    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn),
+    *[st.integers(0, 50) for _ in range(4)],
 )
 whole_counts = st.builds(
-    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn), *[st.integers(1, 50) for _ in range(4)]
+    lambda tp, fp, fn, tn: Confusion(tp, fp, fn, tn, tp + fp + fn + tn),
+    *[st.integers(1, 50) for _ in range(4)],
 )
 
 
@@ -32,8 +41,16 @@ def rows(draw, n_groups=6):
     """Labels, predictions, groups and weights; any number of groups up to six, and some rows of both labels."""
     n = draw(st.integers(2, 40))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    y, y_hat = np.r_[0, 1, random.integers(0, 2, n)], np.r_[0, 1, random.integers(0, 2, n)]
-    return y, y_hat, random.integers(0, draw(st.integers(1, n_groups)), n + 2), random.uniform(0.1, 5, n + 2)
+    y, y_hat = (
+        np.r_[0, 1, random.integers(0, 2, n)],
+        np.r_[0, 1, random.integers(0, 2, n)],
+    )
+    return (
+        y,
+        y_hat,
+        random.integers(0, draw(st.integers(1, n_groups)), n + 2),
+        random.uniform(0.1, 5, n + 2),
+    )
 
 
 @given(rows(), st.data())
@@ -42,27 +59,40 @@ def test_counts_of_parts_add_up_to_those_of_the_whole(case, data):
     cut = data.draw(st.integers(1, len(y) - 1))
     sums = {}
     for part in (slice(None, cut), slice(cut, None)):
-        found = confusion_by_group(y[part], y_hat[part], sensitive_features=z[part], sample_weight=w[part], pos_label=1)
+        found = confusion_by_group(
+            y[part],
+            y_hat[part],
+            sensitive_features=z[part],
+            sample_weight=w[part],
+            pos_label=1,
+        )
         for group, confusion in found.items():
             sums[group] = sums[group] + confusion if group in sums else confusion
     whole = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
     assert sums.keys() == whole.keys()
     for group, confusion in whole.items():
         for name in ("tp", "fp", "fn", "tn", "rows"):
-            assert getattr(sums[group], name) == pytest.approx(getattr(confusion, name), abs=1e-12)
+            assert getattr(sums[group], name) == pytest.approx(
+                getattr(confusion, name), abs=1e-12
+            )
 
 
 @given(rows())
 def test_calling_the_other_label_positive_swaps_the_error_rates_alone(case):
     y, y_hat, z, w = case
     ours, swapped = (
-        confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w, pos_label=label) for label in (1, 0)
+        confusion_by_group(
+            y, y_hat, sensitive_features=z, sample_weight=w, pos_label=label
+        )
+        for label in (1, 0)
     )
     for group, c in ours.items():
         s = swapped[group]
         assert (s.tp, s.fp, s.fn, s.tn, s.rows) == (c.tn, c.fn, c.fp, c.tp, c.rows)
         assert (s.fpr, s.fnr) == (c.fnr, c.fpr)
-        assert (s.accuracy, s.prevalence_difference) == pytest.approx((c.accuracy, c.prevalence_difference))
+        assert (s.accuracy, s.prevalence_difference) == pytest.approx(
+            (c.accuracy, c.prevalence_difference)
+        )
         assert s.prevalence + c.prevalence == pytest.approx(1)
         assert s.predicted_prevalence + c.predicted_prevalence == pytest.approx(1)
 
@@ -72,7 +102,10 @@ def test_truth_and_prediction_may_be_swapped_in_accuracy_pd_and_pe(case):
     y, y_hat, z, _ = case
     y, y_hat = np.r_[y, np.ones(6, int)], np.r_[y_hat, np.ones(6, int)]
     z = np.r_[z, np.arange(6)]
-    one, other = fairness_table(y, y_hat, sensitive_features=z), fairness_table(y_hat, y, sensitive_features=z)
+    one, other = (
+        fairness_table(y, y_hat, sensitive_features=z),
+        fairness_table(y_hat, y, sensitive_features=z),
+    )
     for metric in ("accuracy", "pd", "pe"):
         pd.testing.assert_series_equal(one[metric], other[metric])
     pd.testing.assert_series_equal(one["prevalence"], other["predicted_prevalence"])
@@ -87,7 +120,9 @@ def test_rates_of_counts_hang_together(c):
     assert rho_hat == pytest.approx(rho * (1 - c.fnr) + (1 - rho) * c.fpr, abs=1e-12)
     errors = rho * c.fnr + (1 - rho) * c.fpr
     assert c.total == 0 or c.accuracy == pytest.approx(1 - errors, abs=1e-12)
-    assert c.prevalence_difference <= errors + 1e-12  # PD is never more than the share of errors
+    assert (
+        c.prevalence_difference <= errors + 1e-12
+    )  # PD is never more than the share of errors
 
 
 @given(rows(), st.floats(1e-6, 1e6))
@@ -96,7 +131,10 @@ def test_only_the_ratio_of_weights_within_a_group_matters(case, factor):
     y, y_hat = np.r_[y, np.ones(6, int)], np.r_[y_hat, np.ones(6, int)]
     z, w = np.r_[z, np.arange(6)], np.r_[w, np.ones(6)]
     scaled = w * np.where(z == 0, factor, 3.0)
-    plain, other = (fairness_table(y, y_hat, sensitive_features=z, sample_weight=v) for v in (w, scaled))
+    plain, other = (
+        fairness_table(y, y_hat, sensitive_features=z, sample_weight=v)
+        for v in (w, scaled)
+    )
     pd.testing.assert_series_equal(plain, other)
 
 
@@ -105,12 +143,22 @@ def test_rows_without_weight_count_for_nothing_but_rows(case):
     y, y_hat, z, w = case
     dropped = np.arange(len(y)) % 3 == 2
     kept = ~dropped
-    with_zeros = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=np.where(kept, w, 0), pos_label=1)
-    without = confusion_by_group(y[kept], y_hat[kept], sensitive_features=z[kept], sample_weight=w[kept], pos_label=1)
+    with_zeros = confusion_by_group(
+        y, y_hat, sensitive_features=z, sample_weight=np.where(kept, w, 0), pos_label=1
+    )
+    without = confusion_by_group(
+        y[kept],
+        y_hat[kept],
+        sensitive_features=z[kept],
+        sample_weight=w[kept],
+        pos_label=1,
+    )
     for group, c in with_zeros.items():
         assert c.rows == (z == group).sum()
         expected = without.get(group, Confusion(0, 0, 0, 0, 0))
-        assert [c.tp, c.fp, c.fn, c.tn] == pytest.approx([expected.tp, expected.fp, expected.fn, expected.tn])
+        assert [c.tp, c.fp, c.fn, c.tn] == pytest.approx(
+            [expected.tp, expected.fp, expected.fn, expected.tn]
+        )
 
 
 @given(rows())
@@ -118,20 +166,31 @@ def test_a_tuple_is_a_group_like_any_other(case):
     """Two columns cut the rows as their combination does, however it is named."""
     y, y_hat, z, w = case
     first, second = z // 2, z % 2
-    ours = confusion_by_group(y, y_hat, sensitive_features=np.column_stack([first, second]), sample_weight=w)
+    ours = confusion_by_group(
+        y, y_hat, sensitive_features=np.column_stack([first, second]), sample_weight=w
+    )
     plain = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
     assert list(ours) == [(group // 2, group % 2) for group in plain]
     assert list(ours.values()) == list(plain.values())
 
 
-@given(st.lists(st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)), min_size=2, max_size=7))
+@given(
+    st.lists(st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)), min_size=2, max_size=7)
+)
 def test_pe_of_two_ways_differs_by_the_ratios_it_compares(shares):
     """PE(a, b) = |r - s| and PE(b, a) = |1/r - 1/s|, so their ratio is r s; for any number of groups."""
     weights, y, y_hat, z = [], [], [], []
     for group, (rho, rho_hat) in enumerate(shares):
-        weights += [rho * rho_hat, rho * (1 - rho_hat), (1 - rho) * rho_hat, (1 - rho) * (1 - rho_hat)]
+        weights += [
+            rho * rho_hat,
+            rho * (1 - rho_hat),
+            (1 - rho) * rho_hat,
+            (1 - rho) * (1 - rho_hat),
+        ]
         y, y_hat, z = [*y, 1, 1, 0, 0], [*y_hat, 1, 0, 1, 0], [*z, *[group] * 4]
-    pairs = proportional_equality_matrix(y, y_hat, sensitive_features=z, sample_weight=weights).to_numpy()
+    pairs = proportional_equality_matrix(
+        y, y_hat, sensitive_features=z, sample_weight=weights
+    ).to_numpy()
     rho, rho_hat = np.array(shares).T
     r, s = rho[:, None] / rho, rho_hat[:, None] / rho_hat
     np.testing.assert_allclose(pairs, np.abs(r - s), rtol=1e-7, atol=1e-9)
@@ -145,7 +204,9 @@ def test_a_table_worked_by_hand():
     y = [1] * 4 + [0] * 6 + [1] * 3 + [0] * 2 + [0]
     y_hat = [1, 1, 0, 0] + [1] + [0] * 5 + [1] * 5 + [0]
     z = ["a"] * 10 + ["b"] * 5 + ["c"]
-    with pytest.warns(UserWarning, match="without positives or without predicted positives: 'c'"):
+    with pytest.warns(
+        UserWarning, match="without positives or without predicted positives: 'c'"
+    ):
         row = fairness_table(y, y_hat, sensitive_features=z)
     assert row["fpr"].tolist() == pytest.approx([1 / 6, 1, 0, 1])
     assert row["fnr"].tolist() == pytest.approx([1 / 2, 0, 0, 1 / 2])
@@ -174,8 +235,12 @@ def test_differences_of_a_pair_turn_their_sign_with_the_pair(groups, level):
 @settings(max_examples=15)
 @given(whole_counts, st.integers(2, 60))
 def test_the_same_shares_of_more_rows_are_known_better(c, factor):
-    more = Confusion(c.tp * factor, c.fp * factor, c.fn * factor, c.tn * factor, c.rows * factor)
-    few, many = (audit_counts({"a": counted}, n_resamples=10).findings for counted in (c, more))
+    more = Confusion(
+        c.tp * factor, c.fp * factor, c.fn * factor, c.tn * factor, c.rows * factor
+    )
+    few, many = (
+        audit_counts({"a": counted}, n_resamples=10).findings for counted in (c, more)
+    )
     for one, other in zip(few, many, strict=True):
         assert other.value == pytest.approx(one.value)
         assert other.rows == one.rows * factor
@@ -205,9 +270,9 @@ def test_wilson_covers_as_often_as_it_says_on_average():
 def test_one_row_says_next_to_nothing():
     found = audit([1], [1], sensitive_features=["a"])
     table = found.table().loc["a"]
-    assert table.loc["accuracy", "value"] == 1 and table.loc["accuracy", "low"] == pytest.approx(
-        1 / (1 + 1.96**2), 1e-3
-    )
+    assert table.loc["accuracy", "value"] == 1 and table.loc[
+        "accuracy", "low"
+    ] == pytest.approx(1 / (1 + 1.96**2), 1e-3)
     assert np.isnan(table.loc["fpr", "value"]) and table.loc["fnr", "value"] == 0
     assert not table["enough"].any() and found.between == ()
     assert proportional_equality([1], [1], sensitive_features=["a"]) == 0
@@ -216,12 +281,28 @@ def test_one_row_says_next_to_nothing():
 def test_groups_whose_names_read_alike_stay_apart_in_the_table():
     z = pd.DataFrame({"a": ["x, y", "x, y", "x", "x"], "b": ["z", "z", "y, z", "y, z"]})
     row = fairness_table([1, 0, 1, 0], [1, 1, 1, 0], sensitive_features=z)
-    assert sorted(row["fpr"].drop("difference")) == [0.0, 1.0] and row["fpr", "difference"] == 1.0
-    row = fairness_table([1, 0, 1, 0], [1, 1, 1, 0], sensitive_features=["difference"] * 2 + ["b"] * 2)
+    assert (
+        sorted(row["fpr"].drop("difference")) == [0.0, 1.0]
+        and row["fpr", "difference"] == 1.0
+    )
+    row = fairness_table(
+        [1, 0, 1, 0], [1, 1, 1, 0], sensitive_features=["difference"] * 2 + ["b"] * 2
+    )
     assert sorted(row["fpr"]) == [0.0, 1.0, 1.0]
 
 
 def test_a_group_without_weight_has_no_rates():
-    found = audit([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=list("aabb"), sample_weight=[0, 0, 1, 1])
-    of_a = [finding for finding in found.findings if finding.group == "a" and finding.other is None]
-    assert len(of_a) == 6 and all(np.isnan(finding.value) and finding.rows == 0 for finding in of_a)
+    found = audit(
+        [1, 0, 1, 0],
+        [1, 0, 1, 1],
+        sensitive_features=list("aabb"),
+        sample_weight=[0, 0, 1, 1],
+    )
+    of_a = [
+        finding
+        for finding in found.findings
+        if finding.group == "a" and finding.other is None
+    ]
+    assert len(of_a) == 6 and all(
+        np.isnan(finding.value) and finding.rows == 0 for finding in of_a
+    )

@@ -3,7 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fairlearn.metrics import MetricFrame, false_negative_rate, false_positive_rate, selection_rate
+from fairlearn.metrics import (
+    MetricFrame,
+    false_negative_rate,
+    false_positive_rate,
+    selection_rate,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -15,9 +20,14 @@ from cape.metrics import Confusion, confusion_by_group, prevalence_difference
 @st.composite
 def predictions(draw, *, weighted=False):
     n = draw(st.integers(2, 40))
-    y_true, y_pred = (np.r_[0, 1, draw(hnp.arrays(int, n, elements=st.integers(0, 1)))] for _ in range(2))
+    y_true, y_pred = (
+        np.r_[0, 1, draw(hnp.arrays(int, n, elements=st.integers(0, 1)))]
+        for _ in range(2)
+    )
     z = draw(hnp.arrays(int, n + 2, elements=st.integers(0, 3)))
-    weights = draw(hnp.arrays(float, n + 2, elements=st.floats(0.1, 9))) if weighted else None
+    weights = (
+        draw(hnp.arrays(float, n + 2, elements=st.floats(0.1, 9))) if weighted else None
+    )
     return y_true, y_pred, z, weights
 
 
@@ -28,8 +38,14 @@ def metric_frame(y_true, y_pred, z, weights):
         "accuracy": accuracy_score,
         "predicted_prevalence": selection_rate,
     }
-    params = {} if weights is None else {"sample_params": {name: {"sample_weight": weights} for name in metrics}}
-    return MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=z, **params).by_group
+    params = (
+        {}
+        if weights is None
+        else {"sample_params": {name: {"sample_weight": weights} for name in metrics}}
+    )
+    return MetricFrame(
+        metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=z, **params
+    ).by_group
 
 
 # scikit-learn warns of a group with one class, and gives the 0 that we give.
@@ -39,7 +55,9 @@ def metric_frame(y_true, y_pred, z, weights):
 def test_rates_of_each_group_are_fairlearn_s(case):
     y_true, y_pred, z, weights = case
     theirs = metric_frame(y_true, y_pred, z, weights)
-    ours = confusion_by_group(y_true, y_pred, sensitive_features=z, sample_weight=weights)
+    ours = confusion_by_group(
+        y_true, y_pred, sensitive_features=z, sample_weight=weights
+    )
     assert list(ours) == theirs.index.tolist()
     for group, confusion in ours.items():
         for name, value in theirs.loc[group].items():
@@ -51,15 +69,27 @@ def test_rates_of_each_group_are_fairlearn_s(case):
 def test_prevalence_difference_is_a_metric_for_fairlearn(case):
     y_true, y_pred, z, weights = case
     params = {} if weights is None else {"sample_params": {"sample_weight": weights}}
-    frame = MetricFrame(metrics=prevalence_difference, y_true=y_true, y_pred=y_pred, sensitive_features=z, **params)
-    ours = confusion_by_group(y_true, y_pred, sensitive_features=z, sample_weight=weights)
+    frame = MetricFrame(
+        metrics=prevalence_difference,
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=z,
+        **params,
+    )
+    ours = confusion_by_group(
+        y_true, y_pred, sensitive_features=z, sample_weight=weights
+    )
     for group, confusion in ours.items():
         rows = z == group
         w = np.ones(rows.sum()) if weights is None else weights[rows]
-        by_hand = abs(np.average(y_true[rows], weights=w) - np.average(y_pred[rows], weights=w))
+        by_hand = abs(
+            np.average(y_true[rows], weights=w) - np.average(y_pred[rows], weights=w)
+        )
         assert confusion.prevalence_difference == pytest.approx(by_hand, abs=1e-12)
         assert frame.by_group[group] == pytest.approx(by_hand, abs=1e-12)
-    assert frame.overall == pytest.approx(prevalence_difference(y_true, y_pred, sample_weight=weights))
+    assert frame.overall == pytest.approx(
+        prevalence_difference(y_true, y_pred, sample_weight=weights)
+    )
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (False, True), (-1, 1), (1, 2)])
@@ -77,7 +107,9 @@ def test_one_label_only():
     assert prevalence_difference([1, 1], [1, 1]) == 0
     assert confusion_by_group([-1, -1], [-1, -1])["everyone"].tn == 2
     assert confusion_by_group(["b", "b"], ["b", "b"], pos_label="b")["everyone"].tp == 2
-    with pytest.raises(ValueError, match=r"pos_label must be given when .* one label only, got \['b'\]"):
+    with pytest.raises(
+        ValueError, match=r"pos_label must be given when .* one label only, got \['b'\]"
+    ):
         prevalence_difference(["b", "b"], ["b", "b"])
 
 
@@ -90,18 +122,35 @@ def test_a_group_of_one_class_has_rates_of_zero():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y_pred": [0, 1]}, "must have the same number of rows, but y_true has 4, y_pred has 2"),
+        (
+            {"y_pred": [0, 1]},
+            "must have the same number of rows, but y_true has 4, y_pred has 2",
+        ),
         ({"sensitive_features": ["a"]}, "sensitive_features has 1"),
         ({"sample_weight": [1.0]}, "sample_weight has 1"),
-        ({"sample_weight": [1, 1, 1, -1]}, "sample_weight must be at least 0 in every row, got -1.0"),
-        ({"y_true": [0, 1, None, 1]}, "y_true must have a label in every row, got 1 missing"),
-        ({"y_true": [0, 1, 2, 1]}, r"y_true and y_pred must hold two labels between them, got 3: \[0, 1, 2\]"),
+        (
+            {"sample_weight": [1, 1, 1, -1]},
+            "sample_weight must be at least 0 in every row, got -1.0",
+        ),
+        (
+            {"y_true": [0, 1, None, 1]},
+            "y_true must have a label in every row, got 1 missing",
+        ),
+        (
+            {"y_true": [0, 1, 2, 1]},
+            r"y_true and y_pred must hold two labels between them, got 3: \[0, 1, 2\]",
+        ),
         ({"pos_label": 7}, r"pos_label must be one of \[0, 1\], got 7"),
         ({"y_true": [], "y_pred": []}, "y_true must have at least one row, got 0"),
         ({"y_true": None}, "y_true must be a column of labels"),
-        ({"sensitive_features": ["a", "b", None, "a"]}, "sensitive_features must name a group in every row, got 1"),
+        (
+            {"sensitive_features": ["a", "b", None, "a"]},
+            "sensitive_features must name a group in every row, got 1",
+        ),
     ],
 )
 def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
-        confusion_by_group(**{"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 1], **arguments})
+        confusion_by_group(
+            **{"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 1], **arguments}
+        )

@@ -10,7 +10,9 @@ from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.pool import MemberRates, ResampledPool, ThresholdPool, fit_member
 
-scores = st.lists(st.integers(0, ONE), min_size=1, max_size=30).map(lambda s: np.array(s, dtype=np.int64))
+scores = st.lists(st.integers(0, ONE), min_size=1, max_size=30).map(
+    lambda s: np.array(s, dtype=np.int64)
+)
 
 
 def threshold_pool(positives, negatives):
@@ -22,7 +24,11 @@ def threshold_pool(positives, negatives):
 @given(scores, scores, scores)
 def test_every_cut_is_a_member(positives, negatives, batch):
     pool, edges = threshold_pool(positives, negatives)
-    assert pool.cuts.tolist() == [-1, *edges.tolist(), ONE]  # "all" and "none" are cuts too
+    assert pool.cuts.tolist() == [
+        -1,
+        *edges.tolist(),
+        ONE,
+    ]  # "all" and "none" are cuts too
     evidence = GroupEvidence(ScoreHistogram.of(batch, edges))
     called = batch[:, None] > pool.cuts
     assert pool.predicted_prevalences(evidence) == pytest.approx(called.mean(axis=0))
@@ -32,7 +38,9 @@ def test_every_cut_is_a_member(positives, negatives, batch):
 
 
 @given(scores, scores, scores)
-def test_probability_is_above_a_half_just_where_the_member_says_positive(positives, negatives, batch):
+def test_probability_is_above_a_half_just_where_the_member_says_positive(
+    positives, negatives, batch
+):
     pool, edges = threshold_pool(positives, negatives)
     for member in [0, len(edges) + 1, *range(1, len(edges), 97)]:
         probability = pool.probability(batch, member)
@@ -46,7 +54,9 @@ def test_a_cut_stands_for_the_prevalence_at_which_it_is_best(positives, negative
     pool, edges = threshold_pool(positives, negatives)
     pi = len(positives) / (len(positives) + len(negatives))
     c, theta = edges / ONE, pool.thetas[1:-1]
-    np.testing.assert_allclose(c / (1 - c) * theta * (1 - pi) / ((1 - theta) * pi), 1, rtol=1e-6)
+    np.testing.assert_allclose(
+        c / (1 - c) * theta * (1 - pi) / ((1 - theta) * pi), 1, rtol=1e-6
+    )
     assert (np.diff(pool.thetas) < 0).all() or len(edges) < 2
     assert (pool.thetas[0], pool.thetas[-1]) == (1.0, 0.0)
     assert pool.thetas[pool.cuts == HALF] == pytest.approx([pi])
@@ -55,10 +65,16 @@ def test_a_cut_stands_for_the_prevalence_at_which_it_is_best(positives, negative
 @given(scores, scores, st.integers(1, ONE - 1))
 def test_probability_is_the_posterior_at_theta(positives, negatives, score):
     pool, edges = threshold_pool(positives, negatives)
-    pi, member, s = len(positives) / (len(positives) + len(negatives)), len(edges) // 3, score / ONE
+    pi, member, s = (
+        len(positives) / (len(positives) + len(negatives)),
+        len(edges) // 3,
+        score / ONE,
+    )
     theta = pool.thetas[member]
     odds = s / (1 - s) * theta * (1 - pi) / ((1 - theta) * pi)
-    assert pool.probability(np.array([score]), member)[0] == pytest.approx(odds / (1 + odds), abs=1e-9)
+    assert pool.probability(np.array([score]), member)[0] == pytest.approx(
+        odds / (1 + odds), abs=1e-9
+    )
 
 
 @given(scores, scores)
@@ -69,7 +85,9 @@ def test_rates_of_cuts_come_from_the_two_histograms(positives, negatives):
         if len(of_class) < 10:
             assert np.isnan(rate).all()
         else:
-            np.testing.assert_allclose(rate, (of_class[:, None] > pool.cuts).mean(axis=0))
+            np.testing.assert_allclose(
+                rate, (of_class[:, None] > pool.cuts).mean(axis=0)
+            )
 
 
 def test_rates_from_few_rows_are_unknown():
@@ -89,8 +107,12 @@ def test_a_member_is_trained_on_its_resample(train):
 
 def test_unseen_rows_count_by_their_weight(train):
     weights = np.where(train.y == 1, 2.0, 1.0)
-    _, plain = fit_member(LogisticRegression(), train.X, train.y, 1, 0.5, weights=np.ones(600), seed=4)
-    _, weighted = fit_member(LogisticRegression(), train.X, train.y, 1, 0.5, weights=weights, seed=4)
+    _, plain = fit_member(
+        LogisticRegression(), train.X, train.y, 1, 0.5, weights=np.ones(600), seed=4
+    )
+    _, weighted = fit_member(
+        LogisticRegression(), train.X, train.y, 1, 0.5, weights=weights, seed=4
+    )
     assert weighted[1] / weighted[3] == pytest.approx(2 * plain[1] / plain[3], rel=0.2)
 
 
@@ -109,5 +131,7 @@ def test_members_of_a_fitted_model_agree_with_their_learners(fitted, batch):
     pool = fitted().models_[0].pool
     for member, learner in enumerate(pool.members):
         expected = learner.predict_proba(batch.X)[:, 1]
-        assert np.abs(pool.scores_of(batch.X, member) - round_scores(expected)).max() <= 1
+        assert (
+            np.abs(pool.scores_of(batch.X, member) - round_scores(expected)).max() <= 1
+        )
         assert pool.thetas[member] == pytest.approx((member + 0.5) / 10)

@@ -28,14 +28,17 @@ class Scores:
             y = (random.uniform(size=n) < rho).astype(int)
             y[:2] = [0, 1]
             # log-odds of +-1 with unit noise, seen through a link that leaves them a little off calibration
-            return y, round_scores(1 / (1 + np.exp(-1.7 * (2 * y - 1 + random.normal(size=n)))))
+            return y, round_scores(
+                1 / (1 + np.exp(-1.7 * (2 * y - 1 + random.normal(size=n))))
+            )
 
         self.y, train = draw(n_train, prevalence)
         _, batch = draw(n_batch, batch_prevalence)
         self.train, self.batch = train / 2**32, batch / 2**32
         edges = edges_for(train[self.y == 1], train[self.y == 0])
         self.positives, self.negatives = (
-            ScoreHistogram.of(train[self.y == label], edges, keep_rows=True) for label in (1, 0)
+            ScoreHistogram.of(train[self.y == label], edges, keep_rows=True)
+            for label in (1, 0)
         )
         self.histogram = ScoreHistogram.of(batch, edges, keep_rows=True)
 
@@ -46,9 +49,12 @@ class Scores:
         """What a quantifier of QuaPy says, on the rows themselves."""
         hard = quantifier._classifier_method() == "predict"
         train, batch = (
-            (s > 0.5).astype(int) if hard else np.column_stack([1 - s, s]) for s in (self.train, self.batch)
+            (s > 0.5).astype(int) if hard else np.column_stack([1 - s, s])
+            for s in (self.train, self.batch)
         )
-        quantifier.classifier = DummyClassifier().fit([[0], [0]], [0, 1])  # never asked: the scores are given
+        quantifier.classifier = DummyClassifier().fit(
+            [[0], [0]], [0, 1]
+        )  # never asked: the scores are given
         quantifier.aggregation_fit(train, self.y)
         return float(quantifier.aggregate(batch)[1])
 
@@ -61,7 +67,9 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="session", params=CASES, ids=lambda case: "-".join(map(str, case)))
+@pytest.fixture(
+    scope="session", params=CASES, ids=lambda case: "-".join(map(str, case))
+)
 def case(request):
     return Scores(*request.param)
 

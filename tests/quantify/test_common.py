@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
-from cape.quantify import QUANTIFIERS, DyS, HDy, HistogramPosterior, Quantifier, make_quantifier
+from cape.quantify import (
+    QUANTIFIERS,
+    DyS,
+    HDy,
+    HistogramPosterior,
+    Quantifier,
+    make_quantifier,
+)
 
 CORRECTED = sorted(set(QUANTIFIERS) - {"cc", "pcc"})
 every_quantifier = pytest.mark.parametrize("name", QUANTIFIERS)
@@ -23,14 +30,20 @@ def fit(name, positives, negatives, *, unit=1):
     quantifier = make_quantifier(name)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the scores cannot tell the classes apart")
-        quantifier.fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    return quantifier, lambda batch: ScoreHistogram.of(round_scores(batch), edges, unit=unit)
+        quantifier.fit(
+            ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges)
+        )
+    return quantifier, lambda batch: ScoreHistogram.of(
+        round_scores(batch), edges, unit=unit
+    )
 
 
 @every_quantifier
 @settings(max_examples=30)
 @given(scores, scores, scores, st.floats(0.05, 0.9))
-def test_estimates_and_intervals_are_shares_whatever_the_scores(name, positives, negatives, batch, level):
+def test_estimates_and_intervals_are_shares_whatever_the_scores(
+    name, positives, negatives, batch, level
+):
     quantifier, of = fit(name, positives, negatives)
     estimate = quantifier.estimate(of(batch))
     low, high = quantifier.interval(of(batch), level)
@@ -44,8 +57,12 @@ def test_estimates_and_intervals_are_shares_whatever_the_scores(name, positives,
 @given(rho=st.integers(0, 20), noise=st.floats(0, 0.02))
 def test_the_truth_is_found_when_scores_are_perfect(name, rho, noise):
     """Classes far apart: positives score near 1, negatives near 0."""
-    quantifier, of = fit(name, np.linspace(1 - noise, 1, 200), np.linspace(0, noise, 200))
-    batch = np.concatenate([np.linspace(1 - noise, 1, 20 * rho), np.linspace(0, noise, 400 - 20 * rho)])
+    quantifier, of = fit(
+        name, np.linspace(1 - noise, 1, 200), np.linspace(0, noise, 200)
+    )
+    batch = np.concatenate(
+        [np.linspace(1 - noise, 1, 20 * rho), np.linspace(0, noise, 400 - 20 * rho)]
+    )
     estimate = quantifier.estimate(of(batch))
     # A posterior median under a flat prior stays log(2) / n inside at the ends.
     assert estimate == pytest.approx(rho / 20, abs=0.02)
@@ -60,11 +77,23 @@ def calibrated(x):
 
 @every_quantifier
 def test_more_positives_never_lower_the_estimate(name, random):
-    positives, negatives = calibrated(random.beta(4, 2, 1000)), calibrated(random.beta(2, 4, 1000))
+    positives, negatives = (
+        calibrated(random.beta(4, 2, 1000)),
+        calibrated(random.beta(2, 4, 1000)),
+    )
     quantifier, of = fit(name, positives, negatives)
-    new_positives, new_negatives = calibrated(random.beta(4, 2, 1000)), calibrated(random.beta(2, 4, 1000))
+    new_positives, new_negatives = (
+        calibrated(random.beta(4, 2, 1000)),
+        calibrated(random.beta(2, 4, 1000)),
+    )
     estimates = [
-        quantifier.estimate(of(np.concatenate([new_positives[: 100 * k], new_negatives[: 100 * (10 - k)]])))
+        quantifier.estimate(
+            of(
+                np.concatenate(
+                    [new_positives[: 100 * k], new_negatives[: 100 * (10 - k)]]
+                )
+            )
+        )
         for k in range(11)
     ]
     assert np.diff(estimates).min() >= 0
@@ -76,8 +105,13 @@ def test_more_positives_never_lower_the_estimate(name, random):
 @pytest.mark.parametrize("constant", [0.5, 0.0, 1.0, 0.3])
 def test_constant_scores_give_the_training_prevalence_and_no_certainty(name, constant):
     edges = edges_for(*[round_scores([constant] * 3)] * 2)
-    positives, negatives = (ScoreHistogram.of(round_scores([constant] * n), edges) for n in (30, 10))
-    with pytest.warns(UserWarning, match="cannot tell the classes apart .* training prevalence, with interval"):
+    positives, negatives = (
+        ScoreHistogram.of(round_scores([constant] * n), edges) for n in (30, 10)
+    )
+    with pytest.warns(
+        UserWarning,
+        match="cannot tell the classes apart .* training prevalence, with interval",
+    ):
         quantifier = make_quantifier(name).fit(positives, negatives)
     batch = ScoreHistogram.of(round_scores([constant, 0.9]), edges)
     assert quantifier.estimate(batch) == 0.75
@@ -90,9 +124,12 @@ def test_estimate_each_is_estimate_row_by_row(name, random):
     quantifier, _ = fit(name, random.beta(4, 2, 60), random.beta(2, 4, 60))
     several_models = round_scores(random.uniform(size=(2, 25)))
     one_by_one = [
-        quantifier.estimate(ScoreHistogram.of(row, quantifier.positives_.edges, unit=2)) for row in several_models.T
+        quantifier.estimate(ScoreHistogram.of(row, quantifier.positives_.edges, unit=2))
+        for row in several_models.T
     ]
-    assert quantifier.estimate_each(several_models) == pytest.approx(one_by_one, abs=1e-12)
+    assert quantifier.estimate_each(several_models) == pytest.approx(
+        one_by_one, abs=1e-12
+    )
 
 
 @every_quantifier
@@ -101,32 +138,53 @@ def test_a_batch_scored_by_several_models_counts_each_row_once(name, random):
     positives, negatives = random.beta(4, 2, 200), random.beta(2, 4, 200)
     quantifier, of = fit(name, positives, negatives)
     batch = random.beta(3, 3, 40)
-    once, thrice = of(batch), ScoreHistogram.of(np.tile(round_scores(batch), 3), of(batch).edges, unit=3)
-    assert quantifier.estimate(thrice) == pytest.approx(quantifier.estimate(once), abs=1e-9)
-    assert quantifier.interval(thrice) == pytest.approx(quantifier.interval(once), abs=1e-9)
+    once, thrice = (
+        of(batch),
+        ScoreHistogram.of(np.tile(round_scores(batch), 3), of(batch).edges, unit=3),
+    )
+    assert quantifier.estimate(thrice) == pytest.approx(
+        quantifier.estimate(once), abs=1e-9
+    )
+    assert quantifier.interval(thrice) == pytest.approx(
+        quantifier.interval(once), abs=1e-9
+    )
 
 
-@pytest.mark.parametrize("name", sorted(set(CORRECTED) - {"emq"}))  # EMQ takes the score for a probability
+@pytest.mark.parametrize(
+    "name", sorted(set(CORRECTED) - {"emq"})
+)  # EMQ takes the score for a probability
 def test_scores_may_point_the_other_way(name, random):
     """A score that falls with the label still tells the classes apart."""
     quantifier, of = fit(name, random.beta(2, 4, 500), random.beta(4, 2, 500))
-    assert quantifier.estimate(of(np.concatenate([random.beta(2, 4, 400), random.beta(4, 2, 100)]))) > 0.65
+    assert (
+        quantifier.estimate(
+            of(np.concatenate([random.beta(2, 4, 400), random.beta(4, 2, 100)]))
+        )
+        > 0.65
+    )
 
 
 @every_quantifier
 def test_bad_input(name, random):
     quantifier, of = fit(name, [0.9, 0.8], [0.1, 0.2])
     empty = of([])
-    with pytest.raises(ValueError, match="batch must hold at least one row, got an empty histogram"):
+    with pytest.raises(
+        ValueError, match="batch must hold at least one row, got an empty histogram"
+    ):
         quantifier.estimate(empty)
     with pytest.raises(ValueError, match="batch must hold at least one row"):
         quantifier.interval(empty)
     with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 1.5"):
         quantifier.interval(of([0.5]), 1.5)
-    with pytest.raises(ValueError, match="negatives must hold at least one score, got an empty histogram"):
+    with pytest.raises(
+        ValueError,
+        match="negatives must hold at least one score, got an empty histogram",
+    ):
         make_quantifier(name).fit(of([0.9]), empty)
     with pytest.raises(ValueError, match="same edges"):
-        make_quantifier(name).fit(of([0.9]), ScoreHistogram.of(round_scores([0.1]), np.array([ONE // 2])))
+        make_quantifier(name).fit(
+            of([0.9]), ScoreHistogram.of(round_scores([0.1]), np.array([ONE // 2]))
+        )
     with pytest.raises(ValueError, match="not fitted"):
         make_quantifier(name).estimate(of([0.5]))
 
@@ -137,16 +195,23 @@ def test_make_quantifier():
     copy = make_quantifier(mine)
     assert copy is not mine
     assert copy.cells == 5
-    with pytest.raises(ValueError, match="quantifier must be one of 'cc', 'pcc', .*'histogram', got 'spaa'"):
+    with pytest.raises(
+        ValueError,
+        match="quantifier must be one of 'cc', 'pcc', .*'histogram', got 'spaa'",
+    ):
         make_quantifier("spaa")
     with pytest.raises(TypeError, match="quantifier must be one of 'cc', .* got 3"):
         make_quantifier(3)
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="divergence must be one of 'topsoe', 'hellinger', got 'kl'"):
+    with pytest.raises(
+        ValueError, match="divergence must be one of 'topsoe', 'hellinger', got 'kl'"
+    ):
         fit(DyS(divergence="kl"), [0.9], [0.1])
-    with pytest.raises(ValueError, match="n_bins must be a divisor of 10, 20, ..., or 110, got 13"):
+    with pytest.raises(
+        ValueError, match="n_bins must be a divisor of 10, 20, ..., or 110, got 13"
+    ):
         fit(DyS(n_bins=13), [0.9], [0.1])
     with pytest.raises(ValueError, match="cells must be at least 2, got 1"):
         fit(HistogramPosterior(cells=1), [0.9], [0.1])
@@ -160,12 +225,16 @@ class MeanOfTheBatch(Quantifier):
 
 
 def test_an_own_quantifier_needs_one_method(random):
-    quantifier, of = fit(MeanOfTheBatch(), random.beta(4, 2, 100), random.beta(2, 4, 100))
+    quantifier, of = fit(
+        MeanOfTheBatch(), random.beta(4, 2, 100), random.beta(2, 4, 100)
+    )
     batch = of([0.4, 0.6])
     assert quantifier.estimate(batch) == pytest.approx(0.5)
     low, high = quantifier.interval(batch)
     assert low <= 0.5 <= high
-    assert quantifier.estimate_each(round_scores([[0.2, 0.7]])) == pytest.approx([0.2, 0.7])
+    assert quantifier.estimate_each(round_scores([[0.2, 0.7]])) == pytest.approx(
+        [0.2, 0.7]
+    )
     assert isinstance(clone(quantifier), MeanOfTheBatch)
     with pytest.raises(TypeError, match=r"must define _estimate\(batch\)"):
         fit(Quantifier(), [0.9], [0.1])[0].estimate(batch)

@@ -9,11 +9,22 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
-from cape.quantify import ACC, EMQ, QUANTIFIERS, SPA, DyS, HDy, HistogramPosterior, make_quantifier
+from cape.quantify import (
+    ACC,
+    EMQ,
+    QUANTIFIERS,
+    SPA,
+    DyS,
+    HDy,
+    HistogramPosterior,
+    make_quantifier,
+)
 from cape.quantify._base import Moments, moment_interval
 
 CORRECTED = sorted(set(QUANTIFIERS) - {"cc", "pcc"})
-EXACT_IN_SHARES = sorted(set(QUANTIFIERS) - {"histogram"})  # whose estimate is a function of the shares of cells
+EXACT_IN_SHARES = sorted(
+    set(QUANTIFIERS) - {"histogram"}
+)  # whose estimate is a function of the shares of cells
 seeds = st.integers(0, 2**32)
 
 
@@ -27,7 +38,10 @@ def histograms(seed, n_positives=40, n_negatives=60, n_batch=30):
     """Of two classes and of a batch of both, as likely lopsided as not."""
     random = np.random.default_rng(seed)
     a, b, share = random.uniform(1, 5, 2), random.uniform(1, 5, 2), random.random()
-    s1, s0 = round_scores(random.beta(*a, n_positives)), round_scores(random.beta(*b, n_negatives))
+    s1, s0 = (
+        round_scores(random.beta(*a, n_positives)),
+        round_scores(random.beta(*b, n_negatives)),
+    )
     k = random.binomial(n_batch, share)
     s = round_scores(np.concatenate([random.beta(*a, k), random.beta(*b, n_batch - k)]))
     edges = edges_for(s1, s0)
@@ -35,7 +49,12 @@ def histograms(seed, n_positives=40, n_negatives=60, n_batch=30):
 
 
 def times(histogram, factor):
-    return ScoreHistogram(histogram.edges, histogram.counts * factor, histogram.sums * factor, histogram.unit)
+    return ScoreHistogram(
+        histogram.edges,
+        histogram.counts * factor,
+        histogram.sums * factor,
+        histogram.unit,
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(CORRECTED) - {"emq"}))
@@ -43,7 +62,10 @@ def times(histogram, factor):
 @given(seeds)
 def test_the_other_class_has_the_rest(name, seed):
     positives, negatives, batch = histograms(seed)
-    one, other = quietly(name, positives, negatives), quietly(name, negatives, positives)
+    one, other = (
+        quietly(name, positives, negatives),
+        quietly(name, negatives, positives),
+    )
     assert one.estimate(batch) + other.estimate(batch) == pytest.approx(1, abs=1e-6)
     low, high = one.interval(batch)
     # The histogram's interval integrates over draws, which are others when classes change places; EMQ-like
@@ -67,12 +89,19 @@ def test_emq_turned_round_with_its_scores_has_the_rest(seed):
 @pytest.mark.parametrize("name", EXACT_IN_SHARES)
 @settings(max_examples=10)
 @given(seeds, st.integers(2, 1000))
-def test_a_batch_repeated_has_the_same_estimate_and_no_wider_interval(name, seed, factor):
+def test_a_batch_repeated_has_the_same_estimate_and_no_wider_interval(
+    name, seed, factor
+):
     positives, negatives, batch = histograms(seed)
     quantifier = quietly(name, positives, negatives)
     more = times(batch, factor)
-    assert quantifier.estimate(more) == pytest.approx(quantifier.estimate(batch), abs=1e-8)
-    (low, high), (less_low, less_high) = quantifier.interval(batch), quantifier.interval(more)
+    assert quantifier.estimate(more) == pytest.approx(
+        quantifier.estimate(batch), abs=1e-8
+    )
+    (low, high), (less_low, less_high) = (
+        quantifier.interval(batch),
+        quantifier.interval(more),
+    )
     assert less_high - less_low <= high - low + 1e-8
 
 
@@ -82,15 +111,22 @@ def test_a_batch_repeated_has_the_same_estimate_and_no_wider_interval(name, seed
 def test_training_repeated_has_the_same_estimate(name, seed, factor):
     positives, negatives, batch = histograms(seed)
     more = quietly(name, times(positives, factor), times(negatives, factor))
-    assert more.estimate(batch) == pytest.approx(quietly(name, positives, negatives).estimate(batch), abs=1e-8)
+    assert more.estimate(batch) == pytest.approx(
+        quietly(name, positives, negatives).estimate(batch), abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(QUANTIFIERS) - {"histogram", "emq"}))
 @settings(max_examples=10)
 @given(seeds, st.integers(2, 50))
-def test_estimates_of_the_rest_do_not_rest_on_the_training_prevalence(name, seed, factor):
+def test_estimates_of_the_rest_do_not_rest_on_the_training_prevalence(
+    name, seed, factor
+):
     positives, negatives, batch = histograms(seed)
-    plain, moved = quietly(name, positives, negatives), quietly(name, times(positives, factor), negatives)
+    plain, moved = (
+        quietly(name, positives, negatives),
+        quietly(name, times(positives, factor), negatives),
+    )
     assert moved.prevalence_ > plain.prevalence_
     if plain.informative_:
         assert moved.estimate(batch) == pytest.approx(plain.estimate(batch), abs=1e-8)
@@ -118,9 +154,18 @@ def test_a_mixture_of_the_training_histograms_themselves_is_recognised(seed):
     tenths = seed % 11
     n1, n0 = positives.counts.sum(), negatives.counts.sum()
     batch = times(positives, tenths * n0) + times(negatives, (10 - tenths) * n1)
-    for quantifier in (SPA(), ACC(), HDy(), DyS(), DyS(n_bins=10, divergence="hellinger")):
+    for quantifier in (
+        SPA(),
+        ACC(),
+        HDy(),
+        DyS(),
+        DyS(n_bins=10, divergence="hellinger"),
+    ):
         fitted = quietly(quantifier, positives, negatives)
-        if fitted.informative_ and not (isinstance(quantifier, ACC) and fitted.positive_mean_ == fitted.negative_mean_):
+        if fitted.informative_ and not (
+            isinstance(quantifier, ACC)
+            and fitted.positive_mean_ == fitted.negative_mean_
+        ):
             assert fitted.estimate(batch) == pytest.approx(tenths / 10, abs=1e-6)
     posterior = quietly(HistogramPosterior(), positives, negatives)
     if posterior.informative_:
@@ -128,26 +173,51 @@ def test_a_mixture_of_the_training_histograms_themselves_is_recognised(seed):
         assert low <= tenths / 10 + 0.05 and tenths / 10 - 0.05 <= high
 
 
-moments = st.builds(Moments, st.floats(0, 1), st.floats(1e-6, 0.25), st.integers(5, 10_000).map(float))
+moments = st.builds(
+    Moments, st.floats(0, 1), st.floats(1e-6, 0.25), st.integers(5, 10_000).map(float)
+)
 
 
-@given(moments, moments, moments, st.floats(0.3, 0.99), st.floats(0.01, 100), st.floats(-5, 5))
-def test_the_moment_interval_has_no_unit(positives, negatives, batch, level, scale, shift):
+@given(
+    moments,
+    moments,
+    moments,
+    st.floats(0.3, 0.99),
+    st.floats(0.01, 100),
+    st.floats(-5, 5),
+)
+def test_the_moment_interval_has_no_unit(
+    positives, negatives, batch, level, scale, shift
+):
     """The statistic may be stretched, moved or turned round: the prevalence is the same."""
     gap = abs(positives.mean - negatives.mean)
-    noise = np.sqrt(positives.variance / positives.size + negatives.variance / negatives.size)
+    noise = np.sqrt(
+        positives.variance / positives.size + negatives.variance / negatives.size
+    )
     if gap < 5 * noise + 1e-3:
         return
     expected = moment_interval(positives, negatives, batch, level)
     for factor in (scale, -scale):
-        parts = (Moments(shift + factor * m, factor**2 * v, n) for m, v, n in (positives, negatives, batch))
+        parts = (
+            Moments(shift + factor * m, factor**2 * v, n)
+            for m, v, n in (positives, negatives, batch)
+        )
         assert moment_interval(*parts, level) == pytest.approx(expected, abs=1e-6)
 
 
-@given(st.floats(0.02, 0.98), st.integers(20, 5000), st.integers(50, 5000), st.floats(0.5, 0.99))
-def test_the_moment_interval_holds_just_what_its_test_does_not_reject(rho, n, training, level):
+@given(
+    st.floats(0.02, 0.98),
+    st.integers(20, 5000),
+    st.integers(50, 5000),
+    st.floats(0.5, 0.99),
+)
+def test_the_moment_interval_holds_just_what_its_test_does_not_reject(
+    rho, n, training, level
+):
     t, f = Moments(0.7, 0.04, training), Moments(0.35, 0.05, 2 * training)
-    low, high = moment_interval(t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, n), level)
+    low, high = moment_interval(
+        t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, n), level
+    )
 
     def p_value(q):
         spread = (q * t.variance + (1 - q) * f.variance) / n
@@ -174,13 +244,20 @@ def test_intervals_hold_the_realised_prevalence_as_often_as_they_say(name, n, rh
     calibrated = lambda x: x**2 / (x**2 + (1 - x) ** 2)  # noqa: E731
     held, widths = [], []
     for _ in range(40):
-        s1, s0 = (round_scores(calibrated(random.beta(*shape, 250))) for shape in ((4, 2), (2, 4)))
+        s1, s0 = (
+            round_scores(calibrated(random.beta(*shape, 250)))
+            for shape in ((4, 2), (2, 4))
+        )
         edges = edges_for(s1, s0)
-        quantifier = make_quantifier(name).fit(ScoreHistogram.of(s1, edges), ScoreHistogram.of(s0, edges))
+        quantifier = make_quantifier(name).fit(
+            ScoreHistogram.of(s1, edges), ScoreHistogram.of(s0, edges)
+        )
         for _ in range(10):
             k = random.binomial(n, rho)
             scores = np.concatenate([random.beta(4, 2, k), random.beta(2, 4, n - k)])
-            low, high = quantifier.interval(ScoreHistogram.of(round_scores(calibrated(scores)), edges), 0.9)
+            low, high = quantifier.interval(
+                ScoreHistogram.of(round_scores(calibrated(scores)), edges), 0.9
+            )
             held.append(low - 1e-9 <= k / n <= high + 1e-9)
             widths.append(high - low)
     assert 0.84 <= np.mean(held) < 0.995
@@ -189,16 +266,30 @@ def test_intervals_hold_the_realised_prevalence_as_often_as_they_say(name, n, rh
 
 def test_estimates_worked_by_hand():
     """Positives score .2 .6 .7 .9 (mean .6, three of four above 1/2), negatives .1 .2 .3 .6 (mean .3, one of four)."""
-    s1, s0, s = (round_scores(scores) for scores in ([0.2, 0.6, 0.7, 0.9], [0.1, 0.2, 0.3, 0.6], [0.1, 0.6, 0.5]))
+    s1, s0, s = (
+        round_scores(scores)
+        for scores in ([0.2, 0.6, 0.7, 0.9], [0.1, 0.2, 0.3, 0.6], [0.1, 0.6, 0.5])
+    )
     edges = edges_for(s1, s0)
-    positives, negatives, batch = (ScoreHistogram.of(scores, edges) for scores in (s1, s0, s))
-    fitted = {name: make_quantifier(name).fit(positives, negatives) for name in QUANTIFIERS}
+    positives, negatives, batch = (
+        ScoreHistogram.of(scores, edges) for scores in (s1, s0, s)
+    )
+    fitted = {
+        name: make_quantifier(name).fit(positives, negatives) for name in QUANTIFIERS
+    }
     assert fitted["cc"].estimate(batch) == pytest.approx(1 / 3)  # .5 is not above 1/2
     assert fitted["pcc"].estimate(batch) == pytest.approx(0.4)
-    assert fitted["acc"].estimate(batch) == pytest.approx((1 / 3 - 1 / 4) / (3 / 4 - 1 / 4))
+    assert fitted["acc"].estimate(batch) == pytest.approx(
+        (1 / 3 - 1 / 4) / (3 / 4 - 1 / 4)
+    )
     assert fitted["spa"].estimate(batch) == pytest.approx((0.4 - 0.3) / (0.6 - 0.3))
     # At training prevalence 1/2 a score s adds the factor 1 + e (2 s - 1) to the likelihood, with e = 2 q - 1.
-    for scores, e in (([0.1, 0.6, 0.5], -1), ([0.4, 0.75], 1), ([0.25, 0.8], 1 / 6), ([0.5, 0.25, 0.75], 0)):
+    for scores, e in (
+        ([0.1, 0.6, 0.5], -1),
+        ([0.4, 0.75], 1),
+        ([0.25, 0.8], 1 / 6),
+        ([0.5, 0.25, 0.75], 0),
+    ):
         found = fitted["emq"].estimate(ScoreHistogram.of(round_scores(scores), edges))
         assert found == pytest.approx((1 + e) / 2, abs=1e-6)
 
@@ -208,8 +299,12 @@ def test_one_row_moves_the_estimate_its_way_and_leaves_it_open(name):
     random = np.random.default_rng(0)
     s1, s0 = round_scores(random.beta(4, 2, 300)), round_scores(random.beta(2, 4, 300))
     edges = edges_for(s1, s0)
-    quantifier = make_quantifier(name).fit(ScoreHistogram.of(s1, edges), ScoreHistogram.of(s0, edges))
-    low, high = (ScoreHistogram.of(round_scores([score]), edges) for score in (0.25, 0.75))
+    quantifier = make_quantifier(name).fit(
+        ScoreHistogram.of(s1, edges), ScoreHistogram.of(s0, edges)
+    )
+    low, high = (
+        ScoreHistogram.of(round_scores([score]), edges) for score in (0.25, 0.75)
+    )
     assert quantifier.estimate(low) < 0.5 < quantifier.estimate(high)
     for row in (low, high):
         left, right = quantifier.interval(row)

@@ -13,9 +13,14 @@ from cape.quantify._base import decreasing_root
 
 def histograms(seed, n_train, n_batch, rho):
     random = np.random.RandomState(seed)
-    positives, negatives = round_scores(random.beta(5, 2, n_train)), round_scores(random.beta(2, 4, n_train))
+    positives, negatives = (
+        round_scores(random.beta(5, 2, n_train)),
+        round_scores(random.beta(2, 4, n_train)),
+    )
     n_positive = round(rho * n_batch)
-    batch = round_scores(np.r_[random.beta(5, 2, n_positive), random.beta(2, 4, n_batch - n_positive)])
+    batch = round_scores(
+        np.r_[random.beta(5, 2, n_positive), random.beta(2, 4, n_batch - n_positive)]
+    )
     edges = edges_for(positives, negatives)
     return [ScoreHistogram.of(s, edges) for s in (positives, negatives, batch)]
 
@@ -30,7 +35,8 @@ def test_the_posterior_median_by_brute_force(n_batch, rho, cells):
     a, b = a / a.sum(), b / b.sum()
     grid = np.linspace(0, 1, 200_001)
     log_likelihood = sum(
-        count * np.log(grid * x + (1 - grid) * y) for count, x, y in zip(batch.merged(fitted.cuts_), a, b, strict=True)
+        count * np.log(grid * x + (1 - grid) * y)
+        for count, x, y in zip(batch.merged(fitted.cuts_), a, b, strict=True)
     )
     weight = np.exp(log_likelihood - log_likelihood.max())
     below = np.cumsum(weight) / weight.sum()
@@ -66,11 +72,16 @@ def test_emq_is_where_the_likelihood_is_greatest(rho):
     def cost(q):
         return -counts @ np.log(q * s / 0.5 + (1 - q) * (1 - s) / 0.5)
 
-    best = minimize_scalar(cost, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
+    best = minimize_scalar(
+        cost, bounds=(0, 1), method="bounded", options={"xatol": 1e-10}
+    )
     assert cost(fitted.estimate(batch)) <= best.fun + 1e-9
 
 
-@given(st.lists(st.floats(-5, 5).filter(lambda x: abs(x) > 0.01), min_size=1, max_size=8), st.floats(-4, 4))
+@given(
+    st.lists(st.floats(-5, 5).filter(lambda x: abs(x) > 0.01), min_size=1, max_size=8),
+    st.floats(-4, 4),
+)
 def test_roots_of_decreasing_functions(slopes, shift):
     """Of sums of d / (1 + d x), the slope of a likelihood, moved up or down."""
     d = np.array(slopes) / 5.1
@@ -83,5 +94,11 @@ def test_roots_of_decreasing_functions(slopes, shift):
         return terms.sum(axis=1) + shift, -(terms**2).sum(axis=1)
 
     found = decreasing_root(slope, np.array([0.5]))[0]
-    expected = 1.0 if value(1) >= 0 else 0.0 if value(0) <= 0 else brentq(value, 0, 1, xtol=1e-13)
+    expected = (
+        1.0
+        if value(1) >= 0
+        else 0.0
+        if value(0) <= 0
+        else brentq(value, 0, 1, xtol=1e-13)
+    )
     assert found == pytest.approx(expected, abs=1e-8)

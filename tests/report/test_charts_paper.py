@@ -7,7 +7,12 @@ import pytest
 
 from cape.experiments import compare_methods, run_synthetic
 from cape.report import save_pictures
-from cape.report._charts_paper import frame_comparison, frame_figure, frame_pairs, frame_theorem
+from cape.report._charts_paper import (
+    frame_comparison,
+    frame_figure,
+    frame_pairs,
+    frame_theorem,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 from conftest import small_problem
@@ -20,14 +25,23 @@ def synthetic():
 
 @pytest.fixture(scope="module")
 def compared():
-    return compare_methods(small_problem(), methods=["CAPE-D", "Max_Acc", "AD"], seeds=2, learner="logistic")
+    return compare_methods(
+        small_problem(),
+        methods=["CAPE-D", "Max_Acc", "AD"],
+        seeds=2,
+        learner="logistic",
+    )
 
 
 def test_the_figure_has_mean_and_one_sd_of_the_points_where_rho_0_is_half(synthetic):
     frame = frame_figure(synthetic)
     assert sorted(frame["rho_1"].unique()) == [0.1, 0.5] and len(frame) == 2 * 3 * 3
-    pair = next(p for p in synthetic["pairs"] if (p["rho_0"], p["rho_1"]) == (0.5, 0.1))["methods"]["CAPE-D"]
-    row = frame.query("classifier == 'CAPE-D' and rho_1 == 0.1 and metric == 'PD of group 1'").iloc[0]
+    pair = next(
+        p for p in synthetic["pairs"] if (p["rho_0"], p["rho_1"]) == (0.5, 0.1)
+    )["methods"]["CAPE-D"]
+    row = frame.query(
+        "classifier == 'CAPE-D' and rho_1 == 0.1 and metric == 'PD of group 1'"
+    ).iloc[0]
     assert row["mean"] == pair["mean"]["pd_1"]
     assert row["high"] == pytest.approx(pair["mean"]["pd_1"] + pair["sd"]["pd_1"])
     assert (frame["low"] >= 0).all()
@@ -37,27 +51,47 @@ def test_the_heat_map_has_every_pair(synthetic):
     frame = frame_pairs(synthetic)
     assert len(frame) == 4 * 3 * 2
     mean = synthetic["pairs"][1]["methods"]["Max_Acc"]["mean"]
-    value = frame.query("rho_0 == 0.1 and rho_1 == 0.5 and classifier == 'Max_Acc'")["value"].tolist()
+    value = frame.query("rho_0 == 0.1 and rho_1 == 0.5 and classifier == 'Max_Acc'")[
+        "value"
+    ].tolist()
     assert value == [(mean["pd_0"] + mean["pd_1"]) / 2, mean["pe_01"]]
 
 
 def test_the_theorem_has_its_parts(synthetic):
     frame = frame_theorem(synthetic).pivot(index="rho_1", columns="what", values="mean")
-    parts = frame["delta_1, error of the quantifier"] + frame["delta_2, error of the members"] + 0.05
+    parts = (
+        frame["delta_1, error of the quantifier"]
+        + frame["delta_2, error of the members"]
+        + 0.05
+    )
     assert frame["Theorem 3's bound"].tolist() == pytest.approx(parts.tolist())
 
 
 def test_the_comparison_has_ours_and_print_and_leaves_out_what_did_not_run(compared):
     frame = frame_comparison(compared)
     ours = frame.query("method == 'CAPE-D' and kind == 'ours' and metric == 'PD'")
-    assert ours["value"].tolist() == [compared["rows"][0]["mean"]["pd_0"], compared["rows"][0]["mean"]["pd_1"]]
-    assert frame.query("method == 'CAPE-D' and kind == 'print' and metric == 'PE'")["value"].tolist() == [0.082]
+    assert ours["value"].tolist() == [
+        compared["rows"][0]["mean"]["pd_0"],
+        compared["rows"][0]["mean"]["pd_1"],
+    ]
+    assert frame.query("method == 'CAPE-D' and kind == 'print' and metric == 'PE'")[
+        "value"
+    ].tolist() == [0.082]
 
 
-def test_every_picture_is_written_as_png_and_as_a_page_that_needs_no_network(tmp_path, synthetic, compared):
+def test_every_picture_is_written_as_png_and_as_a_page_that_needs_no_network(
+    tmp_path, synthetic, compared
+):
     paths = [*save_pictures(synthetic, tmp_path), *save_pictures(compared, tmp_path)]
-    names = ["synthetic-figure", "synthetic-pairs", "synthetic-theorem", "small-methods"]
-    assert [path.name for path in paths] == [f"{name}.{kind}" for name in names for kind in ("png", "html")]
+    names = [
+        "synthetic-figure",
+        "synthetic-pairs",
+        "synthetic-theorem",
+        "small-methods",
+    ]
+    assert [path.name for path in paths] == [
+        f"{name}.{kind}" for name in names for kind in ("png", "html")
+    ]
     for path in paths:
         content = path.read_bytes()
         if path.suffix == ".png":

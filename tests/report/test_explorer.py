@@ -11,7 +11,9 @@ from hypothesis.extra.numpy import arrays
 from cape.report import Members, explorer_data, members_of, outcomes, worst_pe_of
 
 shares = st.floats(0, 1, width=16)
-rates = st.integers(1, 8).flatmap(lambda n: st.tuples(*(arrays(float, n, elements=shares) for _ in range(3))))
+rates = st.integers(1, 8).flatmap(
+    lambda n: st.tuples(*(arrays(float, n, elements=shares) for _ in range(3)))
+)
 
 
 @given(rates, shares)
@@ -21,12 +23,20 @@ def test_it_is_the_plain_loop(values, rho):
     predicted = [rho * t + (1 - rho) * f for t, f in zip(tpr, fpr, strict=True)]
     best = min(
         range(len(thetas)),
-        key=lambda j: (round(abs(predicted[j] - rho), 12), round(abs(thetas[j] - rho), 12), thetas[j]),
+        key=lambda j: (
+            round(abs(predicted[j] - rho), 12),
+            round(abs(thetas[j] - rho), 12),
+            thetas[j],
+        ),
     )
     assert found["theta"] == thetas[best]
-    assert found["predicted"] == pytest.approx(rho * (1 - found["fnr"]) + (1 - rho) * found["fpr"], abs=1e-12)
+    assert found["predicted"] == pytest.approx(
+        rho * (1 - found["fnr"]) + (1 - rho) * found["fpr"], abs=1e-12
+    )
     assert found["pd"] == pytest.approx(min(abs(p - rho) for p in predicted), abs=1e-9)
-    assert found["accuracy"] == pytest.approx(rho * (1 - found["fnr"]) + (1 - rho) * (1 - found["fpr"]), abs=1e-12)
+    assert found["accuracy"] == pytest.approx(
+        rho * (1 - found["fnr"]) + (1 - rho) * (1 - found["fpr"]), abs=1e-12
+    )
 
 
 def test_it_is_what_counting_gives():
@@ -35,7 +45,10 @@ def test_it_is_what_counting_gives():
     positives, negatives = 600, 400
     called = 0.9 * positives + 0.3 * negatives
     right = 0.9 * positives + 0.7 * negatives
-    assert (found["predicted"], found["accuracy"]) == (pytest.approx(called / 1000), pytest.approx(right / 1000))
+    assert (found["predicted"], found["accuracy"]) == (
+        pytest.approx(called / 1000),
+        pytest.approx(right / 1000),
+    )
     assert found["pd"] == pytest.approx(abs(called - positives) / 1000)
 
 
@@ -44,7 +57,9 @@ def test_many_prevalences_at_once_are_each_alone():
     grid = np.linspace(0, 1, 11)
     together = outcomes(pool, grid)
     for i, rho in enumerate(grid):
-        assert all(together[name][i] == value for name, value in outcomes(pool, rho).items())
+        assert all(
+            together[name][i] == value for name, value in outcomes(pool, rho).items()
+        )
 
 
 @given(st.lists(st.tuples(shares, shares), min_size=1, max_size=5))
@@ -53,7 +68,10 @@ def test_worst_pe_is_that_of_the_metrics(pairs):
     from cape.metrics._between import worst_pe
 
     rho, rho_hat = map(list, zip(*pairs, strict=True))
-    groups = {i: Confusion(tp=0, fp=h, fn=r, tn=1 - r - h, rows=1) for i, (r, h) in enumerate(pairs)}
+    groups = {
+        i: Confusion(tp=0, fp=h, fn=r, tn=1 - r - h, rows=1)
+        for i, (r, h) in enumerate(pairs)
+    }
     if len(pairs) > 1 and all(min(pair) > 0.001 for pair in pairs):
         assert worst_pe_of(rho, rho_hat) == pytest.approx(worst_pe(groups))
     elif len(pairs) == 1:
@@ -75,7 +93,10 @@ def test_the_model_as_trained_is_the_member_that_cuts_at_one_half(people_model):
 
     for model in people_model.clf.models_.values():
         place = model.pool.cuts.tolist().index(HALF)
-        assert model.unadapted_rates() == (model.pool.rates.tpr[place], model.pool.rates.fpr[place])
+        assert model.unadapted_rates() == (
+            model.pool.rates.tpr[place],
+            model.pool.rates.fpr[place],
+        )
 
 
 def test_unknown_rates_are_left_out(train):
@@ -87,12 +108,17 @@ def test_unknown_rates_are_left_out(train):
     few.fit(train.X[:60], train.y[:60])
     (group,) = explorer_data(few)["groups"]
     json.dumps(group, allow_nan=False)
-    known = ~np.isnan(few.models_["everyone"].pool.rates.tpr + few.models_["everyone"].pool.rates.fpr)
+    known = ~np.isnan(
+        few.models_["everyone"].pool.rates.tpr + few.models_["everyone"].pool.rates.fpr
+    )
     assert len(group["cape"]["theta"]) == known.sum()
 
 
 def test_data_for_the_page(people_model):
     content = explorer_data(people_model.clf, {"green": 0.256})
     assert [(g["name"], g["now"]) for g in content["groups"]] == [("green", 0.26)]
-    assert [g["name"] for g in explorer_data(people_model.clf)["groups"]] == ["blue", "green"]
+    assert [g["name"] for g in explorer_data(people_model.clf)["groups"]] == [
+        "blue",
+        "green",
+    ]
     assert len(json.dumps(content)) < 10_000

@@ -12,10 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.metrics import confusion_by_group, proportional_equality
-from cape.report import Members, explorer_data, explorer_summary, members_of, outcomes, to_html, worst_pe_of
+from cape.report import (
+    Members,
+    explorer_data,
+    explorer_summary,
+    members_of,
+    outcomes,
+    to_html,
+    worst_pe_of,
+)
 
 hundredths = st.integers(0, 100)
-rate = st.integers(0, 10) | st.integers(0, 50).map(lambda n: n / 5)  # tenths: members often tie
+rate = st.integers(0, 10) | st.integers(0, 50).map(
+    lambda n: n / 5
+)  # tenths: members often tie
 
 
 @st.composite
@@ -39,7 +49,9 @@ def people(tpr, fpr, positives):
 def test_rates_are_those_of_people_counted_one_by_one(pool, percent):
     found = outcomes(pool, percent / 100)
     y, called = people(1 - found["fnr"], found["fpr"], percent)
-    (counted,) = confusion_by_group(y, called, sensitive_features=["a"] * 1000, pos_label=1).values()
+    (counted,) = confusion_by_group(
+        y, called, sensitive_features=["a"] * 1000, pos_label=1
+    ).values()
     for ours, theirs in (
         (found["predicted"], counted.predicted_prevalence),
         (found["accuracy"], counted.accuracy),
@@ -64,11 +76,17 @@ def test_the_order_of_members_does_not_matter(pool, order, percent):
     assert outcomes(turned, percent / 100) == outcomes(pool, percent / 100)
 
 
-@given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=2, max_size=4))
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=2, max_size=4)
+)
 def test_worst_pe_is_that_of_people_counted_one_by_one(groups):
-    y = np.concatenate([np.arange(20) < positives for positives, _ in groups]).astype(int)
+    y = np.concatenate([np.arange(20) < positives for positives, _ in groups]).astype(
+        int
+    )
     called = np.concatenate([np.arange(20) < n for _, n in groups]).astype(int)
-    expected = proportional_equality(y, called, sensitive_features=np.repeat(range(len(groups)), 20), pos_label=1)
+    expected = proportional_equality(
+        y, called, sensitive_features=np.repeat(range(len(groups)), 20), pos_label=1
+    )
     rho, predicted = np.array(groups).T / 20
     assert worst_pe_of(rho, predicted) == pytest.approx(expected)
     assert worst_pe_of(rho[::-1], predicted[::-1]) == pytest.approx(expected)
@@ -76,41 +94,71 @@ def test_worst_pe_is_that_of_people_counted_one_by_one(groups):
 
 def test_worst_pe_passes_over_groups_without_positives():
     assert worst_pe_of([0.0, 0.4], [0.1, 0.5]) == pytest.approx(abs(0 - 0.1 / 0.5))
-    assert worst_pe_of([0.0, 0.0], [0.1, 0.5]) is None and worst_pe_of([0.2, 0.4], [0.0, 0.0]) is None
+    assert (
+        worst_pe_of([0.0, 0.0], [0.1, 0.5]) is None
+        and worst_pe_of([0.2, 0.4], [0.0, 0.0]) is None
+    )
 
 
 def script():
     """The closed form of the page, without what needs a page."""
     text = (files("cape.report") / "page" / "explorer.js").read_text(encoding="utf-8")
     rounding = re.search(r"const round = .*;", text)[0]
-    return rounding + text[text.index("  function nearest") : text.index("  // Text goes in as text")]
+    return (
+        rounding
+        + text[
+            text.index("  function nearest") : text.index("  // Text goes in as text")
+        ]
+    )
 
 
 def run_script(pool, other, rhos):
-    lists = [{"theta": list(p.thetas), "tpr": list(p.tpr), "fpr": list(p.fpr)} for p in (pool, other)]
+    lists = [
+        {"theta": list(p.thetas), "tpr": list(p.tpr), "fpr": list(p.fpr)}
+        for p in (pool, other)
+    ]
     work = f"""{script()}
     const [a, b] = {json.dumps(lists)};
     console.log(JSON.stringify({json.dumps(rhos)}.map((rho) => [outcome(a, rho), outcome(b, 1 - rho),
       worstPe([rho, 1 - rho], [outcome(a, rho).predicted, outcome(b, 1 - rho).predicted])])));"""
-    return json.loads(subprocess.run(["node", "-e", work], capture_output=True, text=True, check=True).stdout)
+    return json.loads(
+        subprocess.run(
+            ["node", "-e", work], capture_output=True, text=True, check=True
+        ).stdout
+    )
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed; tests/browser runs the script too")
+@pytest.mark.skipif(
+    shutil.which("node") is None,
+    reason="node is not installed; tests/browser runs the script too",
+)
 @settings(max_examples=12)
 @given(pools(), pools())
 def test_the_pages_script_computes_the_same_at_every_place_of_the_slider(pool, other):
     rhos = [i / 100 for i in range(101)]
-    for rho, (first, second, pe) in zip(rhos, run_script(pool, other, rhos), strict=True):
+    for rho, (first, second, pe) in zip(
+        rhos, run_script(pool, other, rhos), strict=True
+    ):
         ours = outcomes(pool, rho), outcomes(other, 1 - rho)
-        assert first == pytest.approx({name: float(value) for name, value in ours[0].items()}, abs=1e-12)
-        assert second == pytest.approx({name: float(value) for name, value in ours[1].items()}, abs=1e-12)
+        assert first == pytest.approx(
+            {name: float(value) for name, value in ours[0].items()}, abs=1e-12
+        )
+        assert second == pytest.approx(
+            {name: float(value) for name, value in ours[1].items()}, abs=1e-12
+        )
         expected = worst_pe_of([rho, 1 - rho], [found["predicted"] for found in ours])
-        assert (None if pe is None else pe["pe"]) == (None if expected is None else pytest.approx(expected))
+        assert (None if pe is None else pe["pe"]) == (
+            None if expected is None else pytest.approx(expected)
+        )
 
 
-def test_the_page_carries_the_rates_of_the_models_members_and_starts_at_training(people_model):
+def test_the_page_carries_the_rates_of_the_models_members_and_starts_at_training(
+    people_model,
+):
     page = to_html(explorer_summary(people_model))
-    sent = json.loads(re.search(r'id="explorer-data">(.*?)</script>', page, re.DOTALL)[1])
+    sent = json.loads(
+        re.search(r'id="explorer-data">(.*?)</script>', page, re.DOTALL)[1]
+    )
     assert sent == explorer_data(people_model.clf)
     for group in sent["groups"]:
         model = people_model.clf.models_[group["name"]]
@@ -119,13 +167,18 @@ def test_the_page_carries_the_rates_of_the_models_members_and_starts_at_training
         members = model.pool.thetas, model.pool.rates.tpr, model.pool.rates.fpr
         known = set(zip(*(np.round(values, 6) for values in members), strict=True))
         assert set(zip(*group["cape"].values(), strict=True)) <= known
-        assert [group["unadapted"]["tpr"][0], group["unadapted"]["fpr"][0]] == pytest.approx(
-            model.unadapted_rates(), abs=1e-6
-        )
+        assert [
+            group["unadapted"]["tpr"][0],
+            group["unadapted"]["fpr"][0],
+        ] == pytest.approx(model.unadapted_rates(), abs=1e-6)
 
 
 @given(st.floats(0, 1))
-def test_cape_is_never_farther_from_the_share_than_the_model_as_trained(people_model, rho):
+def test_cape_is_never_farther_from_the_share_than_the_model_as_trained(
+    people_model, rho
+):
     for model in people_model.clf.models_.values():
         pool, plain = members_of(model)
-        assert outcomes(pool, rho)["pd"] <= outcomes(plain, rho)["pd"] + 0.01  # members are thinned
+        assert (
+            outcomes(pool, rho)["pd"] <= outcomes(plain, rho)["pd"] + 0.01
+        )  # members are thinned

@@ -64,15 +64,25 @@ def folder(tmp_path_factory, people_folder):
 @pytest.fixture(scope="module")
 def summaries(folder):
     path = folder / FILE
-    settings = {"label": "y", "group": ["race"], "drop": ["yhat"], "learner": "logistic", "settings": {"cv": 2}}
+    settings = {
+        "label": "y",
+        "group": ["race"],
+        "drop": ["yhat"],
+        "learner": "logistic",
+        "settings": {"cv": 2},
+    }
     model = train_file(folder / "train.csv", None, **settings)
     batches = list(monitor_files(model, [path]))
     counts, _ = count_file(path, label="y", prediction="yhat", group=["race"])
     columns = {"label": NAMES[0], "prediction": NAMES[2]}
     return {
         "batch": batch_summary(model, predict_file(model, path), path, file_hash(path)),
-        "audit": audit_summary(counts, level=0.95, file=path, file_sha256="0", columns=columns),
-        "monitor": monitor_summary(model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95),
+        "audit": audit_summary(
+            counts, level=0.95, file=path, file_sha256="0", columns=columns
+        ),
+        "monitor": monitor_summary(
+            model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95
+        ),
         "explorer": explorer_summary(model) | {"title": FILE},
     }
 
@@ -85,31 +95,53 @@ def pages(summaries):
 @pytest.mark.parametrize("kind", ["batch", "audit", "monitor", "explorer"])
 def test_a_name_makes_no_element_and_no_attribute(pages, kind):
     elements = pages[kind].elements
-    assert not {"img", "b", "comment", "iframe", "object"} & {tag for tag, _ in elements}
-    assert not [name for _, attributes in elements for name in attributes if name.startswith("on")]
+    assert not {"img", "b", "comment", "iframe", "object"} & {
+        tag for tag, _ in elements
+    }
+    assert not [
+        name
+        for _, attributes in elements
+        for name in attributes
+        if name.startswith("on")
+    ]
     scripts = sum(tag == "script" for tag, _ in elements)
-    assert scripts == (2 if kind in ("batch", "explorer") else 0) == len(pages[kind].scripts)
+    assert (
+        scripts
+        == (2 if kind in ("batch", "explorer") else 0)
+        == len(pages[kind].scripts)
+    )
 
 
 @pytest.mark.parametrize("kind", ["batch", "audit", "monitor"])
 def test_a_name_is_read_as_it_was_written(pages, kind):
     for name in NAMES:
         assert pages[kind].text.count(name) >= 2
-    assert pages[kind].text.count(FILE) >= 3  # in the title, the heading and where data is named
+    assert (
+        pages[kind].text.count(FILE) >= 3
+    )  # in the title, the heading and where data is named
 
 
 @pytest.mark.parametrize("kind", ["batch", "explorer"])
 def test_the_explorer_gets_names_as_data(pages, kind, summaries):
     data, script = pages[kind].scripts
-    assert sorted(group["name"] for group in json.loads(data)["groups"]) == sorted(NAMES)
+    assert sorted(group["name"] for group in json.loads(data)["groups"]) == sorted(
+        NAMES
+    )
     assert json.loads(data) == summaries[kind]["explorer"]
     assert not set("<>&") & set(data) and "alert" not in script
 
 
 def test_a_table_of_a_name_is_labelled_by_text(pages):
-    labels = [attributes["aria-label"] for _, attributes in pages["batch"].elements if "aria-label" in attributes]
+    labels = [
+        attributes["aria-label"]
+        for _, attributes in pages["batch"].elements
+        if "aria-label" in attributes
+    ]
     for name in NAMES:
-        assert f"Scores of {name} in the batch, and the best mixture of the training classes" in labels
+        assert (
+            f"Scores of {name} in the batch, and the best mixture of the training classes"
+            in labels
+        )
 
 
 def test_names_of_columns_are_text(pages):
@@ -118,7 +150,9 @@ def test_names_of_columns_are_text(pages):
 
 @pytest.mark.parametrize("ending", ["json", "html"])
 def test_names_survive_the_file(tmp_path, summaries, ending):
-    text = write_report(summaries["audit"], tmp_path / f"größe.{ending}").read_text(encoding="utf-8")
+    text = write_report(summaries["audit"], tmp_path / f"größe.{ending}").read_text(
+        encoding="utf-8"
+    )
     if ending == "json":
         assert json.loads(text) == summaries["audit"]
     else:
@@ -126,13 +160,28 @@ def test_names_survive_the_file(tmp_path, summaries, ending):
 
 
 def test_groups_of_several_columns_are_read_with_a_comma():
-    counts = {("<a>", "x"): Confusion(8, 2, 2, 8, 20), ("<a>", "y"): Confusion(8, 2, 2, 8, 20)}
-    page = Page(to_html(audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={})))
+    counts = {
+        ("<a>", "x"): Confusion(8, 2, 2, 8, 20),
+        ("<a>", "y"): Confusion(8, 2, 2, 8, 20),
+    }
+    page = Page(
+        to_html(
+            audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={})
+        )
+    )
     assert "<a>, x20 rows" in page.text and "<a>, x to <a>, y" in page.text
 
 
 def test_no_group_is_called_by_a_rank(pages):
-    ranks = ("privileged", "reference group", "protected", "majority", "minority", "baseline", "best group")
+    ranks = (
+        "privileged",
+        "reference group",
+        "protected",
+        "majority",
+        "minority",
+        "baseline",
+        "best group",
+    )
     for page in pages.values():
         text = page.text.lower()
         for name in NAMES:
@@ -142,20 +191,41 @@ def test_no_group_is_called_by_a_rank(pages):
 
 def test_every_group_gets_the_same_sections(summaries):
     batch = summaries["batch"]
-    for part in (batch["groups"], batch["assumption"]["groups"], batch["expected"]["groups"], batch["histograms"]):
+    for part in (
+        batch["groups"],
+        batch["assumption"]["groups"],
+        batch["expected"]["groups"],
+        batch["histograms"],
+    ):
         assert sorted(entry["group"] for entry in part) == sorted(NAMES)
     pairs = {(pair["group"], pair["other"]) for pair in batch["expected"]["pairs"]}
-    assert len(pairs) == len(NAMES) * (len(NAMES) - 1) and all((b, a) in pairs for a, b in pairs)
+    assert len(pairs) == len(NAMES) * (len(NAMES) - 1) and all(
+        (b, a) in pairs for a, b in pairs
+    )
 
 
 def test_the_order_of_groups_does_not_change_what_is_said_of_them():
-    counts = {"a": Confusion(40, 10, 10, 40, 100), "b": Confusion(20, 10, 6, 64, 100), "c": Confusion(5, 9, 2, 84, 100)}
+    counts = {
+        "a": Confusion(40, 10, 10, 40, 100),
+        "b": Confusion(20, 10, 6, 64, 100),
+        "c": Confusion(5, 9, 2, 84, 100),
+    }
     said = []
     for order in ("abc", "cab", "bca"):
         given = {name: counts[name] for name in order}
-        found = audit_summary(given, level=0.95, file="a", file_sha256="0", columns={})["observed"]["cape"]
-        assert list(dict.fromkeys(entry["group"] for entry in found["groups"])) == list(order)
-        values = {(e["group"], e.get("other"), e["metric"]): e["value"] for e in found["groups"] + found["pairs"]}
-        worst = {metric: (pair["group"], pair["other"]) for metric, pair in found["worst"].items()}
+        found = audit_summary(given, level=0.95, file="a", file_sha256="0", columns={})[
+            "observed"
+        ]["cape"]
+        assert list(dict.fromkeys(entry["group"] for entry in found["groups"])) == list(
+            order
+        )
+        values = {
+            (e["group"], e.get("other"), e["metric"]): e["value"]
+            for e in found["groups"] + found["pairs"]
+        }
+        worst = {
+            metric: (pair["group"], pair["other"])
+            for metric, pair in found["worst"].items()
+        }
         said.append((values, worst))
     assert said[0] == said[1] == said[2]

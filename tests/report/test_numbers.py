@@ -37,7 +37,12 @@ def adaptation(people_model, X):
 @pytest.fixture(scope="module")
 def summary(people_folder, people_model):
     path = people_folder / "new.csv"
-    return batch_summary(people_model, predict_file(people_model, path, level=LEVEL), path, file_hash(path))
+    return batch_summary(
+        people_model,
+        predict_file(people_model, path, level=LEVEL),
+        path,
+        file_hash(path),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,9 @@ def tables_of(page):
     for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
         caption = re.search(r"<caption><span>(.*?)</span>", table)[1]
         rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.split("<tbody>")[1], re.DOTALL)
-        cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
+        cells = [
+            re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows
+        ]
         found[html.unescape(caption)] = [[_text(cell) for cell in row] for row in cells]
     return found
 
@@ -67,8 +74,13 @@ def within(value, low, high):
 def test_estimates_intervals_choices_and_bounds_are_those_of_adapt(summary, adaptation):
     assert summary["level"] == adaptation.level and summary["rows"] == 700
     fields = list(asdict(adaptation.groups["blue"]))
-    found = {entry["group"]: {name: entry[name] for name in fields} for entry in summary["groups"]}
-    assert found == {group: asdict(chosen) for group, chosen in adaptation.groups.items()}
+    found = {
+        entry["group"]: {name: entry[name] for name in fields}
+        for entry in summary["groups"]
+    }
+    assert found == {
+        group: asdict(chosen) for group, chosen in adaptation.groups.items()
+    }
 
 
 def test_moved_is_that_of_prevalence_moved(summary, people_model, X):
@@ -85,52 +97,82 @@ def test_the_assumption_is_that_of_prior_shift_test(summary, people_model, X):
     assert {name: summary["assumption"][name] for name in expected} == expected
 
 
-def test_expected_rates_are_those_of_expected_performance(summary, people_model, X, adaptation):
+def test_expected_rates_are_those_of_expected_performance(
+    summary, people_model, X, adaptation
+):
     evidence = people_model.clf.evidence(X)
     expected = expected_performance(people_model.clf, evidence, adaptation).to_dict()
     assert {name: summary["expected"][name] for name in expected} == expected
 
 
-def test_observed_rates_are_the_audit_of_the_predictions(summary, people_model, X, adaptation, frame):
+def test_observed_rates_are_the_audit_of_the_predictions(
+    summary, people_model, X, adaptation, frame
+):
     y_pred = people_model.clf.predict(X, adaptation=adaptation)
     expected = audit(
-        frame["y"], y_pred == people_model.clf.classes_[1], sensitive_features=frame["race"], level=LEVEL
+        frame["y"],
+        y_pred == people_model.clf.classes_[1],
+        sensitive_features=frame["race"],
+        level=LEVEL,
     ).to_dict()
     assert {name: summary["observed"]["cape"][name] for name in expected} == expected
 
 
-def test_the_model_as_trained_is_audited_beside_it(summary, people_model, people_folder):
+def test_the_model_as_trained_is_audited_beside_it(
+    summary, people_model, people_folder
+):
     found = predict_file(people_model, people_folder / "new.csv")
     assert found.unadapted != found.cape
     expected = audit_counts(found.unadapted, level=LEVEL).to_dict()
-    assert {name: summary["observed"]["unadapted"][name] for name in expected} == expected
+    assert {
+        name: summary["observed"]["unadapted"][name] for name in expected
+    } == expected
 
 
-def test_what_the_model_as_trained_would_do_follows_from_its_two_rates(summary, people_model):
+def test_what_the_model_as_trained_would_do_follows_from_its_two_rates(
+    summary, people_model
+):
     predicted, estimates = {}, {}
-    for entry, chosen in zip(summary["expected"]["unadapted"]["groups"], summary["groups"], strict=True):
+    for entry, chosen in zip(
+        summary["expected"]["unadapted"]["groups"], summary["groups"], strict=True
+    ):
         tpr, fpr = people_model.clf.models_[entry["group"]].unadapted_rates()
         rho = estimates[entry["group"]] = chosen["estimate"]
         predicted[entry["group"]] = rho * tpr + (1 - rho) * fpr
         assert entry["predicted"] == pytest.approx(predicted[entry["group"]], abs=2e-6)
-        assert entry["accuracy"] == pytest.approx(rho * tpr + (1 - rho) * (1 - fpr), abs=2e-6)
-        assert (entry["fpr"], entry["fnr"]) == (pytest.approx(fpr, abs=1e-6), pytest.approx(1 - tpr, abs=1e-6))
-    pe = max(abs(estimates[a] / estimates[b] - predicted[a] / predicted[b]) for a, b in permutations(predicted, 2))
+        assert entry["accuracy"] == pytest.approx(
+            rho * tpr + (1 - rho) * (1 - fpr), abs=2e-6
+        )
+        assert (entry["fpr"], entry["fnr"]) == (
+            pytest.approx(fpr, abs=1e-6),
+            pytest.approx(1 - tpr, abs=1e-6),
+        )
+    pe = max(
+        abs(estimates[a] / estimates[b] - predicted[a] / predicted[b])
+        for a, b in permutations(predicted, 2)
+    )
     assert summary["expected"]["unadapted"]["pe"] == pytest.approx(pe, abs=1e-4)
 
 
 def test_worst_pairs_are_the_greatest_of_both_orders(summary):
     for found in summary["observed"].values():
         for metric, worst in found["worst"].items():
-            assert worst["value"] == max(pair["value"] for pair in found["pairs"] if pair["metric"] == metric)
+            assert worst["value"] == max(
+                pair["value"] for pair in found["pairs"] if pair["metric"] == metric
+            )
         assert set(found["worst"]) == {pair["metric"] for pair in found["pairs"]}
 
 
-def test_the_mixture_is_made_of_the_training_classes_at_the_estimate(summary, people_model):
+def test_the_mixture_is_made_of_the_training_classes_at_the_estimate(
+    summary, people_model
+):
     for entry, chosen in zip(summary["histograms"], summary["groups"], strict=True):
         model = people_model.clf.models_[entry["group"]]
         edges = np.rint(np.arange(1, 20) / 20 * ONE).astype(int)
-        parts = [h.merged(edges) / h.merged(edges).sum() for h in (model.positives, model.negatives)]
+        parts = [
+            h.merged(edges) / h.merged(edges).sum()
+            for h in (model.positives, model.negatives)
+        ]
         expected = chosen["estimate"] * parts[0] + (1 - chosen["estimate"]) * parts[1]
         assert entry["mixture"] == pytest.approx(expected.tolist(), abs=1e-5)
 
@@ -151,22 +193,38 @@ def test_the_page_shows_the_test_of_the_assumption(tables, people_model, X):
 
 def test_the_page_shows_expected_rates_with_their_intervals(tables, summary):
     rates = ("fpr", "fnr", "accuracy")
-    assert tables["Expected rates of CAPE, with the interval in which they will be found"] == [
-        [g["group"], *(within(g[rate], g[f"{rate}_low"], g[f"{rate}_high"]) for rate in rates)]
+    assert tables[
+        "Expected rates of CAPE, with the interval in which they will be found"
+    ] == [
+        [
+            g["group"],
+            *(within(g[rate], g[f"{rate}_low"], g[f"{rate}_high"]) for rate in rates),
+        ]
         for g in summary["expected"]["groups"]
     ]
 
 
-def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(tables, summary):
+def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
+    tables, summary
+):
     caption = "Each rate with its 90 % interval; as trained: the same model cut at 1/2, without CAPE"
     rows = tables[caption]
     metrics = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
-    assert [row[0] for row in rows[::2]] == [f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]]
+    assert [row[0] for row in rows[::2]] == [
+        f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]
+    ]
     assert [row[-7] for row in rows] == ["CAPE", "as trained"] * 2
     for place, row in enumerate(rows):
         group, who = ("blue", "green")[place // 2], ("cape", "unadapted")[place % 2]
-        found = {f["metric"]: f for f in summary["observed"][who]["groups"] if f["group"] == group}
-        assert row[-6:] == [within(*(found[m][end] for end in ("value", "low", "high"))) for m in metrics]
+        found = {
+            f["metric"]: f
+            for f in summary["observed"][who]["groups"]
+            if f["group"] == group
+        }
+        assert row[-6:] == [
+            within(*(found[m][end] for end in ("value", "low", "high")))
+            for m in metrics
+        ]
 
 
 def test_the_page_shows_the_worst_pairs_with_their_names(tables, summary):
@@ -174,37 +232,80 @@ def test_the_page_shows_the_worst_pairs_with_their_names(tables, summary):
     assert len(rows) == 5
     for cell, who in zip(rows[0][1:], ("cape", "unadapted"), strict=True):
         pe = summary["observed"][who]["worst"]["pe"]
-        assert cell == f"{within(pe['value'], pe['low'], pe['high'])} {pe['group']} to {pe['other']}"
+        assert (
+            cell
+            == f"{within(pe['value'], pe['low'], pe['high'])} {pe['group']} to {pe['other']}"
+        )
 
 
 def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, frame):
     scored = frame.assign(yhat=(frame["age"] < 35).astype(int))
     scored.to_csv(tmp_path / "scored.csv", index=False)
-    counts, _ = count_file(tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100)
-    found = audit_summary(counts, level=LEVEL, file="scored.csv", file_sha256="0", columns={"label": "y"})
-    expected = audit(scored["y"], scored["yhat"], sensitive_features=scored["race"], level=LEVEL).to_dict()
+    counts, _ = count_file(
+        tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100
+    )
+    found = audit_summary(
+        counts, level=LEVEL, file="scored.csv", file_sha256="0", columns={"label": "y"}
+    )
+    expected = audit(
+        scored["y"], scored["yhat"], sensitive_features=scored["race"], level=LEVEL
+    ).to_dict()
     assert {name: found["observed"]["cape"][name] for name in expected} == expected
     assert found["rows"] == len(frame) and found["level"] == LEVEL
-    truth = confusion_by_group(scored["y"], scored["yhat"], sensitive_features=scored["race"])
+    truth = confusion_by_group(
+        scored["y"], scored["yhat"], sensitive_features=scored["race"]
+    )
     page = to_html(found)
     assert "the predictions" in page and "CAPE" not in page
-    (rows,) = [t for c, t in tables_of(page).items() if c == "Each rate with its 90 % interval"]
-    assert [row[3].split()[0] for row in rows] == [f"{truth[group].accuracy:.3f}" for group in ("blue", "green")]
+    (rows,) = [
+        t for c, t in tables_of(page).items() if c == "Each rate with its 90 % interval"
+    ]
+    assert [row[3].split()[0] for row in rows] == [
+        f"{truth[group].accuracy:.3f}" for group in ("blue", "green")
+    ]
 
 
-def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(people_folder, people_model, summary):
+def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(
+    people_folder, people_model, summary
+):
     paths = [people_folder / "train.csv", people_folder / "new.csv"]
     batches = list(monitor_files(people_model, paths, level=LEVEL))
-    found = monitor_summary(people_model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=LEVEL)
+    found = monitor_summary(
+        people_model,
+        batches,
+        [(b.name, b.rows, b.sha256) for b in batches],
+        level=LEVEL,
+    )
     assert found["title"] == "train.csv to new.csv" and found["rows"] == 1600
-    same = ("rows", "estimate", "low", "high", "theta", "predicted_prevalence", "pd_bound", "moved")
-    for alone, group, rates in zip(summary["groups"], found["groups"], summary["expected"]["groups"], strict=True):
+    same = (
+        "rows",
+        "estimate",
+        "low",
+        "high",
+        "theta",
+        "predicted_prevalence",
+        "pd_bound",
+        "moved",
+    )
+    for alone, group, rates in zip(
+        summary["groups"], found["groups"], summary["expected"]["groups"], strict=True
+    ):
         last = group["batches"][-1]
-        assert (last["batch"], last["place"], last["assumption"]) == ("new.csv", 2, "holds")
-        assert {name: last[name] for name in same} == {name: alone[name] for name in same}
-        assert [last[rate] for rate in ("fpr", "accuracy")] == [rates[rate] for rate in ("fpr", "accuracy")]
+        assert (last["batch"], last["place"], last["assumption"]) == (
+            "new.csv",
+            2,
+            "holds",
+        )
+        assert {name: last[name] for name in same} == {
+            name: alone[name] for name in same
+        }
+        assert [last[rate] for rate in ("fpr", "accuracy")] == [
+            rates[rate] for rate in ("fpr", "accuracy")
+        ]
         assert group["training"] == alone["training_prevalence"]
-    assert found["batches"][1]["expected_pe"] == max(pair["pe"] for pair in summary["expected"]["pairs"])
+    assert found["batches"][1]["expected_pe"] == max(
+        pair["pe"] for pair in summary["expected"]["pairs"]
+    )
     rows = re.findall(r'<tr><th scope="row">new.csv</th>(.*?)</tr>', to_html(found))
     for row, alone in zip(rows, summary["groups"], strict=True):
         assert re.findall(r"<td>(.*?)</td>", row) == [

@@ -7,7 +7,14 @@ import pytest
 
 from cape.files import file_hash, monitor_files, predict_file
 from cape.metrics import Confusion
-from cape.report import audit_summary, batch_summary, explorer_summary, monitor_summary, to_html, write_report
+from cape.report import (
+    audit_summary,
+    batch_summary,
+    explorer_summary,
+    monitor_summary,
+    to_html,
+    write_report,
+)
 
 KINDS = ["batch", "audit", "monitor", "explorer"]
 
@@ -18,9 +25,22 @@ def summaries(people_folder, people_model):
     batches = list(monitor_files(people_model, [path]))
     counts = {"a": Confusion(40, 10, 10, 40, 100), "b": Confusion(20, 10, 5, 65, 100)}
     return {
-        "batch": batch_summary(people_model, predict_file(people_model, path), path, file_hash(path)),
-        "audit": audit_summary(counts, level=0.95, file="a.csv", file_sha256="0" * 64, columns={"label": "y"}),
-        "monitor": monitor_summary(people_model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95),
+        "batch": batch_summary(
+            people_model, predict_file(people_model, path), path, file_hash(path)
+        ),
+        "audit": audit_summary(
+            counts,
+            level=0.95,
+            file="a.csv",
+            file_sha256="0" * 64,
+            columns={"label": "y"},
+        ),
+        "monitor": monitor_summary(
+            people_model,
+            batches,
+            [(b.name, b.rows, b.sha256) for b in batches],
+            level=0.95,
+        ),
         "explorer": explorer_summary(people_model),
     }
 
@@ -32,27 +52,55 @@ def pages(summaries):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_names_no_address_but_the_name_of_svg(pages, kind):
-    addresses = set(re.findall(r"\b(?:https?:)?//[\w.-]+\.[a-z]+[^\s\"'<)]*", pages[kind]))
+    addresses = set(
+        re.findall(r"\b(?:https?:)?//[\w.-]+\.[a-z]+[^\s\"'<)]*", pages[kind])
+    )
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
-    assert not re.search(r"<(?:img|iframe|object|embed|base|form|audio|video)\b", pages[kind])
-    assert not re.search(r"XMLHttpRequest|WebSocket|sendBeacon|importScripts|\bimport\b\s*[({'\"]", pages[kind])
-    assert re.findall(r"<link\b[^>]*>", pages[kind]) == ['<link rel="icon" href="data:,">']
+    assert not re.search(
+        r"<(?:img|iframe|object|embed|base|form|audio|video)\b", pages[kind]
+    )
+    assert not re.search(
+        r"XMLHttpRequest|WebSocket|sendBeacon|importScripts|\bimport\b\s*[({'\"]",
+        pages[kind],
+    )
+    assert re.findall(r"<link\b[^>]*>", pages[kind]) == [
+        '<link rel="icon" href="data:,">'
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_is_whole(pages, kind):
     page = pages[kind]
     assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
-    for tag in ("html", "body", "main", "style", "section", "figure", "table", "svg", "script", "details", "ul"):
+    for tag in (
+        "html",
+        "body",
+        "main",
+        "style",
+        "section",
+        "figure",
+        "table",
+        "svg",
+        "script",
+        "details",
+        "ul",
+    ):
         assert len(re.findall(rf"<{tag}\b", page)) == page.count(f"</{tag}>")
     assert "{{" not in page and "{%" not in page and "Undefined" not in page
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_json_is_the_summary_that_the_page_is_made_of(tmp_path, summaries, pages, kind):
-    content = json.loads(write_report(summaries[kind], tmp_path / "r.json").read_text(encoding="utf-8"))
+def test_the_json_is_the_summary_that_the_page_is_made_of(
+    tmp_path, summaries, pages, kind
+):
+    content = json.loads(
+        write_report(summaries[kind], tmp_path / "r.json").read_text(encoding="utf-8")
+    )
     assert content == summaries[kind]
-    assert write_report(content, tmp_path / "r.html").read_text(encoding="utf-8") == pages[kind]
+    assert (
+        write_report(content, tmp_path / "r.html").read_text(encoding="utf-8")
+        == pages[kind]
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +109,9 @@ def test_a_page_says_how_it_was_made(summaries, pages, kind):
     part = pages[kind].split("<h2>How it was made</h2>")[1]
     for file in made["files"]:
         assert f"SHA-256 {file['sha256']}" in part and file["file"] in part
-    assert all(f"{name} {version}" in part for name, version in made["versions"].items())
+    assert all(
+        f"{name} {version}" in part for name, version in made["versions"].items()
+    )
     assert made["date"][:10] in part
     assert ("fingerprint" in part) == (kind != "audit")
     if kind != "audit":
@@ -71,14 +121,26 @@ def test_a_page_says_how_it_was_made(summaries, pages, kind):
 
 def test_more_than_twelve_files_are_counted(summaries):
     files = [{"file": f"f{i}.csv", "rows": 1, "sha256": "0"} for i in range(15)]
-    page = to_html({**summaries["explorer"], "made": {**summaries["explorer"]["made"], "files": files}})
+    page = to_html(
+        {
+            **summaries["explorer"],
+            "made": {**summaries["explorer"]["made"], "files": files},
+        }
+    )
     assert "f11.csv" in page and "f12.csv" not in page and "and 3 more files" in page
 
 
 @pytest.mark.parametrize(
-    ("name", "damage"), [("r.json", {"rows": float("nan")}), ("r.html", {"rows": None}), ("r.html", {"kind": "none"})]
+    ("name", "damage"),
+    [
+        ("r.json", {"rows": float("nan")}),
+        ("r.html", {"rows": None}),
+        ("r.html", {"kind": "none"}),
+    ],
 )
-def test_a_summary_that_cannot_be_written_leaves_all_as_it_was(tmp_path, summaries, name, damage):
+def test_a_summary_that_cannot_be_written_leaves_all_as_it_was(
+    tmp_path, summaries, name, damage
+):
     old = tmp_path / name
     old.write_text("old")
     with pytest.raises((ValueError, TypeError, KeyError)):
@@ -86,7 +148,9 @@ def test_a_summary_that_cannot_be_written_leaves_all_as_it_was(tmp_path, summari
     assert old.read_text() == "old" and list(tmp_path.iterdir()) == [old]
 
 
-def test_a_disk_that_fails_leaves_the_old_report_and_nothing_else(tmp_path, summaries, monkeypatch):
+def test_a_disk_that_fails_leaves_the_old_report_and_nothing_else(
+    tmp_path, summaries, monkeypatch
+):
     from pathlib import Path
 
     old = write_report(summaries["audit"], tmp_path / "r.json")
@@ -112,17 +176,23 @@ def test_overwriting_replaces_and_must_be_asked_for(tmp_path, summaries):
         write_report(changed, path)
     assert json.loads(path.read_text())["title"] == "a.csv"
     write_report(changed, path, overwrite=True)
-    assert json.loads(path.read_text())["title"] == "another" and list(tmp_path.iterdir()) == [path]
+    assert json.loads(path.read_text())["title"] == "another" and list(
+        tmp_path.iterdir()
+    ) == [path]
 
 
 def test_a_missing_folder_is_told_and_not_made(tmp_path, summaries):
-    with pytest.raises(FileNotFoundError, match=r"the folder .*none of r\.json does not exist"):
+    with pytest.raises(
+        FileNotFoundError, match=r"the folder .*none of r\.json does not exist"
+    ):
         write_report(summaries["audit"], tmp_path / "none" / "r.json")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["r", "r.txt", "r.html.gz", ".html"])
-def test_other_endings_are_refused_before_anything_is_written(tmp_path, summaries, name):
+def test_other_endings_are_refused_before_anything_is_written(
+    tmp_path, summaries, name
+):
     with pytest.raises(ValueError, match=r"a report must end in \.html or \.json"):
         write_report(summaries["audit"], tmp_path / name)
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,13 @@ import pytest
 
 from cape.metrics import Confusion, fairness_table
 from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
-from cape.report._charts_paper import draw_comparison, draw_figure, draw_pairs, draw_theorem, frame_comparison
+from cape.report._charts_paper import (
+    draw_comparison,
+    draw_figure,
+    draw_pairs,
+    draw_theorem,
+    frame_comparison,
+)
 from cape.report._pictures import (
     draw_histogram,
     draw_moved,
@@ -26,12 +32,21 @@ def layers(chart):
     spec = json.loads(chart.to_json())
     parts = spec.get("layer", [spec])
     shared = spec.get("data")
-    return [(p["mark"], p["encoding"], spec["datasets"][p.get("data", shared)["name"]]) for p in parts]
+    return [
+        (p["mark"], p["encoding"], spec["datasets"][p.get("data", shared)["name"]])
+        for p in parts
+    ]
 
 
 def moved(n):
     return [
-        {"group": f"g{n - i}", "training_prevalence": 0.5, "estimate": i / n, "low": i / n / 2, "high": 1 - i / n / 2}
+        {
+            "group": f"g{n - i}",
+            "training_prevalence": 0.5,
+            "estimate": i / n,
+            "low": i / n / 2,
+            "high": 1 - i / n / 2,
+        }
         for i in range(n)
     ]
 
@@ -40,7 +55,11 @@ def moved(n):
 def test_each_group_has_a_ring_a_dot_and_a_bar_in_the_order_given(n):
     groups = moved(n)
     band, then, now = layers(draw_moved(frame_moved(groups)))
-    assert [part[0]["type"] for part in (band, then, now)] == ["rule", "point", "circle"]
+    assert [part[0]["type"] for part in (band, then, now)] == [
+        "rule",
+        "point",
+        "circle",
+    ]
     for _, encoding, rows in (band, then, now):
         assert [row["group"] for row in rows] == [g["group"] for g in groups]
         assert encoding["y"]["field"] == "group" and encoding["y"]["sort"] is None
@@ -57,79 +76,144 @@ def test_the_drawing_has_a_mark_and_a_name_for_each_group(n):
     svg = svg_of(draw_moved(frame_moved(moved(n))), "Moved")
     for i in range(1, n + 1):
         assert svg.count(f">g{i}<") == 1
-    assert svg.count('stroke="var(--then)"') == n and svg.count('fill="var(--now)"') == n
+    assert (
+        svg.count('stroke="var(--then)"') == n and svg.count('fill="var(--now)"') == n
+    )
     assert svg.count("<title>Moved</title>") == 1
 
 
 def test_cells_of_a_histogram_cover_zero_to_one_and_the_line_reaches_the_end():
-    frame = frame_histogram({"batch": [0.1, 0.2, 0.3, 0.4], "mixture": [0.4, 0.3, 0.2, 0.1]})
-    assert frame["from"].tolist() == [0, 0.25, 0.5, 0.75] and frame["to"].tolist() == [0.25, 0.5, 0.75, 1]
+    frame = frame_histogram(
+        {"batch": [0.1, 0.2, 0.3, 0.4], "mixture": [0.4, 0.3, 0.2, 0.1]}
+    )
+    assert frame["from"].tolist() == [0, 0.25, 0.5, 0.75] and frame["to"].tolist() == [
+        0.25,
+        0.5,
+        0.75,
+        1,
+    ]
     (_, bars, rows), (mark, line, steps) = layers(draw_histogram(frame))
-    assert bars["x"]["scale"]["domain"] == [0, 1] and bars["x2"]["field"] == "to" and bars["y"]["scale"]["zero"]
+    assert (
+        bars["x"]["scale"]["domain"] == [0, 1]
+        and bars["x2"]["field"] == "to"
+        and bars["y"]["scale"]["zero"]
+    )
     assert [row["batch"] for row in rows] == [0.1, 0.2, 0.3, 0.4]
     assert line["y"]["field"] == "mixture" and mark["interpolate"] == "step-after"
-    assert [(row["from"], row["mixture"]) for row in steps][-2:] == [(0.75, 0.1), (1.0, 0.1)]
+    assert [(row["from"], row["mixture"]) for row in steps][-2:] == [
+        (0.75, 0.1),
+        (1.0, 0.1),
+    ]
 
 
 def expected(group, value):
     ends = {
-        f"{rate}_{end}": value + d for rate in ("fpr", "fnr", "accuracy") for end, d in (("low", -0.1), ("high", 0.1))
+        f"{rate}_{end}": value + d
+        for rate in ("fpr", "fnr", "accuracy")
+        for end, d in (("low", -0.1), ("high", 0.1))
     }
-    return {"group": group, "fpr": value, "fnr": value + 0.01, "accuracy": value + 0.02, **ends}
+    return {
+        "group": group,
+        "fpr": value,
+        "fnr": value + 0.01,
+        "accuracy": value + 0.02,
+        **ends,
+    }
 
 
 def test_expected_rates_are_drawn_with_a_bar_for_cape_and_a_ring_for_the_model_as_trained():
     plain = [{"group": g, "fpr": 0.3, "fnr": 0.4, "accuracy": 0.6} for g in "ab"]
-    summary = {"expected": {"groups": [expected("a", 0.2), expected("b", 0.5)], "unadapted": {"groups": plain}}}
+    summary = {
+        "expected": {
+            "groups": [expected("a", 0.2), expected("b", 0.5)],
+            "unadapted": {"groups": plain},
+        }
+    }
     frame = frame_rates(summary)
     assert len(frame) == 3 * 4
     fnr = frame[frame["rate"] == "fnr"]
-    assert fnr[fnr["classifier"] == "CAPE"][["group", "value", "low", "high"]].to_numpy().tolist() == [
+    assert fnr[fnr["classifier"] == "CAPE"][
+        ["group", "value", "low", "high"]
+    ].to_numpy().tolist() == [
         ["a", 0.2 + 0.01, 0.2 - 0.1, 0.2 + 0.1],
         ["b", 0.5 + 0.01, 0.5 - 0.1, 0.5 + 0.1],
     ]
     band, ring, dot = layers(draw_rates(fnr))
     assert [row["classifier"] for row in ring[2]] == ["unadapted"] * 2
-    assert [row["classifier"] for row in band[2]] == [row["classifier"] for row in dot[2]] == ["CAPE"] * 2
-    assert dot[1]["x"]["scale"]["domain"] == [0, 1] and [row["value"] for row in ring[2]] == [0.4, 0.4]
+    assert (
+        [row["classifier"] for row in band[2]]
+        == [row["classifier"] for row in dot[2]]
+        == ["CAPE"] * 2
+    )
+    assert dot[1]["x"]["scale"]["domain"] == [0, 1] and [
+        row["value"] for row in ring[2]
+    ] == [0.4, 0.4]
 
 
 @pytest.mark.parametrize("n", [1, 2, 15])
 def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
-    counts = {f"g{i}": Confusion(tp=20 + i, fp=5, fn=10, tn=30, rows=65 + i) for i in range(n)}
-    summary = audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={})
+    counts = {
+        f"g{i}": Confusion(tp=20 + i, fp=5, fn=10, tn=30, rows=65 + i) for i in range(n)
+    }
+    summary = audit_summary(
+        counts, level=0.95, file="a.csv", file_sha256="0", columns={}
+    )
     frame = frame_rates(summary)
     band, ring, dot = layers(draw_rates(frame[frame["rate"] == "accuracy"]))
-    assert [(row["group"], row["value"]) for row in dot[2]] == [(g, c.accuracy) for g, c in counts.items()]
-    assert ring[2] == [] and all(row["low"] < row["value"] < row["high"] for row in band[2])
+    assert [(row["group"], row["value"]) for row in dot[2]] == [
+        (g, c.accuracy) for g, c in counts.items()
+    ]
+    assert ring[2] == [] and all(
+        row["low"] < row["value"] < row["high"] for row in band[2]
+    )
 
 
 def over_time(*words):
     batches = [
-        {"batch": f"b{i}", "place": i, "estimate": 0.4, "low": 0.3, "high": 0.5, "assumption": word, "training": 0.6}
+        {
+            "batch": f"b{i}",
+            "place": i,
+            "estimate": 0.4,
+            "low": 0.3,
+            "high": 0.5,
+            "assumption": word,
+            "training": 0.6,
+        }
         for i, word in enumerate(words, 1)
     ]
     return frame_over_time({"group": "a", "batches": batches})
 
 
 def test_crosses_stand_where_the_assumption_fails_and_nowhere_else():
-    band, then, line, dots, crosses = layers(draw_over_time(over_time("holds", "fails", "too few rows", "fails")))
-    assert [row["place"] for row in crosses[2]] == [2, 4] and crosses[0]["shape"] == "cross"
+    band, then, line, dots, crosses = layers(
+        draw_over_time(over_time("holds", "fails", "too few rows", "fails"))
+    )
+    assert [row["place"] for row in crosses[2]] == [2, 4] and crosses[0][
+        "shape"
+    ] == "cross"
     assert len(line[2]) == len(dots[2]) == len(band[2]) == 4
     assert then[1]["y"]["field"] == "training" and "strokeDash" in then[0]
-    assert line[1]["y"]["scale"]["domain"] == [0, 1] and line[1]["x"]["scale"]["domain"] == [1, 4]
+    assert line[1]["y"]["scale"]["domain"] == [0, 1] and line[1]["x"]["scale"][
+        "domain"
+    ] == [1, 4]
     assert (band[1]["y"]["field"], band[1]["y2"]["field"]) == ("low", "high")
 
 
 def test_one_batch_still_has_an_axis_of_some_length():
     chart = draw_over_time(over_time("holds"))
-    assert layers(chart)[0][1]["x"]["scale"]["domain"] == [1, 2] and layers(chart)[-1][2] == []
+    assert (
+        layers(chart)[0][1]["x"]["scale"]["domain"] == [1, 2]
+        and layers(chart)[-1][2] == []
+    )
     assert svg_of(chart, "One").count("<path") > 3
 
 
 def test_a_title_is_text_of_the_picture():
     svg = svg_of(draw_over_time(over_time("holds")), 'a & b < c > "d"')
-    assert '<title>a &amp; b &lt; c &gt; "d"</title>' in svg and svg.count('role="img"') == 1
+    assert (
+        '<title>a &amp; b &lt; c &gt; "d"</title>' in svg
+        and svg.count('role="img"') == 1
+    )
 
 
 @pytest.mark.parametrize("groups", ["a", "ab", "abcdef"])
@@ -146,16 +230,30 @@ def test_prevalences_have_a_tick_a_dot_and_the_gap_between_them(groups):
     assert {row["prevalence"] for row in tick[2]} == {0.5}
     assert {row["prevalence"] for row in dot[2]} == {1.0 if len(groups) > 1 else 0.25}
     assert {row["group"] for row in gap[2]} == {f"group {group}" for group in groups}
-    assert all(row["true prevalence"] == 0.5 for row in gap[2]) and gap[1]["x2"]["field"] == "predicted prevalence"
-    assert tick[1]["x"]["scale"]["domain"] == [0, 1] and tick[1]["y"]["sort"] == ["one", "two"]
+    assert (
+        all(row["true prevalence"] == 0.5 for row in gap[2])
+        and gap[1]["x2"]["field"] == "predicted prevalence"
+    )
+    assert tick[1]["x"]["scale"]["domain"] == [0, 1] and tick[1]["y"]["sort"] == [
+        "one",
+        "two",
+    ]
 
 
 def compared(n):
-    columns = [f"{rate}_{z}" for rate in ("pd", "accuracy") for z in range(n)] + ["pe", "pe_01"]
+    columns = [f"{rate}_{z}" for rate in ("pd", "accuracy") for z in range(n)] + [
+        "pe",
+        "pe_01",
+    ]
     ran = {"mean": dict.fromkeys(columns, 0.1), "sd": dict.fromkeys(columns, 0.2)}
     rows = [
         {"method": "Zeta", "printed": dict.fromkeys(columns, 0.3), **ran},
-        {"method": "Alpha", "printed": None, "mean": {**ran["mean"], "pe": None, "pe_01": None}, "sd": ran["sd"]},
+        {
+            "method": "Alpha",
+            "printed": None,
+            "mean": {**ran["mean"], "pe": None, "pe_01": None},
+            "sd": ran["sd"],
+        },
         {"method": "Absent", "printed": dict.fromkeys(columns, 0.4)},
     ]
     return {"groups": [f"g{z}" for z in range(n)], "rows": rows}
@@ -166,7 +264,9 @@ def test_the_comparison_draws_every_group_in_a_colour_and_methods_in_their_order
     frame = frame_comparison(compared(n))
     assert (frame["low"] >= 0).all()
     assert (
-        frame.query("method == 'Zeta' and kind == 'ours' and metric == 'PD'")["high"].tolist()
+        frame.query("method == 'Zeta' and kind == 'ours' and metric == 'PD'")[
+            "high"
+        ].tolist()
         == [pytest.approx(0.3)] * n
     )
     assert frame.query("metric == 'PE'")[["method", "kind"]].to_numpy().tolist() == [
@@ -177,56 +277,97 @@ def test_the_comparison_draws_every_group_in_a_colour_and_methods_in_their_order
     spec = draw_comparison(frame).to_dict()
     for panel in spec["hconcat"]:
         for layer in panel["layer"]:
-            assert layer["encoding"]["y"]["scale"]["domain"] == ["Zeta", "Alpha", "Absent"]
+            assert layer["encoding"]["y"]["scale"]["domain"] == [
+                "Zeta",
+                "Alpha",
+                "Absent",
+            ]
             colours = layer["encoding"]["color"]["scale"]
             assert colours["domain"] == [f"g{z}" for z in range(n)] + ["between groups"]
-            assert len(colours["range"]) == n + 1 and colours["range"][-1] not in colours["range"][:-1]
-    assert [p["layer"][2]["encoding"]["x"]["title"] for p in spec["hconcat"]] == ["PD", "PE", "accuracy"]
-    assert [p["layer"][2]["encoding"]["x"]["scale"]["zero"] for p in spec["hconcat"]] == [True, True, False]
+            assert (
+                len(colours["range"]) == n + 1
+                and colours["range"][-1] not in colours["range"][:-1]
+            )
+    assert [p["layer"][2]["encoding"]["x"]["title"] for p in spec["hconcat"]] == [
+        "PD",
+        "PE",
+        "accuracy",
+    ]
+    assert [
+        p["layer"][2]["encoding"]["x"]["scale"]["zero"] for p in spec["hconcat"]
+    ] == [True, True, False]
 
 
 def test_the_figure_has_three_panels_over_one_axis_and_a_band():
     frame = pd.DataFrame(
         [
-            {"rho_1": 0.2, "classifier": name, "metric": metric, "mean": 0.3, "low": 0.2, "high": 0.4}
+            {
+                "rho_1": 0.2,
+                "classifier": name,
+                "metric": metric,
+                "mean": 0.3,
+                "low": 0.2,
+                "high": 0.4,
+            }
             for name in ("Max_Acc", "Another")
             for metric in ("accuracy of group 1", "PD of group 1", "PE of groups 0, 1")
         ]
     )
     panels = draw_figure(frame).to_dict()["hconcat"]
-    assert [p["layer"][1]["encoding"]["y"]["title"] for p in panels] == frame["metric"].tolist()[:3]
+    assert [p["layer"][1]["encoding"]["y"]["title"] for p in panels] == frame[
+        "metric"
+    ].tolist()[:3]
     for panel in panels:
         band, line = (layer["encoding"] for layer in panel["layer"])
-        assert line["x"]["scale"]["domain"] == [0.1, 0.9] and band["y2"]["field"] == "high"
+        assert (
+            line["x"]["scale"]["domain"] == [0.1, 0.9] and band["y2"]["field"] == "high"
+        )
         assert line["color"]["scale"]["domain"] == ["Max_Acc", "Another"]
-    assert [p["layer"][1]["encoding"]["y"]["scale"]["zero"] for p in panels] == [False, True, True]
+    assert [p["layer"][1]["encoding"]["y"]["scale"]["zero"] for p in panels] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_heat_maps_have_a_row_a_metric_with_its_own_scale():
     rows = [
-        [0.1, 0.2, name, metric, 0.5] for name in ("b", "a") for metric in ("PD, mean of groups", "PE of groups 0, 1")
+        [0.1, 0.2, name, metric, 0.5]
+        for name in ("b", "a")
+        for metric in ("PD, mean of groups", "PE of groups 0, 1")
     ]
-    spec = draw_pairs(pd.DataFrame(rows, columns=["rho_0", "rho_1", "classifier", "metric", "value"])).to_dict()
+    spec = draw_pairs(
+        pd.DataFrame(rows, columns=["rho_0", "rho_1", "classifier", "metric", "value"])
+    ).to_dict()
     colours = [part["encoding"]["color"] for part in spec["vconcat"]]
     assert [(c["title"], c["scale"]["type"]) for c in colours] == [
         ("PD, mean of groups", "linear"),
         ("PE of groups 0, 1", "sqrt"),
     ]
-    assert all(part["encoding"]["column"]["sort"] == ["b", "a"] for part in spec["vconcat"])
+    assert all(
+        part["encoding"]["column"]["sort"] == ["b", "a"] for part in spec["vconcat"]
+    )
     assert spec["resolve"]["scale"]["color"] == "independent"
 
 
 def test_the_theorems_lines_each_have_a_colour_and_a_dash():
-    encoding = draw_theorem(pd.DataFrame({"rho_1": [0.1], "what": ["PD observed"], "mean": [0.2]})).to_dict()[
-        "encoding"
-    ]
+    encoding = draw_theorem(
+        pd.DataFrame({"rho_1": [0.1], "what": ["PD observed"], "mean": [0.2]})
+    ).to_dict()["encoding"]
     names = encoding["color"]["scale"]["domain"]
-    assert names[0] == "PD observed" and len(names) == 5 == len(set(encoding["color"]["scale"]["range"]))
-    assert encoding["strokeDash"]["scale"]["domain"] == names and len(encoding["strokeDash"]["scale"]["range"]) == 5
+    assert names[0] == "PD observed" and len(names) == 5 == len(
+        set(encoding["color"]["scale"]["range"])
+    )
+    assert (
+        encoding["strokeDash"]["scale"]["domain"] == names
+        and len(encoding["strokeDash"]["scale"]["range"]) == 5
+    )
 
 
 def test_a_chart_is_saved_by_its_ending_and_its_folder_made(tmp_path):
     chart = draw_moved(frame_moved(moved(1)))
     path = save_chart(chart, tmp_path / "new" / "folder" / "a.svg")
-    assert path.read_text().startswith("<svg") and [p.name for p in path.parent.iterdir()] == ["a.svg"]
+    assert path.read_text().startswith("<svg") and [
+        p.name for p in path.parent.iterdir()
+    ] == ["a.svg"]
     assert save_chart(chart, tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

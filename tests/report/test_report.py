@@ -8,7 +8,14 @@ import pytest
 
 from cape.files import count_file, file_hash, monitor_files, predict_file
 from cape.metrics import Confusion
-from cape.report import audit_summary, batch_summary, explorer_summary, monitor_summary, to_html, write_report
+from cape.report import (
+    audit_summary,
+    batch_summary,
+    explorer_summary,
+    monitor_summary,
+    to_html,
+    write_report,
+)
 from cape.report._html import _json_for_script
 from cape.report._pictures import draw_moved, frame_moved, svg_of
 
@@ -18,7 +25,9 @@ EVIL = "</script><script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def batch(people_folder, people_model):
     path = people_folder / "new.csv"
-    return batch_summary(people_model, predict_file(people_model, path), path, file_hash(path))
+    return batch_summary(
+        people_model, predict_file(people_model, path), path, file_hash(path)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +39,13 @@ def test_a_sentence_a_group(batch, page):
     assert [g["group"] for g in batch["groups"]] == ["blue", "green"]
     for g in batch["groups"]:
         assert re.fullmatch(
-            rf"{g['group']}: prevalence was 0\.\d\d in training, is now 0\.\d\d \(\d\.\d\d to \d\.\d\d\)", g["sentence"]
+            rf"{g['group']}: prevalence was 0\.\d\d in training, is now 0\.\d\d \(\d\.\d\d to \d\.\d\d\)",
+            g["sentence"],
         )
         assert g["low"] <= g["estimate"] <= g["high"] and g["moved"]
-        assert f"<strong>{g['group']}</strong>{g['sentence'][len(g['group']) :]}." in page
+        assert (
+            f"<strong>{g['group']}</strong>{g['sentence'][len(g['group']) :]}." in page
+        )
 
 
 def test_the_sections_come_in_order(page):
@@ -53,8 +65,15 @@ def test_the_sections_come_in_order(page):
 def test_the_summary_is_json_and_says_how_it_was_made(batch, people_model):
     assert json.loads(json.dumps(batch, allow_nan=False)) == batch
     made = batch["made"]
-    assert made["training"] == people_model.details["data"] and len(made["files"][0]["sha256"]) == 64
-    assert made["fingerprint"] == people_model.clf.fingerprint_ and made["versions"]["cape"] and made["date"]
+    assert (
+        made["training"] == people_model.details["data"]
+        and len(made["files"][0]["sha256"]) == 64
+    )
+    assert (
+        made["fingerprint"] == people_model.clf.fingerprint_
+        and made["versions"]["cape"]
+        and made["date"]
+    )
 
 
 def test_numbers_agree_with_their_sources(batch, people_folder, people_model):
@@ -64,23 +83,32 @@ def test_numbers_agree_with_their_sources(batch, people_folder, people_model):
     for who, counts in (("cape", found.cape), ("unadapted", found.unadapted)):
         for f in batch["observed"][who]["groups"]:
             if f["metric"] == "accuracy":
-                assert f["value"] == counts[f["group"]].accuracy and f["low"] <= f["value"] <= f["high"]
+                assert (
+                    f["value"] == counts[f["group"]].accuracy
+                    and f["low"] <= f["value"] <= f["high"]
+                )
     for entry in batch["histograms"]:
-        assert sum(entry["batch"]) == pytest.approx(1, abs=1e-3) == sum(entry["mixture"])
+        assert (
+            sum(entry["batch"]) == pytest.approx(1, abs=1e-3) == sum(entry["mixture"])
+        )
 
 
 def test_without_labels_expected_rates_are_drawn(tmp_path, people_folder, people_model):
     frame = pd.read_csv(people_folder / "new.csv").drop(columns="y")
     frame.to_csv(tmp_path / "new.csv", index=False)
     path = tmp_path / "new.csv"
-    summary = batch_summary(people_model, predict_file(people_model, path), path, file_hash(path))
+    summary = batch_summary(
+        people_model, predict_file(people_model, path), path, file_hash(path)
+    )
     page = to_html(summary)
     assert summary["observed"] is None and "What the labels say" not in page
     assert "Expected rates by group" in page
 
 
 def test_nothing_is_fetched(page):
-    addresses = re.findall(r"""(?:src|href|action)\s*=\s*["']([^"']*)""", page) + re.findall(r"url\(([^)]*)", page)
+    addresses = re.findall(
+        r"""(?:src|href|action)\s*=\s*["']([^"']*)""", page
+    ) + re.findall(r"url\(([^)]*)", page)
     assert set(addresses) <= {"data:,"}
     assert "@import" not in page and "fetch(" not in page
 
@@ -93,7 +121,9 @@ def test_every_picture_has_a_name_and_its_numbers(page):
 
 
 def renamed(summary, old, new):
-    return json.loads(json.dumps(summary).replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1]))
+    return json.loads(
+        json.dumps(summary).replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1])
+    )
 
 
 def test_a_name_is_text_and_never_markup(batch):
@@ -101,7 +131,11 @@ def test_a_name_is_text_and_never_markup(batch):
     assert "<script>alert" not in page
     assert page.count("<script") == 2 and page.count("</script>") == 2
     assert "&lt;/script&gt;&lt;script&gt;alert(1)" in page
-    embedded = re.search(r'<script type="application/json" id="explorer-data">(.*?)</script>', page, re.DOTALL)[1]
+    embedded = re.search(
+        r'<script type="application/json" id="explorer-data">(.*?)</script>',
+        page,
+        re.DOTALL,
+    )[1]
     assert json.loads(embedded)["groups"][0]["name"] == EVIL
 
 
@@ -112,18 +146,33 @@ def test_json_in_a_script_cannot_end_it():
 
 
 def test_a_name_in_a_picture_is_text():
-    groups = [{"group": EVIL, "training_prevalence": 0.3, "estimate": 0.5, "low": 0.4, "high": 0.6}]
+    groups = [
+        {
+            "group": EVIL,
+            "training_prevalence": 0.3,
+            "estimate": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+        }
+    ]
     svg = svg_of(draw_moved(frame_moved(groups)), f"Picture of {EVIL}")
     assert "<script" not in svg and "currentColor" in svg and "var(--now)" in svg
 
 
 def test_many_groups_fit_the_page(batch):
-    many = {**batch, "groups": [{**batch["groups"][0], "group": f"g{i}"} for i in range(30)]}
-    many["histograms"] = [{**batch["histograms"][0], "group": f"g{i}"} for i in range(30)]
+    many = {
+        **batch,
+        "groups": [{**batch["groups"][0], "group": f"g{i}"} for i in range(30)],
+    }
+    many["histograms"] = [
+        {**batch["histograms"][0], "group": f"g{i}"} for i in range(30)
+    ]
     assert "18 more groups with fewer rows" in to_html(many)
 
 
-def test_when_the_assumption_fails_the_page_says_where(batch, people_model, people_folder):
+def test_when_the_assumption_fails_the_page_says_where(
+    batch, people_model, people_folder
+):
     bad = json.loads(json.dumps(batch))
     test = bad["assumption"]
     test["groups"][0]["rejected"] = test["rejected"] = True
@@ -131,47 +180,79 @@ def test_when_the_assumption_fails_the_page_says_where(batch, people_model, peop
 
     verdict = _verdict(test)
     assert verdict["word"] == "fails" and "has changed in blue:" in verdict["text"]
-    assert _verdict({**test, "sound": False, "advice": "Use folds."})["text"].endswith("Use folds.")
+    assert _verdict({**test, "sound": False, "advice": "Use folds."})["text"].endswith(
+        "Use folds."
+    )
     for entry in test["groups"]:
         entry |= {"rejected": False, "tested": False}
-    assert _verdict(test) == {"word": "unknown", "text": "There are too few rows to tell."}
-    assert 'class="verdict fails"' in to_html({**bad, "assumption": {**test, "verdict": verdict}})
+    assert _verdict(test) == {
+        "word": "unknown",
+        "text": "There are too few rows to tell.",
+    }
+    assert 'class="verdict fails"' in to_html(
+        {**bad, "assumption": {**test, "verdict": verdict}}
+    )
 
 
 def test_audit_page(tmp_path, people_folder):
-    frame = pd.read_csv(people_folder / "new.csv").assign(yhat=lambda f: (f["age"] < 35).astype(int))
+    frame = pd.read_csv(people_folder / "new.csv").assign(
+        yhat=lambda f: (f["age"] < 35).astype(int)
+    )
     frame.to_csv(tmp_path / "scored.csv", index=False)
-    counts, labels = count_file(tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100)
-    summary = audit_summary(counts, level=0.9, file="scored.csv", file_sha256="0" * 64, columns={"label": "y"})
+    counts, labels = count_file(
+        tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100
+    )
+    summary = audit_summary(
+        counts,
+        level=0.9,
+        file="scored.csv",
+        file_sha256="0" * 64,
+        columns={"label": "y"},
+    )
     page = to_html(summary)
-    assert labels == ("0", "1") and "Each rate with its 90 % interval" in page and "Between groups" in page
+    assert (
+        labels == ("0", "1")
+        and "Each rate with its 90 % interval" in page
+        and "Between groups" in page
+    )
     assert "explorer-data" not in page and "as trained" not in page
     worst = summary["observed"]["cape"]["worst"]["pe"]
-    assert worst["value"] == max(p["value"] for p in summary["observed"]["cape"]["pairs"] if p["metric"] == "pe")
+    assert worst["value"] == max(
+        p["value"] for p in summary["observed"]["cape"]["pairs"] if p["metric"] == "pe"
+    )
 
 
 def test_one_group_has_no_pairs():
     counts = {"everyone": Confusion(tp=10, fp=5, fn=5, tn=30, rows=50)}
-    summary = audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={})
+    summary = audit_summary(
+        counts, level=0.95, file="a.csv", file_sha256="0", columns={}
+    )
     assert "Between groups" not in to_html(summary)
 
 
 def test_monitor_page(people_folder, people_model):
     paths = [people_folder / "new.csv", people_folder / "train.csv"]
     batches = list(monitor_files(people_model, paths))
-    summary = monitor_summary(people_model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95)
+    summary = monitor_summary(
+        people_model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95
+    )
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert [b["moved"] for b in summary["groups"][0]["batches"]] == [True, False]
     page = to_html(summary)
     assert "blue and green moved in at least one batch" in page
-    assert re.findall(r'<th scope="row">(.*?)</th>', page) == ["new.csv", "train.csv"] * 2
+    assert (
+        re.findall(r'<th scope="row">(.*?)</th>', page) == ["new.csv", "train.csv"] * 2
+    )
     summary["groups"][0]["batches"][0]["assumption"] = "fails"
     assert "var(--bad)" in to_html(summary)
 
 
 def test_explorer_page(people_model):
     page = to_html(explorer_summary(people_model))
-    assert re.findall(r"<h2>(.*?)</h2>", page) == ["Move the shares of positives", "How it was made"]
+    assert re.findall(r"<h2>(.*?)</h2>", page) == [
+        "Move the shares of positives",
+        "How it was made",
+    ]
     assert len(page) < 60_000
 
 
@@ -181,5 +262,7 @@ def test_reports_are_written_whole_and_never_over_another(tmp_path, batch):
     with pytest.raises(FileExistsError, match="--force"):
         write_report(batch, path)
     write_report(batch, tmp_path / "r.html")
-    with pytest.raises(ValueError, match=r"a report must end in \.html or \.json, got 'r\.pdf'"):
+    with pytest.raises(
+        ValueError, match=r"a report must end in \.html or \.json, got 'r\.pdf'"
+    ):
         write_report(batch, tmp_path / "r.pdf")

@@ -14,13 +14,17 @@ from cape.report._summary import _verdict
 
 def said(page):
     """The words of the page's verdict: its class, its headline and its text."""
-    return re.search(r'<div class="verdict (\w+)"><p><strong>(.*?)</strong>(.*?)</p>', page).groups()
+    return re.search(
+        r'<div class="verdict (\w+)"><p><strong>(.*?)</strong>(.*?)</p>', page
+    ).groups()
 
 
 def found_in(**groups):
     """What the test of the assumption found: of each group "rejected", "fine", "few" or "unsound"."""
     found = {
-        name: GroupShiftTest(100, 0.5, 0.5, 0.01, word == "rejected", word != "few", word != "unsound")
+        name: GroupShiftTest(
+            100, 0.5, 0.5, 0.01, word == "rejected", word != "few", word != "unsound"
+        )
         for name, word in groups.items()
     }
     return PriorShiftTest(found, 0.05).to_dict()
@@ -29,22 +33,63 @@ def found_in(**groups):
 @pytest.mark.parametrize(
     ("groups", "word", "begin", "end"),
     [
-        ({"a": "fine"}, "holds", "Nothing speaks against it", "as they were in training."),
-        ({"a": "fine", "b": "few"}, "holds", "Nothing speaks", "There were too few rows to tell in b."),
-        ({"a": "fine", "b": "few", "c": "few"}, "holds", "Nothing", "too few rows to tell in b and c."),
-        ({"a": "few", "b": "few"}, "unknown", "There are too few rows to tell.", "too few rows to tell."),
-        ({"a": "rejected", "b": "fine"}, "fails", "Something other than", "of these groups cannot be relied on."),
-        ({"a": "rejected", "b": "unsound"}, "unknown", "The test cannot be relied on", "that keeps its level."),
-        ({"a": "rejected", "b": "few"}, "fails", "Something other than", "of these groups cannot be relied on."),
+        (
+            {"a": "fine"},
+            "holds",
+            "Nothing speaks against it",
+            "as they were in training.",
+        ),
+        (
+            {"a": "fine", "b": "few"},
+            "holds",
+            "Nothing speaks",
+            "There were too few rows to tell in b.",
+        ),
+        (
+            {"a": "fine", "b": "few", "c": "few"},
+            "holds",
+            "Nothing",
+            "too few rows to tell in b and c.",
+        ),
+        (
+            {"a": "few", "b": "few"},
+            "unknown",
+            "There are too few rows to tell.",
+            "too few rows to tell.",
+        ),
+        (
+            {"a": "rejected", "b": "fine"},
+            "fails",
+            "Something other than",
+            "of these groups cannot be relied on.",
+        ),
+        (
+            {"a": "rejected", "b": "unsound"},
+            "unknown",
+            "The test cannot be relied on",
+            "that keeps its level.",
+        ),
+        (
+            {"a": "rejected", "b": "few"},
+            "fails",
+            "Something other than",
+            "of these groups cannot be relied on.",
+        ),
     ],
 )
 def test_the_verdict_on_the_assumption(groups, word, begin, end):
     found = _verdict(found_in(**groups))
-    assert found["word"] == word and found["text"].startswith(begin) and found["text"].endswith(end)
+    assert (
+        found["word"] == word
+        and found["text"].startswith(begin)
+        and found["text"].endswith(end)
+    )
 
 
 def test_the_groups_that_fail_are_named_and_no_others():
-    text = _verdict(found_in(a="rejected", b="fine", c="rejected", d="rejected"))["text"]
+    text = _verdict(found_in(a="rejected", b="fine", c="rejected", d="rejected"))[
+        "text"
+    ]
     assert " has changed in a, c and d: " in text
     many = _verdict(found_in(**{f"g{i}": "rejected" for i in range(9)}))["text"]
     assert " has changed in g0, g1, g2, g3, g4 and 4 more groups: " in many
@@ -59,7 +104,9 @@ def report(people_folder, people_model, tmp_path_factory):
     def make(change):
         path = tmp_path_factory.mktemp("words") / "b.csv"
         change(pd.read_csv(people_folder / "new.csv")).to_csv(path, index=False)
-        summary = batch_summary(people_model, predict_file(people_model, path), path, file_hash(path))
+        summary = batch_summary(
+            people_model, predict_file(people_model, path), path, file_hash(path)
+        )
         return summary, to_html({**summary, "histograms": []})
 
     return make
@@ -67,20 +114,37 @@ def report(people_folder, people_model, tmp_path_factory):
 
 def test_a_batch_like_training_but_for_its_shares_has_no_sign_against_it(report):
     summary, page = report(lambda frame: frame.drop(columns="y"))
-    assert said(page) == ("holds", "No sign against it", summary["assumption"]["verdict"]["text"])
+    assert said(page) == (
+        "holds",
+        "No sign against it",
+        summary["assumption"]["verdict"]["text"],
+    )
     assert page.count("; it has moved (p below 0.001)") == 2
 
 
 def test_a_batch_whose_blue_rows_all_look_alike_fails_in_blue(report):
-    summary, page = report(lambda frame: frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0)))
+    summary, page = report(
+        lambda frame: frame.assign(
+            age=frame["age"].where(frame["race"] == "green", 33.0)
+        )
+    )
     word, head, text = said(page)
     assert (word, head) == ("fails", "It fails") and " has changed in blue: " in text
-    assert [entry["rejected"] for entry in summary["assumption"]["groups"]] == [True, False]
+    assert [entry["rejected"] for entry in summary["assumption"]["groups"]] == [
+        True,
+        False,
+    ]
 
 
 def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
-    summary, page = report(lambda frame: frame.groupby("race").head(2).drop(columns="y"))
-    assert said(page) == ("unknown", "It cannot be told", "There are too few rows to tell.")
+    summary, page = report(
+        lambda frame: frame.groupby("race").head(2).drop(columns="y")
+    )
+    assert said(page) == (
+        "unknown",
+        "It cannot be told",
+        "There are too few rows to tell.",
+    )
     assert page.count("<td>too few rows</td>") == 2
     assert "4 rows in 2 groups, predicted by a model trained on train.csv." in page
     for entry in summary["groups"]:
@@ -95,7 +159,10 @@ def monitored(*batches):
             f"b{place}.csv",
             10,
             "0",
-            [{"group": g, "training": 0.5, "moved": m, "assumption": a} for g, (m, a) in groups.items()],
+            [
+                {"group": g, "training": 0.5, "moved": m, "assumption": a}
+                for g, (m, a) in groups.items()
+            ],
             None,
         )
         for place, groups in enumerate(batches, 1)
@@ -161,14 +228,22 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
 def test_the_verdict_over_many_batches(people_model, batches, word, head, text):
     found = monitor_summary(people_model, monitored(*batches), [], level=0.95)
     assert found["verdict"] == {"word": word, "head": head, "text": text}
-    broken = [f"b{i}.csv" for i, groups in enumerate(batches, 1) if BROKEN in groups.values()]
+    broken = [
+        f"b{i}.csv" for i, groups in enumerate(batches, 1) if BROKEN in groups.values()
+    ]
     assert found["failed"] == broken
 
 
-def test_a_monitor_page_says_its_verdict_and_marks_the_batch_that_fails(people_folder, people_model, tmp_path):
+def test_a_monitor_page_says_its_verdict_and_marks_the_batch_that_fails(
+    people_folder, people_model, tmp_path
+):
     frame = pd.read_csv(people_folder / "new.csv")
-    frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0)).to_csv(tmp_path / "odd.csv", index=False)
-    batches = list(monitor_files(people_model, [tmp_path / "odd.csv", people_folder / "train.csv"]))
+    frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0)).to_csv(
+        tmp_path / "odd.csv", index=False
+    )
+    batches = list(
+        monitor_files(people_model, [tmp_path / "odd.csv", people_folder / "train.csv"])
+    )
     files = [(b.name, b.rows, b.sha256) for b in batches]
     page = to_html(monitor_summary(people_model, batches, files, level=0.8))
     word, head, text = said(page)
@@ -181,9 +256,19 @@ def test_a_monitor_page_says_its_verdict_and_marks_the_batch_that_fails(people_f
 
 
 def test_an_undefined_rate_is_unknown_and_few_rows_are_told():
-    counts = {"all positive": Confusion(tp=40, fp=0, fn=10, tn=0, rows=50), "few": Confusion(1, 1, 1, 1, 4)}
-    page = to_html(audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={}))
-    first, second = re.findall(r"<tr[^>]*>\s*<th scope=\"rowgroup\">(.*?)</tr>", page, re.DOTALL)
-    assert "<td>unknown<small>0.000\u20131.000</small><small>too few rows</small></td>" in first
+    counts = {
+        "all positive": Confusion(tp=40, fp=0, fn=10, tn=0, rows=50),
+        "few": Confusion(1, 1, 1, 1, 4),
+    }
+    page = to_html(
+        audit_summary(counts, level=0.95, file="a.csv", file_sha256="0", columns={})
+    )
+    first, second = re.findall(
+        r"<tr[^>]*>\s*<th scope=\"rowgroup\">(.*?)</tr>", page, re.DOTALL
+    )
+    assert (
+        "<td>unknown<small>0.000\u20131.000</small><small>too few rows</small></td>"
+        in first
+    )
     assert first.count("too few rows") == 1 and second.count("too few rows") == 6
     assert "54 rows in 2 groups, judged by their labels." in page

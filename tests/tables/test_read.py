@@ -9,14 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.tables import Dialect, TableError, iter_table, read_table, table_columns, table_length
+from cape._tables import (
+    Dialect,
+    TableError,
+    iter_table,
+    read_table,
+    table_columns,
+    table_length,
+)
 
 TABLE = pd.DataFrame(
     {
         "age": [30, 41, 52, 63, 74],
         "score": [0.5, None, -1.5, 2e-3, 7.0],
         "race": ["a", "b", None, "ä, ö", 'said "x"\nand left'],
-        "day": pd.to_datetime(["2013-01-01", "2013-02-01", None, "2014-01-05", "2014-01-06"]),
+        "day": pd.to_datetime(
+            ["2013-01-01", "2013-02-01", None, "2014-01-05", "2014-01-06"]
+        ),
         "free": [True, False, True, True, False],
     }
 )
@@ -40,10 +49,14 @@ def save(path, frame=TABLE):
 
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_every_format_gives_the_same_rows_in_parts_of_the_length_asked_for(tmp_path, suffix, rows):
+def test_every_format_gives_the_same_rows_in_parts_of_the_length_asked_for(
+    tmp_path, suffix, rows
+):
     path = save(tmp_path / f"t.{suffix}")
     parts = list(iter_table(path, rows))
-    assert [len(part) for part in parts] == [min(rows, 5 - start) for start in range(0, 5, rows)]
+    assert [len(part) for part in parts] == [
+        min(rows, 5 - start) for start in range(0, 5, rows)
+    ]
     whole = pd.concat(parts, ignore_index=True)
     pd.testing.assert_frame_equal(whole, TABLE, check_dtype=False)
     pd.testing.assert_frame_equal(read_table(path), TABLE, check_dtype=False)
@@ -55,7 +68,9 @@ def test_every_format_gives_the_same_rows_in_parts_of_the_length_asked_for(tmp_p
 def test_columns_are_picked_in_the_order_asked_for(tmp_path, suffix):
     path = save(tmp_path / f"t.{suffix}")
     assert list(read_table(path, columns=["race", "age"])) == ["race", "age"]
-    with pytest.raises(TableError, match=r"has no column 'rage'; its columns are age, score"):
+    with pytest.raises(
+        TableError, match=r"has no column 'rage'; its columns are age, score"
+    ):
         read_table(path, columns=["rage"])
 
 
@@ -66,7 +81,9 @@ def test_verbatim_fields_are_what_the_file_holds(tmp_path):
     assert part["code"].tolist() == ["007", "NA"]
     assert part["amount"].tolist() == ["1.50", "1e3"]
     assert part["when"].isna().tolist() == [False, True]
-    parquet = save(tmp_path / "t.parquet", pd.DataFrame({"n": pd.array([1, None], dtype="Int64")}))
+    parquet = save(
+        tmp_path / "t.parquet", pd.DataFrame({"n": pd.array([1, None], dtype="Int64")})
+    )
     (part,) = iter_table(parquet, verbatim=True)
     assert str(part["n"].dtype) == "int64[pyarrow]"
 
@@ -75,12 +92,24 @@ def test_types_can_be_given_where_a_csv_leaves_them_open(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("zip,when,yes,n\n007,2013-01-02,1,5\n010,2013-01-03 10:00:00,0,6\n")
     assert read_table(path)["zip"].tolist() == [7, 10]
-    frame = read_table(path, types={"zip": "text", "when": "date", "yes": "flag", "n": "number"})
+    frame = read_table(
+        path, types={"zip": "text", "when": "date", "yes": "flag", "n": "number"}
+    )
     assert frame["zip"].tolist() == ["007", "010"]
-    assert frame["when"].dtype.kind == "M" and frame["yes"].tolist() == [True, False] and frame["n"].dtype == float
-    for kind, words in (("number", "numbers"), ("date", "dates such as 2024-03-01"), ("flag", "true or false")):
+    assert (
+        frame["when"].dtype.kind == "M"
+        and frame["yes"].tolist() == [True, False]
+        and frame["n"].dtype == float
+    )
+    for kind, words in (
+        ("number", "numbers"),
+        ("date", "dates such as 2024-03-01"),
+        ("flag", "true or false"),
+    ):
         path.write_text("n\nseven\n")
-        with pytest.raises(TableError, match=rf"column 'n': expected {words}, got .*seven"):
+        with pytest.raises(
+            TableError, match=rf"column 'n': expected {words}, got .*seven"
+        ):
             read_table(path, types={"n": kind})
 
 
@@ -94,8 +123,10 @@ def test_types_can_be_given_where_a_csv_leaves_them_open(tmp_path):
         ("true", "7", "text"),
     ],
 )
-def test_a_type_is_that_of_the_whole_file_not_of_its_first_block(tmp_path, monkeypatch, first, last, kind):
-    monkeypatch.setattr("cape.tables._csv._BLOCK", 4096)
+def test_a_type_is_that_of_the_whole_file_not_of_its_first_block(
+    tmp_path, monkeypatch, first, last, kind
+):
+    monkeypatch.setattr("cape._tables._csv._BLOCK", 4096)
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + f"{first},0\n" * 5000 + f"{last},0\n")
     parts = list(iter_table(path, 1000))
@@ -123,7 +154,10 @@ MISTAKES = {
     "header only": (b"a,b\n", r"has a header but no rows"),
     "separator": (b"a;b;c\n1;2;3\n", r"separated by a semicolon.*--separator"),
     "tab": (b"a\tb\n1\t2\n", r"separated by a tab"),
-    "latin-1": ("name,n\ncafé,1\n".encode("latin-1"), r"is not utf-8 text.*latin-1 \(--encoding\)"),
+    "latin-1": (
+        "name,n\ncafé,1\n".encode("latin-1"),
+        r"is not utf-8 text.*latin-1 \(--encoding\)",
+    ),
     "latin-1 header": ("café,n\n1,1\n".encode("latin-1"), r"is not utf-8 text"),
     "utf-16": ("a,b\n1,2\n".encode("utf-16"), r"seems to be UTF-16"),
     "binary": (b"\x00\x01\x02\x03" * 10, r"is not utf-8 text"),
@@ -131,7 +165,10 @@ MISTAKES = {
     "zip": (b"PK\x03\x04rest", r"spreadsheet or a zip"),
     "cut parquet": (b"PAR1 and then nothing", r"not a whole Parquet file"),
     "cut arrow": (b"ARROW1\x00\x00 and then nothing", r"not a whole Arrow file"),
-    "cut gzip": (gzip.compress(b"a,b\n" + bytes(range(32, 127)) * 99)[:60], r"not a whole gzip|cannot be read"),
+    "cut gzip": (
+        gzip.compress(b"a,b\n" + bytes(range(32, 127)) * 99)[:60],
+        r"not a whole gzip|cannot be read",
+    ),
     "feather 1": (b"FEA1 and more", r"Feather of version 1"),
 }
 
@@ -190,7 +227,7 @@ def test_unusual_types_become_what_learners_take(tmp_path):
 @settings(max_examples=40, deadline=None)
 @given(lengths=st.lists(st.integers(0, 7), max_size=8), rows=st.integers(1, 9))
 def test_parts_hold_every_row_once_and_in_order(lengths, rows):
-    from cape.tables._read import _exact_parts
+    from cape._tables._read import _exact_parts
 
     numbers = np.arange(sum(lengths))
     cut = np.split(numbers, np.cumsum(lengths)[:-1]) if lengths else []
@@ -207,5 +244,8 @@ def test_a_parquet_file_is_not_read_ahead(tmp_path):
     table = pa.table({f"x{i}": random.normal(size=400_000) for i in range(5)})
     pq.write_table(table, tmp_path / "long.parquet", row_group_size=10_000)
     before = pa.total_allocated_bytes()
-    held = [pa.total_allocated_bytes() - before for _ in iter_table(tmp_path / "long.parquet", 10_000)]
+    held = [
+        pa.total_allocated_bytes() - before
+        for _ in iter_table(tmp_path / "long.parquet", 10_000)
+    ]
     assert len(held) == 40 and max(held) < table.nbytes / 4

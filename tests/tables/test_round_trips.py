@@ -14,17 +14,53 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.tables import Dialect, TableError, TableWriter, iter_table, read_table, table_columns, table_kinds
+from cape._tables import (
+    Dialect,
+    TableError,
+    TableWriter,
+    iter_table,
+    read_table,
+    table_columns,
+    table_kinds,
+)
 
-NULLS = {"", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "#N/A", "#NA", "-nan", "-NaN", "1.#IND", "1.#QNAN"}
-text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"), max_size=8)
-harmless = text.filter(lambda t: t not in NULLS and not t.startswith(tuple("=+-@\t\r\n＝＋－＠")))  # noqa: RUF001
+NULLS = {
+    "",
+    "NA",
+    "N/A",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+    "n/a",
+    "#N/A",
+    "#NA",
+    "-nan",
+    "-NaN",
+    "1.#IND",
+    "1.#QNAN",
+}
+text = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"),
+    max_size=8,
+)
+harmless = text.filter(
+    lambda t: t not in NULLS and not t.startswith(tuple("=+-@\t\r\n＝＋－＠"))
+)  # noqa: RUF001
 KINDS = {
     "t": (st.none() | harmless, "str", "text"),
-    "n": (st.none() | st.floats(allow_nan=False, allow_infinity=False), "float64", "number"),
+    "n": (
+        st.none() | st.floats(allow_nan=False, allow_infinity=False),
+        "float64",
+        "number",
+    ),
     "i": (st.integers(-(2**53), 2**53), "int64", "number"),
     "f": (st.booleans(), "bool", "flag"),
-    "d": (st.none() | st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)), "datetime64[us]", "date"),
+    "d": (
+        st.none() | st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)),
+        "datetime64[us]",
+        "date",
+    ),
 }
 
 
@@ -53,7 +89,9 @@ def write(path, frame, cuts=(), dialect=None):
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "parquet", "feather"])
 @settings(max_examples=25)
-@given(frame=frames(), cuts=st.lists(st.integers(0, 8), max_size=3), rows=st.integers(1, 9))
+@given(
+    frame=frames(), cuts=st.lists(st.integers(0, 8), max_size=3), rows=st.integers(1, 9)
+)
 def test_any_table_cut_anyhow_comes_back(folder, suffix, frame, cuts, rows):
     cuts = [min(cut, len(frame)) for cut in cuts]
     path = write(folder / f"t.{suffix}", frame, cuts)
@@ -68,16 +106,26 @@ def test_any_table_cut_anyhow_comes_back(folder, suffix, frame, cuts, rows):
         assert table_kinds(path) == types
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252", "utf-16-le", "cp1251"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "latin-1", "cp1252", "utf-16-le", "cp1251"]
+)
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
 def test_every_dialect_written_is_read(folder, encoding, separator):
     letters = b"\xe0\xe9\xfc".decode("cp1251" if encoding == "cp1251" else "latin-1")
     frame = pd.DataFrame(
-        {"id": [1, 2, 3], letters: [letters, f"a{separator}b\r\n", f'"{letters}"'], "x": [-0.5, None, 2]}
+        {
+            "id": [1, 2, 3],
+            letters: [letters, f"a{separator}b\r\n", f'"{letters}"'],
+            "x": [-0.5, None, 2],
+        }
     )
     dialect = Dialect(separator, encoding)
     path = write(folder / "d.csv", frame, [1, 2], dialect)
-    assert path.read_bytes().decode(encoding).startswith(f"id{separator}{letters}{separator}x\n1{separator}")
+    assert (
+        path.read_bytes()
+        .decode(encoding)
+        .startswith(f"id{separator}{letters}{separator}x\n1{separator}")
+    )
     pd.testing.assert_frame_equal(read_table(path, dialect=dialect), frame)
     assert table_columns(path, dialect=dialect) == list(frame)
 
@@ -94,25 +142,39 @@ def test_a_letter_that_the_encoding_lacks_is_an_error_and_leaves_nothing(tmp_pat
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.lists(text.filter(lambda t: "\r" not in t), min_size=2, max_size=2), min_size=1, max_size=6),
+    st.lists(
+        st.lists(text.filter(lambda t: "\r" not in t), min_size=2, max_size=2),
+        min_size=1,
+        max_size=6,
+    ),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.booleans(),
 )
-def test_what_pythons_csv_writes_is_read_field_by_field(folder, rows, newline, quoting, zipped):
+def test_what_pythons_csv_writes_is_read_field_by_field(
+    folder, rows, newline, quoting, zipped
+):
     sink = io.StringIO(newline="")
     writer = csv.writer(sink, lineterminator=newline, quoting=quoting)
     writer.writerows([["a", "b"], *rows])
     content = sink.getvalue().encode()
     path = folder / "p.csv"  # gzip is told by the content, not by the name
     path.write_bytes(gzip.compress(content) if zipped else content)
-    found = [part.fillna("").to_numpy(dtype=object).tolist() for part in iter_table(path, 4, verbatim=True)]
+    found = [
+        part.fillna("").to_numpy(dtype=object).tolist()
+        for part in iter_table(path, 4, verbatim=True)
+    ]
     assert [row for part in found for row in part] == rows
 
 
 @settings(max_examples=60)
-@given(st.binary(min_size=1, max_size=60) | st.text(alphabet='ab",;\n\r\t1 ', min_size=1, max_size=30).map(str.encode))
-def test_any_bytes_are_a_table_or_an_error_of_one_line_that_names_the_file(folder, content):
+@given(
+    st.binary(min_size=1, max_size=60)
+    | st.text(alphabet='ab",;\n\r\t1 ', min_size=1, max_size=30).map(str.encode)
+)
+def test_any_bytes_are_a_table_or_an_error_of_one_line_that_names_the_file(
+    folder, content
+):
     path = folder / "hostile.csv"
     path.write_bytes(content)
     try:
@@ -120,7 +182,9 @@ def test_any_bytes_are_a_table_or_an_error_of_one_line_that_names_the_file(folde
     except TableError as error:
         assert "hostile.csv" in str(error) and "\n" not in str(error)
     else:
-        assert list(frame) == table_columns(path) and len(set(frame)) == len(list(frame))
+        assert list(frame) == table_columns(path) and len(set(frame)) == len(
+            list(frame)
+        )
 
 
 @pytest.mark.parametrize(
@@ -154,20 +218,29 @@ def test_what_a_column_of_fields_is_taken_for(tmp_path, fields, expected, quoted
     found = read_table(path)["a"]
     assert str(found.dtype) == expected
     assert found.isna().tolist() == [field == "" for field in fields]
-    kind = {"i": "number", "f": "number", "b": "flag", "d": "date", "s": "text"}[expected[0]]
+    kind = {"i": "number", "f": "number", "b": "flag", "d": "date", "s": "text"}[
+        expected[0]
+    ]
     assert table_kinds(path)["a"] == kind
 
 
 def test_lines_without_an_end_without_fields_or_with_a_return_are_lines(tmp_path):
     path = tmp_path / "t.csv"
-    for content in ("a,b\n1,2\n3,4", "a,b\r\n1,2\r\n3,4\r\n", "a,b\n\n1,2\n\n3,4\n\n", '"a","b"\n"1","2"\n"3","4"'):
+    for content in (
+        "a,b\n1,2\n3,4",
+        "a,b\r\n1,2\r\n3,4\r\n",
+        "a,b\n\n1,2\n\n3,4\n\n",
+        '"a","b"\n"1","2"\n"3","4"',
+    ):
         path.write_text(content, newline="")
         assert read_table(path).to_numpy().tolist() == [[1, 2], [3, 4]]
 
 
 def test_a_header_may_be_long_or_go_over_lines(tmp_path):
     path = tmp_path / "t.csv"
-    names = [f"column number {i}" for i in range(2000)]  # longer than what is looked at first
+    names = [
+        f"column number {i}" for i in range(2000)
+    ]  # longer than what is looked at first
     path.write_text(",".join(names) + "\n" + ",".join("1" * 2000) + "\n")
     assert table_columns(path) == names and read_table(path).shape == (1, 2000)
     path.write_text('"over\ntwo, lines",b\n1,2\n3,4\n')
@@ -189,14 +262,27 @@ def test_types_of_parquet_and_arrow_come_as_learners_take_them(tmp_path):
             "bytes": pa.array([b"a", b"b", None]),
         }
     )
-    kinds = ["text", "number", "number", "number", "text", "text", "date", "number", "other", "other"]
+    kinds = [
+        "text",
+        "number",
+        "number",
+        "number",
+        "text",
+        "text",
+        "date",
+        "number",
+        "other",
+        "other",
+    ]
     pa.parquet.write_table(table.drop(["view"]), tmp_path / "t.parquet")
     with pa.ipc.new_file(str(tmp_path / "t.arrow"), table.schema) as sink:
         sink.write_table(table)
     for name in ("t.parquet", "t.arrow"):
         found = table_kinds(tmp_path / name)
         assert found == {
-            column: kind for column, kind in zip(table.column_names, kinds, strict=True) if column in found
+            column: kind
+            for column, kind in zip(table.column_names, kinds, strict=True)
+            if column in found
         }
         frame = read_table(tmp_path / name)
         assert frame["dictionary"].astype(str).tolist() == ["u", "v", "u"]
@@ -216,15 +302,23 @@ def test_a_file_cut_anywhere_is_refused_or_shorter_but_never_made_up(tmp_path, s
         except TableError as error:
             assert f"cut.{suffix}" in str(error)
         else:
-            assert suffix == "csv" and found["a"].iloc[:-1].tolist() == list(range(len(found) - 1))
+            assert suffix == "csv" and found["a"].iloc[:-1].tolist() == list(
+                range(len(found) - 1)
+            )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
 def test_parts_of_other_columns_or_types_leave_no_file(tmp_path, suffix):
     first = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
-    for other in (first[["b", "a"]], first.rename(columns={"a": "c"}), first.assign(c=1)):
+    for other in (
+        first[["b", "a"]],
+        first.rename(columns={"a": "c"}),
+        first.assign(c=1),
+    ):
         with (
-            pytest.raises(ValueError, match=r"frame must have the columns \['a', 'b'\]"),
+            pytest.raises(
+                ValueError, match=r"frame must have the columns \['a', 'b'\]"
+            ),
             TableWriter(tmp_path / f"t.{suffix}") as writer,
         ):
             writer.write(first)
@@ -243,5 +337,8 @@ def test_a_separator_is_one_character(separator):
 
 
 def test_an_encoding_must_exist():
-    with pytest.raises(TableError, match="encoding must be a known one such as utf-8 or latin-1, got 'klingon'"):
+    with pytest.raises(
+        TableError,
+        match="encoding must be a known one such as utf-8 or latin-1, got 'klingon'",
+    ):
         Dialect(encoding="klingon")

@@ -6,7 +6,17 @@ from typing import Any
 
 # Each module registers its command; help lists them in this order.
 # isort: off
-from cape.cli import _train, _predict, _monitor, _audit, _explore, _info, _demo, _reproduce, _compare  # noqa: F401
+from cape.cli import (
+    _train,
+    _predict,
+    _monitor,
+    _audit,
+    _explore,
+    _info,
+    _demo,
+    _reproduce,
+    _compare,
+)  # noqa: F401
 
 # isort: on
 from cape.cli._app import app, run

@@ -42,8 +42,15 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the whole trace of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show it."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the whole trace of an error.")
+    ] = False,
 ) -> None:
     pass
 
@@ -53,7 +60,11 @@ def run(argv: list[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments  # wherever it stands
     try:
-        code = app([a for a in arguments if a != "--debug"], prog_name="cape", standalone_mode=False)
+        code = app(
+            [a for a in arguments if a != "--debug"],
+            prog_name="cape",
+            standalone_mode=False,
+        )
     except Exception as error:
         if debug:
             raise
@@ -66,14 +77,24 @@ def run(argv: list[str] | None = None) -> int:
 def _explain(error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # help has been shown
         return BAD_INPUT
-    if hasattr(error, "format_message"):  # a mistake in the command itself, found by typer
+    if hasattr(
+        error, "format_message"
+    ):  # a mistake in the command itself, found by typer
         command = next((f" {a}" for a in arguments if not a.startswith("-")), "")
         message, code = f"{error.format_message()} See: cape{command} --help", BAD_INPUT
     elif isinstance(error, _OURS):
         message, code = str(error) or type(error).__name__, BAD_INPUT
     else:
-        message, code = f"unexpected {type(error).__name__}: {error}. Run again with --debug to see where.", _BUG
-    aside.print(f"error: {' '.join(message.split())}", markup=False, highlight=False, soft_wrap=True)
+        message, code = (
+            f"unexpected {type(error).__name__}: {error}. Run again with --debug to see where.",
+            _BUG,
+        )
+    aside.print(
+        f"error: {' '.join(message.split())}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
     return code
 
 
@@ -94,9 +115,18 @@ def give_notes(notes: Iterable[str]) -> None:
 
 
 @contextmanager
-def progress(total: int | None, unit: str = "rows") -> Iterator[Callable[[str, int], None]]:
+def progress(
+    total: int | None, unit: str = "rows"
+) -> Iterator[Callable[[str, int], None]]:
     """A bar for each stage with rows per second, on a terminal only; gives the function to tell what was done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     if not aside.is_terminal:
         yield lambda stage, done: None
@@ -112,7 +142,9 @@ def progress(total: int | None, unit: str = "rows") -> Iterator[Callable[[str, i
     with Progress(*columns, console=aside, transient=True) as bar:
 
         def advance(stage: str, done: int) -> None:
-            if stage not in tasks:  # a second stage has as many rows as the first was found to have
+            if (
+                stage not in tasks
+            ):  # a second stage has as many rows as the first was found to have
                 known = bar.tasks[-1].completed if tasks and total is None else total
                 tasks[stage] = bar.add_task(stage, total=known, speed=unit)
             bar.advance(tasks[stage], done)

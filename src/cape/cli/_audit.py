@@ -9,11 +9,26 @@ import typer
 
 from cape.cli._app import app, console, give_json, give_notes, give_path, progress
 from cape.cli._fail_if import breaches, parse_conditions
-from cape.cli._options import Encoding, FailIf, Force, Json, Level, Report, Separator, dialect_of
+from cape.cli._options import (
+    Encoding,
+    FailIf,
+    Force,
+    Json,
+    Level,
+    Report,
+    Separator,
+    dialect_of,
+)
 from cape.cli._show import give_breaches, number, table_of
 
 _OF_GROUP = ("pd", "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence")
-_OF_PAIR = ("pe", "fpr_difference", "fnr_difference", "accuracy_difference", "predicted_prevalence_difference")
+_OF_PAIR = (
+    "pe",
+    "fpr_difference",
+    "fnr_difference",
+    "accuracy_difference",
+    "predicted_prevalence_difference",
+)
 
 
 @app.command(
@@ -22,15 +37,31 @@ _OF_PAIR = ("pe", "fpr_difference", "fnr_difference", "accuracy_difference", "pr
 )
 def audit(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Table with labels, predictions and groups.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Table with labels, predictions and groups.",
+            show_default=False,
+        ),
     ],
-    label: Annotated[str, typer.Option(help="Column with the label.", show_default=False)],
-    prediction: Annotated[str, typer.Option(help="Column with the prediction.", show_default=False)],
+    label: Annotated[
+        str, typer.Option(help="Column with the label.", show_default=False)
+    ],
+    prediction: Annotated[
+        str, typer.Option(help="Column with the prediction.", show_default=False)
+    ],
     group: Annotated[
-        list[str] | None, typer.Option(help="Column with the group; give several for combinations.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            help="Column with the group; give several for combinations.",
+            show_default=False,
+        ),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="The positive label; else the greater one.", show_default=False)
+        str | None,
+        typer.Option(
+            help="The positive label; else the greater one.", show_default=False
+        ),
     ] = None,
     fail_if: FailIf = None,
     report: Report = None,
@@ -45,9 +76,9 @@ def audit(
     --fail-if takes pd, fpr, fnr, accuracy, prevalence, predicted_prevalence of a group, and pe, fpr_difference,
     fnr_difference, accuracy_difference, predicted_prevalence_difference of a pair. The exit code is 1 if one is met.
     """
+    from cape._tables import table_length
     from cape.files import Notes, count_file, file_hash
     from cape.report import audit_summary, check_report, write_report
-    from cape.tables import table_length
 
     conditions = parse_conditions(fail_if, (*_OF_GROUP, *_OF_PAIR))
     if report is not None:
@@ -64,8 +95,15 @@ def audit(
             notes=notes,
             on_rows=on_rows,
         )
-    columns = {"label": label, "prediction": prediction, "groups": ", ".join(group or []), "positive": labels[1]}
-    summary = audit_summary(counts, level=level, file=file, file_sha256=file_hash(file), columns=columns)
+    columns = {
+        "label": label,
+        "prediction": prediction,
+        "groups": ", ".join(group or []),
+        "positive": labels[1],
+    }
+    summary = audit_summary(
+        counts, level=level, file=file, file_sha256=file_hash(file), columns=columns
+    )
     found = list(breaches(conditions, _findings(summary["observed"]["cape"])))
     if report is not None:
         write_report(summary, report, overwrite=force)
@@ -81,7 +119,9 @@ def audit(
 
 def _findings(content: dict[str, Any]) -> list[dict[str, Any]]:
     of_group = [{**f, "where": f["group"]} for f in content["groups"]]
-    return of_group + [{**f, "where": f"{f['group']} / {f['other']}"} for f in content["pairs"]]
+    return of_group + [
+        {**f, "where": f"{f['group']} / {f['other']}"} for f in content["pairs"]
+    ]
 
 
 def _show(summary: dict[str, Any], report: Path | None) -> None:
@@ -91,11 +131,30 @@ def _show(summary: dict[str, Any], report: Path | None) -> None:
         groups.setdefault(finding["group"], {})[finding["metric"]] = finding
     rows = []
     for name, found in groups.items():
-        cells = [number(found[metric]["value"]) for metric in ("fpr", "fnr", "accuracy", "prevalence", "pd")]
+        cells = [
+            number(found[metric]["value"])
+            for metric in ("fpr", "fnr", "accuracy", "prevalence", "pd")
+        ]
         pd = found["pd"]
         few = "" if pd["enough"] else " few"
-        rows.append([name, found["accuracy"]["rows"], *cells, f"{number(pd['low'])}-{number(pd['high'])}{few}"])
-    columns = ["group", "rows", "FPR", "FNR", "acc.", "true", "PD", f"{summary['level']:.0%}"]
+        rows.append(
+            [
+                name,
+                found["accuracy"]["rows"],
+                *cells,
+                f"{number(pd['low'])}-{number(pd['high'])}{few}",
+            ]
+        )
+    columns = [
+        "group",
+        "rows",
+        "FPR",
+        "FNR",
+        "acc.",
+        "true",
+        "PD",
+        f"{summary['level']:.0%}",
+    ]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))
     if "pe" in content["worst"]:
         pair = content["worst"]["pe"]

@@ -9,19 +9,43 @@ from typing import Annotated, Any
 import typer
 
 from cape.cli._app import app
-from cape.cli._reproduce import CORES, Favourable, Jobs, Learner, Methods, Seeds, SlowSeeds
+from cape.cli._reproduce import (
+    CORES,
+    Favourable,
+    Jobs,
+    Learner,
+    Methods,
+    Seeds,
+    SlowSeeds,
+)
 from cape.cli._results import run_and_show
 
 
 @app.command()
 def compare(
-    train: Annotated[Path, typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather.")],
-    test: Annotated[Path, typer.Argument(help="Table to be judged on; its labels are for the judge alone.")],
+    train: Annotated[
+        Path,
+        typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather."),
+    ],
+    test: Annotated[
+        Path,
+        typer.Argument(
+            help="Table to be judged on; its labels are for the judge alone."
+        ),
+    ],
     label: Annotated[str, typer.Option(help="Label column, of two values.")],
-    group: Annotated[list[str], typer.Option(help="Group column; repeat it for combinations of several.")],
-    positive: Annotated[str | None, typer.Option(help="The positive label; default the greater of the two.")] = None,
+    group: Annotated[
+        list[str],
+        typer.Option(help="Group column; repeat it for combinations of several."),
+    ],
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive label; default the greater of the two."),
+    ] = None,
     learner: Learner = "boosting",
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("results/own"),
+    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path(
+        "results/own"
+    ),
     seeds: Seeds = 5,
     slow_seeds: SlowSeeds = 1,
     favourable: Favourable = "positive",
@@ -34,14 +58,18 @@ def compare(
 
     Example: cape compare last_year.csv this_year.csv --label y --group race
     """
+    from cape._tables import read_table
     from cape.experiments import compare_methods, table_problem
-    from cape.tables import read_table
 
-    problem = table_problem(read_table(train), read_table(test), label=label, group=group, positive=positive)
+    problem = table_problem(
+        read_table(train), read_table(test), label=label, group=group, positive=positive
+    )
     options: dict[str, Any] = {
         "seeds": seeds,
         "slow_seeds": slow_seeds,
         "favourable": favourable,
         "methods": method or None,
     }
-    run_and_show(partial(compare_methods, problem, learner=learner, **options), out, jobs=jobs)
+    run_and_show(
+        partial(compare_methods, problem, learner=learner, **options), out, jobs=jobs
+    )

@@ -27,9 +27,13 @@ def demo(
     from cape.report import draw_prevalences, frame_prevalences, save_chart
 
     with console.status("making data") as status:
-        table = run_demo(random_state=seed, on_step=lambda name: status.update(f"training {name}"))
+        table = run_demo(
+            random_state=seed, on_step=lambda name: status.update(f"training {name}")
+        )
         status.update("drawing")
-        picture = save_chart(draw_prevalences(frame_prevalences(table)), out / "cape-demo.png")
+        picture = save_chart(
+            draw_prevalences(frame_prevalences(table)), out / "cape-demo.png"
+        )
     console.print(_demo_table(table))
     console.print(
         "PD: how far the predicted share of positives is from the true one. PE: how far the ratio between groups is "
@@ -46,7 +50,9 @@ def _demo_table(table: Any) -> Table:
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     shown.add_column("classifier", no_wrap=True)
     columns: list[tuple[str, Any, str]] = [
-        (metric, z, f"{name}\nz={z}") for metric, name in _COLUMNS.items() for z in (0, 1)
+        (metric, z, f"{name}\nz={z}")
+        for metric, name in _COLUMNS.items()
+        for z in (0, 1)
     ]
     columns.append(("pe", "worst pair", "PE"))
     for _, _, name in columns:
@@ -54,7 +60,13 @@ def _demo_table(table: Any) -> Table:
     for name, row in table.iterrows():
         cells = []
         for metric, z, _ in columns:
-            fairest = metric in ("pd", "pe") and row[metric, z] == table[metric, z].min()
-            cells.append(f"[green]{row[metric, z]:.3f}[/]" if fairest else f"{row[metric, z]:.3f}")
+            fairest = (
+                metric in ("pd", "pe") and row[metric, z] == table[metric, z].min()
+            )
+            cells.append(
+                f"[green]{row[metric, z]:.3f}[/]"
+                if fairest
+                else f"{row[metric, z]:.3f}"
+            )
         shown.add_row(f"[bold]{name}[/]", *cells)
     return shown

@@ -14,7 +14,12 @@ from cape.cli._options import Force, Model
 @app.command(epilog="Example: cape explore model.cape --out explore.html")
 def explore(
     model: Model,
-    out: Annotated[Path, typer.Option(help="The page (.html), or its numbers (.json).", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The page (.html), or its numbers (.json).", show_default=False
+        ),
+    ],
     force: Force = False,
 ) -> None:
     """Make a page on which to move each group's share of positives and see what every classifier would do."""

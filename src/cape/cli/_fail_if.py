@@ -29,18 +29,28 @@ class Condition:
 
     def met(self, value: float | None) -> bool:
         """Whether a value is such; what is undefined is not."""
-        return value is not None and value == value and _COMPARE[self.comparison](value, self.limit)
+        return (
+            value is not None
+            and value == value
+            and _COMPARE[self.comparison](value, self.limit)
+        )
 
     def __str__(self) -> str:
         return f"{self.metric}{self.comparison}{self.limit:g}"
 
 
-def parse_conditions(texts: Iterable[str] | None, metrics: Iterable[str]) -> list[Condition]:
+def parse_conditions(
+    texts: Iterable[str] | None, metrics: Iterable[str]
+) -> list[Condition]:
     """Read conditions, or say what is accepted."""
     accepted = list(metrics)
     conditions = []
     for text in texts or []:
-        found = re.fullmatch(r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*", text, re.IGNORECASE)
+        found = re.fullmatch(
+            r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*",
+            text,
+            re.IGNORECASE,
+        )
         if not found or found[1].lower() not in accepted:
             raise ValueError(
                 f"--fail-if must be a metric, one of > >= < <=, and a number, such as 'pd>0.1', got {text!r}; metrics "
@@ -50,11 +60,20 @@ def parse_conditions(texts: Iterable[str] | None, metrics: Iterable[str]) -> lis
     return conditions
 
 
-def breaches(conditions: list[Condition], findings: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def breaches(
+    conditions: list[Condition], findings: Iterable[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """Each finding (``metric``, ``where``, ``value``) that meets a condition, with by how much."""
     listed = list(findings)
     for condition in conditions:
         for finding in listed:
-            if finding["metric"] == condition.metric and condition.met(finding["value"]):
+            if finding["metric"] == condition.metric and condition.met(
+                finding["value"]
+            ):
                 by = abs(finding["value"] - condition.limit)
-                yield {"condition": str(condition), "where": finding["where"], "value": finding["value"], "by": by}
+                yield {
+                    "condition": str(condition),
+                    "where": finding["where"],
+                    "value": finding["value"],
+                    "by": by,
+                }

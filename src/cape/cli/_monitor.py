@@ -9,18 +9,34 @@ import typer
 
 from cape.cli._app import app, console, give_json, give_notes, give_path, progress
 from cape.cli._fail_if import breaches, parse_conditions
-from cape.cli._options import Encoding, FailIf, Force, Json, Level, Model, Report, Separator, dialect_of
+from cape.cli._options import (
+    Encoding,
+    FailIf,
+    Force,
+    Json,
+    Level,
+    Model,
+    Report,
+    Separator,
+    dialect_of,
+)
 from cape.cli._show import give_breaches, number, table_of
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 
 
-@app.command(epilog='Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "moved>0.2"')
+@app.command(
+    epilog='Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "moved>0.2"'
+)
 def monitor(
     model: Model,
     batches: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES", help="One file a batch, in order of time; or a folder.", show_default=False),
+        typer.Argument(
+            metavar="FILES",
+            help="One file a batch, in order of time; or a folder.",
+            show_default=False,
+        ),
     ],
     fail_if: FailIf = None,
     report: Report = None,
@@ -75,7 +91,11 @@ def _files(paths: list[Path]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+            inside = sorted(
+                file
+                for file in path.iterdir()
+                if file.is_file() and not file.name.startswith(".")
+            )
             if not inside:
                 raise ValueError(f"the folder {path} holds no files.")
             files += inside
@@ -86,14 +106,20 @@ def _files(paths: list[Path]) -> list[Path]:
 
 def _findings(summary: dict[str, Any]) -> list[dict[str, Any]]:
     findings = [
-        {"metric": "pe", "where": batch["batch"], "value": batch["expected_pe"]} for batch in summary["batches"]
+        {"metric": "pe", "where": batch["batch"], "value": batch["expected_pe"]}
+        for batch in summary["batches"]
     ]
     for entry in summary["groups"]:
         for b in entry["batches"]:
             values = {"moved": abs(b["estimate"] - b["training"]), "pd": b["pd_bound"]}
-            values |= {name: b[name] for name in ("fpr", "fnr", "accuracy", "unexplained")}
+            values |= {
+                name: b[name] for name in ("fpr", "fnr", "accuracy", "unexplained")
+            }
             where = f"{b['batch']}, {entry['group']}"
-            findings += [{"metric": name, "where": where, "value": value} for name, value in values.items()]
+            findings += [
+                {"metric": name, "where": where, "value": value}
+                for name, value in values.items()
+            ]
     return findings
 
 
@@ -112,7 +138,15 @@ def _show(summary: dict[str, Any], report: Path | None) -> None:
             for b in entry["batches"]
         ]
         title = f"{entry['group']}: {number(entry['training'])} in training"
-        columns = ["batch", "rows", "is", f"{summary['level']:.0%}", "moved", "PD <=", "assumption"]
+        columns = [
+            "batch",
+            "rows",
+            "is",
+            f"{summary['level']:.0%}",
+            "moved",
+            "PD <=",
+            "assumption",
+        ]
         console.print(table_of(title, columns, rows))
     verdict = summary["verdict"]
     console.print(f"{verdict['head']} {verdict['text']}", markup=False, highlight=False)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cape.tables import Dialect
+from cape._tables import Dialect
 
 __all__ = [
     "Encoding",
@@ -25,18 +25,32 @@ __all__ = [
     "workers",
 ]
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that cape train wrote.", show_default=False)]
+Model = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL", help="A model file that cape train wrote.", show_default=False
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Report = Annotated[
-    Path | None, typer.Option(help="Write a page to look at (.html), or the same as .json.", show_default=False)
+    Path | None,
+    typer.Option(
+        help="Write a page to look at (.html), or the same as .json.",
+        show_default=False,
+    ),
 ]
 FailIf = Annotated[
     list[str] | None,
-    typer.Option(help="Exit with 1 if this is met, such as 'pd>0.1'; may be given several times.", show_default=False),
+    typer.Option(
+        help="Exit with 1 if this is met, such as 'pd>0.1'; may be given several times.",
+        show_default=False,
+    ),
 ]
-Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")]
+Separator = Annotated[
+    str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
 
 
@@ -76,5 +90,7 @@ def _cluster(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        raise ImportError("--dask needs Dask: pip install 'cape-fair[dask]'.") from error
+        raise ImportError(
+            "--dask needs Dask: pip install 'cape-fair[dask]'."
+        ) from error
     return Client(address, timeout="10s", set_as_default=False)

@@ -14,14 +14,29 @@ from cape.cli._app import console
 __all__ = ["give_breaches", "number", "table_of"]
 
 
-def table_of(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+def table_of(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Table:
     """A table that fits 80 columns: the first column is text and may wrap, the others are short."""
-    shown = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    shown = Table(
+        title=title or None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+    )
     for place, name in enumerate(columns):
         first = place == 0
-        shown.add_column(name, justify="left" if first else "right", no_wrap=not first, overflow="fold")
+        shown.add_column(
+            name,
+            justify="left" if first else "right",
+            no_wrap=not first,
+            overflow="fold",
+        )
     for row in rows:
-        shown.add_row(*(Text(str(cell)) for cell in row))  # Text: a group called [red] is no markup
+        shown.add_row(
+            *(Text(str(cell)) for cell in row)
+        )  # Text: a group called [red] is no markup
     return shown
 
 

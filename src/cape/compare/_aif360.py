@@ -19,13 +19,16 @@ from unittest import mock
 
 import numpy as np
 
-from cape._validation import Group, Groups
+from cape._groups import Group, Groups
 from cape.compare._max_acc import with_group_columns
 from cape.compare._singular import ProjectedNormal
 
 __all__ = ["SIDES", "Bridge", "algorithm", "old_normal_density", "undisturbed"]
 
-SIDES: dict[str, Any] = {"unprivileged_groups": [{"privileged": 0.0}], "privileged_groups": [{"privileged": 1.0}]}
+SIDES: dict[str, Any] = {
+    "unprivileged_groups": [{"privileged": 0.0}],
+    "privileged_groups": [{"privileged": 1.0}],
+}
 
 
 @contextlib.contextmanager
@@ -34,7 +37,9 @@ def undisturbed() -> Iterator[None]:
     root, reject, handler = logging.getLogger(), _reject, logging.NullHandler()
     state = np.random.get_state()
     root.addFilter(reject)
-    root.addHandler(handler)  # without one, logging.warning would install a handler for good
+    root.addHandler(
+        handler
+    )  # without one, logging.warning would install a handler for good
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
@@ -79,24 +84,37 @@ class Bridge:
     @classmethod
     def of(cls, favourable: np.ndarray, groups: Groups) -> Bridge:
         """Call privileged the group with the greatest share of favourable labels."""
-        shares = np.bincount(groups.codes, weights=favourable) / np.bincount(groups.codes)
+        shares = np.bincount(groups.codes, weights=favourable) / np.bincount(
+            groups.codes
+        )
         return cls(groups.keys, groups.keys[int(np.argmax(shares))])
 
     def features(self, X: Any, groups: Groups) -> np.ndarray:
         """X, an indicator of the privileged group last, and indicators of the others when there are more than two."""
-        own = np.array([key == self.privileged for key in groups.keys], dtype=float)[groups.codes]
+        own = np.array([key == self.privileged for key in groups.keys], dtype=float)[
+            groups.codes
+        ]
         if len(self.groups) > 2:
             names = np.array(groups.keys, dtype=object)[groups.codes]
             X = with_group_columns(np.asarray(X, dtype=float), names, self.groups)
         return np.column_stack([np.asarray(X, dtype=float), own])
 
-    def dataset(self, features: np.ndarray, favourable: np.ndarray | None = None, scores: Any = None) -> Any:
+    def dataset(
+        self,
+        features: np.ndarray,
+        favourable: np.ndarray | None = None,
+        scores: Any = None,
+    ) -> Any:
         """A BinaryLabelDataset; without labels all are 0, a dummy, since AIF360 wants some."""
         import pandas as pd
         from aif360.datasets import BinaryLabelDataset
 
         names = [f"x{i}" for i in range(features.shape[1] - 1)] + ["privileged"]
-        labels = np.zeros(len(features)) if favourable is None else np.asarray(favourable, dtype=float)
+        labels = (
+            np.zeros(len(features))
+            if favourable is None
+            else np.asarray(favourable, dtype=float)
+        )
         dataset = BinaryLabelDataset(
             df=pd.DataFrame(features, columns=names).assign(label=labels),
             label_names=["label"],

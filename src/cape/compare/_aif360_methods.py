@@ -9,18 +9,30 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
+from cape._groups import check_groups
+from cape._learners._scoring import fit_learner
 from cape._validation import (
     check_binary_labels,
     check_choice,
-    check_groups,
     check_is_fitted,
     check_same_length,
 )
-from cape.compare._aif360 import SIDES, Bridge, algorithm, old_normal_density, undisturbed
+from cape.compare._aif360 import (
+    SIDES,
+    Bridge,
+    algorithm,
+    old_normal_density,
+    undisturbed,
+)
 from cape.compare._holdout import split_holdout
-from cape.scoring import fit_learner
 
-__all__ = ["AdversarialDebiasing", "CalibratedEqOdds", "MetaFair", "RejectOption", "Reweighing"]
+__all__ = [
+    "AdversarialDebiasing",
+    "CalibratedEqOdds",
+    "MetaFair",
+    "RejectOption",
+    "Reweighing",
+]
 
 
 class _Aif360(ClassifierMixin, BaseEstimator):
@@ -44,8 +56,12 @@ class _Aif360(ClassifierMixin, BaseEstimator):
         classes, positive = check_binary_labels(y)
         groups = check_groups(sensitive_features)
         if len(groups.keys) < 2:
-            raise ValueError(f"sensitive_features must have two groups at least, got {groups.keys}.")
-        favourable = (positive if self.favourable == "positive" else ~positive).astype(int)
+            raise ValueError(
+                f"sensitive_features must have two groups at least, got {groups.keys}."
+            )
+        favourable = (positive if self.favourable == "positive" else ~positive).astype(
+            int
+        )
         bridge = Bridge.of(favourable, groups)
         with undisturbed():
             self._fit(bridge, bridge.features(X, groups), favourable)
@@ -69,7 +85,9 @@ class _Aif360(ClassifierMixin, BaseEstimator):
         features = self.bridge_.features(X, check_groups(sensitive_features))
         with undisturbed():
             favourable = np.ravel(self._predict(self.bridge_, features)) > 0.5
-        return self.classes_[(favourable if self.favourable == "positive" else ~favourable).astype(int)]
+        return self.classes_[
+            (favourable if self.favourable == "positive" else ~favourable).astype(int)
+        ]
 
 
 class Reweighing(_Aif360):
@@ -100,8 +118,16 @@ class Reweighing(_Aif360):
 
     def _fit(self, bridge, features, favourable):
         weights = algorithm("preprocessing", "Reweighing")(**SIDES)
-        weighted = weights.fit_transform(bridge.dataset(features, favourable)).instance_weights
-        self.base_ = fit_learner(self.estimator, features, favourable, weights=weighted, seed=self.random_state)
+        weighted = weights.fit_transform(
+            bridge.dataset(features, favourable)
+        ).instance_weights
+        self.base_ = fit_learner(
+            self.estimator,
+            features,
+            favourable,
+            weights=weighted,
+            seed=self.random_state,
+        )
 
     def _predict(self, bridge, features):
         return self.base_.predict(features)
@@ -140,9 +166,12 @@ class MetaFair(_Aif360):
     def _fit(self, bridge, features, favourable):
         meta = algorithm("inprocessing", "MetaFairClassifier")
         with old_normal_density():
-            self.base_ = meta(tau=self.tau, sensitive_attr="privileged", type=self.kind, seed=self.random_state).fit(
-                bridge.dataset(features, favourable)
-            )
+            self.base_ = meta(
+                tau=self.tau,
+                sensitive_attr="privileged",
+                type=self.kind,
+                seed=self.random_state,
+            ).fit(bridge.dataset(features, favourable))
 
     def _predict(self, bridge, features):
         return self.base_.predict(bridge.dataset(features)).labels
@@ -154,9 +183,13 @@ class _PostProcessor(_Aif360):
     def _fit(self, bridge, features, favourable):
         privileged = features[:, -1].astype(int)
         learn, held_out = split_holdout(favourable, privileged, self.random_state)
-        self.base_ = fit_learner(self.estimator, features[learn], favourable[learn], seed=self.random_state)
+        self.base_ = fit_learner(
+            self.estimator, features[learn], favourable[learn], seed=self.random_state
+        )
         truth = bridge.dataset(features[held_out], favourable[held_out])
-        self.post_ = self._post_processor().fit(truth, self._scored(bridge, features[held_out]))
+        self.post_ = self._post_processor().fit(
+            truth, self._scored(bridge, features[held_out])
+        )
 
     def _scored(self, bridge, features):
         scores = self.base_.predict_proba(features)[:, 1]
@@ -188,7 +221,9 @@ class CalibratedEqOdds(_PostProcessor):
     (1000,)
     """
 
-    def __init__(self, estimator, *, cost="weighted", favourable="positive", random_state=0):
+    def __init__(
+        self, estimator, *, cost="weighted", favourable="positive", random_state=0
+    ):
         self.estimator = estimator
         self.cost = cost
         self.favourable = favourable
@@ -232,7 +267,16 @@ class RejectOption(_PostProcessor):
     (500,)
     """
 
-    def __init__(self, estimator, *, metric="spd", favourable="positive", random_state=0, thresholds=100, margins=50):
+    def __init__(
+        self,
+        estimator,
+        *,
+        metric="spd",
+        favourable="positive",
+        random_state=0,
+        thresholds=100,
+        margins=50,
+    ):
         self.estimator = estimator
         self.metric = metric
         self.favourable = favourable
@@ -275,16 +319,24 @@ class AdversarialDebiasing(_Aif360):
         self.num_epochs = num_epochs
 
     def _fit(self, bridge, features, favourable):
-        with mock.patch.dict(os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}):  # read once, when it is first imported
+        with mock.patch.dict(
+            os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}
+        ):  # read once, when it is first imported
             import tensorflow
 
         self.scaler_ = StandardScaler().fit(features[:, :-1])
-        self.graph_ = tensorflow.Graph()  # in a graph of its own TensorFlow is not eager, as AIF360 wants it
+        self.graph_ = (
+            tensorflow.Graph()
+        )  # in a graph of its own TensorFlow is not eager, as AIF360 wants it
         with self.graph_.as_default():
             session = tensorflow.compat.v1.Session(graph=self.graph_)
             model = algorithm("inprocessing", "AdversarialDebiasing")
             self.base_ = model(
-                **SIDES, scope_name="cape", sess=session, seed=self.random_state, num_epochs=self.num_epochs
+                **SIDES,
+                scope_name="cape",
+                sess=session,
+                seed=self.random_state,
+                num_epochs=self.num_epochs,
             ).fit(bridge.dataset(self._scaled(features), favourable))
 
     def _predict(self, bridge, features):
@@ -292,4 +344,6 @@ class AdversarialDebiasing(_Aif360):
             return self.base_.predict(bridge.dataset(self._scaled(features))).labels
 
     def _scaled(self, features):
-        return np.column_stack([self.scaler_.transform(features[:, :-1]), features[:, -1]])
+        return np.column_stack(
+            [self.scaler_.transform(features[:, :-1]), features[:, -1]]
+        )

@@ -7,10 +7,16 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cape._validation import check_binary_labels, check_choice, check_groups, check_is_fitted, group_name, take_rows
+from cape._groups import check_groups, group_name
+from cape._learners._scoring import fit_learner, weight_keyword
+from cape._validation import (
+    check_binary_labels,
+    check_choice,
+    check_is_fitted,
+    take_rows,
+)
 from cape.compare._holdout import split_holdout
 from cape.compare._max_acc import with_group_columns
-from cape.scoring import fit_learner, weight_keyword
 
 __all__ = ["FairlearnReduction", "FairlearnThreshold"]
 
@@ -44,7 +50,11 @@ class _Fairlearn(ClassifierMixin, BaseEstimator):
         self.groups_ = groups.keys
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._fit(with_group_columns(X, sensitive_features, groups.keys), positive.astype(int), groups)
+            self._fit(
+                with_group_columns(X, sensitive_features, groups.keys),
+                positive.astype(int),
+                groups,
+            )
         return self
 
     def predict(self, X, *, sensitive_features):
@@ -63,7 +73,9 @@ class _Fairlearn(ClassifierMixin, BaseEstimator):
         X = with_group_columns(X, sensitive_features, self.groups_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.classes_[self._predict(X, _names(check_groups(sensitive_features))).astype(int)]
+            return self.classes_[
+                self._predict(X, _names(check_groups(sensitive_features))).astype(int)
+            ]
 
 
 class FairlearnReduction(_Fairlearn):
@@ -87,10 +99,20 @@ class FairlearnReduction(_Fairlearn):
     """
 
     def _fit(self, X, y, groups):
-        from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
+        from fairlearn.reductions import (
+            DemographicParity,
+            EqualizedOdds,
+            ExponentiatedGradient,
+        )
 
-        parity = DemographicParity() if self.constraint == "demographic_parity" else EqualizedOdds()
-        self.fitted_ = ExponentiatedGradient(self.estimator, parity, sample_weight_name=weight_keyword(self.estimator))
+        parity = (
+            DemographicParity()
+            if self.constraint == "demographic_parity"
+            else EqualizedOdds()
+        )
+        self.fitted_ = ExponentiatedGradient(
+            self.estimator, parity, sample_weight_name=weight_keyword(self.estimator)
+        )
         self.fitted_.fit(X, y, sensitive_features=_names(groups))
 
     def _predict(self, X, names):
@@ -121,14 +143,25 @@ class FairlearnThreshold(_Fairlearn):
         from fairlearn.postprocessing import ThresholdOptimizer
 
         learn, held_out = split_holdout(y, groups.codes, self.random_state)
-        base = fit_learner(self.estimator, take_rows(X, learn), y[learn], seed=self.random_state)
-        self.fitted_ = ThresholdOptimizer(
-            estimator=base, constraints=self.constraint, prefit=True, predict_method="predict_proba"
+        base = fit_learner(
+            self.estimator, take_rows(X, learn), y[learn], seed=self.random_state
         )
-        self.fitted_.fit(take_rows(X, held_out), y[held_out], sensitive_features=take_rows(_names(groups), held_out))
+        self.fitted_ = ThresholdOptimizer(
+            estimator=base,
+            constraints=self.constraint,
+            prefit=True,
+            predict_method="predict_proba",
+        )
+        self.fitted_.fit(
+            take_rows(X, held_out),
+            y[held_out],
+            sensitive_features=take_rows(_names(groups), held_out),
+        )
 
     def _predict(self, X, names):
-        return self.fitted_.predict(X, sensitive_features=names, random_state=self.random_state)
+        return self.fitted_.predict(
+            X, sensitive_features=names, random_state=self.random_state
+        )
 
 
 def _names(groups):

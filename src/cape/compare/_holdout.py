@@ -13,7 +13,9 @@ HELD_OUT = 0.3
 """Share of the training rows that is held out for a post-processor."""
 
 
-def split_holdout(y: np.ndarray, codes: np.ndarray, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
+def split_holdout(
+    y: np.ndarray, codes: np.ndarray, random_state: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows for the base learner and rows held out, with the same mix of groups and labels where there are enough.
 
     Examples
@@ -24,8 +26,13 @@ def split_holdout(y: np.ndarray, codes: np.ndarray, random_state: Any) -> tuple[
     """
     strata = 2 * np.asarray(codes, dtype=np.int64) + np.asarray(y)
     sizes = np.unique(strata, return_counts=True)[1]
-    enough = sizes.min() >= 2 and len(sizes) <= min(HELD_OUT, 1 - HELD_OUT) * len(strata)
+    enough = sizes.min() >= 2 and len(sizes) <= min(HELD_OUT, 1 - HELD_OUT) * len(
+        strata
+    )
     learn, held_out = train_test_split(
-        np.arange(len(strata)), test_size=HELD_OUT, random_state=random_state, stratify=strata if enough else None
+        np.arange(len(strata)),
+        test_size=HELD_OUT,
+        random_state=random_state,
+        stratify=strata if enough else None,
     )
     return np.sort(learn), np.sort(held_out)

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from cape._validation import Group, check_groups, check_is_fitted, check_same_length
+from cape._groups import Group, check_groups
+from cape._validation import check_is_fitted, check_same_length
 
 __all__ = ["MaxAcc", "with_group_columns"]
 
@@ -45,7 +46,9 @@ class MaxAcc(ClassifierMixin, BaseEstimator):
         self
         """
         self.groups_ = check_groups(sensitive_features).keys
-        self.estimator_ = clone(self.estimator).fit(with_group_columns(X, sensitive_features, self.groups_), y)
+        self.estimator_ = clone(self.estimator).fit(
+            with_group_columns(X, sensitive_features, self.groups_), y
+        )
         self.classes_ = self.estimator_.classes_
         return self
 
@@ -62,7 +65,9 @@ class MaxAcc(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.estimator_.predict(with_group_columns(X, sensitive_features, self.groups_))
+        return self.estimator_.predict(
+            with_group_columns(X, sensitive_features, self.groups_)
+        )
 
 
 def with_group_columns(X, sensitive_features, known: list[Group]):
@@ -75,10 +80,16 @@ def with_group_columns(X, sensitive_features, known: list[Group]):
     """
     groups = check_groups(sensitive_features)
     check_same_length(X=X, sensitive_features=groups)
-    place = np.array([known.index(key) if key in known else 0 for key in groups.keys], dtype=int)
-    indicators = (place[groups.codes][:, None] == np.arange(1, len(known))).astype(float)
+    place = np.array(
+        [known.index(key) if key in known else 0 for key in groups.keys], dtype=int
+    )
+    indicators = (place[groups.codes][:, None] == np.arange(1, len(known))).astype(
+        float
+    )
     if hasattr(X, "assign"):
-        return X.assign(**{f"group_{i}": column for i, column in enumerate(indicators.T, 1)})
+        return X.assign(
+            **{f"group_{i}": column for i, column in enumerate(indicators.T, 1)}
+        )
     if sparse.issparse(X):
         return sparse.hstack([X, indicators]).tocsr()
     return np.column_stack([X, indicators])

@@ -9,7 +9,13 @@ from typing import Any, Protocol
 
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.compare._aif360_methods import AdversarialDebiasing, CalibratedEqOdds, MetaFair, RejectOption, Reweighing
+from cape.compare._aif360_methods import (
+    AdversarialDebiasing,
+    CalibratedEqOdds,
+    MetaFair,
+    RejectOption,
+    Reweighing,
+)
 from cape.compare._cape_one import CapeOne
 from cape.compare._fairlearn import FairlearnReduction, FairlearnThreshold
 from cape.compare._max_acc import MaxAcc
@@ -59,7 +65,9 @@ _AIF360, _FAIRLEARN = ("aif360",), ("fairlearn",)
 
 
 def _meta(kind: str) -> Method:
-    make = lambda learner, seed, label: MetaFair(kind, favourable=label, random_state=seed)  # noqa: E731
+    make = lambda learner, seed, label: MetaFair(
+        kind, favourable=label, random_state=seed
+    )  # noqa: E731
     return Method("in", make, f"AIF360 MetaFairClassifier, {kind}, tau 0.8", _AIF360)
 
 
@@ -67,28 +75,40 @@ def _ceop(cost: str) -> Method:
     make = lambda learner, seed, label: CalibratedEqOdds(  # noqa: E731
         learner, cost=cost, favourable=label, random_state=seed
     )
-    return Method("post", make, f"AIF360 CalibratedEqOddsPostprocessing, {cost}", _AIF360)
+    return Method(
+        "post", make, f"AIF360 CalibratedEqOddsPostprocessing, {cost}", _AIF360
+    )
 
 
 def _roc(metric: str) -> Method:
     make = lambda learner, seed, label: RejectOption(  # noqa: E731
         learner, metric=metric, favourable=label, random_state=seed
     )
-    return Method("post", make, f"AIF360 RejectOptionClassification, {metric}", _AIF360, slow=True)
+    return Method(
+        "post", make, f"AIF360 RejectOptionClassification, {metric}", _AIF360, slow=True
+    )
 
 
 def _reduction(constraint: str) -> Method:
     make = lambda learner, seed, label: FairlearnReduction(  # noqa: E731
         learner, constraint=constraint, random_state=seed
     )
-    return Method("in", make, f"Fairlearn ExponentiatedGradient, {constraint}", _FAIRLEARN, slow=True)
+    return Method(
+        "in",
+        make,
+        f"Fairlearn ExponentiatedGradient, {constraint}",
+        _FAIRLEARN,
+        slow=True,
+    )
 
 
 def _thresholds(constraint: str) -> Method:
     make = lambda learner, seed, label: FairlearnThreshold(  # noqa: E731
         learner, constraint=constraint, random_state=seed
     )
-    return Method("post", make, f"Fairlearn ThresholdOptimizer, {constraint}", _FAIRLEARN)
+    return Method(
+        "post", make, f"Fairlearn ThresholdOptimizer, {constraint}", _FAIRLEARN
+    )
 
 
 METHODS: dict[str, Method] = {
@@ -116,11 +136,16 @@ METHODS: dict[str, Method] = {
         random=False,
     ),
     "Always positive": Method(
-        "baseline", lambda learner, seed, label: AlwaysPositive(), "every row is called positive", random=False
+        "baseline",
+        lambda learner, seed, label: AlwaysPositive(),
+        "every row is called positive",
+        random=False,
     ),
     "Reweigh": Method(
         "pre",
-        lambda learner, seed, label: Reweighing(learner, favourable=label, random_state=seed),
+        lambda learner, seed, label: Reweighing(
+            learner, favourable=label, random_state=seed
+        ),
         "AIF360 Reweighing",
         _AIF360,
         random=False,
@@ -129,7 +154,9 @@ METHODS: dict[str, Method] = {
     "Meta-fair-fdr": _meta("fdr"),
     "AD": Method(
         "in",
-        lambda learner, seed, label: AdversarialDebiasing(favourable=label, random_state=seed),
+        lambda learner, seed, label: AdversarialDebiasing(
+            favourable=label, random_state=seed
+        ),
         "AIF360 AdversarialDebiasing",
         (*_AIF360, "tensorflow"),
         slow=True,
@@ -148,7 +175,9 @@ METHODS: dict[str, Method] = {
 """The rows of the paper's table and of ours, in order, under the paper's names."""
 
 
-def make_method(name: str, learner: Any, *, seed: int = 0, favourable: str = "positive") -> FairClassifier:
+def make_method(
+    name: str, learner: Any, *, seed: int = 0, favourable: str = "positive"
+) -> FairClassifier:
     """An unfitted classifier by name.
 
     Parameters

@@ -26,17 +26,25 @@ class ProjectedNormal:
     True
     """
 
-    def __init__(self, mean: Any, cov: Any, *, allow_singular: bool = True, seed: Any = None):
-        self._normal = multivariate_normal(mean, cov, allow_singular=allow_singular, seed=seed)
+    def __init__(
+        self, mean: Any, cov: Any, *, allow_singular: bool = True, seed: Any = None
+    ):
+        self._normal = multivariate_normal(
+            mean, cov, allow_singular=allow_singular, seed=seed
+        )
         self._mean = np.asarray(mean, dtype=float)
         values, vectors = eigh(np.asarray(cov, dtype=float))
-        kept = values > 1e6 * np.finfo(float).eps * np.abs(values).max()  # scipy's rule for what counts as 0
+        kept = (
+            values > 1e6 * np.finfo(float).eps * np.abs(values).max()
+        )  # scipy's rule for what counts as 0
         self._whiten = vectors[:, kept] / np.sqrt(values[kept])
         self._log_scale = kept.sum() * np.log(2 * np.pi) + np.log(values[kept]).sum()
 
     def pdf(self, x: Any) -> Any:
         """Density at the points in the rows of ``x``."""
-        distance = (((np.asarray(x, dtype=float) - self._mean) @ self._whiten) ** 2).sum(axis=-1)
+        distance = (
+            ((np.asarray(x, dtype=float) - self._mean) @ self._whiten) ** 2
+        ).sum(axis=-1)
         return np.exp(-0.5 * (self._log_scale + distance))
 
     def rvs(self, size: int = 1) -> np.ndarray:

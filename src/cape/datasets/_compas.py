@@ -46,7 +46,9 @@ TASK = Task(
 )
 
 
-def fetch_compas(*, subset: str = "all", data_home: str | os.PathLike[str] | None = None) -> Bunch:
+def fetch_compas(
+    *, subset: str = "all", data_home: str | os.PathLike[str] | None = None
+) -> Bunch:
     """Download, verify and read COMPAS as the paper uses it.
 
     Parameters

@@ -46,7 +46,9 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     >>> data_folder("somewhere").name
     'somewhere'
     """
-    return Path(data_home or os.environ.get(VARIABLE) or Path.home() / ".cache" / "cape").expanduser()
+    return Path(
+        data_home or os.environ.get(VARIABLE) or Path.home() / ".cache" / "cape"
+    ).expanduser()
 
 
 def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -76,7 +78,9 @@ def _download(file: RemoteFile, path: Path) -> None:
             if why := _why_wrong(part, file.sha256):
                 raise OSError(f"what came {why}")
     except (OSError, ValueError, ImportError) as error:  # requests' errors are OSErrors
-        raise OSError(f"{path.name} could not be downloaded: {error}. {_by_hand(file, path)}") from error
+        raise OSError(
+            f"{path.name} could not be downloaded: {error}. {_by_hand(file, path)}"
+        ) from error
 
 
 def _downloader() -> Callable[[str, str], None]:

@@ -28,10 +28,14 @@ OFFICIAL = {
 }
 _PANELS = {
     2015: RemoteFile(
-        "meps/meps_fy2015_panel19.csv", "", "df163dc540f273ff8fea1e4003ace49e31c4554ab3fc861e98e6cfd4df0e16e2"
+        "meps/meps_fy2015_panel19.csv",
+        "",
+        "df163dc540f273ff8fea1e4003ace49e31c4554ab3fc861e98e6cfd4df0e16e2",
     ),
     2016: RemoteFile(
-        "meps/meps_fy2016_panel21.csv", "", "f1fd0b919eb4fe94eb72a3a48a1f48a310e0efe6b25b4feb4fad4c463bb63c5e"
+        "meps/meps_fy2016_panel21.csv",
+        "",
+        "f1fd0b919eb4fe94eb72a3a48a1f48a310e0efe6b25b4feb4fad4c463bb63c5e",
     ),
 }
 
@@ -99,7 +103,10 @@ _FEATURES = [
     "INSCOV",
 ]
 _NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42")
-_CATEGORICAL = [name for name in _FEATURES if name not in _NOT_CATEGORICAL] + ["EDUCYR", "HIDEG"]
+_CATEGORICAL = [name for name in _FEATURES if name not in _NOT_CATEGORICAL] + [
+    "EDUCYR",
+    "HIDEG",
+]
 
 _CHOICES = (
     "Positive: ten or more trips for medical care in the year. Training rows are of 2015, test rows of 2016. Features "
@@ -115,7 +122,10 @@ TASK = Task(
     period="YEAR",
     periods={"train": "2015", "test": "2016"},
     features=tuple(_FEATURES),
-    at_least={**dict.fromkeys(_CATEGORICAL, -1), **dict.fromkeys(("REGION", "AGE", "MARRY", "ASTHDX"), 0)},
+    at_least={
+        **dict.fromkeys(_CATEGORICAL, -1),
+        **dict.fromkeys(("REGION", "AGE", "MARRY", "ASTHDX"), 0),
+    },
     notes=(
         "The Medical Expenditure Panel Survey's full-year files HC-181 (2015) and HC-192 (2016), all panels. Z=0 White "
         f"(not Hispanic), Z=1 Non-White. {_CHOICES}"
@@ -137,7 +147,9 @@ ONE_PANEL_TASK = Task(
 )
 
 
-def fetch_meps(*, subset: str = "all", data_home: str | os.PathLike[str] | None = None) -> Bunch:
+def fetch_meps(
+    *, subset: str = "all", data_home: str | os.PathLike[str] | None = None
+) -> Bunch:
     """Read MEPS as the paper uses it, downloading the two official files if need be.
 
     The official files are read where the folder of data has them. Where it has the one-panel CSV files instead, those
@@ -166,21 +178,35 @@ def fetch_meps(*, subset: str = "all", data_home: str | os.PathLike[str] | None 
     import pandas as pd
 
     folder = data_folder(data_home)
-    years = [year for year in OFFICIAL if subset == "all" or TASK.periods.get(subset) in (None, str(year))]
+    years = [
+        year
+        for year in OFFICIAL
+        if subset == "all" or TASK.periods.get(subset) in (None, str(year))
+    ]
     official = any((folder / file.path).exists() for file in OFFICIAL.values())
     if not official and all((folder / file.path).exists() for file in _PANELS.values()):
-        tables = [_read_panel(get_file(_PANELS[year], data_home), year) for year in years]
+        tables = [
+            _read_panel(get_file(_PANELS[year], data_home), year) for year in years
+        ]
         return read_task(ONE_PANEL_TASK, pd.concat(tables), subset)
-    tables = [read_official(get_file(OFFICIAL[year], data_home), year) for year in years]
+    tables = [
+        read_official(get_file(OFFICIAL[year], data_home), year) for year in years
+    ]
     return read_task(TASK, pd.concat(tables), subset)
 
 
 def read_official(path: Path, year: int) -> pd.DataFrame:
     """Columns of one full-year file under names without year and round, with RACE and UTILIZATION made from them."""
     suffix = str(year)[-2:]
-    names = {f"{name}53X": name for name in _ROUND_X} | {f"{name}53": name for name in _ROUND}
+    names = {f"{name}53X": name for name in _ROUND_X} | {
+        f"{name}53": name for name in _ROUND
+    }
     names |= {f"{name}{suffix}": name for name in (*_YEAR, *_TRIPS)}
-    plain = [name for name in (*_FEATURES, "EDUCYR", "HIDEG", "HISPANX", "RACEV2X") if name not in names.values()]
+    plain = [
+        name
+        for name in (*_FEATURES, "EDUCYR", "HIDEG", "HISPANX", "RACEV2X")
+        if name not in names.values()
+    ]
     table = _read_transport(path, [*names, *plain]).rename(columns=names)
     white = (table["HISPANX"] == 2) & (table["RACEV2X"] == 1)
     return table.assign(
@@ -195,18 +221,30 @@ def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     with zipfile.ZipFile(path) as archive:
-        members = [name for name in archive.namelist() if name.lower().endswith((".ssp", ".xpt"))]
+        members = [
+            name
+            for name in archive.namelist()
+            if name.lower().endswith((".ssp", ".xpt"))
+        ]
         if len(members) != 1:
-            raise ValueError(f"{path} must hold one SAS transport file (.ssp), got {archive.namelist()}.")
+            raise ValueError(
+                f"{path} must hold one SAS transport file (.ssp), got {archive.namelist()}."
+            )
         content = io.BytesIO(archive.read(members[0]))
     parts = []
-    with pd.read_sas(content, format="xport", encoding="latin-1", chunksize=_PART) as reader:
+    with pd.read_sas(
+        content, format="xport", encoding="latin-1", chunksize=_PART
+    ) as reader:
         for part in reader:
             if missing := [column for column in columns if column not in part]:
-                raise ValueError(f"{path} must have the columns {missing}, got {list(part.columns)[:20]}.")
+                raise ValueError(
+                    f"{path} must have the columns {missing}, got {list(part.columns)[:20]}."
+                )
             parts.append(part[columns])
     table = pd.concat(parts, ignore_index=True)
-    return table.mask(table.abs() < 1e-70, 0.0)  # pandas reads the transport format's zero as 5.4e-79
+    return table.mask(
+        table.abs() < 1e-70, 0.0
+    )  # pandas reads the transport format's zero as 5.4e-79
 
 
 def _read_panel(path: Path, year: int) -> pd.DataFrame:

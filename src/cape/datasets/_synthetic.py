@@ -13,7 +13,10 @@ from cape._validation import check_prevalence, check_random_state
 __all__ = ["make_synthetic"]
 
 _MEAN = {1: (15.0, 20.0), 0: (5.0, 40.0)}
-_SD = {1: (10.0, 10.0), 0: (5.0, 10.0)}  # the second parameter of N(.,.) in the paper is a standard deviation
+_SD = {
+    1: (10.0, 10.0),
+    0: (5.0, 10.0),
+}  # the second parameter of N(.,.) in the paper is a standard deviation
 
 _DESCR = """The synthetic data of "Ensuring Fairness under Prior Probability Shifts" (Biswas and Mukherjee).
 
@@ -22,7 +25,10 @@ N(40, 10), each given by mean and standard deviation. Groups are of equal size a
 
 
 def make_synthetic(
-    n_samples: int = 50_000, *, prevalences: Sequence[float] = (0.5, 0.5), random_state: Any = None
+    n_samples: int = 50_000,
+    *,
+    prevalences: Sequence[float] = (0.5, 0.5),
+    random_state: Any = None,
 ) -> Bunch:
     """Draw from the paper's generative model.
 
@@ -62,4 +68,10 @@ def make_synthetic(
     mean, sd = (np.where(y[:, None] == 1, table[1], table[0]) for table in (_MEAN, _SD))
     frame = pd.DataFrame(random.normal(mean, sd), columns=["U", "V"])
     frame["z"], frame["y"] = z, y
-    return Bunch(data=frame[["U", "V"]], target=frame["y"], sensitive_features=frame["z"], frame=frame, DESCR=_DESCR)
+    return Bunch(
+        data=frame[["U", "V"]],
+        target=frame["y"],
+        sensitive_features=frame["z"],
+        frame=frame,
+        DESCR=_DESCR,
+    )

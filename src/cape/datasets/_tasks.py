@@ -78,10 +78,21 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     [1]
     """
     check_choice("subset", subset, ("all", *task.periods))
-    needed = {task.label, task.group, task.period, *task.features, *task.required, *task.at_least}
+    needed = {
+        task.label,
+        task.group,
+        task.period,
+        *task.features,
+        *task.required,
+        *task.at_least,
+    }
     if missing := sorted(needed - set(table.columns)):
-        raise ValueError(f"the table of {task.name} must have the columns {missing}, got {list(table.columns)[:20]}.")
-    rows = table[task.group].isin(task.groups) & table[list(task.required)].notna().all(axis=1)
+        raise ValueError(
+            f"the table of {task.name} must have the columns {missing}, got {list(table.columns)[:20]}."
+        )
+    rows = table[task.group].isin(task.groups) & table[list(task.required)].notna().all(
+        axis=1
+    )
     for column, least in task.at_least.items():
         rows &= table[column] >= least
     begins = tuple(task.periods.values() if subset == "all" else [task.periods[subset]])

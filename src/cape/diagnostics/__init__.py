@@ -1,6 +1,10 @@
 """Reasons to trust an answer: does the assumption hold, has anything moved, what to expect, what would do."""
 
-from cape.diagnostics._expected import ExpectedPerformance, compare_expected, expected_performance
+from cape.diagnostics._expected import (
+    ExpectedPerformance,
+    compare_expected,
+    expected_performance,
+)
 from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._recommend import Recommendation, recommend

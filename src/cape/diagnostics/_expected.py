@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._validation import Group, group_name
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
+from cape._prediction import check_same_model
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._common import frame, json_ready
 from cape.evidence import Evidence, GroupEvidence
-from cape.group import GroupModel
 from cape.metrics import confusion_by_group
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ExpectedPair", "ExpectedPerformance", "GroupExpected", "compare_expected", "expected_performance"]
+__all__ = [
+    "ExpectedPair",
+    "ExpectedPerformance",
+    "GroupExpected",
+    "compare_expected",
+    "expected_performance",
+]
 
 _LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 
@@ -87,7 +94,11 @@ class ExpectedPerformance:
         import pandas as pd
 
         names = [(_name(pair.group), _name(pair.other)) for pair in self.between]
-        index = pd.MultiIndex.from_tuples(names, names=["group", "other"]) if names else None
+        index = (
+            pd.MultiIndex.from_tuples(names, names=["group", "other"])
+            if names
+            else None
+        )
         values = [[pair.pe, pair.pe_low, pair.pe_high] for pair in self.between]
         return pd.DataFrame(values, columns=["pe", "pe_low", "pe_high"], index=index)
 
@@ -145,16 +156,21 @@ def expected_performance(
     >>> bool((expected.table()["accuracy"] > 0.8).all())
     True
     """
-    clf._check_mine("evidence", evidence, Evidence)
-    clf._check_mine("adaptation", adaptation, Adaptation)
+    check_same_model(clf, "evidence", evidence, Evidence)
+    check_same_model(clf, "adaptation", adaptation, Adaptation)
     random = np.random.default_rng(random_state)
     groups, prevalences = {}, {}
     for group, part in evidence.groups.items():
-        model, found = clf._model_of(group), adaptation.groups[group]
+        model, found = clf.model_of(group), adaptation.groups[group]
         prevalences[group] = _draw_prevalence(model, part, found, n_draws, random)
-        groups[group] = _expect(model, found, prevalences[group], adaptation.level, random)
+        groups[group] = _expect(
+            model, found, prevalences[group], adaptation.level, random
+        )
     between = tuple(
-        _expect_pe(one, other, adaptation, prevalences) for one in groups for other in groups if one != other
+        _expect_pe(one, other, adaptation, prevalences)
+        for one in groups
+        for other in groups
+        if one != other
     )
     return ExpectedPerformance(groups, between, adaptation.level)
 
@@ -201,7 +217,9 @@ def compare_expected(
     """
     import pandas as pd
 
-    observed = confusion_by_group(y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label)
+    observed = confusion_by_group(
+        y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
+    )
     rows = {}
     for group, found in expected.groups.items():
         if group not in observed:
@@ -209,9 +227,18 @@ def compare_expected(
                 f"sensitive_features must hold every expected group, got {list(observed)} without {group!r}."
             )
         for metric in ("fpr", "fnr", "accuracy"):
-            low, high = getattr(found, f"{metric}_low"), getattr(found, f"{metric}_high")
+            low, high = (
+                getattr(found, f"{metric}_low"),
+                getattr(found, f"{metric}_high"),
+            )
             value = getattr(observed[group], metric)
-            rows[_name(group), metric] = [getattr(found, metric), low, high, value, low <= value <= high]
+            rows[_name(group), metric] = [
+                getattr(found, metric),
+                low,
+                high,
+                value,
+                low <= value <= high,
+            ]
     columns = ["expected", "low", "high", "observed", "inside"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     table.index = pd.MultiIndex.from_tuples(list(rows), names=["group", "metric"])
@@ -219,30 +246,52 @@ def compare_expected(
 
 
 def _draw_prevalence(
-    model: GroupModel, part: GroupEvidence, found: GroupAdaptation, n_draws: int, random: np.random.Generator
+    model: GroupModel,
+    part: GroupEvidence,
+    found: GroupAdaptation,
+    n_draws: int,
+    random: np.random.Generator,
 ) -> np.ndarray:
     """Draws of the realised prevalence: the ends of its intervals at many levels make a distribution function."""
     ends = [model.quantifier.interval(part.scores, level) for level in _LEVELS]
-    points = [low for low, _ in reversed(ends)] + [found.estimate] + [high for _, high in ends]
-    below = [(1 - level) / 2 for level in reversed(_LEVELS)] + [0.5] + [(1 + level) / 2 for level in _LEVELS]
+    points = (
+        [low for low, _ in reversed(ends)]
+        + [found.estimate]
+        + [high for _, high in ends]
+    )
+    below = (
+        [(1 - level) / 2 for level in reversed(_LEVELS)]
+        + [0.5]
+        + [(1 + level) / 2 for level in _LEVELS]
+    )
     return np.interp(random.random(n_draws), below, np.maximum.accumulate(points))
 
 
 def _expect(
-    model: GroupModel, found: GroupAdaptation, prevalence: np.ndarray, level: float, random: np.random.Generator
+    model: GroupModel,
+    found: GroupAdaptation,
+    prevalence: np.ndarray,
+    level: float,
+    random: np.random.Generator,
 ) -> GroupExpected:
     rates, j = model.pool.rates, found.member
     fpr, tpr = float(rates.fpr[j]), float(rates.tpr[j])
     n_positive = np.rint(prevalence * found.rows).astype(int)
-    false = _draw_called(rates.false_positives[j], rates.negatives[j], found.rows - n_positive, random)
+    false = _draw_called(
+        rates.false_positives[j], rates.negatives[j], found.rows - n_positive, random
+    )
     true = _draw_called(rates.true_positives[j], rates.positives[j], n_positive, random)
     n_negative = found.rows - n_positive
     right = (true + n_negative - false) / found.rows
     knows_fpr, knows_tpr = not np.isnan(fpr), not np.isnan(tpr)
     fpr_low, fpr_high = _central(false, n_negative, level) if knows_fpr else (0.0, 1.0)
-    fnr_low, fnr_high = _central(n_positive - true, n_positive, level) if knows_tpr else (0.0, 1.0)
+    fnr_low, fnr_high = (
+        _central(n_positive - true, n_positive, level) if knows_tpr else (0.0, 1.0)
+    )
     known = knows_fpr and knows_tpr
-    acc_low, acc_high = _central(right, np.ones_like(right), level) if known else (0.0, 1.0)
+    acc_low, acc_high = (
+        _central(right, np.ones_like(right), level) if known else (0.0, 1.0)
+    )
     return GroupExpected(
         rows=found.rows,
         fpr=fpr,
@@ -258,7 +307,9 @@ def _expect(
     )
 
 
-def _draw_called(called: float, rows: float, new: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _draw_called(
+    called: float, rows: float, new: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
     """How many of ``new`` rows will be called positive: a rate drawn from its posterior (Jeffreys), then a binomial."""
     rate = random.beta(called + 0.5, max(rows - called, 0.0) + 0.5, size=len(new))
     return random.binomial(new, rate)
@@ -267,12 +318,17 @@ def _draw_called(called: float, rows: float, new: np.ndarray, random: np.random.
 def _central(part: np.ndarray, whole: np.ndarray, level: float) -> tuple[float, float]:
     """Central ``level`` of part / whole, where a rate without rows counts as 0, as the metrics have it."""
     share = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-    low, high = np.quantile(share, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    low, high = np.quantile(
+        share, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf"
+    )
     return float(low), float(high)
 
 
 def _expect_pe(
-    one: Group, other: Group, adaptation: Adaptation, prevalences: Mapping[Group, np.ndarray]
+    one: Group,
+    other: Group,
+    adaptation: Adaptation,
+    prevalences: Mapping[Group, np.ndarray],
 ) -> ExpectedPair:
     """PE = |rho_z / rho_z' - rho-hat_z / rho-hat_z'|; the predicted prevalences are known."""
     a, b = adaptation.groups[one], adaptation.groups[other]
@@ -280,11 +336,21 @@ def _expect_pe(
         return ExpectedPair(one, other, float("nan"), 0.0, float("inf"))
     predicted = a.predicted_prevalence / b.predicted_prevalence
     rho, rho_ = prevalences[one], prevalences[other]
-    ratio = np.divide(rho, rho_, out=np.full(len(rho), np.inf), where=rho_ > 0) - predicted
-    low, high = np.quantile(ratio, [(1 - adaptation.level) / 2, (1 + adaptation.level) / 2], method="inverted_cdf")
+    ratio = (
+        np.divide(rho, rho_, out=np.full(len(rho), np.inf), where=rho_ > 0) - predicted
+    )
+    low, high = np.quantile(
+        ratio,
+        [(1 - adaptation.level) / 2, (1 + adaptation.level) / 2],
+        method="inverted_cdf",
+    )
     folded = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return ExpectedPair(
-        one, other, abs(a.estimate / b.estimate - predicted), float(folded), float(max(abs(low), abs(high)))
+        one,
+        other,
+        abs(a.estimate / b.estimate - predicted),
+        float(folded),
+        float(max(abs(low), abs(high))),
     )
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from cape._validation import Group, check_prevalence, group_name
-from cape.assumption import holm
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
+from cape._shift_test import holm
+from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
 from cape.diagnostics._common import evidence_of, frame, json_ready
 from cape.evidence import Evidence
-from cape.group import GroupModel
 from cape.histogram import ScoreHistogram
 from cape.quantify._base import Moments
 
@@ -73,7 +74,11 @@ class PrevalenceMoved:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can hold it."""
-        return {"moved": self.moved, "alpha": self.alpha, "groups": json_ready(self.groups)}
+        return {
+            "moved": self.moved,
+            "alpha": self.alpha,
+            "groups": json_ready(self.groups),
+        }
 
     def __repr__(self) -> str:
         if not self.moved:
@@ -128,8 +133,10 @@ def prevalence_moved(
     """
     check_prevalence("alpha", alpha, closed=False)
     found = evidence_of(clf, X, sensitive_features, evidence)
-    models = {group: clf._model_of(group) for group in found.groups}
-    p_values = [_p_value(models[group], part.scores) for group, part in found.groups.items()]
+    models = {group: clf.model_of(group) for group in found.groups}
+    p_values = [
+        _p_value(models[group], part.scores) for group, part in found.groups.items()
+    ]
     groups = {
         group: GroupMoved(
             rows=int(part.scores.size),
@@ -139,14 +146,19 @@ def prevalence_moved(
             p_adjusted=adjusted,
             moved=adjusted < alpha,
         )
-        for (group, part), p, adjusted in zip(found.groups.items(), p_values, holm(p_values), strict=True)
+        for (group, part), p, adjusted in zip(
+            found.groups.items(), p_values, holm(p_values), strict=True
+        )
     }
     return PrevalenceMoved(groups, alpha)
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:
     pi = model.prevalence
-    t, f, m = (Moments.of(model.quantifier._statistic(h, pi), h) for h in (model.positives, model.negatives, batch))
+    t, f, m = (
+        Moments.of(model.quantifier._statistic(h, pi), h)
+        for h in (model.positives, model.negatives, batch)
+    )
     within = pi * t.variance + (1 - pi) * f.variance
     spread = within + pi * (1 - pi) * (t.mean - f.mean) ** 2
     noise = np.sqrt(spread * (1 / m.size + 1 / (t.size + f.size)))

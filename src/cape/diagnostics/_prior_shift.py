@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cape._validation import Group, check_prevalence, group_name
-from cape.assumption import check_assumption
+from cape._groups import Group, group_name
+from cape._shift_test import check_assumption
+from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
 from cape.diagnostics._common import evidence_of, frame, json_ready
 from cape.evidence import Evidence
@@ -106,7 +107,14 @@ class PriorShiftTest:
             )
             for group, found in self.groups.items()
         ]
-        return "\n".join(["PriorShiftTest(", *lines, *([f"  {self.advice}"] if self.advice else []), ")"])
+        return "\n".join(
+            [
+                "PriorShiftTest(",
+                *lines,
+                *([f"  {self.advice}"] if self.advice else []),
+                ")",
+            ]
+        )
 
 
 def prior_shift_test(
@@ -153,7 +161,7 @@ def prior_shift_test(
     """
     check_prevalence("alpha", alpha, closed=False)
     found = evidence_of(clf, X, sensitive_features, evidence)
-    models = {group: clf._model_of(group) for group in found.groups}
+    models = {group: clf.model_of(group) for group in found.groups}
     groups = {
         group: GroupShiftTest(
             rows=int(found.groups[group].scores.size),

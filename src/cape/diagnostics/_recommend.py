@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from cape._groups import check_groups
 from cape._validation import (
     check_binary_labels,
     check_choice,
-    check_groups,
     check_random_state,
     check_same_length,
     take_rows,
@@ -58,7 +58,11 @@ class Recommendation:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON can hold it; what is undefined is None."""
         rows = self.table().reset_index().to_dict("records")
-        return {"results": [{k: None if v != v else v for k, v in row.items()} for row in rows]}
+        return {
+            "results": [
+                {k: None if v != v else v for k, v in row.items()} for row in rows
+            ]
+        }
 
     def __repr__(self) -> str:
         lines = []
@@ -125,7 +129,10 @@ def recommend(
     """
     import pandas as pd
 
-    for name, values, accepted in (("quantifiers", quantifiers, tuple(QUANTIFIERS)), ("pools", pools, _POOLS)):
+    for name, values, accepted in (
+        ("quantifiers", quantifiers, tuple(QUANTIFIERS)),
+        ("pools", pools, _POOLS),
+    ):
         for value in values:
             check_choice(name, value, accepted)
     if not batch_sizes or min(batch_sizes) < 1:
@@ -134,30 +141,52 @@ def recommend(
     classes, positive = check_binary_labels(y)
     codes = check_groups(sensitive_features).codes.astype(np.int64)
     random = check_random_state(random_state)
-    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=random.randint(1 << 30))
+    splitter = StratifiedKFold(
+        n_splits, shuffle=True, random_state=random.randint(1 << 30)
+    )
     measured: dict[tuple[int, str, str], list[tuple[float, float]]] = {}
     for train, held_out in splitter.split(np.zeros(len(codes)), 2 * codes + positive):
-        batches = list(_draw_batches(held_out, codes, positive, batch_sizes, n_batches, random))
+        batches = list(
+            _draw_batches(held_out, codes, positive, batch_sizes, n_batches, random)
+        )
         seed = random.randint(1 << 30)
         for pool in pools:
             clf = CapeClassifier(estimator, pool=pool, random_state=seed, **settings)
             clf.fit(
-                *(take_rows(part, train) for part in (X, y)), sensitive_features=take_rows(sensitive_features, train)
+                *(take_rows(part, train) for part in (X, y)),
+                sensitive_features=take_rows(sensitive_features, train),
             )
             for quantifier, variant in _variants(clf, quantifiers):
                 for size, rows in batches:
-                    score = _measure(variant, X, classes[positive.astype(int)], sensitive_features, rows)
+                    score = _measure(
+                        variant,
+                        X,
+                        classes[positive.astype(int)],
+                        sensitive_features,
+                        rows,
+                    )
                     measured.setdefault((size, pool, quantifier), []).append(score)
-    index = pd.MultiIndex.from_tuples(list(measured), names=["batch_size", "pool", "quantifier"])
-    return Recommendation(pd.DataFrame([_summary(np.array(v)) for v in measured.values()], index=index))
+    index = pd.MultiIndex.from_tuples(
+        list(measured), names=["batch_size", "pool", "quantifier"]
+    )
+    return Recommendation(
+        pd.DataFrame([_summary(np.array(v)) for v in measured.values()], index=index)
+    )
 
 
 def _draw_batches(
-    held_out: np.ndarray, codes: np.ndarray, positive: np.ndarray, sizes: Iterable[int], n_batches: int, random: Any
+    held_out: np.ndarray,
+    codes: np.ndarray,
+    positive: np.ndarray,
+    sizes: Iterable[int],
+    n_batches: int,
+    random: Any,
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Rows of batches in which every group has a prevalence of its own."""
     of = {
-        (code, label): held_out[(codes[held_out] == code) & (positive[held_out] == label)]
+        (code, label): held_out[
+            (codes[held_out] == code) & (positive[held_out] == label)
+        ]
         for code in np.unique(codes)
         for label in (True, False)
     }
@@ -167,30 +196,47 @@ def _draw_batches(
             for code in np.unique(codes):
                 n_positive = round(random.choice(_PREVALENCES) * size)
                 for label, n in ((True, n_positive), (False, size - n_positive)):
-                    rows.append(of[code, label][random.randint(len(of[code, label]), size=n)])
+                    rows.append(
+                        of[code, label][random.randint(len(of[code, label]), size=n)]
+                    )
             yield size, np.concatenate(rows)
 
 
-def _variants(clf: CapeClassifier, quantifiers: Iterable[str]) -> Iterator[tuple[str, CapeClassifier]]:
+def _variants(
+    clf: CapeClassifier, quantifiers: Iterable[str]
+) -> Iterator[tuple[str, CapeClassifier]]:
     """The same trained model with other quantifiers, which need its histograms alone."""
     for name in quantifiers:
         variant = copy.copy(clf)
         variant.models_ = {
-            group: replace(model, quantifier=make_quantifier(name).fit(model.positives, model.negatives))
+            group: replace(
+                model,
+                quantifier=make_quantifier(name).fit(model.positives, model.negatives),
+            )
             for group, model in clf.models_.items()
         }
         yield name, variant
 
 
-def _measure(clf: CapeClassifier, X: Any, y: np.ndarray, z: Any, rows: np.ndarray) -> tuple[float, float]:
+def _measure(
+    clf: CapeClassifier, X: Any, y: np.ndarray, z: Any, rows: np.ndarray
+) -> tuple[float, float]:
     """Mean PD over groups, and PE of the worst pair; NaN where it is undefined."""
     truth, groups = y[rows], take_rows(z, rows)
     y_pred = clf.predict(take_rows(X, rows), sensitive_features=groups)
-    by_group = confusion_by_group(truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1])
-    pd_ = float(np.mean([confusion.prevalence_difference for confusion in by_group.values()]))
+    by_group = confusion_by_group(
+        truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1]
+    )
+    pd_ = float(
+        np.mean([confusion.prevalence_difference for confusion in by_group.values()])
+    )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a batch in which PE is undefined is left out of its mean
-        pe = proportional_equality(truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1])
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # a batch in which PE is undefined is left out of its mean
+        pe = proportional_equality(
+            truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1]
+        )
     return pd_, pe
 
 
@@ -200,6 +246,8 @@ def _summary(values: np.ndarray) -> dict[str, float]:
         defined = column[~np.isnan(column)]
         found[name] = float(defined.mean()) if len(defined) else float("nan")
         found[f"{name}_error"] = (
-            float(defined.std(ddof=1) / np.sqrt(len(defined))) if len(defined) > 1 else float("nan")
+            float(defined.std(ddof=1) / np.sqrt(len(defined)))
+            if len(defined) > 1
+            else float("nan")
         )
     return {**found, "batches": len(values)}

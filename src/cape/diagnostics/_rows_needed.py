@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cape._validation import check_is_fitted, check_prevalence, group_name
+from cape._group_model import GroupModel
+from cape._groups import group_name
+from cape._validation import check_is_fitted, check_prevalence
 from cape.classifier import CapeClassifier
-from cape.group import GroupModel
 from cape.quantify._base import Moments, moment_interval
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ _MOST = 10**9
 
 
 def rows_needed(
-    clf: CapeClassifier, width: float, *, level: float = 0.95, prevalence: float | None = None
+    clf: CapeClassifier,
+    width: float,
+    *,
+    level: float = 0.95,
+    prevalence: float | None = None,
 ) -> pd.DataFrame:
     """Rows of each group that a batch needs for an interval of the prevalence no wider than ``width``.
 
@@ -61,24 +66,39 @@ def rows_needed(
     check_is_fitted(clf)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)
-    grid = _GRID if prevalence is None else np.array([check_prevalence("prevalence", prevalence)])
+    grid = (
+        _GRID
+        if prevalence is None
+        else np.array([check_prevalence("prevalence", prevalence)])
+    )
     names, lines = [], []
     for group in clf.groups_:
         model = clf.models_[group]
-        rows, narrowest = zip(*(_needed(model, rho, width, level) for rho in grid), strict=True)
+        rows, narrowest = zip(
+            *(_needed(model, rho, width, level) for rho in grid), strict=True
+        )
         names.append(group_name(group) if isinstance(group, tuple) else group)
         lines.append([max(rows), max(narrowest)])
-    return pd.DataFrame(lines, columns=["rows", "narrowest"], index=pd.Index(names, name="group"))
+    return pd.DataFrame(
+        lines, columns=["rows", "narrowest"], index=pd.Index(names, name="group")
+    )
 
 
-def _needed(model: GroupModel, rho: float, width: float, level: float) -> tuple[float, float]:
+def _needed(
+    model: GroupModel, rho: float, width: float, level: float
+) -> tuple[float, float]:
     """Rows at one prevalence, by halving: the width falls as rows are added."""
     if not model.quantifier.informative_:
         return float("inf"), 1.0
-    t, f = (Moments.of(model.quantifier._statistic(h, rho), h) for h in (model.positives, model.negatives))
+    t, f = (
+        Moments.of(model.quantifier._statistic(h, rho), h)
+        for h in (model.positives, model.negatives)
+    )
 
     def width_of(rows: float) -> float:
-        low, high = moment_interval(t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, rows), level)
+        low, high = moment_interval(
+            t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, rows), level
+        )
         return high - low
 
     narrowest = width_of(float("inf"))

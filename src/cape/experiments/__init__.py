@@ -2,11 +2,21 @@
 
 from cape.experiments._comparison import compare_methods
 from cape.experiments._demo import run_demo
-from cape.experiments._problem import Problem, compas_problem, meps_problem, table_problem
+from cape.experiments._problem import (
+    Problem,
+    compas_problem,
+    meps_problem,
+    table_problem,
+)
 from cape.experiments._published import published
 from cape.experiments._synthetic import run_synthetic
 from cape.experiments._tables import TextTable
-from cape.experiments._write import results_markdown, results_tables, write_page, write_results
+from cape.experiments._write import (
+    results_markdown,
+    results_tables,
+    write_page,
+    write_results,
+)
 
 __all__ = [
     "Problem",

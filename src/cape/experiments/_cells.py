@@ -55,7 +55,9 @@ def digest(*tables: Any) -> str:
     found = hashlib.sha256()
     for table in tables:
         found.update(repr(list(getattr(table, "columns", []))).encode())
-        found.update(pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes())
+        found.update(
+            pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()
+        )
     return found.hexdigest()[:16]
 
 
@@ -83,7 +85,9 @@ def run_cells(
     jobs = (delayed(_work)(i, cells[i].work) for i in waiting)
     with warnings.catch_warnings():
         # joblib replaces workers now and then, and says so; no job is lost by it
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+        warnings.filterwarnings(
+            "ignore", "A worker stopped while some jobs were given", UserWarning
+        )
         for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
             results[i] = result
             done += 1
@@ -99,10 +103,16 @@ def _work(place: int, work: Callable[[], dict[str, Any]]) -> tuple[int, dict[str
         warnings.simplefilter("always")
         try:
             result = work()
-        except Exception as error:  # a method that fails is a row of the table, and the table goes on
+        except (
+            Exception
+        ) as error:  # a method that fails is a row of the table, and the table goes on
             result = {"error": f"{type(error).__name__}: {error}"}
     told = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
-    return place, {**result, "warnings": told, "seconds": round(time.monotonic() - start, 3)}
+    return place, {
+        **result,
+        "warnings": told,
+        "seconds": round(time.monotonic() - start, 3),
+    }
 
 
 def _path(cell: Cell, folder: Path) -> Path:
@@ -127,4 +137,7 @@ def _stored(cell: Cell, folder: Path | None) -> dict[str, Any] | None:
 def _store(cell: Cell, result: dict[str, Any], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with new_file(_path(cell, folder), overwrite=True) as part:
-        part.write_text(json.dumps({"name": cell.name, "key": _whole_key(cell), "result": result}), encoding="utf-8")
+        part.write_text(
+            json.dumps({"name": cell.name, "key": _whole_key(cell), "result": result}),
+            encoding="utf-8",
+        )

@@ -86,7 +86,12 @@ def compare_methods(
     data = problem.digest()
     tuned = _tune(problem, learner, data, folder, n_jobs)
     base = make_learner(learner, tuned.get("best"))
-    shared = {"problem": problem.name, "data": data, "groups": problem.groups, "learner": repr(base)}
+    shared = {
+        "problem": problem.name,
+        "data": data,
+        "groups": problem.groups,
+        "learner": repr(base),
+    }
 
     cells = [
         Cell(
@@ -99,16 +104,31 @@ def compare_methods(
     places: dict[str, slice] = {}
     for name in names:
         method = METHODS[name]
-        repetitions = 0 if missing_packages(name) else (slow_seeds if method.slow else seeds) if method.random else 1
+        repetitions = (
+            0
+            if missing_packages(name)
+            else (slow_seeds if method.slow else seeds)
+            if method.random
+            else 1
+        )
         places[name] = slice(len(cells), len(cells) + repetitions)
         for seed in range(repetitions):
             key = {**shared, "cell": name, "seed": seed}
             if "aif360" in method.needs:
                 key["favourable"] = favourable
-            cells.append(Cell(f"{name} {seed}", key, partial(_judge, problem, name, base, seed, favourable)))
+            cells.append(
+                Cell(
+                    f"{name} {seed}",
+                    key,
+                    partial(_judge, problem, name, base, seed, favourable),
+                )
+            )
     found = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
 
-    rows = [_method_row(name, found[places[name]], problem.printed.get(name)) for name in names]
+    rows = [
+        _method_row(name, found[places[name]], problem.printed.get(name))
+        for name in names
+    ]
     results = {
         "experiment": problem.name,
         "title": problem.title,
@@ -123,20 +143,37 @@ def compare_methods(
         "quantifiers": _quantifier_rows(problem, found[:seeds]),
         "rows": rows,
     }
-    return {**results, "verdicts": verdicts(results), "reasons": reasons(results), **run_facts(start, found)}
+    return {
+        **results,
+        "verdicts": verdicts(results),
+        "reasons": reasons(results),
+        **run_facts(start, found),
+    }
 
 
 def run_facts(start: float, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """When, where and with what a run was made, and what it cost."""
-    packages = ("numpy", "scipy", "scikit-learn", "pandas", "aif360", "fairlearn", "tensorflow-cpu", "cape-fair")
+    packages = (
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "pandas",
+        "aif360",
+        "fairlearn",
+        "tensorflow-cpu",
+        "cape-fair",
+    )
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "wall_seconds": round(time.monotonic() - start, 1),
         "cell_seconds": round(sum(cell["seconds"] for cell in cells), 1),
         "cells": len(cells),
         "cores": os.cpu_count(),
-        "load": [round(value, 1) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None,
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
+        "load": [round(value, 1) for value in os.getloadavg()]
+        if hasattr(os, "getloadavg")
+        else None,
+        "versions": {"python": platform.python_version()}
+        | {name: _version(name) for name in packages},
     }
 
 
@@ -147,17 +184,27 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _tune(problem: Problem, learner: str, data: str, folder: Path | None, n_jobs: int | None) -> dict[str, Any]:
+def _tune(
+    problem: Problem, learner: str, data: str, folder: Path | None, n_jobs: int | None
+) -> dict[str, Any]:
     if learner != "boosting":
         return {}
     work = partial(tune_boosting, problem.X_train, problem.y_train, problem.z_train)
-    found = run_cells([Cell("tuning", {"cell": "tuning", "data": data, "grid": GRID}, work)], folder, n_jobs=n_jobs)[0]
+    found = run_cells(
+        [Cell("tuning", {"cell": "tuning", "data": data, "grid": GRID}, work)],
+        folder,
+        n_jobs=n_jobs,
+    )[0]
     if "error" in found:
-        raise ValueError(f"the learner could not be tuned on the training rows: {found['error']}")
+        raise ValueError(
+            f"the learner could not be tuned on the training rows: {found['error']}"
+        )
     return found
 
 
-def _judge(problem: Problem, name: str, learner: Any, seed: int, favourable: str) -> dict[str, Any]:
+def _judge(
+    problem: Problem, name: str, learner: Any, seed: int, favourable: str
+) -> dict[str, Any]:
     """One method, one seed: it sees labelled training rows and unlabelled test rows; then it is judged."""
     method = make_method(name, learner, seed=seed, favourable=favourable)
     method.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
@@ -181,11 +228,15 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> dict[str, Any]:
     }
 
 
-def _quantifier_rows(problem: Problem, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _quantifier_rows(
+    problem: Problem, cells: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     fine = [cell for cell in cells if "error" not in cell]
     rows = []
     for name in QUANTIFIERS if fine else ():
-        mean, sd = mean_and_sd([{str(z): value for z, value in enumerate(cell[name])} for cell in fine])
+        mean, sd = mean_and_sd(
+            [{str(z): value for z, value in enumerate(cell[name])} for cell in fine]
+        )
         printed = problem.printed_prevalences.get("estimate") if name == "spa" else None
         rows.append(
             {
@@ -199,9 +250,16 @@ def _quantifier_rows(problem: Problem, cells: list[dict[str, Any]]) -> list[dict
     return rows
 
 
-def _method_row(name: str, cells: list[dict[str, Any]], printed: dict[str, Any] | None) -> dict[str, Any]:
+def _method_row(
+    name: str, cells: list[dict[str, Any]], printed: dict[str, Any] | None
+) -> dict[str, Any]:
     method = METHODS[name]
-    row: dict[str, Any] = {"method": name, "family": method.family, "about": method.about, "printed": printed}
+    row: dict[str, Any] = {
+        "method": name,
+        "family": method.family,
+        "about": method.about,
+        "printed": printed,
+    }
     if missing := missing_packages(name):
         return {**row, "status": f"not installed: {', '.join(missing)}", "seeds": 0}
     if errors := [cell["error"] for cell in cells if "error" in cell]:

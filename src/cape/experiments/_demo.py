@@ -51,17 +51,27 @@ def run_demo(
     import pandas as pd
 
     train = make_synthetic(n_train, random_state=random_state)
-    test = make_synthetic(n_test, prevalences=prevalences, random_state=random_state + 1)
+    test = make_synthetic(
+        n_test, prevalences=prevalences, random_state=random_state + 1
+    )
     learner = LogisticRegression()
     classifiers: dict[str, Any] = {
         "Max_Acc": MaxAcc(learner),
         "CAPE": CapeClassifier(learner, random_state=random_state),
-        "CAPE threshold": CapeClassifier(learner, pool="threshold", quantifier="histogram", random_state=random_state),
+        "CAPE threshold": CapeClassifier(
+            learner, pool="threshold", quantifier="histogram", random_state=random_state
+        ),
     }
     rows = {}
     for name, classifier in classifiers.items():
         on_step(name)
-        classifier.fit(train.data, train.target, sensitive_features=train.sensitive_features)
-        y_pred = classifier.predict(test.data, sensitive_features=test.sensitive_features)
-        rows[name] = fairness_table(test.target, y_pred, sensitive_features=test.sensitive_features)
+        classifier.fit(
+            train.data, train.target, sensitive_features=train.sensitive_features
+        )
+        y_pred = classifier.predict(
+            test.data, sensitive_features=test.sensitive_features
+        )
+        rows[name] = fairness_table(
+            test.target, y_pred, sensitive_features=test.sensitive_features
+        )
     return pd.DataFrame(rows).T

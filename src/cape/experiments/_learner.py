@@ -11,7 +11,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape._validation import check_choice, check_groups
+from cape._groups import check_groups
+from cape._validation import check_choice
 from cape.compare import with_group_columns
 
 __all__ = ["GRID", "LEARNERS", "make_learner", "tune_boosting"]
@@ -32,10 +33,18 @@ def tune_boosting(X: Any, y: np.ndarray, sensitive_features: Any) -> dict[str, A
     dict
         ``best`` (parameters), ``scores`` (log loss of each setting) and ``rows``.
     """
-    features = with_group_columns(X, sensitive_features, check_groups(sensitive_features).keys)
+    features = with_group_columns(
+        X, sensitive_features, check_groups(sensitive_features).keys
+    )
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    search = GridSearchCV(_boosting(), GRID, scoring="neg_log_loss", cv=folds, refit=False).fit(features, y)
-    tried = zip(search.cv_results_["params"], -search.cv_results_["mean_test_score"], strict=True)
+    search = GridSearchCV(
+        _boosting(), GRID, scoring="neg_log_loss", cv=folds, refit=False
+    ).fit(features, y)
+    tried = zip(
+        search.cv_results_["params"],
+        -search.cv_results_["mean_test_score"],
+        strict=True,
+    )
     scores = [{**params, "log_loss": float(loss)} for params, loss in tried]
     return {"best": search.best_params_, "scores": scores, "rows": len(y)}
 

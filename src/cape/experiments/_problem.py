@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._validation import check_binary_labels, check_groups, check_labels, group_name
+from cape._groups import check_groups, group_name
+from cape._validation import check_binary_labels, check_labels
 from cape.datasets import ONE_PANEL, fetch_compas, fetch_meps
 from cape.experiments._cells import digest
 from cape.experiments._published import published
@@ -83,7 +84,9 @@ def compas_problem(data_home: Any = None) -> Problem:
     >>> compas_problem().groups  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    train, test = (fetch_compas(subset=subset, data_home=data_home) for subset in ("train", "test"))
+    train, test = (
+        fetch_compas(subset=subset, data_home=data_home) for subset in ("train", "test")
+    )
     return _paper_problem("compas", "COMPAS, 2013 to 2014", train, test, same_data=True)
 
 
@@ -95,13 +98,22 @@ def meps_problem(data_home: Any = None) -> Problem:
     >>> meps_problem().groups  # doctest: +SKIP
     ['White', 'Non-White']
     """
-    train, test = (fetch_meps(subset=subset, data_home=data_home) for subset in ("train", "test"))
+    train, test = (
+        fetch_meps(subset=subset, data_home=data_home) for subset in ("train", "test")
+    )
     title = f"{train.variant}, 2015 to 2016"
-    return _paper_problem("meps", title, train, test, same_data=ONE_PANEL not in train.variant)
+    return _paper_problem(
+        "meps", title, train, test, same_data=ONE_PANEL not in train.variant
+    )
 
 
 def table_problem(
-    train: pd.DataFrame, test: pd.DataFrame, *, label: str, group: str | Sequence[str], positive: Any = None
+    train: pd.DataFrame,
+    test: pd.DataFrame,
+    *,
+    label: str,
+    group: str | Sequence[str],
+    positive: Any = None,
 ) -> Problem:
     """Two tables of one's own, with text, dates and missing values.
 
@@ -134,7 +146,9 @@ def table_problem(
     (y_train, y_test), labels = _zero_and_one(train[label], test[label], positive)
     z_train, z_test = (_named_groups(table[columns]) for table in (train, test))
     if unknown := sorted(set(z_test) - set(z_train)):
-        raise ValueError(f"the test table must have groups of the training table alone, got also {unknown}.")
+        raise ValueError(
+            f"the test table must have groups of the training table alone, got also {unknown}."
+        )
     kept = [column for column in train.columns if column not in (label, *columns)]
     X_train, X_test = _as_numbers(train[kept], test[kept])
     return Problem(
@@ -155,7 +169,9 @@ def table_problem(
     )
 
 
-def _paper_problem(name: str, title: str, train: Any, test: Any, *, same_data: bool) -> Problem:
+def _paper_problem(
+    name: str, title: str, train: Any, test: Any, *, same_data: bool
+) -> Problem:
     return Problem(
         name=name,
         title=title,
@@ -176,7 +192,10 @@ def _paper_problem(name: str, title: str, train: Any, test: Any, *, same_data: b
 def _counted(name: str, train: Any, test: Any) -> str:
     """Rows here and in the paper."""
     paper = published()["dataset_counts"][name]
-    shares = [float((part.sensitive_features == part.groups[1]).mean()) for part in (train, test)]
+    shares = [
+        float((part.sensitive_features == part.groups[1]).mean())
+        for part in (train, test)
+    ]
     return (
         f"Rows: {len(train.target)} to train ({shares[0]:.1%} Z=1) and {len(test.target)} to test ({shares[1]:.1%}); "
         f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) and {paper['test']} "
@@ -187,12 +206,18 @@ def _counted(name: str, train: Any, test: Any) -> str:
 def _check_columns(train: pd.DataFrame, test: pd.DataFrame, named: list[str]) -> None:
     for name, table in (("training", train), ("test", test)):
         if missing := [column for column in named if column not in table.columns]:
-            raise ValueError(f"the {name} table must have the columns {missing}, got {list(table.columns)[:20]}.")
+            raise ValueError(
+                f"the {name} table must have the columns {missing}, got {list(table.columns)[:20]}."
+            )
     if missing := [column for column in train.columns if column not in test.columns]:
-        raise ValueError(f"the test table must have all columns of the training table, got none called {missing}.")
+        raise ValueError(
+            f"the test table must have all columns of the training table, got none called {missing}."
+        )
 
 
-def _zero_and_one(train: Any, test: Any, positive: Any) -> tuple[list[np.ndarray], list[Any]]:
+def _zero_and_one(
+    train: Any, test: Any, positive: Any
+) -> tuple[list[np.ndarray], list[Any]]:
     classes, _ = check_binary_labels(train, "the training table's label")
     labels = classes.tolist()
     if positive is not None:
@@ -202,7 +227,9 @@ def _zero_and_one(train: Any, test: Any, positive: Any) -> tuple[list[np.ndarray
         labels.sort(key=lambda value: value == matching[0])
     found = [check_labels(column, "the label") for column in (train, test)]
     if unknown := set(np.unique(found[1]).tolist()) - set(labels):
-        raise ValueError(f"the test table's label must be one of {labels}, got also {sorted(unknown)}.")
+        raise ValueError(
+            f"the test table's label must be one of {labels}, got also {sorted(unknown)}."
+        )
     return [(column == labels[1]).astype(int) for column in found], labels
 
 
@@ -210,18 +237,33 @@ def _named_groups(columns: pd.DataFrame) -> pd.Series:
     import pandas as pd
 
     groups = check_groups(columns, "the group columns")
-    return pd.Series(np.array([group_name(key) for key in groups.keys], dtype=object)[groups.codes], name="group")
+    return pd.Series(
+        np.array([group_name(key) for key in groups.keys], dtype=object)[groups.codes],
+        name="group",
+    )
 
 
-def _as_numbers(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _as_numbers(
+    train: pd.DataFrame, test: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from skrub import StringEncoder, TableVectorizer
 
-    text = StringEncoder(random_state=0)  # without a seed the same tables would not give the same numbers twice
+    text = StringEncoder(
+        random_state=0
+    )  # without a seed the same tables would not give the same numbers twice
     numbers = make_pipeline(
         TableVectorizer(high_cardinality=text),
-        SimpleImputer(strategy="median", keep_empty_features=True).set_output(transform="pandas"),
+        SimpleImputer(strategy="median", keep_empty_features=True).set_output(
+            transform="pandas"
+        ),
     )
-    made = numbers.fit_transform(train).reset_index(drop=True), numbers.transform(test).reset_index(drop=True)
-    return tuple(table.astype(float).set_axis([str(c) for c in table.columns], axis=1) for table in made)  # type: ignore[return-value]
+    made = (
+        numbers.fit_transform(train).reset_index(drop=True),
+        numbers.transform(test).reset_index(drop=True),
+    )
+    return tuple(
+        table.astype(float).set_axis([str(c) for c in table.columns], axis=1)
+        for table in made
+    )  # type: ignore[return-value]

@@ -24,4 +24,6 @@ def published() -> dict[str, Any]:
     >>> published()["table_results"]["compas"]["CAPE-D"]["pd_0"]
     0.024
     """
-    return json.loads(files("cape.experiments").joinpath("published.json").read_text(encoding="utf-8"))
+    return json.loads(
+        files("cape.experiments").joinpath("published.json").read_text(encoding="utf-8")
+    )

@@ -54,11 +54,14 @@ def reasons(results: dict[str, Any]) -> list[str]:
 
 def _quantifier(results: dict[str, Any]) -> list[str]:
     """The paper does not list its features, and SPA reads off them how far each group has moved."""
-    spa = next((row for row in results["quantifiers"] if row["quantifier"] == "spa"), None)
+    spa = next(
+        (row for row in results["quantifiers"] if row["quantifier"] == "spa"), None
+    )
     if spa is None or not spa["printed"] or not results["same_data"]:
         return []
     pairs = ", ".join(
-        f"{ours:.3f} (print {theirs:.3f})" for ours, theirs in zip(spa["mean"], spa["printed"], strict=True)
+        f"{ours:.3f} (print {theirs:.3f})"
+        for ours, theirs in zip(spa["mean"], spa["printed"], strict=True)
     )
     return [
         f"SPA estimates {pairs}. The paper does not list its features, and the estimate depends on them; CAPE-D aims "

@@ -27,7 +27,9 @@ DIFFERENCES = ("fpr", "fnr", "accuracy")
 Row = dict[str, float | None]
 
 
-def result_row(y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequence[Any]) -> Row:
+def result_row(
+    y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequence[Any]
+) -> Row:
     """FPR, FNR, accuracy, predicted prevalence and PD of each group, differences and PE.
 
     Keys are those of `published`: ``fpr_0`` is of the first of ``groups``. ``pe`` is of the worst ordered pair, and
@@ -39,7 +41,9 @@ def result_row(y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequen
     >>> row["fpr_0"], row["fpr_diff"], row["pe_01"]
     (1.0, 1.0, 1.0)
     """
-    counts = confusion_by_group(y_true, y_pred, sensitive_features=sensitive_features, pos_label=1)
+    counts = confusion_by_group(
+        y_true, y_pred, sensitive_features=sensitive_features, pos_label=1
+    )
     row: Row = {}
     for short, rate in RATES.items():
         values = [float(getattr(counts[group], rate)) for group in groups]
@@ -48,7 +52,9 @@ def result_row(y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequen
             row[f"{short}_diff"] = max(values) - min(values)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # undefined is told by None
-        pairs = proportional_equality_matrix(y_true, y_pred, sensitive_features=sensitive_features, pos_label=1)
+        pairs = proportional_equality_matrix(
+            y_true, y_pred, sensitive_features=sensitive_features, pos_label=1
+        )
     ordered = pairs.loc[list(groups), list(groups)].to_numpy()
     row["pe"] = _defined(np.nan if np.isnan(ordered).any() else ordered.max())
     if len(groups) == 2:
@@ -71,7 +77,11 @@ def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
         known = [value for value in values if value is not None]
         defined = len(known) == len(values)
         mean[column] = float(np.mean(known)) if defined else None
-        sd[column] = float(np.std(known, ddof=1)) if defined and len(known) > 1 else (0.0 if defined else None)
+        sd[column] = (
+            float(np.std(known, ddof=1))
+            if defined and len(known) > 1
+            else (0.0 if defined else None)
+        )
     return mean, sd
 
 

@@ -71,9 +71,19 @@ def run_synthetic(
     """
     start = time.monotonic()
     pairs = [(float(a), float(b)) for a, b in product(prevalences, repeat=2)]
-    shared = {"cell": "synthetic", "n_train": n_train, "n_test": n_test, "pairs": pairs, "methods": METHODS_COMPARED}
+    shared = {
+        "cell": "synthetic",
+        "n_train": n_train,
+        "n_test": n_test,
+        "pairs": pairs,
+        "methods": METHODS_COMPARED,
+    }
     cells = [
-        Cell(f"repetition {seed}", {**shared, "seed": seed}, partial(_repetition, seed, n_train, n_test, pairs))
+        Cell(
+            f"repetition {seed}",
+            {**shared, "seed": seed},
+            partial(_repetition, seed, n_train, n_test, pairs),
+        )
         for seed in range(repetitions)
     ]
     found = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
@@ -86,12 +96,22 @@ def run_synthetic(
         "n_train": n_train,
         "n_test": n_test,
         "learner": repr(_learner()),
-        "pairs": [_mean_pair(pair, [cell["pairs"][i] for cell in found]) for i, pair in enumerate(pairs)],
-        "theorem": [_mean_theorem(pair, [cell["theorem"][i] for cell in found]) for i, pair in enumerate(pairs)],
+        "pairs": [
+            _mean_pair(pair, [cell["pairs"][i] for cell in found])
+            for i, pair in enumerate(pairs)
+        ],
+        "theorem": [
+            _mean_theorem(pair, [cell["theorem"][i] for cell in found])
+            for i, pair in enumerate(pairs)
+        ],
         "printed": published()["table_synthetic"],
         "reasons": SYNTHETIC,
     }
-    return {**results, "verdicts": synthetic_verdicts(results), **run_facts(start, found)}
+    return {
+        **results,
+        "verdicts": synthetic_verdicts(results),
+        **run_facts(start, found),
+    }
 
 
 def _learner() -> LogisticRegression:
@@ -99,22 +119,40 @@ def _learner() -> LogisticRegression:
     return LogisticRegression()
 
 
-def _repetition(seed: int, n_train: int, n_test: int, pairs: list[tuple[float, float]]) -> dict[str, Any]:
+def _repetition(
+    seed: int, n_train: int, n_test: int, pairs: list[tuple[float, float]]
+) -> dict[str, Any]:
     train = make_synthetic(n_train, random_state=seed)
-    methods: dict[str, Any] = {name: make_method(name, _learner(), seed=seed) for name in METHODS_COMPARED}
+    methods: dict[str, Any] = {
+        name: make_method(name, _learner(), seed=seed) for name in METHODS_COMPARED
+    }
     for method in methods.values():
-        method.fit(train.data, train.target, sensitive_features=train.sensitive_features)
+        method.fit(
+            train.data, train.target, sensitive_features=train.sensitive_features
+        )
     rows, theorem = [], []
     for i, pair in enumerate(pairs):
-        test = make_synthetic(n_test, prevalences=pair, random_state=(1 + seed) * 1000 + i)
+        test = make_synthetic(
+            n_test, prevalences=pair, random_state=(1 + seed) * 1000 + i
+        )
         X, y, z = test.data, test.target, test.sensitive_features
-        predicted = {name: method.predict(X, sensitive_features=z) for name, method in methods.items()}
-        rows.append({name: result_row(y, y_pred, z, (0, 1)) for name, y_pred in predicted.items()})
+        predicted = {
+            name: method.predict(X, sensitive_features=z)
+            for name, method in methods.items()
+        }
+        rows.append(
+            {
+                name: result_row(y, y_pred, z, (0, 1))
+                for name, y_pred in predicted.items()
+            }
+        )
         theorem.append(_theorem_at_work(methods["CAPE-D"], X, y, z))
     return {"pairs": rows, "theorem": theorem}
 
 
-def _theorem_at_work(clf: CapeClassifier, X: Any, y: Any, z: Any) -> list[dict[str, float]]:
+def _theorem_at_work(
+    clf: CapeClassifier, X: Any, y: Any, z: Any
+) -> list[dict[str, float]]:
     """For each group delta_1, delta_2, Theorem 3's bound on PD, ours, and PD itself."""
     evidence = clf.evidence(X, sensitive_features=z)
     found = clf.adapt(evidence=evidence)
@@ -123,7 +161,11 @@ def _theorem_at_work(clf: CapeClassifier, X: Any, y: Any, z: Any) -> list[dict[s
         pool = clf.models_[group].pool
         rho = float(np.mean(y[z == group]))
         delta_1 = abs(rho - adapted.estimate)
-        delta_2 = float(np.abs(pool.thetas - pool.predicted_prevalences(evidence.groups[group])).max())
+        delta_2 = float(
+            np.abs(
+                pool.thetas - pool.predicted_prevalences(evidence.groups[group])
+            ).max()
+        )
         half_width = 1 / (2 * len(pool.thetas))  # eps / 2
         groups.append(
             {
@@ -132,14 +174,21 @@ def _theorem_at_work(clf: CapeClassifier, X: Any, y: Any, z: Any) -> list[dict[s
                 "theorem_3": delta_1 + delta_2 + half_width,
                 "our_bound": adapted.pd_bound,
                 "pd": abs(rho - adapted.predicted_prevalence),
-                "within_theorem_3": float(abs(rho - adapted.predicted_prevalence) <= delta_1 + delta_2 + half_width),
-                "within_our_bound": float(abs(rho - adapted.predicted_prevalence) <= adapted.pd_bound),
+                "within_theorem_3": float(
+                    abs(rho - adapted.predicted_prevalence)
+                    <= delta_1 + delta_2 + half_width
+                ),
+                "within_our_bound": float(
+                    abs(rho - adapted.predicted_prevalence) <= adapted.pd_bound
+                ),
             }
         )
     return groups
 
 
-def _mean_pair(pair: tuple[float, float], repetitions: list[dict[str, Any]]) -> dict[str, Any]:
+def _mean_pair(
+    pair: tuple[float, float], repetitions: list[dict[str, Any]]
+) -> dict[str, Any]:
     found = {}
     for name in METHODS_COMPARED:
         mean, sd = mean_and_sd([repetition[name] for repetition in repetitions])
@@ -148,5 +197,12 @@ def _mean_pair(pair: tuple[float, float], repetitions: list[dict[str, Any]]) -> 
 
 
 def _mean_theorem(pair: tuple[float, float], repetitions: list[Any]) -> dict[str, Any]:
-    groups = [mean_and_sd([repetition[z] for repetition in repetitions]) for z in (0, 1)]
-    return {"rho_0": pair[0], "rho_1": pair[1], "mean": [mean for mean, _ in groups], "sd": [sd for _, sd in groups]}
+    groups = [
+        mean_and_sd([repetition[z] for repetition in repetitions]) for z in (0, 1)
+    ]
+    return {
+        "rho_0": pair[0],
+        "rho_1": pair[1],
+        "mean": [mean for mean, _ in groups],
+        "sd": [sd for _, sd in groups],
+    }

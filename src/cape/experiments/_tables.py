@@ -13,7 +13,13 @@ from cape.experiments._rows import DIFFERENCES
 
 __all__ = ["TextTable", "comparison_tables", "number", "synthetic_tables"]
 
-_NAMES = {"fpr": "FPR", "fnr": "FNR", "accuracy": "acc", "predicted_prevalence": "predicts", "pd": "PD"}
+_NAMES = {
+    "fpr": "FPR",
+    "fnr": "FNR",
+    "accuracy": "acc",
+    "predicted_prevalence": "predicts",
+    "pd": "PD",
+}
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,16 @@ def comparison_tables(results: dict[str, Any]) -> list[TextTable]:
     fairness = [(c, _NAMES[c], groups) for c in ("predicted_prevalence", "pd")]
     return [
         _prevalences(results),
-        _results("Error rates and accuracy", results, [cell for column in columns for cell in _cells(*column)]),
+        _results(
+            "Error rates and accuracy",
+            results,
+            [cell for column in columns for cell in _cells(*column)],
+        ),
         _results(
             "Predicted prevalence, PD and PE",
             results,
-            [cell for column in fairness for cell in _cells(*column)] + _pe_cells(results),
+            [cell for column in fairness for cell in _cells(*column)]
+            + _pe_cells(results),
         ),
     ]
 
@@ -62,7 +73,9 @@ def synthetic_tables(results: dict[str, Any]) -> list[TextTable]:
 
 def _cells(column: str, name: str, groups: Sequence[str]) -> list[tuple[str, str]]:
     cells = [(f"{column}_{z}", f"{name} {z}") for z in range(len(groups))]
-    return cells + ([(f"{column}_diff", f"{name} diff")] if column in DIFFERENCES else [])
+    return cells + (
+        [(f"{column}_diff", f"{name} diff")] if column in DIFFERENCES else []
+    )
 
 
 def _pe_cells(results: dict[str, Any]) -> list[tuple[str, str]]:
@@ -75,21 +88,40 @@ def _prevalences(results: dict[str, Any]) -> TextTable:
     rows = [
         ["training rows", *(str(part["rows_train"]) for part in results["data"])],
         ["test rows", *(str(part["rows_test"]) for part in results["data"])],
-        ["training prevalence", *(number(part["prevalence_train"]) for part in results["data"])],
-        ["test prevalence", *(number(part["prevalence_test"]) for part in results["data"])],
+        [
+            "training prevalence",
+            *(number(part["prevalence_train"]) for part in results["data"]),
+        ],
+        [
+            "test prevalence",
+            *(number(part["prevalence_test"]) for part in results["data"]),
+        ],
     ]
     for found in results["quantifiers"]:
         cells = zip(found["mean"], found["sd"], strict=True)
-        rows.append([f"estimate, {found['quantifier']}", *(f"{number(m)} ± {number(s)}" for m, s in cells)])
+        rows.append(
+            [
+                f"estimate, {found['quantifier']}",
+                *(f"{number(m)} ± {number(s)}" for m, s in cells),
+            ]
+        )
         if found["printed"]:
             rows.append(["  print", *map(number, found["printed"])])
-    return TextTable("Prevalences, and what quantifiers estimate from unlabelled test rows", columns, rows)
+    return TextTable(
+        "Prevalences, and what quantifiers estimate from unlabelled test rows",
+        columns,
+        rows,
+    )
 
 
-def _results(title: str, results: dict[str, Any], cells: list[tuple[str, str]]) -> TextTable:
+def _results(
+    title: str, results: dict[str, Any], cells: list[tuple[str, str]]
+) -> TextTable:
     rows = []
     for row in results["rows"]:
-        name = f"{row['method']} ({row['seeds']})" if row["seeds"] > 1 else row["method"]
+        name = (
+            f"{row['method']} ({row['seeds']})" if row["seeds"] > 1 else row["method"]
+        )
         if row["status"] != "ok":
             rows.append([name, row["status"]])
         else:
@@ -98,12 +130,22 @@ def _results(title: str, results: dict[str, Any], cells: list[tuple[str, str]]) 
                 rows.append(["  ± sd", *(number(row["sd"][key]) for key, _ in cells)])
         if row["printed"]:
             printed = row["printed"]
-            rows.append(["  print", *(number(printed[key]) if key in printed else "" for key, _ in cells)])
+            rows.append(
+                [
+                    "  print",
+                    *(
+                        number(printed[key]) if key in printed else ""
+                        for key, _ in cells
+                    ),
+                ]
+            )
     return TextTable(title, ["method (seeds)", *(name for _, name in cells)], rows)
 
 
 def _table_1(results: dict[str, Any]) -> TextTable:
-    pairs = {(pair["rho_0"], pair["rho_1"]): pair["methods"] for pair in results["pairs"]}
+    pairs = {
+        (pair["rho_0"], pair["rho_1"]): pair["methods"] for pair in results["pairs"]
+    }
     cells = [
         ("accuracy_0", "accuracy 0"),
         ("accuracy_1", "accuracy 1"),
@@ -117,13 +159,31 @@ def _table_1(results: dict[str, Any]) -> TextTable:
         if at not in pairs:
             continue
         for method, found in pairs[at].items():
-            rows.append([f"{at[0]} {at[1]}", method, *(number(found["mean"][key]) for key, _ in cells)])
-            rows.append(["", "  ± sd", *(number(found["sd"][key], digits=4) for key, _ in cells)])
+            rows.append(
+                [
+                    f"{at[0]} {at[1]}",
+                    method,
+                    *(number(found["mean"][key]) for key, _ in cells),
+                ]
+            )
+            rows.append(
+                [
+                    "",
+                    "  ± sd",
+                    *(number(found["sd"][key], digits=4) for key, _ in cells),
+                ]
+            )
             paper = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}.get(method)
             if paper:
-                values = [*printed["accuracy"][paper], *printed["pd"][paper], printed["pe_01"][paper]]
+                values = [
+                    *printed["accuracy"][paper],
+                    *printed["pd"][paper],
+                    printed["pe_01"][paper],
+                ]
                 rows.append(["", "  print", *map(number, values)])
-    title = f"Table 1: both groups have moved from 0.5 (mean of {results['repetitions']})"
+    title = (
+        f"Table 1: both groups have moved from 0.5 (mean of {results['repetitions']})"
+    )
     return TextTable(title, ["rho 0, 1", "method", *(name for _, name in cells)], rows)
 
 
@@ -133,7 +193,10 @@ def _figure_points(results: dict[str, Any]) -> TextTable:
         [
             str(pair["rho_1"]),
             method,
-            *(f"{number(found['mean'][k])} ± {number(found['sd'][k], digits=4)}" for k, _ in cells),
+            *(
+                f"{number(found['mean'][k])} ± {number(found['sd'][k], digits=4)}"
+                for k, _ in cells
+            ),
         ]
         for pair in results["pairs"]
         if pair["rho_0"] == 0.5
@@ -151,4 +214,8 @@ def _theorem(results: dict[str, Any]) -> TextTable:
         if found["rho_0"] == 0.5
     ]
     names = ["PD", "delta_1", "delta_2", "Theorem 3", "our bound", "PD within ours"]
-    return TextTable("Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)", ["rho 1", *names], rows)
+    return TextTable(
+        "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)",
+        ["rho 1", *names],
+        rows,
+    )

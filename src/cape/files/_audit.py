@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cape._validation import EVERYONE, Group, check_groups
+from cape._groups import EVERYONE, Group, check_groups
+from cape._tables import Dialect, TableError, iter_table, table_columns
 from cape.files._columns import check_named_once, missing_column, plain_text
 from cape.files._notes import Notes
 from cape.metrics import Confusion
-from cape.tables import Dialect, TableError, iter_table, table_columns
 
 __all__ = ["count_file"]
 
@@ -72,8 +72,12 @@ def count_file(
         if name not in names:
             raise missing_column(name, names, path)
     pairs: dict[tuple[str, str, Group], int] = {}
-    for frame in iter_table(path, rows, columns=wanted, types=dict.fromkeys(wanted, "text"), dialect=dialect):
-        for key, size in _tally(frame, label, prediction, tuple(group), path, notes).items():
+    for frame in iter_table(
+        path, rows, columns=wanted, types=dict.fromkeys(wanted, "text"), dialect=dialect
+    ):
+        for key, size in _tally(
+            frame, label, prediction, tuple(group), path, notes
+        ).items():
             pairs[key] = pairs.get(key, 0) + size
         on_rows("counting", len(frame))
     if not pairs:
@@ -83,7 +87,9 @@ def count_file(
     return _confusions(pairs, positive_), (negative, positive_)
 
 
-def _tally(frame, label, prediction, group, path, notes) -> dict[tuple[str, str, Group], int]:
+def _tally(
+    frame, label, prediction, group, path, notes
+) -> dict[tuple[str, str, Group], int]:
     """How often each label, prediction and group come together."""
     columns = {}
     for name in dict.fromkeys((label, prediction, *group)):
@@ -95,7 +101,9 @@ def _tally(frame, label, prediction, group, path, notes) -> dict[tuple[str, str,
             notes.say(f"group column {name!r}: {changed}, taken as the same group.")
         columns[name] = text
     ready = pd.DataFrame(columns)
-    together = check_groups(ready[[label, prediction, *group]] if group else ready[[label, prediction]])
+    together = check_groups(
+        ready[[label, prediction, *group]] if group else ready[[label, prediction]]
+    )
     sizes = np.bincount(together.codes, minlength=len(together.keys))
     counted: dict[tuple[str, str, Group], int] = {}
     for key, size in zip(together.keys, sizes.tolist(), strict=True):
@@ -106,7 +114,9 @@ def _tally(frame, label, prediction, group, path, notes) -> dict[tuple[str, str,
     return counted
 
 
-def _labels(labels: list[str], positive: str | None, label: str, prediction: str, path) -> tuple[str, str]:
+def _labels(
+    labels: list[str], positive: str | None, label: str, prediction: str, path
+) -> tuple[str, str]:
     if len(labels) > 2:
         raise TableError(
             f"{path}: {label!r} and {prediction!r} must hold two values between them, got {len(labels)}: "
@@ -115,22 +125,34 @@ def _labels(labels: list[str], positive: str | None, label: str, prediction: str
     wanted = None if positive is None else plain_text(pd.Series([positive]))[0].iloc[0]
     if len(labels) == 1:
         if wanted is None and labels[0] not in ("0", "1"):
-            raise TableError(f"{path}: only {labels[0]!r} occurs; say which label is positive (--positive).")
+            raise TableError(
+                f"{path}: only {labels[0]!r} occurs; say which label is positive (--positive)."
+            )
         wanted = "1" if wanted is None else wanted
         return ("0" if wanted == "1" else labels[0]), wanted
     if wanted is None:
         return labels[0], labels[1]
     if wanted not in labels:
-        raise TableError(f"the positive label must be {labels[0]!r} or {labels[1]!r}, got {positive!r}.")
+        raise TableError(
+            f"the positive label must be {labels[0]!r} or {labels[1]!r}, got {positive!r}."
+        )
     return (labels[1], labels[0]) if wanted == labels[0] else (labels[0], labels[1])
 
 
-def _confusions(pairs: dict[tuple[str, str, Group], int], positive: str) -> dict[Group, Confusion]:
+def _confusions(
+    pairs: dict[tuple[str, str, Group], int], positive: str
+) -> dict[Group, Confusion]:
     counts: dict[Group, Confusion] = {}
     for (truth, called, group), size in pairs.items():
-        cell = {(True, True): "tp", (False, True): "fp", (True, False): "fn", (False, False): "tn"}[
-            truth == positive, called == positive
-        ]
-        one = Confusion(**{name: float(size) * (name == cell) for name in ("tp", "fp", "fn", "tn")}, rows=size)
+        cell = {
+            (True, True): "tp",
+            (False, True): "fp",
+            (True, False): "fn",
+            (False, False): "tn",
+        }[truth == positive, called == positive]
+        one = Confusion(
+            **{name: float(size) * (name == cell) for name in ("tp", "fp", "fn", "tn")},
+            rows=size,
+        )
         counts[group] = counts[group] + one if group in counts else one
     return {group: counts[group] for group in sorted(counts, key=str)}

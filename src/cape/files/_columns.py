@@ -12,13 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape._tables import TableError
 from cape.files._notes import Notes
-from cape.tables import TableError
 
 __all__ = ["Columns", "check_named_once", "missing_column", "plain_text"]
 
 _WHOLE = re.compile(r"[+-]?\d+\.0+")
-_IN_WORDS = {"number": "numbers", "text": "text", "date": "dates", "flag": "true or false"}
+_IN_WORDS = {
+    "number": "numbers",
+    "text": "text",
+    "date": "dates",
+    "flag": "true or false",
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,11 @@ class Columns:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {**asdict(self), "labels": list(self.labels), "groups": list(self.groups)}
+        return {
+            **asdict(self),
+            "labels": list(self.labels),
+            "groups": list(self.groups),
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Columns:
@@ -66,16 +75,24 @@ class Columns:
                 {str(name): str(kind) for name, kind in content["features"].items()},
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise ValueError(f"content must be what Columns.to_dict gives, got {content!r}.") from error
+            raise ValueError(
+                f"content must be what Columns.to_dict gives, got {content!r}."
+            ) from error
 
     def check_names(self, names: list[str], path: str | Path, notes: Notes) -> bool:
         """Whether the labels are there too; an error for another column that is missing, a remark on extra ones."""
         for name in (*self.groups, *self.features):
             if name not in names:
                 raise missing_column(name, names, path)
-        extra = [name for name in names if name not in (*self.groups, *self.features, self.label)]
+        extra = [
+            name
+            for name in names
+            if name not in (*self.groups, *self.features, self.label)
+        ]
         if extra:
-            notes.say(f"{len(extra)} column{'s' * (len(extra) > 1)} not used by the model: {_some(extra)}.")
+            notes.say(
+                f"{len(extra)} column{'s' * (len(extra) > 1)} not used by the model: {_some(extra)}."
+            )
         return self.label in names
 
     def types(self, *, labels: bool) -> dict[str, str]:
@@ -83,9 +100,14 @@ class Columns:
         wanted = {**self.features, **dict.fromkeys(self.groups, "text")}
         return {**wanted, self.label: "text"} if labels else wanted
 
-    def table(self, frame: pd.DataFrame, path: str | Path, notes: Notes) -> pd.DataFrame:
+    def table(
+        self, frame: pd.DataFrame, path: str | Path, notes: Notes
+    ) -> pd.DataFrame:
         """Features and groups as the classifier takes them: numbers are floats, groups are text."""
-        ready = {name: _as_kind(frame[name], kind, name, path, notes) for name, kind in self.features.items()}
+        ready = {
+            name: _as_kind(frame[name], kind, name, path, notes)
+            for name, kind in self.features.items()
+        }
         for name in self.groups:
             text, changed = plain_text(frame[name])
             if changed:
@@ -96,7 +118,9 @@ class Columns:
     def positive(self, frame: pd.DataFrame, path: str | Path) -> np.ndarray:
         """Of each row whether it is positive: 1, 0, or -1 where there is no label; an error for a third label."""
         text, _ = plain_text(frame[self.label])
-        codes = np.select([text == self.labels[0], text == self.labels[1]], [0, 1], -1).astype(np.int8)
+        codes = np.select(
+            [text == self.labels[0], text == self.labels[1]], [0, 1], -1
+        ).astype(np.int8)
         other = text[(codes < 0) & text.notna().to_numpy()]
         if len(other):
             raise TableError(
@@ -121,14 +145,20 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     names = list(names)
     lower = {other.lower(): other for other in names}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
-    hint = f"did you mean {lower[near[0]]!r}?" if near else f"its columns are {_some(names, 12)}."
+    hint = (
+        f"did you mean {lower[near[0]]!r}?"
+        if near
+        else f"its columns are {_some(names, 12)}."
+    )
     return TableError(f"{path} has no column {name!r}; {hint}")
 
 
 def check_named_once(group: Sequence[str]) -> None:
     """Raise if a column is to make groups twice."""
     if len(set(group)) < len(group):
-        raise TableError(f"a column can be a group once, got {', '.join(map(repr, group))}.")
+        raise TableError(
+            f"a column can be a group once, got {', '.join(map(repr, group))}."
+        )
 
 
 def plain_text(values: pd.Series) -> tuple[pd.Series, str]:
@@ -151,8 +181,14 @@ def plain_text(values: pd.Series) -> tuple[pd.Series, str]:
     """
     codes, levels = pd.factorize(values)
     plain = [_plain(level) for level in levels]
-    changed = [f"{level} is read as {text}" for level, text in zip(levels, plain, strict=True) if str(level) != text]
-    array = pd.array(plain, dtype="str").take(codes, allow_fill=True)  # code -1 is missing
+    changed = [
+        f"{level} is read as {text}"
+        for level, text in zip(levels, plain, strict=True)
+        if str(level) != text
+    ]
+    array = pd.array(plain, dtype="str").take(
+        codes, allow_fill=True
+    )  # code -1 is missing
     return pd.Series(array, index=values.index), changed[0] if changed else ""
 
 
@@ -160,12 +196,22 @@ def _plain(value: Any) -> str:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     text = str(value)
-    return text.split(".")[0] if isinstance(value, str) and _WHOLE.fullmatch(text) else text
+    return (
+        text.split(".")[0]
+        if isinstance(value, str) and _WHOLE.fullmatch(text)
+        else text
+    )
 
 
-def _as_kind(values: pd.Series, kind: str, name: str, path: str | Path, notes: Notes) -> pd.Series:
+def _as_kind(
+    values: pd.Series, kind: str, name: str, path: str | Path, notes: Notes
+) -> pd.Series:
     """Bring a column to the kind it had in training, saying so; an error where that would lose something."""
-    if kind == "number" and isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiu":
+    if (
+        kind == "number"
+        and isinstance(values.dtype, np.dtype)
+        and values.dtype.kind in "fiu"
+    ):
         return values.astype("float64")
     found = _kind(values)
     if found in (kind, "empty") or (kind, found) == ("number", "flag"):
@@ -173,7 +219,9 @@ def _as_kind(values: pd.Series, kind: str, name: str, path: str | Path, notes: N
     else:
         converted = _MAKE[kind](values) if {kind, found} != {"number", "date"} else None
         if converted is not None:
-            notes.say(f"column {name!r} holds {_IN_WORDS[found]} here and {_IN_WORDS[kind]} in training: converted.")
+            notes.say(
+                f"column {name!r} holds {_IN_WORDS[found]} here and {_IN_WORDS[kind]} in training: converted."
+            )
     lost = values.notna() if converted is None else converted.isna() & values.notna()
     if found == "text":
         lost &= values.astype(str).str.strip() != ""
@@ -213,11 +261,20 @@ def _flags(values: pd.Series) -> pd.Series:
     if _kind(values) != "text":
         numbers = _numbers(values)
         return numbers.where(numbers.isin([0.0, 1.0]))
-    return values.astype(str).str.strip().str.lower().map({"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0})
+    return (
+        values.astype(str)
+        .str.strip()
+        .str.lower()
+        .map({"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0})
+    )
 
 
 def _dates(values: pd.Series) -> pd.Series:
-    dates = values if _kind(values) == "date" else pd.to_datetime(values.astype(str), errors="coerce", format="ISO8601")
+    dates = (
+        values
+        if _kind(values) == "date"
+        else pd.to_datetime(values.astype(str), errors="coerce", format="ISO8601")
+    )
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
     return dates.astype("datetime64[us]")

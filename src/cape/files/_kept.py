@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group
-from cape.tables import TableError
+from cape._groups import Group
+from cape._tables import TableError
 
 __all__ = ["KeptRows", "row_type"]
 
@@ -25,7 +25,9 @@ def row_type(n_models: int) -> np.dtype:
     14
     """
     scores = ("scores", np.int64, (n_models,))
-    return np.dtype([("group", np.int32), ("positive", np.int8), ("unadapted", bool), scores])
+    return np.dtype(
+        [("group", np.int32), ("positive", np.int8), ("unadapted", bool), scores]
+    )
 
 
 class KeptRows:
@@ -68,11 +70,17 @@ class KeptRows:
             if group not in self._codes:
                 self._codes[group] = len(self.groups)
                 self.groups.append(group)
-        records["group"] = np.array([self._codes[group] for group in groups], np.int32)[records["group"]]
+        records["group"] = np.array([self._codes[group] for group in groups], np.int32)[
+            records["group"]
+        ]
         try:
             self._file.write(records.view(np.uint8).data)
         except OSError as error:
-            where = "the folder for temporary files" if self._folder is None else self._folder
+            where = (
+                "the folder for temporary files"
+                if self._folder is None
+                else self._folder
+            )
             raise TableError(
                 f"{where} has no room for the scores of rows, {self._type.itemsize} bytes each: {error.strerror}."
             ) from error

@@ -12,12 +12,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape._tables import Dialect, TableError, iter_table, table_columns
 from cape.classifier import CapeClassifier
 from cape.files._columns import Columns
 from cape.files._notes import Notes
-from cape.tables import Dialect, TableError, iter_table, table_columns
 
-__all__ = ["Part", "TableModel", "few_threads", "file_hash", "load_model", "rows_of_a_part"]
+__all__ = [
+    "Part",
+    "TableModel",
+    "few_threads",
+    "file_hash",
+    "load_model",
+    "rows_of_a_part",
+]
 
 _SMALL = 20_000
 
@@ -61,11 +68,22 @@ class TableModel:
     columns: Columns
     details: dict[str, Any]
 
-    def parts(self, path: str | Path, notes: Notes, *, rows: int, dialect: Dialect | None = None) -> Iterator[Part]:
+    def parts(
+        self,
+        path: str | Path,
+        notes: Notes,
+        *,
+        rows: int,
+        dialect: Dialect | None = None,
+    ) -> Iterator[Part]:
         """Read a file in parts, bringing its columns to the kinds of the training file."""
-        labelled = self.columns.check_names(table_columns(path, dialect=dialect), path, notes)
+        labelled = self.columns.check_names(
+            table_columns(path, dialect=dialect), path, notes
+        )
         types = self.columns.types(labels=labelled)
-        for frame in iter_table(path, rows, columns=list(types), types=types, dialect=dialect):
+        for frame in iter_table(
+            path, rows, columns=list(types), types=types, dialect=dialect
+        ):
             X = self.columns.table(frame, path, notes)
             yield Part(X, self.columns.positive(frame, path) if labelled else None)
 
@@ -96,8 +114,12 @@ def load_model(path: str | Path) -> TableModel:
         raise FileNotFoundError(f"there is no file {path}.")
     details = persist.read_header(path)["details"]
     if "columns" not in details:
-        raise TableError(f"{path} was not written by cape train: load it in Python with cape.persist.load.")
-    return TableModel(persist.load(path), Columns.from_dict(details["columns"]), details)
+        raise TableError(
+            f"{path} was not written by cape train: load it in Python with cape.persist.load."
+        )
+    return TableModel(
+        persist.load(path), Columns.from_dict(details["columns"]), details
+    )
 
 
 @contextmanager

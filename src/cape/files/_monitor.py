@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cape._validation import group_name
+from cape._groups import group_name
+from cape._tables import Dialect
 from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test
 from cape.files._model import TableModel, file_hash
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
-from cape.tables import Dialect
 
 __all__ = ["MonitoredBatch", "monitor_files"]
 
@@ -74,7 +74,9 @@ def monitor_files(
     notes = Notes() if notes is None else notes
     for path in map(Path, paths):
         with notes.listening():
-            evidence, _ = gather_evidence(model, path, rows=rows, dialect=dialect, notes=notes)
+            evidence, _ = gather_evidence(
+                model, path, rows=rows, dialect=dialect, notes=notes
+            )
             yield _look(model, path, evidence, level)
         on_batch("batches", 1)
 
@@ -82,7 +84,9 @@ def monitor_files(
 def _look(model: TableModel, path: Path, evidence: Any, level: float) -> MonitoredBatch:
     clf = model.clf
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it would warn of is among the numbers kept
+        warnings.simplefilter(
+            "ignore"
+        )  # what it would warn of is among the numbers kept
         adaptation = clf.adapt(evidence=evidence, level=level)
     test = prior_shift_test(clf, evidence=evidence)
     moved = prevalence_moved(clf, evidence=evidence)
@@ -105,10 +109,22 @@ def _look(model: TableModel, path: Path, evidence: Any, level: float) -> Monitor
                 "pd_bound": found.pd_bound,
                 "moved": moved.groups[group].moved,
                 "p_moved": moved.groups[group].p_adjusted,
-                "assumption": "unknown" if not test.sound else holds if checked.tested else "too few rows",
+                "assumption": "unknown"
+                if not test.sound
+                else holds
+                if checked.tested
+                else "too few rows",
                 "unexplained": checked.effect,
                 **{rate: rates[name][rate] for rate in ("fpr", "fnr", "accuracy")},
             }
         )
-    pairs = [pair["pe"] for pair in expected.to_dict()["pairs"] if pair["pe"] is not None]
-    return MonitoredBatch(path.name, sum(evidence.rows.values()), file_hash(path), groups, max(pairs, default=None))
+    pairs = [
+        pair["pe"] for pair in expected.to_dict()["pairs"] if pair["pe"] is not None
+    ]
+    return MonitoredBatch(
+        path.name,
+        sum(evidence.rows.values()),
+        file_hash(path),
+        groups,
+        max(pairs, default=None),
+    )

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 
 __all__ = ["Notes"]
 
-_NOISE = ("unknown categories", "Setting the shape attribute", "will be encoded as all zeros")
+_NOISE = (
+    "unknown categories",
+    "Setting the shape attribute",
+    "will be encoded as all zeros",
+)
 
 
 class Notes:

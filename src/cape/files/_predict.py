@@ -12,17 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cape._threads import available_threads, blas_in_one_thread, in_threads
-from cape._validation import Group, Groups, check_groups, group_name
+from cape._groups import Group, Groups, check_groups, group_name
+from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
+from cape._prediction import batch_of, look_closely
+from cape._tables import (
+    Dialect,
+    TableError,
+    TableWriter,
+    is_csv,
+    iter_table,
+    table_columns,
+)
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.deciding import look_closely
 from cape.evidence import Evidence
 from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, few_threads, rows_of_a_part
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
-from cape.tables import Dialect, TableError, TableWriter, is_csv, iter_table, table_columns
 
 __all__ = ["Prediction", "gather_evidence", "predict_file"]
 
@@ -36,11 +43,15 @@ _AT_ONCE = 2
 """Parts that are worked on in this process. More would only wait for Python's lock, and take memory."""
 
 
-def here(work: Callable[..., Any], shared: tuple, parts: Iterable[Part]) -> Iterator[tuple[Part, Any]]:
+def here(
+    work: Callable[..., Any], shared: tuple, parts: Iterable[Part]
+) -> Iterator[tuple[Part, Any]]:
     """Do the parts in this process, two at a time."""
     with blas_in_one_thread():
         yield from in_threads(
-            lambda part: (part, work(*shared, part)), parts, threads=min(_AT_ONCE, available_threads())
+            lambda part: (part, work(*shared, part)),
+            parts,
+            threads=min(_AT_ONCE, available_threads()),
         )
 
 
@@ -128,8 +139,14 @@ def predict_file(
     # The writer comes first, so that a place that cannot be written is known before the work is done.
     writing: Any = nullcontext()
     if out is not None:
-        writing = TableWriter(out, overwrite=overwrite, dialect=dialect, background=True)
-    columns, n_scores, version = table_columns(path, dialect=dialect), _scores_of_a_row(model.clf), _version(path)
+        writing = TableWriter(
+            out, overwrite=overwrite, dialect=dialect, background=True
+        )
+    columns, n_scores, version = (
+        table_columns(path, dialect=dialect),
+        _scores_of_a_row(model.clf),
+        _version(path),
+    )
     rows = rows_of_a_part(len(columns) + n_scores) if rows is None else rows
     keeping: Any = nullcontext()
     if out is not None or model.columns.label in columns:
@@ -152,7 +169,11 @@ def predict_file(
         for copy, records in _again(path, kept, rows, dialect, writer):
             probability = _probability(model.clf, adaptation, kept.groups, records)
             if copy is not None:
-                writer.write(_with_predictions(copy, kept.groups, records, probability, model, adaptation))
+                writer.write(
+                    _with_predictions(
+                        copy, kept.groups, records, probability, model, adaptation
+                    )
+                )
             _count(found, kept.groups, records, probability > 0.5)
             on_rows("predicting", len(records))
         if _version(path) != version:
@@ -191,10 +212,18 @@ def gather_evidence(
     evidence, labelled = Evidence(model.clf.fingerprint_), False
     unknown: Counter[str] = Counter()
     missing, total = 0, 0
-    rows = rows_of_a_part(len(table_columns(path, dialect=dialect))) if rows is None else rows
+    rows = (
+        rows_of_a_part(len(table_columns(path, dialect=dialect)))
+        if rows is None
+        else rows
+    )
     parts = model.parts(path, notes, rows=rows, dialect=dialect)
     for part, seen in each(_look if kept is None else _look_closely, (model,), parts):
-        missing, unknown, total = missing + seen.missing, unknown + seen.unknown, total + len(part)
+        missing, unknown, total = (
+            missing + seen.missing,
+            unknown + seen.unknown,
+            total + len(part),
+        )
         if seen.evidence is not None:
             evidence = evidence + seen.evidence
         if kept is not None and seen.records is not None:
@@ -205,7 +234,9 @@ def gather_evidence(
         raise TableError(f"{path} has a header but no rows.")
     if missing:
         names = " or ".join(map(repr, model.columns.groups))
-        raise TableError(f"{path}: {missing} of {total} rows have no value in {names}, so no group.")
+        raise TableError(
+            f"{path}: {missing} of {total} rows have no value in {names}, so no group."
+        )
     if unknown:
         listed = ", ".join(f"{name!r} ({n} rows)" for name, n in unknown.most_common(5))
         more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
@@ -242,12 +273,20 @@ def _look_closely(model: TableModel, part: Part) -> _Seen:
     if seen.missing or seen.unknown:
         return seen
     with few_threads(len(part)):
-        batch = model.clf._batch(part.X, None)
+        batch = batch_of(model.clf, part.X, None)
         evidence, scores, unadapted = look_closely(batch)
     records = np.zeros(len(part), row_type(len(scores)))
-    records["group"], records["unadapted"], records["scores"] = batch.groups.codes, unadapted, scores.T
+    records["group"], records["unadapted"], records["scores"] = (
+        batch.groups.codes,
+        unadapted,
+        scores.T,
+    )
     records["positive"] = -1 if part.positive is None else part.positive
-    return seen._replace(evidence=Evidence(model.clf.fingerprint_, evidence), records=records, groups=batch.groups.keys)
+    return seen._replace(
+        evidence=Evidence(model.clf.fingerprint_, evidence),
+        records=records,
+        groups=batch.groups.keys,
+    )
 
 
 def _nameless_and_strangers(model: TableModel, X: pd.DataFrame) -> _Seen:
@@ -269,7 +308,9 @@ def _scores_of_a_row(clf: CapeClassifier) -> int:
     return len(next(iter(clf.models_.values())).pool.models)
 
 
-def _again(path, kept, rows, dialect, writer) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
+def _again(
+    path, kept, rows, dialect, writer
+) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
     """The second pass: what was kept of the rows and, if they are to be written, the rows themselves.
 
     They are as they stand in the file, unless that is a CSV and the other a format that has types.
@@ -279,7 +320,9 @@ def _again(path, kept, rows, dialect, writer) -> Iterator[tuple[pd.DataFrame | N
         while len(records := kept.take(rows)):
             yield None, records
         return
-    for copy in iter_table(path, rows, verbatim=writer.is_text or not is_csv(path), dialect=dialect):
+    for copy in iter_table(
+        path, rows, verbatim=writer.is_text or not is_csv(path), dialect=dialect
+    ):
         records = kept.take(len(copy))
         if len(records) < len(copy):
             raise TableError(f"{path} has changed while it was read.")
@@ -292,18 +335,27 @@ def _version(path: str | Path) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _probability(clf: CapeClassifier, adaptation: Adaptation, groups: list[Group], records: np.ndarray) -> np.ndarray:
+def _probability(
+    clf: CapeClassifier,
+    adaptation: Adaptation,
+    groups: list[Group],
+    records: np.ndarray,
+) -> np.ndarray:
     """Of each row the probability that the member of its group gives a positive."""
     probability = np.empty(len(records))
     of_rows = Groups(np.ascontiguousarray(records["group"]), groups)
     for group, rows in zip(groups, of_rows.rows_between(0, len(records)), strict=True):
         if len(rows):
-            pool, member = clf._model_of(group).pool, adaptation.groups[group].member
-            probability[rows] = pool.probability(records["scores"][rows, pool.model_of(member)], member)
+            pool, member = clf.model_of(group).pool, adaptation.groups[group].member
+            probability[rows] = pool.probability(
+                records["scores"][rows, pool.model_of(member)], member
+            )
     return probability
 
 
-def _with_predictions(copy, groups, records, probability, model, adaptation) -> pd.DataFrame:
+def _with_predictions(
+    copy, groups, records, probability, model, adaptation
+) -> pd.DataFrame:
     """The rows as they came and three columns, under names that are free."""
     thetas = np.array([adaptation.groups[group].theta for group in groups])
     added = {
@@ -326,15 +378,23 @@ def free_names(taken: list[str]) -> dict[str, str]:
     return names
 
 
-def _count(found: Prediction, groups: list[Group], records: np.ndarray, called: np.ndarray) -> None:
+def _count(
+    found: Prediction, groups: list[Group], records: np.ndarray, called: np.ndarray
+) -> None:
     """Add the labelled rows to the confusion counts."""
     rows = np.flatnonzero(records["positive"] >= 0)
     if len(rows) == 0:
         return
     some = records[rows]
-    for total, decided in ((found.cape, called[rows]), (found.unadapted, some["unadapted"])):
+    for total, decided in (
+        (found.cape, called[rows]),
+        (found.unadapted, some["unadapted"]),
+    ):
         counts = confusion_by_group(
-            some["positive"], decided.astype(np.int8), sensitive_features=some["group"], pos_label=1
+            some["positive"],
+            decided.astype(np.int8),
+            sensitive_features=some["group"],
+            pos_label=1,
         )
         for code, confusion in counts.items():
             group = groups[code]  # type: ignore[call-overload]

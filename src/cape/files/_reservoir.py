@@ -54,9 +54,16 @@ class Reservoir:
         part = part.set_axis(pd.RangeIndex(self.seen, self.seen + len(part)))
         self.seen += len(part)
         luck = self._random.random(len(part))
-        codes = part.groupby(self._columns, dropna=False, observed=True, sort=False).ngroup().to_numpy()
+        codes = (
+            part.groupby(self._columns, dropna=False, observed=True, sort=False)
+            .ngroup()
+            .to_numpy()
+        )
         for code, first in zip(*np.unique(codes, return_index=True), strict=True):
-            key = tuple(None if pd.isna(value) else value for value in part[self._columns].iloc[first])
+            key = tuple(
+                None if pd.isna(value) else value
+                for value in part[self._columns].iloc[first]
+            )
             rows = np.flatnonzero(codes == code)
             self._bins[key].add(part, rows, luck[rows])
 
@@ -70,7 +77,11 @@ class Reservoir:
         for key, kept in self._bins.items():
             share[key[:-1]] = min(share[key[:-1]], kept.share)
         parts = [kept.take(share[key[:-1]]) for key, kept in self._bins.items()]
-        return pd.concat(parts).sort_index() if parts else pd.DataFrame(columns=self._columns)
+        return (
+            pd.concat(parts).sort_index()
+            if parts
+            else pd.DataFrame(columns=self._columns)
+        )
 
 
 class _Bin:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape._group_model import GroupModel
 from cape._newfile import check_free
+from cape._tables import Dialect, TableError, iter_table, table_kinds
 from cape.classifier import CapeClassifier
 from cape.files._columns import Columns, check_named_once, missing_column, plain_text
 from cape.files._learner import make_learner
 from cape.files._model import TableModel, few_threads, file_hash
 from cape.files._notes import Notes
 from cape.files._reservoir import Reservoir
-from cape.group import GroupModel
-from cape.tables import Dialect, TableError, iter_table, table_kinds
 
 __all__ = ["FOR_PEOPLE", "MOST", "THE_PAPERS", "separation", "train_file"]
 
@@ -36,7 +36,12 @@ MOST = 200_000
 
 _MANY_LABELS = 20
 
-THE_PAPERS: dict[str, Any] = {"pool": "resampled", "quantifier": "spa", "scores": "refit", "cv": 10}
+THE_PAPERS: dict[str, Any] = {
+    "pool": "resampled",
+    "quantifier": "spa",
+    "scores": "refit",
+    "cv": 10,
+}
 
 
 def train_file(
@@ -105,23 +110,34 @@ def train_file(
     if out is not None:
         check_free(out, overwrite=overwrite)
     estimator = make_learner(learner)
-    columns, frame, n_rows = _read(path, label, tuple(group), tuple(drop), positive, dialect, most, on_rows)
+    columns, frame, n_rows = _read(
+        path, label, tuple(group), tuple(drop), positive, dialect, most, on_rows
+    )
     if len(frame) < n_rows:
-        notes.say(f"trained on a sample of {len(frame)} of {n_rows} rows, at most {most} of each group and label.")
+        notes.say(
+            f"trained on a sample of {len(frame)} of {n_rows} rows, at most {most} of each group and label."
+        )
     X, y = columns.table(frame, path, notes), columns.positive(frame, path)
     _check_groups_named(X, columns, path)
     _check_something_to_learn(X, columns, path)
     _point_out_identifiers(X, columns, notes)
     on_rows("training", 0)
     chosen = {"random_state": 0, **FOR_PEOPLE, **(settings or {})}
-    clf = CapeClassifier(estimator, group_columns=list(columns.groups) or None, **chosen)
+    clf = CapeClassifier(
+        estimator, group_columns=list(columns.groups) or None, **chosen
+    )
     with notes.listening(), few_threads(len(X)):
         clf.fit(X, y)
     _point_out_leaks(clf, notes)
     details = {
         "columns": columns.to_dict(),
         "learner": learner,
-        "data": {"file": Path(path).name, "rows": len(X), "rows_in_file": n_rows, "sha256": file_hash(path)},
+        "data": {
+            "file": Path(path).name,
+            "rows": len(X),
+            "rows_in_file": n_rows,
+            "sha256": file_hash(path),
+        },
         "settings": chosen,
     }
     model = TableModel(clf, columns, details)
@@ -148,7 +164,9 @@ def separation(model: GroupModel) -> float:
     return float(p @ (np.cumsum(n) - n / 2))
 
 
-def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[Columns, pd.DataFrame, int]:
+def _read(
+    path, label, group, drop, positive, dialect, most, on_rows
+) -> tuple[Columns, pd.DataFrame, int]:
     """Look at the file's columns, then read those that are needed; gives a sample of the rows and their number."""
     kinds = table_kinds(path, dialect=dialect)
     for name in (label, *group, *drop):
@@ -159,10 +177,16 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
         raise TableError(f"{label!r} cannot be both the label and a group.")
     needed = [name for name in drop if name in (label, *group)]
     if needed:
-        raise TableError(f"{needed[0]!r} is the label or a group: it is no feature anyway, and cannot be dropped.")
-    features = {name: kind for name, kind in kinds.items() if name not in (label, *group, *drop)}
+        raise TableError(
+            f"{needed[0]!r} is the label or a group: it is no feature anyway, and cannot be dropped."
+        )
+    features = {
+        name: kind for name, kind in kinds.items() if name not in (label, *group, *drop)
+    }
     if not features:
-        raise TableError(f"{path} has no column left to learn from beside the label and the groups.")
+        raise TableError(
+            f"{path} has no column left to learn from beside the label and the groups."
+        )
     odd = [name for name, kind in features.items() if kind == "other"]
     if odd:
         raise TableError(
@@ -173,7 +197,9 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
     for part in iter_table(path, columns=list(types), types=types, dialect=dialect):
         reservoir.add(part)
         on_rows("reading", len(part))
-        if len(reservoir.labels()) > _MANY_LABELS:  # no label column: what is said of it needs no more rows
+        if (
+            len(reservoir.labels()) > _MANY_LABELS
+        ):  # no label column: what is said of it needs no more rows
             break
     if not reservoir.seen:
         raise TableError(f"{path} has a header but no rows.")
@@ -183,22 +209,34 @@ def _read(path, label, group, drop, positive, dialect, most, on_rows) -> tuple[C
     return Columns(label, labels, kind, group, features), frame, reservoir.seen
 
 
-def _two_labels(values: pd.Series, name: str, positive: str | None, path: str | Path) -> tuple[str, str]:
+def _two_labels(
+    values: pd.Series, name: str, positive: str | None, path: str | Path
+) -> tuple[str, str]:
     text, _ = plain_text(values)
     missing = int(text.isna().sum())
     if missing:
-        raise TableError(f"{path}, label column {name!r}: {missing} of {len(text)} rows have no label.")
+        raise TableError(
+            f"{path}, label column {name!r}: {missing} of {len(text)} rows have no label."
+        )
     counts = text.value_counts()
     if len(counts) != 2:
-        found = ", ".join(f"{value!r} ({n} rows)" for value, n in counts.head(4).items())
+        found = ", ".join(
+            f"{value!r} ({n} rows)" for value, n in counts.head(4).items()
+        )
         more = f" and {len(counts) - 4} more" if len(counts) > 4 else ""
-        raise TableError(f"{path}, label column {name!r} must hold two values, got {len(counts)}: {found}{more}.")
+        raise TableError(
+            f"{path}, label column {name!r} must hold two values, got {len(counts)}: {found}{more}."
+        )
     negative_, positive_ = sorted(counts.index, key=_sort_key)
     if positive is not None:
         wanted = plain_text(pd.Series([positive]))[0].iloc[0]
         if wanted not in (negative_, positive_):
-            raise TableError(f"the positive label must be {negative_!r} or {positive_!r}, got {positive!r}.")
-        negative_, positive_ = (positive_, negative_) if wanted == negative_ else (negative_, positive_)
+            raise TableError(
+                f"the positive label must be {negative_!r} or {positive_!r}, got {positive!r}."
+            )
+        negative_, positive_ = (
+            (positive_, negative_) if wanted == negative_ else (negative_, positive_)
+        )
     return negative_, positive_
 
 
@@ -210,25 +248,39 @@ def _sort_key(text: str) -> tuple[bool, float, str]:
         return True, 0.0, text
 
 
-def _check_something_to_learn(X: pd.DataFrame, columns: Columns, path: str | Path) -> None:
+def _check_something_to_learn(
+    X: pd.DataFrame, columns: Columns, path: str | Path
+) -> None:
     if not X[list(columns.features)].notna().any().any():
-        raise TableError(f"{path}: all values of all columns to learn from are missing.")
+        raise TableError(
+            f"{path}: all values of all columns to learn from are missing."
+        )
 
 
 def _check_groups_named(X: pd.DataFrame, columns: Columns, path: str | Path) -> None:
     for name in columns.groups:
         missing = int(X[name].isna().sum())
         if missing:
-            raise TableError(f"{path}, group column {name!r}: {missing} of {len(X)} rows have no value.")
+            raise TableError(
+                f"{path}, group column {name!r}: {missing} of {len(X)} rows have no value."
+            )
 
 
 def _point_out_identifiers(X: pd.DataFrame, columns: Columns, notes: Notes) -> None:
-    unique = [name for name, kind in columns.features.items() if kind == "text" and X[name].is_unique]
+    unique = [
+        name
+        for name, kind in columns.features.items()
+        if kind == "text" and X[name].is_unique
+    ]
     if unique and len(X) > 20:
         names = ", ".join(map(repr, unique[:5]))
-        notes.say(f"every row has another value in {names}: names or numbers of cases teach nothing (--drop).")
+        notes.say(
+            f"every row has another value in {names}: names or numbers of cases teach nothing (--drop)."
+        )
 
 
 def _point_out_leaks(clf: CapeClassifier, notes: Notes) -> None:
     if all(separation(model) > 0.995 for model in clf.models_.values()):
-        notes.say("the classes are told apart almost perfectly: does a column hold the answer, or what came after it?")
+        notes.say(
+            "the classes are told apart almost perfectly: does a column hold the answer, or what came after it?"
+        )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from cape._validation import Group, check_groups, check_prevalence, check_weights, group_name
+from cape._groups import Group, check_groups, group_name
+from cape._validation import check_prevalence, check_weights
 from cape.metrics._rates import Confusion, confusion_by_group
 
 if TYPE_CHECKING:
@@ -139,11 +140,20 @@ def audit(
     np.float64(0.0)
     """
     groups = confusion_by_group(
-        y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight, pos_label=pos_label
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
     )
     worth = _rows_worth(sensitive_features, sample_weight, y_true)
     return audit_counts(
-        groups, worth=worth, level=level, n_resamples=n_resamples, pairs=pairs, random_state=random_state
+        groups,
+        worth=worth,
+        level=level,
+        n_resamples=n_resamples,
+        pairs=pairs,
+        random_state=random_state,
     )
 
 
@@ -185,22 +195,32 @@ def audit_counts(
     worth = [c.total for c in groups.values()] if worth is None else worth
     random = np.random.default_rng(random_state)
     counts = [np.array([c.tp, c.fp, c.fn, c.tn]) for c in groups.values()]
-    resampled = [_resample(c, n, n_resamples, random) for c, n in zip(counts, worth, strict=True)]
+    resampled = [
+        _resample(c, n, n_resamples, random) for c, n in zip(counts, worth, strict=True)
+    ]
     findings = [
         finding
-        for (group, confusion), n, drawn in zip(groups.items(), worth, resampled, strict=True)
+        for (group, confusion), n, drawn in zip(
+            groups.items(), worth, resampled, strict=True
+        )
         for finding in _of_group(group, confusion, n, drawn, level)
     ]
     wanted = len(groups) <= _MOST_GROUPS_COMPARED if pairs is None else pairs
     between = [
         finding
-        for one, other in (permutations(zip(groups.items(), resampled, strict=True), 2) if wanted else ())
+        for one, other in (
+            permutations(zip(groups.items(), resampled, strict=True), 2)
+            if wanted
+            else ()
+        )
         for finding in _of_pair(one, other, level)
     ]
     return Audit(tuple(findings), tuple(between), level)
 
 
-def wilson_interval(successes: Any, trials: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def wilson_interval(
+    successes: Any, trials: Any, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's score interval of a share; [0, 1] where there are no trials.
 
     Examples
@@ -209,7 +229,9 @@ def wilson_interval(successes: Any, trials: Any, level: float = 0.95) -> tuple[n
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.278)
     """
-    x, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
+    x, n = np.broadcast_arrays(
+        np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    )
     z2 = ndtri((1 + level) / 2) ** 2
     centre = (x + z2 / 2) / (n + z2)
     share = np.divide(x, n, out=np.full(x.shape, 0.5), where=n > 0)
@@ -227,14 +249,19 @@ class _Rates:
         n = counts.sum(axis=1)
         self.fpr, self.fnr = _divide(fp, fp + tn), _divide(fn, fn + tp)
         self.accuracy = _divide(tp + tn, n)
-        self.prevalence, self.predicted_prevalence = _divide(tp + fn, n), _divide(tp + fp, n)
+        self.prevalence, self.predicted_prevalence = (
+            _divide(tp + fn, n),
+            _divide(tp + fp, n),
+        )
         self.excess = self.predicted_prevalence - self.prevalence
 
 
 _DIFFERENCES = ("fpr", "fnr", "accuracy", "predicted_prevalence")
 
 
-def _of_group(group: Group, c: Confusion, worth: float, drawn: np.ndarray, level: float) -> list[Finding]:
+def _of_group(
+    group: Group, c: Confusion, worth: float, drawn: np.ndarray, level: float
+) -> list[Finding]:
     scale = worth / c.total if c.total else 0.0
     shares = {
         "fpr": (c.fp, c.fp + c.tn),
@@ -247,10 +274,14 @@ def _of_group(group: Group, c: Confusion, worth: float, drawn: np.ndarray, level
     for metric, (part, whole) in shares.items():
         ends = wilson_interval(part * scale, whole * scale, level)
         value = part / whole if whole else float("nan")
-        found.append(_finding(metric, group, None, value, *ends, _rows_behind(whole, c)))
+        found.append(
+            _finding(metric, group, None, value, *ends, _rows_behind(whole, c))
+        )
     low, high = _folded(_Rates(drawn).excess, level)
     excess = c.prevalence_difference if c.total else float("nan")
-    found.append(_finding("pd", group, None, excess, low, high, _rows_behind(c.total, c)))
+    found.append(
+        _finding("pd", group, None, excess, low, high, _rows_behind(c.total, c))
+    )
     return found
 
 
@@ -265,21 +296,40 @@ def _of_pair(one: Any, other: Any, level: float) -> list[Finding]:
         difference = getattr(value, rate)[0] - getattr(value_, rate)[0]
         low, high = _quantiles(getattr(a, rate) - getattr(b, rate), level, (-1.0, 1.0))
         rows = min(_rows_of_rate(rate, c), _rows_of_rate(rate, c_))
-        found.append(_finding(f"{rate}_difference", z, z_, float(difference), low, high, rows))
+        found.append(
+            _finding(f"{rate}_difference", z, z_, float(difference), low, high, rows)
+        )
     return found
 
 
 def _pe(a: _Rates, b: _Rates) -> np.ndarray:
     """PE of (a, b) before its absolute value is taken (equation 4 of the paper)."""
-    return _divide(a.prevalence, b.prevalence) - _divide(a.predicted_prevalence, b.predicted_prevalence)
+    return _divide(a.prevalence, b.prevalence) - _divide(
+        a.predicted_prevalence, b.predicted_prevalence
+    )
 
 
 def _finding(metric, group, other, value, low, high, rows) -> Finding:
-    enough = rows >= _FEWEST and np.isfinite(value) and (metric == "pe" or high - low <= _WIDEST)
-    return Finding(metric, group, other, float(value), float(low), float(high), int(rows), bool(enough))
+    enough = (
+        rows >= _FEWEST
+        and np.isfinite(value)
+        and (metric == "pe" or high - low <= _WIDEST)
+    )
+    return Finding(
+        metric,
+        group,
+        other,
+        float(value),
+        float(low),
+        float(high),
+        int(rows),
+        bool(enough),
+    )
 
 
-def _resample(counts: np.ndarray, worth: float, n_resamples: int, random: np.random.Generator) -> np.ndarray:
+def _resample(
+    counts: np.ndarray, worth: float, n_resamples: int, random: np.random.Generator
+) -> np.ndarray:
     n = max(round(worth), 1)
     total = counts.sum()
     if not total:
@@ -287,13 +337,19 @@ def _resample(counts: np.ndarray, worth: float, n_resamples: int, random: np.ran
     return random.multinomial(n, counts / total, size=n_resamples).astype(float)
 
 
-def _folded(signed: np.ndarray, level: float, undefined: float = 1.0) -> tuple[float, float]:
+def _folded(
+    signed: np.ndarray, level: float, undefined: float = 1.0
+) -> tuple[float, float]:
     """Interval of an absolute value, from that of the signed one: it reaches 0 just where the sign is open."""
     low, high = _quantiles(signed, level, (-undefined, undefined))
-    return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+    return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(
+        abs(low), abs(high)
+    )
 
 
-def _quantiles(values: np.ndarray, level: float, otherwise: tuple[float, float]) -> tuple[float, float]:
+def _quantiles(
+    values: np.ndarray, level: float, otherwise: tuple[float, float]
+) -> tuple[float, float]:
     """The central ``level`` of resamples; ``otherwise`` when more of them are undefined than it leaves out."""
     defined = values[np.isfinite(values)]
     if len(defined) < level * len(values):
@@ -312,16 +368,23 @@ def _rows_behind(whole: float, c: Confusion) -> int:
     return round(c.rows * whole / c.total) if c.total else 0
 
 
-def _rows_worth(sensitive_features: Any, sample_weight: Any, y_true: Any) -> list[float]:
+def _rows_worth(
+    sensitive_features: Any, sample_weight: Any, y_true: Any
+) -> list[float]:
     """Rows that each group's weighted rows are worth (Kish)."""
     groups = check_groups(sensitive_features)
     given = check_weights(sample_weight, np.asarray(y_true))
     weights = np.ones(len(groups)) if given is None else given
-    total, squares = (np.bincount(groups.codes, weights=w, minlength=len(groups.keys)) for w in (weights, weights**2))
+    total, squares = (
+        np.bincount(groups.codes, weights=w, minlength=len(groups.keys))
+        for w in (weights, weights**2)
+    )
     return _divide(total**2, squares, 0.0).tolist()
 
 
-def _divide(part: np.ndarray, whole: np.ndarray, undefined: float = np.nan) -> np.ndarray:
+def _divide(
+    part: np.ndarray, whole: np.ndarray, undefined: float = np.nan
+) -> np.ndarray:
     part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
     return np.divide(part, whole, out=np.full(part.shape, undefined), where=whole != 0)
 
@@ -329,9 +392,15 @@ def _divide(part: np.ndarray, whole: np.ndarray, undefined: float = np.nan) -> n
 def _frame(findings: tuple[Finding, ...], index: list[str]) -> pd.DataFrame:
     import pandas as pd
 
-    columns = [name for name in Finding.__dataclass_fields__ if name not in ("group", "other", "metric")]
+    columns = [
+        name
+        for name in Finding.__dataclass_fields__
+        if name not in ("group", "other", "metric")
+    ]
     rows = [[getattr(finding, column) for column in columns] for finding in findings]
-    names = [tuple(_name(getattr(finding, level)) for level in index) for finding in findings]
+    names = [
+        tuple(_name(getattr(finding, level)) for level in index) for finding in findings
+    ]
     frame = pd.DataFrame(rows, columns=columns)
     frame.index = (
         pd.MultiIndex.from_tuples(names, names=index)
@@ -358,6 +427,10 @@ def _to_dict(finding: Finding) -> dict[str, Any]:
 
 
 def _words(f: Finding) -> str:
-    whose = group_name(f.group) if f.other is None else f"{group_name(f.group)} / {group_name(f.other)}"
+    whose = (
+        group_name(f.group)
+        if f.other is None
+        else f"{group_name(f.group)} / {group_name(f.other)}"
+    )
     doubt = "" if f.enough else " - too few rows to say"
     return f"{whose}: {f.metric} {f.value:.3f} ({f.low:.3f} to {f.high:.3f}), {f.rows} rows{doubt}"

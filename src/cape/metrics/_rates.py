@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cape._groups import Group, check_groups, everyone
 from cape._validation import (
-    Group,
-    check_groups,
     check_labels,
     check_same_length,
     check_weights,
-    everyone,
     positive_label,
 )
 
@@ -39,7 +37,9 @@ class Confusion:
 
     def __add__(self, other: Confusion) -> Confusion:
         """Counts of both sets of rows together."""
-        return Confusion(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return Confusion(
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
+        )
 
     @property
     def total(self) -> float:
@@ -78,7 +78,12 @@ class Confusion:
 
 
 def confusion_by_group(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None, pos_label: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
 ) -> dict[Group, Confusion]:
     """Confusion counts of each group.
 
@@ -103,25 +108,38 @@ def confusion_by_group(
     """
     y_true, y_pred = check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred")
     n = check_same_length(
-        y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
     )
     if n == 0:
         raise ValueError("y_true must have at least one row, got 0.")
-    groups = everyone(n) if sensitive_features is None else check_groups(sensitive_features)
-    weights = np.ones(n) if sample_weight is None else check_weights(sample_weight, y_true)
+    groups = (
+        everyone(n) if sensitive_features is None else check_groups(sensitive_features)
+    )
+    weights = (
+        np.ones(n) if sample_weight is None else check_weights(sample_weight, y_true)
+    )
     positive = positive_label(y_true, y_pred, pos_label=pos_label)
     cell = 2 * (y_true == positive) + (y_pred == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
     counts = np.bincount(
-        groups.codes.astype(np.int64) * 4 + cell, weights=weights, minlength=4 * len(groups.keys)
+        groups.codes.astype(np.int64) * 4 + cell,
+        weights=weights,
+        minlength=4 * len(groups.keys),
     ).reshape(-1, 4)
     rows = np.bincount(groups.codes)
     return {
         group: Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(k))
-        for group, (tn, fp, fn, tp), k in zip(groups.keys, counts.tolist(), rows, strict=True)
+        for group, (tn, fp, fn, tp), k in zip(
+            groups.keys, counts.tolist(), rows, strict=True
+        )
     }
 
 
-def prevalence_difference(y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None) -> float:
+def prevalence_difference(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None
+) -> float:
     """PD: how far predicted prevalence is from true prevalence. 0 is best, 1 worst.
 
     A plain metric of two columns, so Fairlearn's ``MetricFrame`` can take it apart by group.
@@ -142,7 +160,9 @@ def prevalence_difference(y_true: Any, y_pred: Any, *, sample_weight: Any = None
     >>> prevalence_difference([0, 0, 1, 1], [0, 1, 1, 1])
     0.25
     """
-    confusion = confusion_by_group(y_true, y_pred, sample_weight=sample_weight, pos_label=pos_label)
+    confusion = confusion_by_group(
+        y_true, y_pred, sample_weight=sample_weight, pos_label=pos_label
+    )
     return next(iter(confusion.values())).prevalence_difference
 
 

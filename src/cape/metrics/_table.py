@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cape._validation import group_name
+from cape._groups import group_name
 from cape.metrics._between import worst_pe
 from cape.metrics._rates import confusion_by_group
 
@@ -13,12 +13,24 @@ if TYPE_CHECKING:
 
 __all__ = ["fairness_table"]
 
-_RATES = ("fpr", "fnr", "accuracy", "predicted_prevalence", "prevalence", "prevalence_difference")
+_RATES = (
+    "fpr",
+    "fnr",
+    "accuracy",
+    "predicted_prevalence",
+    "prevalence",
+    "prevalence_difference",
+)
 _WITH_DIFFERENCE = ("fpr", "fnr", "accuracy")
 
 
 def fairness_table(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, pos_label: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
 ) -> pd.Series:
     """FPR, FNR, accuracy, predicted prevalence and PD of each group, differences and PE: a row of the paper's table.
 
@@ -47,18 +59,29 @@ def fairness_table(
     import pandas as pd
 
     groups = confusion_by_group(
-        y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight, pos_label=pos_label
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
     )
-    names = [group_name(group) if isinstance(group, tuple) else group for group in groups]
+    names = [
+        group_name(group) if isinstance(group, tuple) else group for group in groups
+    ]
     row: list[tuple[Any, Any, float]] = []
     for rate in _RATES:
         values = [getattr(confusion, rate) for confusion in groups.values()]
-        row += [(_SHORT.get(rate, rate), name, value) for name, value in zip(names, values, strict=True)]
+        row += [
+            (_SHORT.get(rate, rate), name, value)
+            for name, value in zip(names, values, strict=True)
+        ]
         if rate in _WITH_DIFFERENCE:
             row.append((rate, "difference", max(values) - min(values)))
     row.append(("pe", "worst pair", worst_pe(groups)))
     metric, group, value = zip(*row, strict=True)
-    return pd.Series(value, pd.MultiIndex.from_arrays([metric, group], names=["metric", "group"]))
+    return pd.Series(
+        value, pd.MultiIndex.from_arrays([metric, group], names=["metric", "group"])
+    )
 
 
 _SHORT = {"prevalence_difference": "pd"}

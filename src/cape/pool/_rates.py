@@ -38,4 +38,6 @@ class MemberRates:
 
 
 def _rate(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.divide(called, rows, out=np.full(len(rows), np.nan), where=rows >= _FEWEST)
+    return np.divide(
+        called, rows, out=np.full(len(rows), np.nan), where=rows >= _FEWEST
+    )

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from cape._learners._scoring import (
+    GroupRows,
+    Scorer,
+    Start,
+    as_probability,
+    read_rows,
+    score_rows,
+    takes_repetitions,
+)
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF
 from cape.pool._rates import MemberRates
 from cape.sampling import draw_rows
-from cape.scoring import GroupRows, Scorer, Start, as_probability, read_rows, score_rows, takes_repetitions
 
 __all__ = ["ResampledPool", "fit_member"]
 
@@ -39,14 +47,28 @@ def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0, near=N
     if group.take_repetitions(estimator):
         drawn = np.flatnonzero(times)
         can_start = near is not None and takes_repetitions(estimator)
-        start = Start.near(near, float(is_positive.mean()), theta) if can_start else None
+        start = (
+            Start.near(near, float(is_positive.mean()), theta) if can_start else None
+        )
         repetitions = times[drawn].astype(float)
-        model = group.fit(estimator, y[drawn], drawn, weights=repetitions, seed=seed, start=start, n_rows=len(sample))
+        model = group.fit(
+            estimator,
+            y[drawn],
+            drawn,
+            weights=repetitions,
+            seed=seed,
+            start=start,
+            n_rows=len(sample),
+        )
     else:
         model = group.fit(estimator, y[sample], sample, seed=seed)
     unseen = np.flatnonzero(times == 0)
     called = read_rows(group.to_read(unseen), positive, voting=[model])[1][0]
-    weight = np.ones(len(unseen)) if weights is None else weights[unseen] * (len(y) / weights.sum())
+    weight = (
+        np.ones(len(unseen))
+        if weights is None
+        else weights[unseen] * (len(y) / weights.sum())
+    )
     counts = [
         float(weight[chosen].sum())
         for of_class in (is_positive[unseen], ~is_positive[unseen])
@@ -74,10 +96,17 @@ class ResampledPool:
     positive: Any
 
     @classmethod
-    def of(cls, thetas: np.ndarray, fitted: list[tuple[Any, tuple[float, ...]]], positive: Any) -> ResampledPool:
+    def of(
+        cls,
+        thetas: np.ndarray,
+        fitted: list[tuple[Any, tuple[float, ...]]],
+        positive: Any,
+    ) -> ResampledPool:
         """From what `fit_member` gave for each theta."""
         counts = np.array([called for _, called in fitted]).T
-        return cls(thetas, [model for model, _ in fitted], MemberRates(*counts), positive)
+        return cls(
+            thetas, [model for model, _ in fitted], MemberRates(*counts), positive
+        )
 
     @property
     def models(self) -> list[Any]:

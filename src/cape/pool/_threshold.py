@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from cape._learners._scoring import Scorer, read_rows, score_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.pool._rates import MemberRates
-from cape.scoring import Scorer, read_rows, score_rows
 
 __all__ = ["ThresholdPool"]
 
@@ -44,7 +44,13 @@ class ThresholdPool:
 
     @classmethod
     def of(
-        cls, model: Any, positive: Any, positives: ScoreHistogram, negatives: ScoreHistogram, *, shares_scores: bool
+        cls,
+        model: Any,
+        positive: Any,
+        positives: ScoreHistogram,
+        negatives: ScoreHistogram,
+        *,
+        shares_scores: bool,
     ) -> ThresholdPool:
         """All cuts at the edges of the out-of-fold histograms."""
         cuts = np.concatenate([[-1], positives.edges, [ONE]])
@@ -53,7 +59,12 @@ class ThresholdPool:
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
         n1, n0 = (np.full(len(cuts), float(h.size)) for h in (positives, negatives))
         return cls(
-            model, positive, cuts, thetas, MemberRates(positives.above(), n1, negatives.above(), n0), shares_scores
+            model,
+            positive,
+            cuts,
+            thetas,
+            MemberRates(positives.above(), n1, negatives.above(), n0),
+            shares_scores,
         )
 
     @property
@@ -117,5 +128,14 @@ class ThresholdPool:
         called = self.decide(scores, member)
         s, c = scores / ONE, np.clip(self.cuts[member] / ONE, 0, 1)
         positive, negative = s * (1 - c), (1 - s) * c
-        posterior = np.divide(positive, positive + negative, out=called.astype(float), where=positive + negative > 0)
-        return np.where(called, np.maximum(posterior, np.nextafter(0.5, 1)), np.minimum(posterior, 0.5))
+        posterior = np.divide(
+            positive,
+            positive + negative,
+            out=called.astype(float),
+            where=positive + negative > 0,
+        )
+        return np.where(
+            called,
+            np.maximum(posterior, np.nextafter(0.5, 1)),
+            np.minimum(posterior, 0.5),
+        )

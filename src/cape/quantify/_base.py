@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator
 from cape._validation import check_is_fitted, check_prevalence
 from cape.histogram import ScoreHistogram, check_scores, round_scores
 
-__all__ = ["Moments", "Quantifier", "decreasing_root", "moment_interval", "posterior_statistic"]
+__all__ = [
+    "Moments",
+    "Quantifier",
+    "decreasing_root",
+    "moment_interval",
+    "posterior_statistic",
+]
 
 
 class Quantifier(BaseEstimator):
@@ -64,7 +70,9 @@ class Quantifier(BaseEstimator):
         """
         for name, histogram in (("positives", positives), ("negatives", negatives)):
             if not histogram.counts.sum() > 0:
-                raise ValueError(f"{name} must hold at least one score, got an empty histogram.")
+                raise ValueError(
+                    f"{name} must hold at least one score, got an empty histogram."
+                )
         if not np.array_equal(positives.edges, negatives.edges):
             raise ValueError("positives and negatives must have the same edges.")
         self.positives_, self.negatives_ = positives, negatives
@@ -93,7 +101,11 @@ class Quantifier(BaseEstimator):
         float in [0, 1]
         """
         self._check_batch(batch)
-        return min(max(float(self._estimate(batch)), 0.0), 1.0) if self.informative_ else self.prevalence_
+        return (
+            min(max(float(self._estimate(batch)), 0.0), 1.0)
+            if self.informative_
+            else self.prevalence_
+        )
 
     def estimate_scores(self, scores: np.ndarray) -> float:
         """Prevalence of a batch given as scores: what `estimate` gives for its histogram, to the rounding of scores.
@@ -129,9 +141,15 @@ class Quantifier(BaseEstimator):
         ndarray of shape (n_rows,)
         """
         self._check_fitted()
-        return self._estimate_each(scores) if self.informative_ else np.full(scores.shape[1], self.prevalence_)
+        return (
+            self._estimate_each(scores)
+            if self.informative_
+            else np.full(scores.shape[1], self.prevalence_)
+        )
 
-    def interval(self, batch: ScoreHistogram, level: float = 0.95) -> tuple[float, float]:
+    def interval(
+        self, batch: ScoreHistogram, level: float = 0.95
+    ) -> tuple[float, float]:
         """Where the realised prevalence of the batch lies at confidence ``level``.
 
         It counts the noise of the batch and of the training histograms, and always holds the estimate.
@@ -162,30 +180,44 @@ class Quantifier(BaseEstimator):
     def _estimate_scores(self, scores: np.ndarray) -> float:
         """The estimate from scores, which it checks."""
         edges = self.positives_.edges
-        return self._estimate(ScoreHistogram.of(round_scores(scores), edges, keep_rows=self.keeps_rows))
+        return self._estimate(
+            ScoreHistogram.of(round_scores(scores), edges, keep_rows=self.keeps_rows)
+        )
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         distinct, place = np.unique(scores, axis=1, return_inverse=True)
         edges, unit = self.positives_.edges, len(scores)
-        batches = (ScoreHistogram.of(row, edges, unit=unit, keep_rows=self.keeps_rows) for row in distinct.T)
+        batches = (
+            ScoreHistogram.of(row, edges, unit=unit, keep_rows=self.keeps_rows)
+            for row in distinct.T
+        )
         return np.array([self.estimate(batch) for batch in batches])[place.ravel()]
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
         """Value of each cell in the statistic whose mean tells the prevalence; by default the score."""
         return histogram.centres
 
-    def _interval(self, batch: ScoreHistogram, estimate: float, level: float) -> tuple[float, float]:
-        t, f, m = (Moments.of(self._statistic(h, estimate), h) for h in (self.positives_, self.negatives_, batch))
+    def _interval(
+        self, batch: ScoreHistogram, estimate: float, level: float
+    ) -> tuple[float, float]:
+        t, f, m = (
+            Moments.of(self._statistic(h, estimate), h)
+            for h in (self.positives_, self.negatives_, batch)
+        )
         return moment_interval(t, f, m, level)
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "informative_"):  # a tenth of what check_is_fitted costs, which is as long as an estimate
+        if not hasattr(
+            self, "informative_"
+        ):  # a tenth of what check_is_fitted costs, which is as long as an estimate
             check_is_fitted(self)
 
     def _check_batch(self, batch: ScoreHistogram) -> None:
         self._check_fitted()
         if not batch.counts.sum() > 0:
-            raise ValueError("batch must hold at least one row, got an empty histogram.")
+            raise ValueError(
+                "batch must hold at least one row, got an empty histogram."
+            )
 
 
 class Moments(NamedTuple):
@@ -203,7 +235,9 @@ class Moments(NamedTuple):
         return cls(mean, float(shares @ (values - mean) ** 2), histogram.size)
 
 
-def moment_interval(positives: Moments, negatives: Moments, batch: Moments, level: float) -> tuple[float, float]:
+def moment_interval(
+    positives: Moments, negatives: Moments, batch: Moments, level: float
+) -> tuple[float, float]:
     """Invert the test "the mean of this statistic is that of a mixture with prevalence rho".
 
     With t, f, m the means over positives, negatives and batch, and s1, s0 the variances in the two classes, a batch of
@@ -223,16 +257,26 @@ def moment_interval(positives: Moments, negatives: Moments, batch: Moments, leve
     if a <= 0:
         return 0.0, 1.0
     centre, root = (m - f) / d, np.sqrt(max(b * b - 4 * a * c, 0.0))
-    low, high = np.clip([(-b - root) / (2 * a), (-b + root) / (2 * a)], 0.0, 1.0).tolist()
+    low, high = np.clip(
+        [(-b - root) / (2 * a), (-b + root) / (2 * a)], 0.0, 1.0
+    ).tolist()
     if 0 <= centre <= 1:
         return low, high
     # The mean lies beyond that of a pure batch: at the least, what remains is that end, give or take its noise.
     end = float(centre > 1)
-    noise = float(np.sqrt(z2 * (s1 * (1 / n + 1 / n1) if end else s0 * (1 / n + 1 / n0))) / abs(d))
-    return (max(min(low, 1 - noise), 0.0), 1.0) if end else (0.0, min(max(high, noise), 1.0))
+    noise = float(
+        np.sqrt(z2 * (s1 * (1 / n + 1 / n1) if end else s0 * (1 / n + 1 / n0))) / abs(d)
+    )
+    return (
+        (max(min(low, 1 - noise), 0.0), 1.0)
+        if end
+        else (0.0, min(max(high, noise), 1.0))
+    )
 
 
-def posterior_statistic(scores: np.ndarray, prevalence: float, estimate: float) -> np.ndarray:
+def posterior_statistic(
+    scores: np.ndarray, prevalence: float, estimate: float
+) -> np.ndarray:
     """The likelihood's score at ``estimate`` if the scores were posteriors at the training ``prevalence``.
 
     Its mean is linear in the prevalence whether they are or not; the better calibrated they are, the less it scatters.
@@ -261,18 +305,28 @@ def decreasing_root(
         value, derivative = slope(x)
         up = value > 0
         low, high = np.where(up, x, low), np.where(up, high, x)
-        newton = x - np.divide(value, derivative, out=np.full_like(x, np.inf), where=derivative < -1e-150)
+        newton = x - np.divide(
+            value, derivative, out=np.full_like(x, np.inf), where=derivative < -1e-150
+        )
         inside = (newton >= low) & (newton <= high) & (newton > 0) & (newton < 1)
         end = np.where(up, high, low)
-        moved = np.where(inside, newton, end + (x - end) * (0.5 if turn % 4 == 3 else 1 / 64))
+        moved = np.where(
+            inside, newton, end + (x - end) * (0.5 if turn % 4 == 3 else 1 / 64)
+        )
         done = np.abs(moved - x) <= within
         x = moved
         if done.all():
             break
-    return np.where(low == 0, np.where(x < 1e-10, 0.0, x), np.where((high == 1) & (x > 1 - 1e-10), 1.0, x))
+    return np.where(
+        low == 0,
+        np.where(x < 1e-10, 0.0, x),
+        np.where((high == 1) & (x > 1 - 1e-10), 1.0, x),
+    )
 
 
 def _tells_apart(positives: ScoreHistogram, negatives: ScoreHistogram) -> bool:
     """Whether the classes' mean scores differ by more than a thousandth of the scores' own spread."""
-    spread = np.sqrt(max(Moments.of(h.centres, h).variance for h in (positives, negatives)))
+    spread = np.sqrt(
+        max(Moments.of(h.centres, h).variance for h in (positives, negatives))
+    )
     return abs(positives.mean - negatives.mean) > 1e-3 * spread

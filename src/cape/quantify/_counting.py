@@ -29,13 +29,17 @@ class _Mean(Quantifier):
 
     def _estimate_scores(self, scores: np.ndarray) -> float:
         total = 0.0
-        for start in range(0, len(scores), _BLOCK):  # so that scores that have just been checked are still in the cache
+        for start in range(
+            0, len(scores), _BLOCK
+        ):  # so that scores that have just been checked are still in the cache
             total += self._total(check_scores(scores[start : start + _BLOCK]))
         return self._from_mean(total / len(scores))
 
     def _total(self, scores: np.ndarray) -> float:
         """What the mean is a mean of, summed over scores; `_mean` reads the same off a histogram."""
-        return float(np.einsum("i->", scores))  # a fifth faster than sum(), and as good for so few
+        return float(
+            np.einsum("i->", scores)
+        )  # a fifth faster than sum(), and as good for so few
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         return np.clip(self._from_mean(self._values(scores).mean(axis=0)), 0.0, 1.0)
@@ -49,13 +53,17 @@ class _Count(_Mean):
         return float(above / histogram.counts.sum())
 
     def _total(self, scores: np.ndarray) -> float:
-        return float(np.count_nonzero(scores > (HALF + 0.5) / ONE))  # rounded, above 1/2
+        return float(
+            np.count_nonzero(scores > (HALF + 0.5) / ONE)
+        )  # rounded, above 1/2
 
     def _values(self, scores: np.ndarray) -> np.ndarray:
         return (scores > HALF).astype(float)
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        return (np.arange(len(histogram.counts)) > np.searchsorted(histogram.edges, HALF)).astype(float)
+        return (
+            np.arange(len(histogram.counts)) > np.searchsorted(histogram.edges, HALF)
+        ).astype(float)
 
 
 class _Uncorrected(_Mean):
@@ -77,7 +85,9 @@ class _Corrected(_Mean):
     def _from_mean(self, mean):
         if self.positive_mean_ == self.negative_mean_:
             return np.full_like(mean, self.prevalence_)
-        return (mean - self.negative_mean_) / (self.positive_mean_ - self.negative_mean_)
+        return (mean - self.negative_mean_) / (
+            self.positive_mean_ - self.negative_mean_
+        )
 
 
 class CC(_Count, _Uncorrected):

@@ -57,7 +57,9 @@ class QuaPyQuantifier(Quantifier):
                 f"quantifier must be an aggregative one of QuaPy (with aggregation_fit), got {self.quantifier!r}."
             )
         scores = np.concatenate([_rows(self.positives_), _rows(self.negatives_)])
-        labels = np.repeat([1, 0], [len(_rows(self.positives_)), len(_rows(self.negatives_))])
+        labels = np.repeat(
+            [1, 0], [len(_rows(self.positives_)), len(_rows(self.negatives_))]
+        )
         self.fitted_ = copy.deepcopy(self.quantifier)
         self.fitted_.classifier = _Scores()
         self.fitted_.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
@@ -75,5 +77,7 @@ class QuaPyQuantifier(Quantifier):
 
 def _rows(histogram: ScoreHistogram) -> np.ndarray:
     if histogram.rows is None:
-        raise TypeError("a quantifier of QuaPy needs histograms that keep their rows (keep_rows=True).")
+        raise TypeError(
+            "a quantifier of QuaPy needs histograms that keep their rows (keep_rows=True)."
+        )
     return histogram.rows / ONE

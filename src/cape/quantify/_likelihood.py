@@ -83,7 +83,10 @@ class HistogramPosterior(Quantifier):
         if self.cells < 2:
             raise ValueError(f"cells must be at least 2, got {self.cells!r}.")
         self.cuts_ = _quantile_cuts(self.positives_, self.negatives_, self.cells)
-        a, b = self.positives_.merged(self.cuts_) + 0.5, self.negatives_.merged(self.cuts_) + 0.5
+        a, b = (
+            self.positives_.merged(self.cuts_) + 0.5,
+            self.negatives_.merged(self.cuts_) + 0.5,
+        )
         self.positive_shares_, self.negative_shares_ = a / a.sum(), b / b.sum()
         random = np.random.default_rng(0)
         self.positive_draws_ = np.maximum(random.dirichlet(a, self._draws), 1e-12)
@@ -91,10 +94,14 @@ class HistogramPosterior(Quantifier):
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         counts = batch.merged(self.cuts_) / batch.unit
-        rho, weight = self._posterior(self.positive_shares_[None], self.negative_shares_[None], counts, points=257)
+        rho, weight = self._posterior(
+            self.positive_shares_[None], self.negative_shares_[None], counts, points=257
+        )
         return _median(rho[0], weight[0])
 
-    def _interval(self, batch: ScoreHistogram, estimate: float, level: float) -> tuple[float, float]:
+    def _interval(
+        self, batch: ScoreHistogram, estimate: float, level: float
+    ) -> tuple[float, float]:
         counts = batch.merged(self.cuts_) / batch.unit
         a, b = self.positive_draws_, self.negative_draws_
         rho, weight = self._posterior(a, b, counts, points=self._points)
@@ -103,11 +110,16 @@ class HistogramPosterior(Quantifier):
         r /= r + (1 - rho[..., None]) * b[:, None]
         n = counts.sum()
         centre, spread = r @ counts / n, np.sqrt((r * (1 - r)) @ counts) / n
-        return _mixture_quantiles(centre.ravel(), spread.ravel(), weight.ravel() / len(a), level)
+        return _mixture_quantiles(
+            centre.ravel(), spread.ravel(), weight.ravel() / len(a), level
+        )
 
     def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
         """The likelihood's score at the estimate, of which the prevalence is the best linear guide."""
-        cell = np.searchsorted(np.searchsorted(histogram.edges, self.cuts_), np.arange(len(histogram.counts)))
+        cell = np.searchsorted(
+            np.searchsorted(histogram.edges, self.cuts_),
+            np.arange(len(histogram.counts)),
+        )
         a, b = self.positive_shares_, self.negative_shares_
         return ((a - b) / (estimate * a + (1 - estimate) * b))[cell]
 
@@ -123,15 +135,23 @@ class HistogramPosterior(Quantifier):
         width = 5 / np.sqrt(np.maximum(curvature, 1e-12))
         low, high = np.maximum(mode - width, 0), np.minimum(mode + width, 1)
         rho = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, points)
-        log_likelihood = np.log(rho[..., None] * a[:, None] + (1 - rho[..., None]) * b[:, None]) @ counts
+        log_likelihood = (
+            np.log(rho[..., None] * a[:, None] + (1 - rho[..., None]) * b[:, None])
+            @ counts
+        )
         weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
         weight[:, [0, -1]] /= 2  # the trapezoid rule
         return rho, weight / weight.sum(axis=1, keepdims=True)
 
 
-def _quantile_cuts(positives: ScoreHistogram, negatives: ScoreHistogram, cells: int) -> np.ndarray:
+def _quantile_cuts(
+    positives: ScoreHistogram, negatives: ScoreHistogram, cells: int
+) -> np.ndarray:
     """Edges nearest the quantiles of the training scores, leaving no side empty."""
-    tally = np.cumsum(positives.counts + negatives.counts)[:-1] / (positives.counts + negatives.counts).sum()
+    tally = (
+        np.cumsum(positives.counts + negatives.counts)[:-1]
+        / (positives.counts + negatives.counts).sum()
+    )
     wanted = np.arange(1, cells) / cells
     places = np.unique(np.abs(tally[:, None] - wanted).argmin(axis=0))
     return positives.edges[places]
@@ -144,21 +164,32 @@ def _median(points: np.ndarray, weights: np.ndarray) -> float:
     return float(np.interp(below[-1] / 2, below, points))
 
 
-def _mixture_quantiles(centre: np.ndarray, spread: np.ndarray, weight: np.ndarray, level: float) -> tuple[float, float]:
+def _mixture_quantiles(
+    centre: np.ndarray, spread: np.ndarray, weight: np.ndarray, level: float
+) -> tuple[float, float]:
     """The two ends of the central ``level`` of a mixture of normal distributions, by Newton's steps in a bracket."""
     kept = weight > 1e-6 * weight.max()
-    centre, spread, weight = centre[kept], np.maximum(spread[kept], 1e-9), weight[kept] / weight[kept].sum()
+    centre, spread, weight = (
+        centre[kept],
+        np.maximum(spread[kept], 1e-9),
+        weight[kept] / weight[kept].sum(),
+    )
     target = np.array([(1 - level) / 2, (1 + level) / 2])
     mean = centre @ weight
     deviation = np.sqrt((spread**2 + (centre - mean) ** 2) @ weight)
     x = mean + ndtri(target) * deviation
-    low, high = np.full(2, (centre - 9 * spread).min()), np.full(2, (centre + 9 * spread).max())
+    low, high = (
+        np.full(2, (centre - 9 * spread).min()),
+        np.full(2, (centre + 9 * spread).max()),
+    )
     for _ in range(50):
         z = (x[:, None] - centre) / spread
         excess = ndtr(z) @ weight - target
         low, high = np.where(excess < 0, x, low), np.where(excess < 0, high, x)
         density = np.exp(-z * z / 2) @ (weight / spread) / np.sqrt(2 * np.pi)
-        step = np.divide(excess, density, out=np.full(2, np.inf), where=density > 1e-200)
+        step = np.divide(
+            excess, density, out=np.full(2, np.inf), where=density > 1e-200
+        )
         newton = x - step
         moved = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
         done = (np.abs(moved - x) < 1e-4 * deviation).all()

@@ -30,7 +30,10 @@ class _Matching(Quantifier):
     def _binned(self, histogram: ScoreHistogram) -> np.ndarray:
         """Shares in the bins of every binning, one after the other."""
         tally = np.concatenate([[0], np.cumsum(histogram.counts)])
-        return np.concatenate([np.diff(tally[bounds]) for bounds in self.bounds_]) / tally[-1]
+        return (
+            np.concatenate([np.diff(tally[bounds]) for bounds in self.bounds_])
+            / tally[-1]
+        )
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         return self._match(self._binned(batch))
@@ -38,11 +41,15 @@ class _Matching(Quantifier):
     def _match(self, b: np.ndarray) -> float:
         """The prevalence whose mixture is nearest the shares ``b`` in the bins of every binning."""
         p, n = self.positive_shares_, self.negative_shares_
-        binning = np.repeat(np.arange(len(self.starts_)), np.diff([*self.starts_, len(p)]))
+        binning = np.repeat(
+            np.arange(len(self.starts_)), np.diff([*self.starts_, len(p)])
+        )
         used = (p + n > 0) & (p != n) & (b > 0 if self._ignores_empty_bins else True)
         p, n, b, binning = p[used], n[used], b[used], binning[used]
         matched, starts = np.unique(binning, return_index=True)
-        if len(matched) == 0:  # the batch fell where training never did: nothing to match
+        if (
+            len(matched) == 0
+        ):  # the batch fell where training never did: nothing to match
             return self.prevalence_
 
         sizes = np.diff([*starts, len(p)])
@@ -85,7 +92,9 @@ class HDy(_Matching):
     def _slope(self, p, n, b, mix, starts):
         """Of sum sqrt(b mix), one minus the squared distance: a sum of concave terms."""
         first = np.sqrt(b / mix) * (p - n)
-        return np.add.reduceat(first, starts), np.add.reduceat(first * (n - p) / (2 * mix), starts)
+        return np.add.reduceat(first, starts), np.add.reduceat(
+            first * (n - p) / (2 * mix), starts
+        )
 
 
 class DyS(_Matching):
@@ -123,7 +132,13 @@ class DyS(_Matching):
             return super()._estimate_scores(scores)
         rounded = round_scores(scores)
         borders = self.positives_.edges[self.bounds_[0][1:-1] - 1]
-        above = np.array([len(scores), *(np.count_nonzero(rounded > border) for border in borders), 0])
+        above = np.array(
+            [
+                len(scores),
+                *(np.count_nonzero(rounded > border) for border in borders),
+                0,
+            ]
+        )
         return self._match(-np.diff(above) / len(scores))
 
     def _bins(self) -> list[int]:
@@ -135,7 +150,9 @@ class DyS(_Matching):
             return HDy._slope(self, p, n, b, mix, starts)
         both = mix + b
         value = (n - p) * np.log(2 * mix / both)
-        return np.add.reduceat(value, starts), -np.add.reduceat((p - n) ** 2 * b / (mix * both), starts)
+        return np.add.reduceat(value, starts), -np.add.reduceat(
+            (p - n) ** 2 * b / (mix * both), starts
+        )
 
 
 def _bin_bounds(edges: np.ndarray, bins: int) -> np.ndarray:
@@ -143,5 +160,7 @@ def _bin_bounds(edges: np.ndarray, bins: int) -> np.ndarray:
     borders = np.rint(np.arange(1, bins) / bins * ONE).astype(np.int64)
     places = np.searchsorted(edges, borders)
     if (places == len(edges)).any() or not np.array_equal(edges[places], borders):
-        raise ValueError(f"n_bins must be a divisor of 10, 20, ..., or 110, got {bins!r}.")
+        raise ValueError(
+            f"n_bins must be a divisor of 10, 20, ..., or 110, got {bins!r}."
+        )
     return np.concatenate([[0], places + 1, [len(edges) + 1]])

@@ -40,7 +40,10 @@ def make_quantifier(quantifier: Any) -> Quantifier:
         return QUANTIFIERS[quantifier]()
     if hasattr(quantifier, "aggregation_fit"):
         return QuaPyQuantifier(quantifier)
-    if all(callable(getattr(quantifier, method, None)) for method in ("fit", "estimate", "interval")):
+    if all(
+        callable(getattr(quantifier, method, None))
+        for method in ("fit", "estimate", "interval")
+    ):
         return clone(quantifier, safe=False)
     raise TypeError(
         f"quantifier must be one of {', '.join(map(repr, QUANTIFIERS))}, a cape.quantify.Quantifier or an aggregative "

@@ -24,7 +24,11 @@ __all__ = [
 
 _COLOURS = {"CAPE-D": "#0072b2", "CAPE threshold": "#009e73", "Max_Acc": "#d55e00"}
 _GROUPS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"]
-_FIGURE = {"accuracy_1": "accuracy of group 1", "pd_1": "PD of group 1", "pe_01": "PE of groups 0, 1"}
+_FIGURE = {
+    "accuracy_1": "accuracy of group 1",
+    "pd_1": "PD of group 1",
+    "pe_01": "PE of groups 0, 1",
+}
 _THEOREM = {
     "pd": "PD observed",
     "delta_1": "delta_1, error of the quantifier",
@@ -79,7 +83,9 @@ def frame_figure(results: dict[str, Any]) -> pd.DataFrame:
         for column, title in _FIGURE.items()
         if found["mean"][column] is not None
     ]
-    return pd.DataFrame(rows, columns=["rho_1", "classifier", "metric", "mean", "low", "high"])
+    return pd.DataFrame(
+        rows, columns=["rho_1", "classifier", "metric", "mean", "low", "high"]
+    )
 
 
 def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
@@ -87,10 +93,16 @@ def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
     colour = _method_colour(frame)
     panels = []
     for title in _FIGURE.values():
-        base = alt.Chart(frame[frame["metric"] == title]).encode(x=_over_rho_1(), color=colour)
+        base = alt.Chart(frame[frame["metric"] == title]).encode(
+            x=_over_rho_1(), color=colour
+        )
         scale = alt.Scale(zero=not title.startswith("accuracy"))
-        band = base.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")
-        line = base.mark_line(point=True).encode(y=alt.Y("mean:Q", title=title, scale=scale))
+        band = base.mark_area(opacity=0.3).encode(
+            y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"
+        )
+        line = base.mark_line(point=True).encode(
+            y=alt.Y("mean:Q", title=title, scale=scale)
+        )
         panels.append((band + line).properties(width=230, height=210))
     heading = _title(
         "Accuracy, PD and PE while group 1 moves and group 0 stays at 0.5",
@@ -105,12 +117,23 @@ def frame_pairs(results: dict[str, Any]) -> pd.DataFrame:
     for pair in results["pairs"]:
         for method, found in pair["methods"].items():
             mean = found["mean"]
-            values = {"PD, mean of groups": (mean["pd_0"] + mean["pd_1"]) / 2, "PE of groups 0, 1": mean["pe_01"]}
+            values = {
+                "PD, mean of groups": (mean["pd_0"] + mean["pd_1"]) / 2,
+                "PE of groups 0, 1": mean["pe_01"],
+            }
             rows += [
-                {"rho_0": pair["rho_0"], "rho_1": pair["rho_1"], "classifier": method, "metric": metric, "value": value}
+                {
+                    "rho_0": pair["rho_0"],
+                    "rho_1": pair["rho_1"],
+                    "classifier": method,
+                    "metric": metric,
+                    "value": value,
+                }
                 for metric, value in values.items()
             ]
-    return pd.DataFrame(rows, columns=["rho_0", "rho_1", "classifier", "metric", "value"])
+    return pd.DataFrame(
+        rows, columns=["rho_0", "rho_1", "classifier", "metric", "value"]
+    )
 
 
 def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
@@ -124,14 +147,25 @@ def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
             alt.Chart(frame[frame["metric"] == metric])
             .mark_rect()
             .encode(
-                x=alt.X("rho_1:O", title="test prevalence of group 1", axis=alt.Axis(labelAngle=0)),
+                x=alt.X(
+                    "rho_1:O",
+                    title="test prevalence of group 1",
+                    axis=alt.Axis(labelAngle=0),
+                ),
                 y=alt.Y("rho_0:O", title="group 0", sort="descending"),
-                color=alt.Color("value:Q", title=metric, scale=alt.Scale(scheme="viridis", type=kind)),
+                color=alt.Color(
+                    "value:Q",
+                    title=metric,
+                    scale=alt.Scale(scheme="viridis", type=kind),
+                ),
                 column=alt.Column("classifier:N", sort=order, title=None),
             )
             .properties(width=190, height=190)
         )
-    title = _title("All pairs of test prevalences", "Trained where both groups have 0.5. Dark is fair.")
+    title = _title(
+        "All pairs of test prevalences",
+        "Trained where both groups have 0.5. Dark is fair.",
+    )
     return alt.vconcat(*rows, title=title).resolve_scale(color="independent")
 
 
@@ -164,7 +198,12 @@ def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
                 scale=alt.Scale(domain=titles, range=colours),
                 legend=alt.Legend(labelLimit=260),
             ),
-            strokeDash=alt.StrokeDash("what:N", sort=titles, legend=None, scale=alt.Scale(domain=titles, range=dashes)),
+            strokeDash=alt.StrokeDash(
+                "what:N",
+                sort=titles,
+                legend=None,
+                scale=alt.Scale(domain=titles, range=dashes),
+            ),
         )
         .properties(
             width=480,
@@ -202,22 +241,31 @@ def frame_comparison(results: dict[str, Any]) -> pd.DataFrame:
                             "high": values[column] + sd,
                         }
                     )
-    return pd.DataFrame(rows, columns=["method", "metric", "group", "kind", "value", "low", "high"])
+    return pd.DataFrame(
+        rows, columns=["method", "metric", "group", "kind", "value", "low", "high"]
+    )
 
 
 def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
     """Three panels of dots, a row for each method: filled ours, hollow printed."""
     order = list(dict.fromkeys(frame["method"]))
-    groups = [group for group in dict.fromkeys(frame["group"]) if group != "between groups"]
+    groups = [
+        group for group in dict.fromkeys(frame["group"]) if group != "between groups"
+    ]
     colour = alt.Color(
         "group:N",
         title=None,
-        scale=alt.Scale(domain=[*groups, "between groups"], range=[*(_GROUPS * len(groups))[: len(groups)], "#444444"]),
+        scale=alt.Scale(
+            domain=[*groups, "between groups"],
+            range=[*(_GROUPS * len(groups))[: len(groups)], "#444444"],
+        ),
     )
     panels = []
     for i, metric in enumerate(("PD", "PE", "accuracy")):
         axis = alt.Axis(labelLimit=200) if i == 0 else None
-        y = alt.Y("method:N", sort=order, title=None, axis=axis, scale=alt.Scale(domain=order))
+        y = alt.Y(
+            "method:N", sort=order, title=None, axis=axis, scale=alt.Scale(domain=order)
+        )
         part = frame[frame["metric"] == metric]
         base = alt.Chart(part).encode(y=y, color=colour)
         x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=metric != "accuracy"))
@@ -226,9 +274,19 @@ def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
             .mark_rule(strokeWidth=2, opacity=0.5)
             .encode(x=alt.X("low:Q", title=metric), x2="high:Q")
         )
-        ours = base.transform_filter("datum.kind == 'ours'").mark_circle(size=70, opacity=1).encode(x=x)
-        printed = base.transform_filter("datum.kind == 'print'").mark_point(size=70, filled=False).encode(x=x)
-        panels.append((spread + printed + ours).properties(width=230, height=22 * len(order)))
+        ours = (
+            base.transform_filter("datum.kind == 'ours'")
+            .mark_circle(size=70, opacity=1)
+            .encode(x=x)
+        )
+        printed = (
+            base.transform_filter("datum.kind == 'print'")
+            .mark_point(size=70, filled=False)
+            .encode(x=x)
+        )
+        panels.append(
+            (spread + printed + ours).properties(width=230, height=22 * len(order))
+        )
     title = _title(
         "PD, PE and accuracy of every method",
         "Filled: ours, with one standard deviation over seeds. Hollow: the paper's. PD and PE: lower is fairer.",
@@ -239,12 +297,19 @@ def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
 def _over_rho_1() -> alt.X:
     tenths = [round(0.1 * i, 1) for i in range(1, 10)]
     axis = alt.Axis(values=tenths, format=".1f", labelFlush=False)
-    return alt.X("rho_1:Q", title="test prevalence of group 1", scale=alt.Scale(domain=[0.1, 0.9]), axis=axis)
+    return alt.X(
+        "rho_1:Q",
+        title="test prevalence of group 1",
+        scale=alt.Scale(domain=[0.1, 0.9]),
+        axis=axis,
+    )
 
 
 def _method_colour(frame: pd.DataFrame) -> alt.Color:
     names = list(dict.fromkeys(frame["classifier"]))
-    scale = alt.Scale(domain=names, range=[_COLOURS.get(name, "#cc79a7") for name in names])
+    scale = alt.Scale(
+        domain=names, range=[_COLOURS.get(name, "#cc79a7") for name in names]
+    )
     return alt.Color("classifier:N", title=None, sort=names, scale=scale)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from cape._validation import Group, group_name
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
 from cape.adaptation import nearest_member
 from cape.classifier import CapeClassifier
-from cape.group import GroupModel
 
 __all__ = ["Members", "explorer_data", "members_of", "outcomes", "worst_pe_of"]
 
@@ -58,13 +58,20 @@ def members_of(model: GroupModel) -> tuple[Members, Members]:
         order = np.argsort(thetas, kind="stable")
         spread = (tpr + fpr)[order] / 2
         kept = order[
-            np.unique(np.searchsorted(np.maximum.accumulate(spread), np.linspace(0, 1, _MOST)).clip(0, len(order) - 1))
+            np.unique(
+                np.searchsorted(
+                    np.maximum.accumulate(spread), np.linspace(0, 1, _MOST)
+                ).clip(0, len(order) - 1)
+            )
         ]
         thetas, tpr, fpr = thetas[kept], tpr[kept], fpr[kept]
     plain = model.unadapted_rates()
     return (
         Members(*(np.round(values, _DIGITS) for values in (thetas, tpr, fpr))),
-        Members(np.array([round(model.prevalence, _DIGITS)]), *(np.round([rate], _DIGITS) for rate in plain)),
+        Members(
+            np.array([round(model.prevalence, _DIGITS)]),
+            *(np.round([rate], _DIGITS) for rate in plain),
+        ),
     )
 
 
@@ -105,7 +112,10 @@ def worst_pe_of(prevalences: Any, predicted: Any) -> float | None:
     >>> worst_pe_of([0.2, 0.4], [0.2, 0.5])
     0.5
     """
-    rho, rho_hat = np.asarray(prevalences, dtype=float), np.asarray(predicted, dtype=float)
+    rho, rho_hat = (
+        np.asarray(prevalences, dtype=float),
+        np.asarray(predicted, dtype=float),
+    )
     worst = [
         abs(rho[i] / rho[j] - rho_hat[i] / rho_hat[j])
         for i in range(len(rho))
@@ -115,7 +125,9 @@ def worst_pe_of(prevalences: Any, predicted: Any) -> float | None:
     return float(max(worst)) if worst else None
 
 
-def explorer_data(clf: CapeClassifier, now: Mapping[Group, float] | None = None) -> dict[str, Any]:
+def explorer_data(
+    clf: CapeClassifier, now: Mapping[Group, float] | None = None
+) -> dict[str, Any]:
     """What the page's explorer needs.
 
     Parameters
@@ -142,7 +154,7 @@ def explorer_data(clf: CapeClassifier, now: Mapping[Group, float] | None = None)
     """
     groups = []
     for group in clf.groups_ if now is None else now:
-        model = clf._model_of(group)
+        model = clf.model_of(group)
         pool, plain = members_of(model)
         groups.append(
             {
@@ -157,4 +169,8 @@ def explorer_data(clf: CapeClassifier, now: Mapping[Group, float] | None = None)
 
 
 def _listed(members: Members) -> dict[str, list[float]]:
-    return {"theta": members.thetas.tolist(), "tpr": members.tpr.tolist(), "fpr": members.fpr.tolist()}
+    return {
+        "theta": members.thetas.tolist(),
+        "tpr": members.tpr.tolist(),
+        "fpr": members.fpr.tolist(),
+    }

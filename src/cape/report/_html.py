@@ -25,8 +25,17 @@ from cape.report._pictures import (
 
 __all__ = ["check_report", "to_html", "write_report"]
 
-_HEADINGS = {"batch": "Batch report", "audit": "Audit", "monitor": "Monitor", "explorer": "Explorer"}
-_RATES = {"fpr": "False positive rate", "fnr": "False negative rate", "accuracy": "Accuracy"}
+_HEADINGS = {
+    "batch": "Batch report",
+    "audit": "Audit",
+    "monitor": "Monitor",
+    "explorer": "Explorer",
+}
+_RATES = {
+    "fpr": "False positive rate",
+    "fnr": "False negative rate",
+    "accuracy": "Accuracy",
+}
 _OBSERVED = (
     ("fpr", "FPR"),
     ("fnr", "FNR"),
@@ -53,7 +62,9 @@ def check_report(path: str | Path, *, overwrite: bool = False) -> Path:
     return check_free(path, overwrite=overwrite)
 
 
-def write_report(summary: dict[str, Any], path: str | Path, *, overwrite: bool = False) -> Path:
+def write_report(
+    summary: dict[str, Any], path: str | Path, *, overwrite: bool = False
+) -> Path:
     """Write a summary as a page, or as JSON if the name ends so; whole or not at all.
 
     Parameters
@@ -69,7 +80,11 @@ def write_report(summary: dict[str, Any], path: str | Path, *, overwrite: bool =
     Path
     """
     path = check_report(path, overwrite=overwrite)
-    content = json.dumps(summary, indent=1, allow_nan=False) if path.suffix == ".json" else to_html(summary)
+    content = (
+        json.dumps(summary, indent=1, allow_nan=False)
+        if path.suffix == ".json"
+        else to_html(summary)
+    )
     with new_file(path, overwrite=overwrite) as temporary:
         temporary.write_text(content, encoding="utf-8")
     return path
@@ -100,7 +115,9 @@ def to_html(summary: dict[str, Any]) -> str:
 def _template() -> Any:
     import jinja2
 
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
     return environment.from_string(_asset("page.html"))
 
 
@@ -124,13 +141,13 @@ def _lede(summary: dict[str, Any]) -> str:
         return f"What a model {trained} would do, were the shares of positives others."
     rows = f"{summary['rows']:,} rows"
     if summary["kind"] == "audit":
-        groups = len({found["group"] for found in summary["observed"]["cape"]["groups"]})
+        groups = len(
+            {found["group"] for found in summary["observed"]["cape"]["groups"]}
+        )
         return f"{rows} in {_count(groups, 'group')}, judged by their labels."
     groups = len(summary["groups"])
     if summary["kind"] == "monitor":
-        return (
-            f"{_count(len(made['files']), 'batch', 'batches')}, {rows}, {_count(groups, 'group')}; a model {trained}."
-        )
+        return f"{_count(len(made['files']), 'batch', 'batches')}, {rows}, {_count(groups, 'group')}; a model {trained}."
     return f"{rows} in {_count(groups, 'group')}, predicted by a model {trained}."
 
 
@@ -138,7 +155,9 @@ def _count(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def _picture(chart: Any, title: str, frame: pd.DataFrame, **more: Any) -> dict[str, Any]:
+def _picture(
+    chart: Any, title: str, frame: pd.DataFrame, **more: Any
+) -> dict[str, Any]:
     from markupsafe import Markup
 
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
@@ -153,27 +172,42 @@ def _cell(value: Any) -> str:
 
 
 def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
-    pictures: dict[str, Any] = {"rates": [], "histograms": [], "over_time": [], "more_histograms": 0}
+    pictures: dict[str, Any] = {
+        "rates": [],
+        "histograms": [],
+        "over_time": [],
+        "more_histograms": 0,
+    }
     if summary["kind"] == "batch":
         moved = frame_moved(summary["groups"])
-        pictures["moved"] = _picture(draw_moved(moved), "Share of positives in training and now, by group", moved)
+        pictures["moved"] = _picture(
+            draw_moved(moved), "Share of positives in training and now, by group", moved
+        )
         sizes = {g["group"]: g["rows"] for g in summary["groups"]}
-        largest = sorted(summary["histograms"], key=lambda entry: -sizes[entry["group"]])[:_MOST_PICTURES]
+        largest = sorted(
+            summary["histograms"], key=lambda entry: -sizes[entry["group"]]
+        )[:_MOST_PICTURES]
         for entry in largest:
             frame = frame_histogram(entry)
             title = f"Scores of {entry['group']} in the batch, and the best mixture of the training classes"
-            pictures["histograms"].append(_picture(draw_histogram(frame), title, frame, group=entry["group"]))
+            pictures["histograms"].append(
+                _picture(draw_histogram(frame), title, frame, group=entry["group"])
+            )
         pictures["more_histograms"] = len(summary["histograms"]) - len(largest)
     if summary["kind"] in ("batch", "audit"):
         rates = frame_rates(summary)
         for rate, name in _RATES.items():
             frame = rates[rates["rate"] == rate].drop(columns="rate")
-            pictures["rates"].append(_picture(draw_rates(frame), f"{name} by group", frame, name=name))
+            pictures["rates"].append(
+                _picture(draw_rates(frame), f"{name} by group", frame, name=name)
+            )
     if summary["kind"] == "monitor":
         for entry in summary["groups"]:
             frame = frame_over_time(entry)
             title = f"Share of positives of {entry['group']} over {len(frame)} batches"
-            pictures["over_time"].append(_picture(draw_over_time(frame), title, frame, group=entry["group"]))
+            pictures["over_time"].append(
+                _picture(draw_over_time(frame), title, frame, group=entry["group"])
+            )
     return pictures
 
 
@@ -185,7 +219,11 @@ def _batch_rows(summary: dict[str, Any]) -> dict[str, Any]:
     sentence = ""
     if worst is not None:
         high = "" if worst["pe_high"] is None else f" (up to {worst['pe_high']:.3f})"
-        plain = "" if unadapted is None else f"; the model as trained would have {unadapted:.3f}"
+        plain = (
+            ""
+            if unadapted is None
+            else f"; the model as trained would have {unadapted:.3f}"
+        )
         sentence = (
             f"Expected PE of the worst pair, {worst['group']} to {worst['other']}: {worst['pe']:.3f}{high}{plain}. "
             "PE says how far the ratio of two groups' predicted shares is from the ratio of their true shares."
@@ -198,7 +236,12 @@ def _batch_rows(summary: dict[str, Any]) -> dict[str, Any]:
             for t in tests
         ],
         "chosen_rows": [
-            [g["group"], f"{g['theta']:.3f}", f"{g['predicted_prevalence']:.3f}", f"{g['pd_bound']:.3f}"]
+            [
+                g["group"],
+                f"{g['theta']:.3f}",
+                f"{g['predicted_prevalence']:.3f}",
+                f"{g['pd_bound']:.3f}",
+            ]
             for g in summary["groups"]
         ],
         "expected_pe": sentence,
@@ -235,17 +278,27 @@ def _p(value: float | None) -> str:
 def _observed_rows(summary: dict[str, Any]) -> dict[str, Any]:
     """The fairness table, CAPE beside the model as trained, and the worst pairs."""
     observed = summary["observed"]
-    names = {"cape": "CAPE", "unadapted": "as trained"} if "unadapted" in observed else {"cape": "the predictions"}
+    names = (
+        {"cape": "CAPE", "unadapted": "as trained"}
+        if "unadapted" in observed
+        else {"cape": "the predictions"}
+    )
     groups: dict[str, dict[str, Any]] = {}
     for who in names:
         for finding in observed[who]["groups"]:
-            row = groups.setdefault(finding["group"], {"group": finding["group"], "rows": 0})
+            row = groups.setdefault(
+                finding["group"], {"group": finding["group"], "rows": 0}
+            )
             row.setdefault(who, {})[finding["metric"]] = finding
             row["rows"] = max(row["rows"], finding["rows"])
     for row in groups.values():
         row["classifiers"] = [(who, name, row[who]) for who, name in names.items()]
     level = f"{100 * summary['level']:g} %"
-    plain = "; as trained: the same model cut at 1/2, without CAPE" if "unadapted" in observed else ""
+    plain = (
+        "; as trained: the same model cut at 1/2, without CAPE"
+        if "unadapted" in observed
+        else ""
+    )
     return {
         "both": len(names) > 1,
         "observed_caption": f"Each rate with its {level} interval{plain}",
@@ -269,18 +322,33 @@ def _made(made: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("data", f"and {len(made['files']) - 12} more files"))
     if "training" in made:
         training, columns = made["training"], made["columns"]
-        rows.append(("trained on", f"{training['file']}, {training['rows']:,} rows, SHA-256 {training['sha256']}"))
         rows.append(
-            ("label", f"{columns['label']}: {columns['labels'][1]} is positive, {columns['labels'][0]} negative")
+            (
+                "trained on",
+                f"{training['file']}, {training['rows']:,} rows, SHA-256 {training['sha256']}",
+            )
+        )
+        rows.append(
+            (
+                "label",
+                f"{columns['label']}: {columns['labels'][1]} is positive, {columns['labels'][0]} negative",
+            )
         )
         rows.append(("groups", ", ".join(columns["groups"]) or "none"))
         rows.append(("features", ", ".join(columns["features"])))
-        settings = "; ".join(f"{name} {value}" for name, value in made["settings"].items())
+        settings = "; ".join(
+            f"{name} {value}" for name, value in made["settings"].items()
+        )
         rows.append(("learner", made["learner"]))
         rows.append(("parameters", settings))
         rows.append(("fingerprint", made["fingerprint"]))
     else:
         rows += [(name, str(value)) for name, value in made["columns"].items()]
-    rows.append(("versions", ", ".join(f"{name} {value}" for name, value in made["versions"].items())))
+    rows.append(
+        (
+            "versions",
+            ", ".join(f"{name} {value}" for name, value in made["versions"].items()),
+        )
+    )
     rows.append(("date", f"{made['date'].replace('T', ' ').replace('+00:00', '')} UTC"))
     return rows

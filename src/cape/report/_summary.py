@@ -13,23 +13,31 @@ from typing import Any
 import numpy as np
 
 import cape
-from cape._validation import Group, group_name
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
 from cape.adaptation import GroupAdaptation
 from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test
 from cape.evidence import GroupEvidence
 from cape.files import MonitoredBatch, Prediction, TableModel
-from cape.group import GroupModel
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import Audit, Confusion, audit_counts
 from cape.report._explorer import explorer_data, members_of, outcomes, worst_pe_of
 
-__all__ = ["audit_summary", "batch_summary", "explorer_summary", "how_made", "monitor_summary"]
+__all__ = [
+    "audit_summary",
+    "batch_summary",
+    "explorer_summary",
+    "how_made",
+    "monitor_summary",
+]
 
 _CELLS = 20
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")
 
 
-def batch_summary(model: TableModel, found: Prediction, file: str | Path, file_sha256: str) -> dict[str, Any]:
+def batch_summary(
+    model: TableModel, found: Prediction, file: str | Path, file_sha256: str
+) -> dict[str, Any]:
     """Everything there is to say of a predicted batch.
 
     Parameters
@@ -47,14 +55,24 @@ def batch_summary(model: TableModel, found: Prediction, file: str | Path, file_s
     """
     clf, adaptation = model.clf, found.adaptation
     assumption = prior_shift_test(clf, evidence=found.evidence).to_dict()
-    moved = {entry["group"]: entry for entry in prevalence_moved(clf, evidence=found.evidence).to_dict()["groups"]}
+    moved = {
+        entry["group"]: entry
+        for entry in prevalence_moved(clf, evidence=found.evidence).to_dict()["groups"]
+    }
     groups = [
-        {"group": group_name(group), **asdict(chosen), "moved": moved[group_name(group)]["moved"]}
-        | {"p_moved": moved[group_name(group)]["p_adjusted"], "sentence": _sentence(group, chosen)}
+        {
+            "group": group_name(group),
+            **asdict(chosen),
+            "moved": moved[group_name(group)]["moved"],
+        }
+        | {
+            "p_moved": moved[group_name(group)]["p_adjusted"],
+            "sentence": _sentence(group, chosen),
+        }
         for group, chosen in adaptation.groups.items()
     ]
     expected = expected_performance(clf, found.evidence, adaptation).to_dict()
-    models = {group: clf._model_of(group) for group in adaptation.groups}
+    models = {group: clf.model_of(group) for group in adaptation.groups}
     return {
         "kind": "batch",
         "title": Path(file).name,
@@ -64,17 +82,27 @@ def batch_summary(model: TableModel, found: Prediction, file: str | Path, file_s
         "assumption": assumption | {"verdict": _verdict(assumption)},
         "expected": expected | {"unadapted": _unadapted(models, adaptation.groups)},
         "histograms": [
-            {"group": group_name(group), **_histogram(models[group], part, adaptation.groups[group].estimate)}
+            {
+                "group": group_name(group),
+                **_histogram(models[group], part, adaptation.groups[group].estimate),
+            }
             for group, part in found.evidence.groups.items()
         ],
         "observed": _observed(found.cape, found.unadapted, adaptation.level),
-        "explorer": explorer_data(clf, {group: chosen.estimate for group, chosen in adaptation.groups.items()}),
+        "explorer": explorer_data(
+            clf, {group: chosen.estimate for group, chosen in adaptation.groups.items()}
+        ),
         "made": how_made(model, [(Path(file).name, found.rows, file_sha256)]),
     }
 
 
 def audit_summary(
-    counts: Mapping[Group, Confusion], *, level: float, file: str | Path, file_sha256: str, columns: dict[str, Any]
+    counts: Mapping[Group, Confusion],
+    *,
+    level: float,
+    file: str | Path,
+    file_sha256: str,
+    columns: dict[str, Any],
 ) -> dict[str, Any]:
     """The fairness table of predictions that somebody made, with intervals."""
     return {
@@ -83,21 +111,35 @@ def audit_summary(
         "rows": sum(c.rows for c in counts.values()),
         "level": level,
         "observed": {"cape": _audit(audit_counts(counts, level=level))},
-        "made": {"files": [{"file": Path(file).name, "sha256": file_sha256}], "columns": columns, **_versions()},
+        "made": {
+            "files": [{"file": Path(file).name, "sha256": file_sha256}],
+            "columns": columns,
+            **_versions(),
+        },
     }
 
 
 def monitor_summary(
-    model: TableModel, batches: Sequence[MonitoredBatch], files: list[tuple[str, int, str]], *, level: float
+    model: TableModel,
+    batches: Sequence[MonitoredBatch],
+    files: list[tuple[str, int, str]],
+    *,
+    level: float,
 ) -> dict[str, Any]:
     """Prevalences over time: a line a group, with what speaks against the assumption in each batch."""
     groups: dict[str, dict[str, Any]] = {}
     for place, batch in enumerate(batches, 1):
         for found in batch.groups:
-            entry = groups.setdefault(found["group"], {"group": found["group"], "batches": []})
+            entry = groups.setdefault(
+                found["group"], {"group": found["group"], "batches": []}
+            )
             entry["training"] = found["training"]
             entry["batches"].append({"batch": batch.name, "place": place, **found})
-    failed = [batch.name for batch in batches if any(found["assumption"] == "fails" for found in batch.groups)]
+    failed = [
+        batch.name
+        for batch in batches
+        if any(found["assumption"] == "fails" for found in batch.groups)
+    ]
     return {
         "kind": "monitor",
         "title": _count_of(batches),
@@ -105,7 +147,10 @@ def monitor_summary(
         "level": level,
         "verdict": _monitor_verdict(batches, failed),
         "groups": list(groups.values()),
-        "batches": [{"batch": batch.name, "rows": batch.rows, "expected_pe": batch.pe} for batch in batches],
+        "batches": [
+            {"batch": batch.name, "rows": batch.rows, "expected_pe": batch.pe}
+            for batch in batches
+        ],
         "failed": failed,
         "made": how_made(model, files),
     }
@@ -116,9 +161,17 @@ def _count_of(batches: Sequence[MonitoredBatch]) -> str:
     return first if len(batches) == 1 else f"{first} to {last}"
 
 
-def _monitor_verdict(batches: Sequence[MonitoredBatch], failed: list[str]) -> dict[str, str]:
-    moved = {found["group"] for batch in batches for found in batch.groups if found["moved"]}
-    where = f"{_and(sorted(moved))} moved in at least one batch." if moved else "No group has clearly moved."
+def _monitor_verdict(
+    batches: Sequence[MonitoredBatch], failed: list[str]
+) -> dict[str, str]:
+    moved = {
+        found["group"] for batch in batches for found in batch.groups if found["moved"]
+    }
+    where = (
+        f"{_and(sorted(moved))} moved in at least one batch."
+        if moved
+        else "No group has clearly moved."
+    )
     words = {found["assumption"] for batch in batches for found in batch.groups}
     if words == {"too few rows"}:
         return {
@@ -127,12 +180,20 @@ def _monitor_verdict(batches: Sequence[MonitoredBatch], failed: list[str]) -> di
             "text": "There are too few rows to tell if the assumption holds.",
         }
     if not words & {"holds", "fails"}:
-        return {"word": "unknown", "head": where, "text": "Whether the assumption holds cannot be told for this model."}
+        return {
+            "word": "unknown",
+            "head": where,
+            "text": "Whether the assumption holds cannot be told for this model.",
+        }
     many = f"{len(batches)} batch{'es' * (len(batches) > 1)}"
     if failed:
         text = f"The assumption fails in {len(failed)} of {many}: {_and(failed, 'batches')}."
         return {"word": "fails", "head": where, "text": text}
-    return {"word": "holds", "head": where, "text": f"Nothing speaks against the assumption in {many}."}
+    return {
+        "word": "holds",
+        "head": where,
+        "text": f"Nothing speaks against the assumption in {many}.",
+    }
 
 
 def explorer_summary(model: TableModel) -> dict[str, Any]:
@@ -148,7 +209,10 @@ def explorer_summary(model: TableModel) -> dict[str, Any]:
 def how_made(model: TableModel, files: list[tuple[str, int, str]]) -> dict[str, Any]:
     """Data, model, parameters, versions and date."""
     return {
-        "files": [{"file": name, "rows": rows, "sha256": sha256} for name, rows, sha256 in files],
+        "files": [
+            {"file": name, "rows": rows, "sha256": sha256}
+            for name, rows, sha256 in files
+        ],
         "training": model.details["data"],
         "learner": model.details["learner"],
         "settings": model.details["settings"],
@@ -178,7 +242,10 @@ def _verdict(test: dict[str, Any]) -> dict[str, str]:
     rejected = [entry["group"] for entry in test["groups"] if entry["rejected"]]
     untested = [entry["group"] for entry in test["groups"] if not entry["tested"]]
     if not test["sound"]:
-        return {"word": "unknown", "text": f"The test cannot be relied on for this model. {test['advice']}".strip()}
+        return {
+            "word": "unknown",
+            "text": f"The test cannot be relied on for this model. {test['advice']}".strip(),
+        }
     if rejected:
         return {
             "word": "fails",
@@ -201,18 +268,33 @@ def _and(names: list[str], of: str = "groups") -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _unadapted(models: Mapping[Group, GroupModel], chosen: Mapping[Group, GroupAdaptation]) -> dict[str, Any]:
+def _unadapted(
+    models: Mapping[Group, GroupModel], chosen: Mapping[Group, GroupAdaptation]
+) -> dict[str, Any]:
     """What the model as trained would do at the estimated prevalences."""
-    each = {g: outcomes(members_of(model)[1], chosen[g].estimate) for g, model in models.items()}
-    groups = [{"group": group_name(g), **{k: float(v) for k, v in found.items()}} for g, found in each.items()]
-    pe = worst_pe_of([chosen[g].estimate for g in each], [found["predicted"] for found in each.values()])
+    each = {
+        g: outcomes(members_of(model)[1], chosen[g].estimate)
+        for g, model in models.items()
+    }
+    groups = [
+        {"group": group_name(g), **{k: float(v) for k, v in found.items()}}
+        for g, found in each.items()
+    ]
+    pe = worst_pe_of(
+        [chosen[g].estimate for g in each],
+        [found["predicted"] for found in each.values()],
+    )
     return {"groups": groups, "pe": pe}
 
 
-def _histogram(model: GroupModel, part: GroupEvidence, estimate: float) -> dict[str, Any]:
+def _histogram(
+    model: GroupModel, part: GroupEvidence, estimate: float
+) -> dict[str, Any]:
     """Shares of scores in 20 cells: of the batch, and of the mixture of the training classes that fits it best."""
     edges = np.rint(np.arange(1, _CELLS) / _CELLS * ONE).astype(np.int64)
-    batch, positives, negatives = (_shares(h, edges) for h in (part.scores, model.positives, model.negatives))
+    batch, positives, negatives = (
+        _shares(h, edges) for h in (part.scores, model.positives, model.negatives)
+    )
     mixture = estimate * positives + (1 - estimate) * negatives
     return {"batch": batch.round(5).tolist(), "mixture": mixture.round(5).tolist()}
 
@@ -223,7 +305,9 @@ def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
 
 
 def _observed(
-    adapted: Mapping[Group, Confusion], unadapted: Mapping[Group, Confusion], level: float
+    adapted: Mapping[Group, Confusion],
+    unadapted: Mapping[Group, Confusion],
+    level: float,
 ) -> dict[str, Any] | None:
     if not adapted:
         return None
@@ -239,6 +323,8 @@ def _audit(found: Audit) -> dict[str, Any]:
     worst: dict[str, Any] = {}
     for pair in content["pairs"]:
         value = pair["value"]
-        if value is not None and (pair["metric"] not in worst or value > worst[pair["metric"]]["value"]):
+        if value is not None and (
+            pair["metric"] not in worst or value > worst[pair["metric"]]["value"]
+        ):
             worst[pair["metric"]] = pair
     return content | {"worst": worst}

@@ -1,0 +1,105 @@
+"""Threads that share work, and the one limit on those of BLAS."""
+
+import threading
+
+import numpy as np
+import pytest
+import sklearn
+from threadpoolctl import threadpool_info
+
+from cape._learners._threads import blas_in_one_thread, in_threads
+
+
+def blas_threads():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return {
+        found["filepath"]: found["num_threads"]
+        for found in threadpool_info()
+        if found["user_api"] == "blas"
+    }
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_order(threads):
+    assert list(in_threads(lambda i: i * i, range(20), threads)) == [
+        i * i for i in range(20)
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_comes_through(threads):
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(lambda i: 1 // i, [1, 0, 2], threads))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_have_the_callers_configuration_of_scikit_learn(threads):
+    with sklearn.config_context(transform_output="pandas"):
+        found = list(
+            in_threads(
+                lambda i: sklearn.get_config()["transform_output"], range(3), threads
+            )
+        )
+    assert found == ["pandas"] * 3
+
+
+def test_after_an_error_nothing_new_is_begun():
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        return 1 // i
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(work, range(100), 2))
+    assert len(begun) <= 3
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_items_are_taken_as_they_are_needed(threads):
+    taken, results = [], 0
+    for _ in in_threads(
+        lambda i: i, (taken.append(i) or i for i in range(50)), threads
+    ):
+        results += 1
+        assert len(taken) <= results + threads
+    assert results == 50
+
+
+def test_the_limit_is_lifted_when_the_last_one_leaves():
+    before = blas_threads()
+    with blas_in_one_thread():
+        assert set(blas_threads().values()) == {1}
+        with blas_in_one_thread():
+            pass
+        assert set(blas_threads().values()) == {1}
+    assert blas_threads() == before
+
+
+def test_the_limit_is_lifted_after_an_error():
+    before = blas_threads()
+    with pytest.raises(ValueError), blas_in_one_thread():
+        raise ValueError
+    assert blas_threads() == before
+
+
+def test_threads_that_overlap_leave_the_limit_as_they_found_it():
+    before = blas_threads()
+    inside, go = threading.Event(), threading.Event()
+
+    def first():
+        with blas_in_one_thread():
+            inside.set()
+            go.wait()
+
+    def second():
+        inside.wait()
+        with blas_in_one_thread():
+            go.set()
+            worker.join()  # the first leaves before the second
+            assert set(blas_threads().values()) == {1}
+
+    worker = threading.Thread(target=first)
+    worker.start()
+    second()
+    assert blas_threads() == before

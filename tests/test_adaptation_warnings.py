@@ -1,0 +1,115 @@
+"""When an adaptation is to be doubted, adapt says so once, in words; and only then."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from cape import CapeClassifier
+from cape._shift_test import holm
+from cape.adaptation import AdaptationWarning
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_between_the_p_value_and_bonferroni(p_values):
+    adjusted = np.array(holm(p_values))
+    p = np.array(p_values)
+    assert (adjusted >= p).all() and (
+        adjusted <= np.minimum(p * len(p), 1) + 1e-12
+    ).all()
+    assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+
+
+def test_holm_against_a_worked_example():
+    np.testing.assert_allclose(
+        holm([0.01, 0.02, 0.03, 0.005]), [0.03, 0.04, 0.04, 0.02]
+    )
+    assert holm([]) == []
+
+
+def shifted(batch, by):
+    return batch.X + np.array([by, 0])
+
+
+@pytest.mark.parametrize("scores", ["refit", "folds"])
+def test_adapt_warns_once_when_more_than_the_prevalence_moved(fitted, batch, scores):
+    clf = fitted(scores=scores, pool="threshold")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf.adapt(shifted(batch, 25), sensitive_features=batch.z)
+    (warning,) = caught
+    assert warning.category is AdaptationWarning
+    assert "more than the prevalence has moved in '0' (" in str(warning.message)
+    assert "'1' (" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batch):
+    clf = fitted(pool="threshold")
+    clf.adapt(batch.X, sensitive_features=batch.z)
+    clf.predict(
+        shifted(batch, 25), sensitive_features=batch.z
+    )  # warnings are errors here
+
+
+def test_a_test_that_is_not_sound_does_not_warn(train, batch):
+    clf = CapeClassifier(
+        HistGradientBoostingClassifier(max_iter=5),
+        pool="threshold",
+        cv=2,
+        random_state=0,
+    )
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    clf.adapt(shifted(batch, 25), sensitive_features=batch.z)
+
+
+def test_a_batch_that_says_too_little_is_named(fitted, batch):
+    rows = [0, 1, 2]
+    with pytest.warns(AdaptationWarning, match=r"too little of .*wider than 0\.5"):
+        fitted(pool="threshold").adapt(batch.X[rows], sensitive_features=batch.z[rows])
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings", "follows"),
+    [
+        (LogisticRegression(), {}, True),
+        (make_pipeline(StandardScaler(), LogisticRegression()), {}, True),
+        (SGDClassifier(loss="log_loss"), {}, True),
+        (
+            make_pipeline(PolynomialFeatures(8), LogisticRegression(max_iter=5000)),
+            {},
+            False,
+        ),  # 45 coefficients
+        (HistGradientBoostingClassifier(max_iter=3), {}, False),
+        (HistGradientBoostingClassifier(max_iter=3), {"scores": "folds"}, True),
+    ],
+    ids=[
+        "linear",
+        "pipeline",
+        "sgd",
+        "many coefficients",
+        "boosting",
+        "boosting, folds",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_when_the_test_is_sound(train, learner, settings, follows):
+    clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0, **settings)
+    clf.fit(train.X / 20, train.y, sensitive_features=train.z)
+    assert {model.follows for model in clf.models_.values()} == {follows}
+
+
+def test_a_hold_out_is_sound(train):
+    learner = HistGradientBoostingClassifier(max_iter=3).fit(
+        train.X[:300], train.y[:300]
+    )
+    clf = CapeClassifier(learner, pool="threshold", cv="prefit").fit(
+        train.X[300:], train.y[300:]
+    )
+    assert clf.models_["everyone"].follows

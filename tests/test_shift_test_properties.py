@@ -1,0 +1,168 @@
+"""The test of the assumption: exact cases, scipy's chi-square, and what it must not depend on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2, chisquare
+
+from cape._shift_test import fit_mixture, pairs_together
+from cape.histogram import ScoreHistogram, round_scores
+
+EDGES = round_scores([0.25, 0.5, 0.75])
+MIDDLES = round_scores([0.1, 0.3, 0.6, 0.9])
+
+
+def of(counts, unit=1):
+    counts = np.asarray(counts, dtype=np.int64)
+    return ScoreHistogram(EDGES, counts, counts * MIDDLES, unit)
+
+
+def sure(counts):
+    """Training with the same shares and no noise to speak of."""
+    return of(np.asarray(counts) * 10**9)
+
+
+cells = st.lists(st.integers(4, 60), min_size=4, max_size=4)
+
+
+@given(cells, cells, cells)
+def test_swapping_the_classes_turns_the_prevalence_round_and_nothing_else(
+    positives, negatives, batch
+):
+    positives, negatives, batch = (
+        of(np.array(counts) + 8) for counts in (positives, negatives, batch)
+    )
+    one, other = (
+        fit_mixture(positives, negatives, batch),
+        fit_mixture(negatives, positives, batch),
+    )
+    assert other.df == one.df
+    if one.df:
+        # Each stops within 1e-4 of its fixed point.
+        assert one.prevalence + other.prevalence == pytest.approx(1, abs=1e-3)
+        assert other.statistic == pytest.approx(one.statistic, rel=1e-2, abs=1e-2)
+
+
+@given(cells, cells, cells)
+def test_the_p_value_is_scipys_chi_square(positives, negatives, batch):
+    fit = fit_mixture(
+        *(of(np.array(counts) + 8) for counts in (positives, negatives, batch))
+    )
+    expected = chi2.sf(fit.statistic, fit.df) if fit.df else 1
+    assert fit.p_value == pytest.approx(expected, abs=1e-12)
+    assert 0 <= fit.effect <= 1
+    assert fit.effect == 0 or fit.statistic > fit.df
+
+
+@given(st.lists(st.integers(0, 40), min_size=3, max_size=3).map(sorted), st.booleans())
+def test_beyond_either_end_it_is_pearsons_chi_square_against_that_class(few, swap):
+    """Training without noise, and a batch more extreme than one class: the other's share is held at 0."""
+    extreme, other = [1, 2, 3, 4], [4, 3, 2, 1]
+    batch = np.array([*few, 400])
+    fit = fit_mixture(
+        *(sure(shares) for shares in ((other, extreme) if swap else (extreme, other))),
+        of(batch),
+    )
+    theirs = chisquare(batch, batch.sum() * np.array(extreme) / 10)
+    assert (fit.prevalence, fit.df) == (float(not swap), 3)
+    assert fit.statistic == pytest.approx(theirs.statistic, rel=1e-5)
+    assert fit.p_value == pytest.approx(theirs.pvalue, rel=1e-4, abs=1e-12)
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_an_exact_mixture_fits_without_rest(tenths):
+    p, n = np.array([1, 2, 3, 4]), np.array([4, 3, 2, 1])
+    fit = fit_mixture(sure(p), sure(n), of(10 * (tenths * p + (10 - tenths) * n)))
+    assert fit.prevalence == pytest.approx(tenths / 10, abs=1e-6)
+    assert (fit.statistic, fit.effect, fit.df) == (pytest.approx(0, abs=1e-6), 0, 2)
+    assert fit.p_value == pytest.approx(1)
+
+
+def test_the_least_square_is_found_over_all_prevalences():
+    """A scan over rho of the weighted square, whose weights are those at rho itself.
+
+    The fit holds the weights fixed within a step, so that its square may exceed the scan's least, but by little.
+    """
+    p, n, b = (
+        np.array([30, 60, 90, 120]),
+        np.array([150, 60, 60, 30]),
+        np.array([60, 20, 60, 60]),
+    )
+    fit = fit_mixture(of(p), of(n), of(b))
+    smooth = lambda counts: (counts + 0.5) / (counts.sum() + 2)  # noqa: E731
+    ps, ns, bs = smooth(p), smooth(n), b / b.sum()
+
+    def square(rho):
+        s = lambda share: np.diag(share) - np.outer(share, share)  # noqa: E731
+        cov = (rho / 200 + rho**2 / 300) * s(ps) + (
+            (1 - rho) / 200 + (1 - rho) ** 2 / 300
+        ) * s(ns)
+        rest = (bs - rho * ps - (1 - rho) * ns)[:-1]
+        return rest @ np.linalg.solve(cov[:-1, :-1], rest)
+
+    grid = np.linspace(0, 1, 2001)
+    squares = np.array([square(rho) for rho in grid])
+    assert fit.statistic == pytest.approx(square(fit.prevalence), rel=1e-3)
+    assert squares.min() - 1e-9 <= fit.statistic <= 1.05 * squares.min()
+    assert fit.prevalence == pytest.approx(grid[squares.argmin()], abs=0.05)
+
+
+@given(st.integers(1, 30))
+def test_more_of_what_no_mixture_has_is_a_greater_effect(step):
+    p, n = np.array([10, 20, 30, 40]), np.array([40, 30, 20, 10])
+    mixed, strange = 20 * (p + n), np.array([0, 2000, 0, 0])
+    shares = [step / 100, (step + 10) / 100]
+    fits = [
+        fit_mixture(sure(p), sure(n), of((1 - share) * mixed + share * 2 * strange))
+        for share in shares
+    ]
+    assert fits[0].effect < fits[1].effect <= shares[1]
+    assert fits[0].statistic < fits[1].statistic
+
+
+@given(cells, st.integers(2, 9))
+def test_more_rows_of_the_same_shares_speak_louder_by_as_much(batch, factor):
+    """Without training noise the square grows as the rows do, while the prevalence stays."""
+    p, n = sure([1, 2, 3, 4]), sure([4, 3, 2, 1])
+    few, many = (fit_mixture(p, n, of(k * 8 * np.array(batch))) for k in (1, factor))
+    assert many.prevalence == pytest.approx(few.prevalence, abs=1e-3)
+    assert many.statistic == pytest.approx(factor * few.statistic, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("n_models", [2, 5])
+def test_models_that_always_agree_are_one_model(n_models):
+    random = np.random.default_rng(n_models)
+    p, n = of([40, 60, 80, 120]), of([150, 60, 60, 30])
+    scores = MIDDLES[random.integers(0, 4, 100)]
+    again = np.repeat(scores[None], n_models, axis=0)
+    one = fit_mixture(p, n, ScoreHistogram.of(scores, EDGES))
+    several = ScoreHistogram.of(again, EDGES, unit=n_models)
+    together = fit_mixture(p, n, several, pairs_together(again, p, n))
+    assert (together.statistic, together.p_value) == pytest.approx(
+        (one.statistic, one.p_value), rel=1e-9
+    )
+    spread = np.stack(
+        [np.roll(scores, k) for k in range(n_models)]
+    )  # the same counts, by models that disagree
+    apart = fit_mixture(
+        p,
+        n,
+        ScoreHistogram.of(spread, EDGES, unit=n_models),
+        pairs_together(spread, p, n),
+    )
+    assert apart.p_value < one.p_value
+
+
+@pytest.mark.parametrize("rows", [0, 1, 31])
+def test_too_few_rows_of_any_of_the_three_are_not_tested(rows):
+    enough, few = (
+        of([20, 20, 20, 20]),
+        ScoreHistogram.of(np.resize(MIDDLES, rows), EDGES),
+    )
+    cases = [(few, enough, enough), (enough, few, enough), (enough, enough, few)]
+    for case in cases if rows else cases[2:]:
+        fit = fit_mixture(*case)
+        assert (fit.df, fit.p_value, fit.effect, fit.statistic) == (0, 1.0, 0.0, 0.0)
+        assert np.isnan(fit.prevalence)
+    assert fit_mixture(enough, of([10, 20, 20, 30]), of([8, 8, 8, 8])).df > 0
