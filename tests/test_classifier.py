@@ -131,7 +131,7 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
 
 
 @pytest.mark.filterwarnings(
-    "ignore:the batch says too little:cape._shift_test.AdaptationWarning"
+    "ignore:the batch says too little:cape.adaptation.AdaptationWarning"
 )
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool

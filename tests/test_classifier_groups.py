@@ -143,7 +143,7 @@ def test_a_group_absent_from_a_batch_is_absent_from_the_adaptation(fitted, batch
 
 
 @pytest.mark.filterwarnings(
-    "ignore:the batch says too little:cape._shift_test.AdaptationWarning"
+    "ignore:the batch says too little:cape.adaptation.AdaptationWarning"
 )
 def test_a_group_of_one_row_in_a_batch(fitted, batch):
     clf = fitted()

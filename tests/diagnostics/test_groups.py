@@ -57,7 +57,7 @@ def all_found(clf, evidence, adaptation):
     )
 
 
-@pytest.mark.filterwarnings("ignore::cape._shift_test.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
 def test_order_of_rows_and_cuts_into_parts_do_not_matter(case):
     clf, _, new, evidence = case
     order = np.random.default_rng(0).permutation(len(new))
