@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
-from cape._learners._scoring import GroupRows, takes_repetitions
-from cape._learners._threads import blas_in_one_thread
+from cape._learners import GroupRows, takes_repetitions
+from cape._learners import blas_in_one_thread
 from cape.pool import fit_member
 
 FEATURES = 20

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners._scoring import RowsOf
+from cape._learners import RowsOf
 from cape._prediction import batch_of, look, look_closely
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ScoreHistogram, round_scores

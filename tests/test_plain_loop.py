@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier, training
-from cape._learners._scoring import GroupRows
+from cape._learners import GroupRows
 from cape.datasets import make_synthetic
 from cape.histogram import round_scores
 from cape.pool import fit_member

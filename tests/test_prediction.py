@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
 from cape import _prediction as deciding
-from cape._learners._scoring import RowsOf, Scratch
+from cape._learners import RowsOf, Scratch
 
 FEATURES = list("abcd")
 

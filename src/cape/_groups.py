@@ -19,7 +19,9 @@ __all__ = [
     "Groups",
     "check_groups",
     "everyone",
+    "group_from_json",
     "group_name",
+    "group_to_json",
     "sorted_groups",
     "split_columns",
     "split_groups",
@@ -227,3 +229,19 @@ def _sorted_positions(keys: list[Group]) -> list[int]:
         return sorted(
             range(len(keys)), key=lambda i: (type(keys[i]).__name__, str(keys[i]))
         )
+
+
+def group_to_json(group: Group) -> Any:
+    """Return a group as JSON can hold it: a combination becomes a list."""
+    values = group if isinstance(group, tuple) else (group,)
+    for value in values:
+        if not isinstance(value, (str, int, float, bool)):
+            raise TypeError(
+                f"a group must be text or a number to be saved as JSON, got {value!r}."
+            )
+    return list(values) if isinstance(group, tuple) else group
+
+
+def group_from_json(group: Any) -> Group:
+    """Read the group that `group_to_json` returned."""
+    return tuple(group) if isinstance(group, list) else group

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
 
 from cape._groups import Group
-from cape.evidence import Evidence
 from cape.histogram import ONE, ScoreHistogram
-
-if TYPE_CHECKING:
-    from cape._group_model import GroupModel
 
 __all__ = [
     "CheckedGroup",
     "MixtureFit",
-    "check_assumption",
+    "check_prior_shift",
     "fit_mixture",
     "holm",
-    "pairs_together",
+    "count_agreements",
 ]
 
 _CELLS = (4, 8, 16)  # nested: how finely a batch is looked at depends on its rows
@@ -58,7 +54,7 @@ def fit_mixture(
     positives: ScoreHistogram,
     negatives: ScoreHistogram,
     batch: ScoreHistogram,
-    together: np.ndarray | None = None,
+    agreements: np.ndarray | None = None,
 ) -> MixtureFit:
     """Fit rho P + (1 - rho) N to a batch by generalised least squares, and test the fit.
 
@@ -75,8 +71,8 @@ def fit_mixture(
     positives, negatives : ScoreHistogram
         Out-of-fold scores of the two classes in training.
     batch : ScoreHistogram
-    together : ndarray of int64, default=None
-        Of a batch with several scores a row, how often two of them fell together; see `pairs_together`.
+    agreements : ndarray of int64, default=None
+        Of a batch with several scores a row, how often two of them fell agreements; see `count_agreements`.
 
     Examples
     --------
@@ -100,7 +96,7 @@ def fit_mixture(
     b = batch.merged(cuts) / batch.counts.sum()
     p, n = _smoothed(positives.merged(cuts)), _smoothed(negatives.merged(cuts))
     rows = batch.size / (
-        1.0 if together is None else _design_effect(b, together[fineness], batch)
+        1.0 if agreements is None else _design_effect(b, agreements[fineness], batch)
     )
     d, r = (p - n)[:-1], (b - n)[:-1]
     rho = free = 0.5
@@ -121,7 +117,7 @@ def fit_mixture(
     return MixtureFit(rho, statistic, df, float(chdtrc(df, statistic)), effect)
 
 
-def pairs_together(
+def count_agreements(
     scores: np.ndarray, positives: ScoreHistogram, negatives: ScoreHistogram
 ) -> np.ndarray:
     """How often two scores of a row, by two models or twice by one, lie in one cell of the test; it adds up over rows.
@@ -138,7 +134,7 @@ def pairs_together(
     Returns
     -------
     ndarray of int64 of shape (3,)
-        From n_models (no two together) to n_models^2 (all together) a row, for 4, 8 and 16 cells.
+        From n_models (no two agreements) to n_models^2 (all agreements) a row, for 4, 8 and 16 cells.
 
     Examples
     --------
@@ -146,7 +142,7 @@ def pairs_together(
     >>> low, high = round_scores([0.1, 0.2, 0.3]), round_scores([0.7, 0.8, 0.9])
     >>> edges = edges_for(high, low)
     >>> classes = ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
-    >>> pairs_together(round_scores([[0.1, 0.1], [0.1, 0.9]]), *classes).tolist()
+    >>> count_agreements(round_scores([[0.1, 0.1], [0.1, 0.9]]), *classes).tolist()
     [6, 6, 6]
     """
     nested = _nested_cuts(positives, negatives)
@@ -164,10 +160,10 @@ def pairs_together(
     return np.array(found, dtype=np.int64)
 
 
-def _design_effect(b: np.ndarray, together: int, batch: ScoreHistogram) -> float:
+def _design_effect(b: np.ndarray, agreements: int, batch: ScoreHistogram) -> float:
     """Variance of a row's share in the cells, over that of a row with one score: total over cells, as survey design."""
     one_score = 1 - b @ b
-    within = together / (batch.size * batch.unit**2) - b @ b
+    within = agreements / (batch.size * batch.unit**2) - b @ b
     return (
         float(min(max(within / one_score, 1 / batch.unit), 1.0))
         if one_score > 0
@@ -213,8 +209,8 @@ class CheckedGroup(NamedTuple):
     p_adjusted: float
 
 
-def check_assumption(
-    models: Mapping[Group, GroupModel], evidence: Evidence
+def check_prior_shift(
+    models: Mapping[Group, Any], evidence: Mapping[Group, Any]
 ) -> dict[Group, CheckedGroup]:
     """Test each group of the evidence that has a model in ``models``; p-values are adjusted by Holm's method."""
     fits = {
@@ -222,9 +218,9 @@ def check_assumption(
             models[group].positives,
             models[group].negatives,
             found.scores,
-            found.together,
+            found.agreements,
         )
-        for group, found in evidence.groups.items()
+        for group, found in evidence.items()
         if group in models
     }
     adjusted = holm([fit.p_value for fit in fits.values()])

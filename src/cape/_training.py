@@ -1,4 +1,4 @@
-"""The training phase of Algorithm 1: for each group out-of-fold scores, a quantifier and a pool."""
+"""The training phase of Algorithm 1: out-of-fold scores, a quantifier and a pool."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import islice
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,15 +18,14 @@ from sklearn.pipeline import Pipeline
 
 from cape._group_model import GroupModel
 from cape._groups import EVERYONE, Group, Groups, group_name
-from cape._learners._scoring import (
-    GroupRows,
-    Scorer,
-    fresh,
-    is_steady,
+from cape._learners import (
+    TrainingRows,
+    blas_in_one_thread,
+    follows_its_folds,
     score_rows,
+    seeded_clone,
     takes_repetitions,
 )
-from cape._learners._threads import blas_in_one_thread
 from cape._progress import progress
 from cape._validation import (
     all_if_none,
@@ -36,298 +35,585 @@ from cape._validation import (
     take_rows,
 )
 from cape.histogram import ScoreHistogram, edges_for
-from cape.pool import ResampledPool, ThresholdPool, fit_member
-from cape.quantify import make_quantifier
+from cape.pool import Pool, ResampledPool, ThresholdPool, TrainedMember, fit_member
+from cape.quantify import Quantifier, make_quantifier
 
-__all__ = ["Training", "check_prefit"]
-
+__all__ = [
+    "Recipe",
+    "TrainingData",
+    "check_prefit",
+    "find_small_groups",
+    "train_groups",
+]
 
 _MANY_ROWS = 20_000
-"""Of a group: from here on threads train logistic regressions faster than processes do."""
+"""Rows of a group from which on threads train logistic regressions faster than
+processes do."""
+
+_MOST_NAMES = 10
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Labelled rows of all groups.
+
+    Parameters
+    ----------
+    X : table of n_rows rows
+    y : ndarray of shape (n_rows,)
+    classes : ndarray of shape (2,)
+        The labels; the second is the positive one.
+    weights : ndarray of shape (n_rows,) or None
+    """
+
+    X: Any
+    y: np.ndarray
+    classes: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    def positive(self) -> Any:
+        """The positive label."""
+        return self.classes[1]
+
+    def labels(self, rows: np.ndarray | None) -> np.ndarray:
+        """Return the labels of the rows of a group; None means all rows."""
+        return self.y[all_if_none(rows)]
+
+    def weights_of(self, rows: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of the rows of a group, if there are any."""
+        if self.weights is None:
+            return None
+        return self.weights[all_if_none(rows)]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How each group is trained.
+
+    Parameters
+    ----------
+    estimator : estimator with ``fit`` and ``predict_proba``
+        The learner, C-ALG in the paper.
+    quantifier : str or quantifier
+        Q-ALG in the paper.
+    resampled : bool
+        Whether members are trained on resamples; else they are thresholds.
+    thetas : ndarray
+        The grid Theta of a resampled pool.
+    cv : int, splitter, iterable of splits or "prefit"
+    pool_fold_scores : bool
+        Whether the fold models score a batch; else a model refitted on all rows does.
+    transform_once : bool
+        Whether the transformers of a pipeline are fitted once a group.
+    """
+
+    estimator: Any
+    quantifier: Any
+    resampled: bool
+    thetas: np.ndarray
+    cv: Any
+    pool_fold_scores: bool
+    transform_once: bool
+
+    @property
+    def prefit(self) -> bool:
+        """Whether the estimator is fitted already."""
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
+    @property
+    def fits_transformers_once(self) -> bool:
+        """Whether there are transformers to fit once a group."""
+        is_pipeline = isinstance(self.estimator, Pipeline)
+        if not is_pipeline or self.prefit or not self.transform_once:
+            return False
+        return len(self.estimator.steps) > 1
+
+    @property
+    def learner(self) -> Any:
+        """What is trained many times: the estimator, or the last step of a pipeline."""
+        if self.fits_transformers_once:
+            return self.estimator.steps[-1][1]
+        return self.estimator
+
+    @property
+    def needs_refit(self) -> bool:
+        """Whether somebody needs a model that was trained on all rows of a group."""
+        return not self.resampled or not self.pool_fold_scores
+
+
+def find_small_groups(
+    data: TrainingData,
+    groups: Groups,
+    *,
+    min_group_size: int,
+    folds_needed: bool,
+    may_pool: bool,
+) -> set[Group]:
+    """Find the groups that are too small for a pool of their own.
+
+    Parameters
+    ----------
+    data : TrainingData
+    groups : Groups
+    min_group_size : int
+    folds_needed : bool
+        Whether every class needs two rows, for two folds.
+    may_pool : bool
+        Whether small groups may use the model of all groups together. If not, or if
+        even that model would be too small, they are an error.
+
+    Returns
+    -------
+    set of Group
+    """
+
+    def reason(rows: np.ndarray | None) -> str:
+        return _why_too_small(data, rows, min_group_size, folds_needed)
+
+    reasons = {}
+    for group, rows in groups.rows():
+        why = reason(rows)
+        if why:
+            reasons[group] = why
+    if reasons and (not may_pool or reason(None)):
+        listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
+        if len(listed) > _MOST_NAMES:
+            listed[_MOST_NAMES:] = [f"and {len(listed) - _MOST_NAMES} more"]
+        raise ValueError(
+            f"every group must have at least min_group_size={min_group_size} rows and "
+            f"enough of each class, got: {'; '.join(listed)}. Lower min_group_size, "
+            "merge groups, or use small_groups='pooled'."
+        )
+    return set(reasons)
+
+
+def _why_too_small(
+    data: TrainingData,
+    rows: np.ndarray | None,
+    min_group_size: int,
+    folds_needed: bool,
+) -> str:
+    """Say why a group cannot have a pool of its own; empty if it can."""
+    labels = data.labels(rows)
+    weights = data.weights_of(rows)
+    if weights is not None:
+        # PP-SAMPLING never draws a row of weight 0.
+        labels = labels[weights > 0]
+    n_rows = len(labels)
+    n_positive = int((labels == data.positive).sum())
+    smaller_class = min(n_positive, n_rows - n_positive)
+    if n_rows < min_group_size:
+        return f"{n_rows} rows"
+    if smaller_class == 0:
+        return f"{n_rows} rows of one class only"
+    if smaller_class == 1 and folds_needed:
+        return f"{n_rows} rows with 1 of the smaller class, too few for 2 folds"
+    return ""
+
+
+class _Seeds(NamedTuple):
+    """Seeds of one group, for all that is random in its training."""
+
+    splits: int
+    folds: int
+    refit: int
+    members: list[int]
 
 
 @dataclass(frozen=True)
 class _GroupPlan:
-    """What has to be trained for one group: folds, with a refit after them if one is wanted; then members."""
-
-    transformer: Any
-    table: GroupRows
-    y: np.ndarray
-    weights: np.ndarray | None
-    tests: list[np.ndarray]
-    first: list[Any]
-    has_refit: bool
-    member_seeds: list[int]
-
-
-@dataclass(frozen=True)
-class Training:
-    """Trains groups; the trainings of all of them are one list of jobs for joblib.
+    """What has to be trained for one group.
 
     Parameters
     ----------
-    settings : CapeClassifier
-        Its parameters are read.
-    estimator : the learner
-    thetas : ndarray
-        The grid Theta.
-    classes : ndarray of shape (2,)
-    X, y, weights
-        All rows.
+    group : Group
+    y, weights : ndarray
+        Of the group's rows.
+    rows : TrainingRows
+        As learners see them.
+    transformer : fitted transformer or None
+    tested : list of ndarray
+        Rows whose scores each fold gives, as positions within the group.
+    fold_jobs : list of joblib jobs
+        Each returns a `_Fold`.
+    refit_job : joblib job or None
+        Trains on all rows.
+    member_seeds : list of int
+        One for each member to be trained.
     """
 
-    settings: Any
-    estimator: Any
-    thetas: np.ndarray
-    classes: np.ndarray
-    X: Any
+    group: Group
     y: np.ndarray
     weights: np.ndarray | None
-
-    @cached_property
-    def learner(self) -> Any:
-        """What is trained again and again: the estimator, or its last step if those before are fitted once."""
-        return self.estimator.steps[-1][1] if self._transforms_once else self.estimator
+    rows: TrainingRows
+    transformer: Any
+    tested: list[np.ndarray]
+    fold_jobs: list[Any]
+    refit_job: Any
+    member_seeds: list[int]
 
     @property
-    def _transforms_once(self) -> bool:
-        pipeline = (
-            isinstance(self.estimator, Pipeline) and len(self.estimator.steps) > 1
-        )
-        return (
-            pipeline
-            and self.settings.preprocessing == "once"
-            and self.settings.cv != "prefit"
-        )
+    def first_jobs(self) -> list[Any]:
+        """The trainings that wait for no other: folds, then the refit."""
+        if self.refit_job is None:
+            return self.fold_jobs
+        return [*self.fold_jobs, self.refit_job]
 
-    def why_too_small(self, rows: np.ndarray | None) -> str:
-        """Why a group cannot have a pool of its own; empty if it can."""
-        labels = self.y[all_if_none(rows)]
-        if self.weights is not None:
-            labels = labels[self.weights[all_if_none(rows)] > 0]
-        n, n_positive = len(labels), int((labels == self.classes[1]).sum())
-        smaller = min(n_positive, n - n_positive)
-        if n < self.settings.min_group_size:
-            return f"{n} rows"
-        if smaller == 0:
-            return f"{n} rows of one class only"
-        if smaller == 1 and self.settings.cv != "prefit":
-            return f"{n} rows with 1 of the smaller class, too few for 2 folds"
-        return ""
 
-    def small_groups(self, groups: Groups) -> set[Group]:
-        """Groups too small for a pool of their own; an error unless they may use the pooled one."""
-        reasons = {
-            group: reason
-            for group, rows in groups.rows()
-            if (reason := self.why_too_small(rows))
-        }
-        if reasons and (
-            self.settings.small_groups == "error" or self.why_too_small(None)
-        ):
-            listed = "; ".join(
-                f"{group_name(group)!r} has {reason}"
-                for group, reason in [*reasons.items()][:10]
+class _Fold(NamedTuple):
+    """Out-of-fold scores of one fold, and its model if it will score batches."""
+
+    model: Any
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class _TrainedGroup:
+    """The results of a group's jobs."""
+
+    plan: _GroupPlan
+    folds: list[_Fold]
+    refitted: Any
+    members: list[TrainedMember]
+
+
+def train_groups(
+    data: TrainingData,
+    recipe: Recipe,
+    groups: list[tuple[Group, np.ndarray | None]],
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> list[GroupModel]:
+    """Train the model of each group.
+
+    The trainings of all groups are one list of jobs, so that no core waits for a group.
+
+    Parameters
+    ----------
+    data : TrainingData
+    recipe : Recipe
+    groups : list of tuples of group and rows
+        Rows as an array of row numbers; None means all rows.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    list of GroupModel
+    """
+    cv = check_cv(recipe.cv, len(data.y))
+    random = check_random_state(random_state)
+    seeds = random.randint(
+        np.iinfo(np.int32).max, size=(len(groups), 3 + len(recipe.thetas))
+    )
+    plans = []
+    for (group, rows), of_group in zip(groups, seeds.tolist(), strict=True):
+        group_seeds = _Seeds(*of_group[:3], members=of_group[3:])
+        plans.append(_plan_group(data, recipe, group, rows, cv, group_seeds))
+    trained = _run_jobs(data, recipe, plans, n_jobs, verbose)
+    return [_assemble(data, recipe, results) for results in trained]
+
+
+def _run_jobs(
+    data: TrainingData,
+    recipe: Recipe,
+    plans: list[_GroupPlan],
+    n_jobs: int | None,
+    verbose: bool,
+) -> list[_TrainedGroup]:
+    """Train folds and refits of all groups, then all members."""
+    total = sum(len(plan.first_jobs) + len(plan.member_seeds) for plan in plans)
+    # Logistic regression on many rows trains in long calls without Python's lock, and
+    # threads share X as it is. BLAS would have vectors too short for its own threads,
+    # which would only wait, and burn a core meanwhile.
+    linear = takes_repetitions(recipe.learner)
+    many_rows = len(data.y) >= _MANY_ROWS * len(plans)
+    prefer = "threads" if linear and many_rows else None
+    parallel = Parallel(n_jobs, return_as="generator", prefer=prefer)
+
+    def run() -> Iterator[Any]:
+        first_results = []
+        first_jobs = [job for plan in plans for job in plan.first_jobs]
+        for result in parallel(first_jobs):
+            first_results.append(result)
+            yield result
+        yield from parallel(_member_jobs(data, recipe, plans, first_results))
+
+    with blas_in_one_thread() if linear else nullcontext():
+        results = progress(run(), total, title="training", shown=verbose)
+        first = [_take_first(plan, results) for plan in plans]
+        trained = []
+        for plan, (folds, refitted) in zip(plans, first, strict=True):
+            members = list(islice(results, len(plan.member_seeds)))
+            trained.append(_TrainedGroup(plan, folds, refitted, members))
+        # joblib closes its workers when its generator ends.
+        next(results, None)
+    return trained
+
+
+def _take_first(
+    plan: _GroupPlan, results: Iterator[Any]
+) -> tuple[list[_Fold], Any | None]:
+    """Take the results of a group's folds, and of its refit if it has one."""
+    folds = list(islice(results, len(plan.fold_jobs)))
+    refitted = None if plan.refit_job is None else next(results)
+    return folds, refitted
+
+
+def _member_jobs(
+    data: TrainingData,
+    recipe: Recipe,
+    plans: list[_GroupPlan],
+    first_results: list[Any],
+) -> list[Any]:
+    """List the trainings of members, each starting near the refit of its group."""
+    jobs = []
+    results = iter(first_results)
+    for plan in plans:
+        _, refitted = _take_first(plan, results)
+        for theta, seed in zip(recipe.thetas, plan.member_seeds, strict=False):
+            job = delayed(fit_member)(
+                recipe.learner,
+                plan.rows,
+                plan.y,
+                data.positive,
+                theta,
+                weights=plan.weights,
+                seed=seed,
+                near=refitted,
             )
-            listed += f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""
+            jobs.append(job)
+    return jobs
+
+
+def _plan_group(
+    data: TrainingData,
+    recipe: Recipe,
+    group: Group,
+    index: np.ndarray | None,
+    cv: Any,
+    seeds: _Seeds,
+) -> _GroupPlan:
+    """List what has to be trained for one group."""
+    y = data.labels(index)
+    weights = data.weights_of(index)
+    if recipe.prefit:
+        rows = TrainingRows(data.X, index)
+        job = delayed(_score_prefit)(recipe.estimator, rows, data.positive)
+        everything = np.arange(len(y))
+        return _GroupPlan(group, y, weights, rows, None, [everything], [job], None, [])
+    transformer, rows = _prepare(data, recipe, index, y, seeds.splits)
+    splits = _split_group(data, index, y, cv, seeds.splits)
+    fold_jobs = []
+    for train, test in splits:
+        job = delayed(_fit_fold)(
+            recipe.learner,
+            rows,
+            y,
+            weights,
+            train,
+            test,
+            positive=data.positive,
+            seed=seeds.folds,
+            keep_model=recipe.pool_fold_scores,
+        )
+        fold_jobs.append(job)
+    refit_job = None
+    if recipe.needs_refit:
+        refit_job = delayed(rows.fit)(
+            recipe.learner, y, weights=weights, seed=seeds.refit
+        )
+    return _GroupPlan(
+        group=group,
+        y=y,
+        weights=weights,
+        rows=rows,
+        transformer=transformer,
+        tested=[test for _, test in splits],
+        fold_jobs=fold_jobs,
+        refit_job=refit_job,
+        member_seeds=seeds.members if recipe.resampled else [],
+    )
+
+
+def _prepare(
+    data: TrainingData,
+    recipe: Recipe,
+    index: np.ndarray | None,
+    y: np.ndarray,
+    seed: int,
+) -> tuple[Any, TrainingRows]:
+    """Fit the group's transformer, if there is one, and transform its rows."""
+    if not recipe.fits_transformers_once:
+        return None, TrainingRows(data.X, index)
+    transformer = seeded_clone(recipe.estimator[:-1], seed)
+    transformed = transformer.fit_transform(take_rows(data.X, index), y)
+    return transformer, TrainingRows(pickable(transformed))
+
+
+def _split_group(
+    data: TrainingData,
+    index: np.ndarray | None,
+    y: np.ndarray,
+    cv: Any,
+    seed: int,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split the rows of one group into folds, as positions within the group.
+
+    A splitter splits the rows of the group; splits of all rows are cut down to them.
+    """
+    if isinstance(cv, Integral):
+        is_positive = y == data.positive
+        n_positive = np.count_nonzero(is_positive)
+        smaller_class = min(n_positive, len(y) - n_positive)
+        n_folds = min(int(cv), smaller_class)
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        return list(folds.split(is_positive, is_positive))
+    if hasattr(cv, "split"):
+        return list(cv.split(take_rows(data.X, index), y))
+    if index is None:
+        return cv
+    return _cut_down(cv, index, len(data.y))
+
+
+def _cut_down(
+    splits: list[tuple[np.ndarray, np.ndarray]], index: np.ndarray, n_rows: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Keep of splits of all rows what belongs to one group."""
+    position = np.full(n_rows, -1)
+    position[index] = np.arange(len(index))
+    kept = []
+    for train, test in splits:
+        own_train = position[train][position[train] >= 0]
+        own_test = position[test][position[test] >= 0]
+        if len(own_train) and len(own_test):
+            kept.append((own_train, own_test))
+    return kept
+
+
+def _fit_fold(
+    learner: Any,
+    rows: TrainingRows,
+    y: np.ndarray,
+    weights: np.ndarray | None,
+    train: np.ndarray,
+    test: np.ndarray,
+    *,
+    positive: Any,
+    seed: int,
+    keep_model: bool,
+) -> _Fold:
+    """Train on all folds but one, and score that one."""
+    train_weights = None if weights is None else weights[train]
+    model = rows.fit(learner, y[train], train, weights=train_weights, seed=seed)
+    scores = score_rows(model, rows.pick(test), positive)
+    return _Fold(model if keep_model else None, scores)
+
+
+def _score_prefit(estimator: Any, rows: TrainingRows, positive: Any) -> _Fold:
+    """Score a hold-out with a model that was fitted before."""
+    return _Fold(estimator, score_rows(estimator, rows.pick(), positive))
+
+
+def _assemble(data: TrainingData, recipe: Recipe, trained: _TrainedGroup) -> GroupModel:
+    """Put the results of a group's trainings together."""
+    plan = trained.plan
+    model = recipe.estimator if recipe.prefit else trained.refitted
+    positives, negatives = _count_scores(data, recipe, trained)
+    scoring_models = [model]
+    if recipe.pool_fold_scores:
+        scoring_models = [fold.model for fold in trained.folds]
+    pool: Pool
+    if recipe.resampled:
+        pool = ResampledPool.of(recipe.thetas, trained.members)
+    else:
+        shares_scores = not recipe.pool_fold_scores
+        pool = ThresholdPool.of(
+            model, positives, negatives, shares_scores=shares_scores
+        )
+    sound = recipe.pool_fold_scores or recipe.prefit
+    return GroupModel(
+        size=len(plan.y),
+        prevalence=float(np.average(plan.y == data.positive, weights=plan.weights)),
+        positives=positives,
+        negatives=negatives,
+        positive=data.positive,
+        scoring_models=scoring_models,
+        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, plan.group),
+        pool=pool,
+        test_is_sound=sound or follows_its_folds(model, len(plan.y)),
+        transformer=plan.transformer,
+    )
+
+
+def _count_scores(
+    data: TrainingData, recipe: Recipe, trained: _TrainedGroup
+) -> tuple[ScoreHistogram, ScoreHistogram]:
+    """Make the histograms of the out-of-fold scores of positives and of negatives."""
+    plan = trained.plan
+    tested = np.concatenate(plan.tested)
+    scores = np.concatenate([fold.scores for fold in trained.folds])
+    is_positive = plan.y[tested] == data.positive
+    if is_positive.all() or not is_positive.any():
+        raise ValueError(
+            "cv must test rows of both classes in every group, got a splitter whose "
+            f"test folds contain only one class in group {group_name(plan.group)!r}."
+        )
+    keep_rows = make_quantifier(recipe.quantifier).keeps_rows
+    if plan.weights is None:
+        positive_weights = negative_weights = None
+    else:
+        if keep_rows:
             raise ValueError(
-                f"every group must have at least min_group_size={self.settings.min_group_size} rows and enough of each "
-                f"class, got: {listed}. Lower min_group_size, merge groups, or use small_groups='pooled'."
+                "sample_weight must be None with a quantifier of QuaPy, which takes "
+                "no weights."
             )
-        return set(reasons)
+        weights = _effective_weights(plan.weights[tested])
+        positive_weights = weights[is_positive]
+        negative_weights = weights[~is_positive]
+    edges = edges_for(
+        scores[is_positive],
+        scores[~is_positive],
+        positive_weights=positive_weights,
+        negative_weights=negative_weights,
+    )
+    positives = ScoreHistogram.of(
+        scores[is_positive], edges, weights=positive_weights, keep_rows=keep_rows
+    )
+    negatives = ScoreHistogram.of(
+        scores[~is_positive], edges, weights=negative_weights, keep_rows=keep_rows
+    )
+    return positives, negatives
 
-    def run(self, groups: list[tuple[Group, np.ndarray | None]]) -> list[GroupModel]:
-        """Train each group given with its rows (None: all rows)."""
-        random = check_random_state(self.settings.random_state)
-        seeds = random.randint(
-            np.iinfo(np.int32).max, size=(len(groups), 3 + len(self.thetas))
-        ).tolist()
-        cv = _check_cv(self.settings.cv, len(self.y))
-        plans = [
-            self._plan(rows, cv, group_seeds)
-            for (_, rows), group_seeds in zip(groups, seeds, strict=True)
-        ]
-        n_jobs = sum(len(plan.first) + len(plan.member_seeds) for plan in plans)
-        results = progress(
-            self._train(plans),
-            n_jobs,
-            title="training",
-            shown=bool(self.settings.verbose),
-        )
-        first = [[next(results) for _ in plan.first] for plan in plans]
-        members = [[next(results) for _ in plan.member_seeds] for plan in plans]
-        return [
-            self._assemble(group, plan, *trained)
-            for (group, _), plan, *trained in zip(
-                groups, plans, first, members, strict=True
-            )
-        ]
 
-    def _train(self, plans: list[_GroupPlan]) -> Iterator[Any]:
-        """Results of all folds and refits, then of all members, whose training may start from the refit."""
-        # On many rows logistic regression trains in long calls without the interpreter's lock: threads then share X as
-        # it is. BLAS has vectors too short for threads of its own, which would only wait, and burn a core meanwhile.
-        linear = takes_repetitions(self.learner)
-        threads = linear and len(self.y) >= _MANY_ROWS * len(plans)
-        parallel = Parallel(
-            self.settings.n_jobs,
-            return_as="generator",
-            prefer="threads" if threads else None,
-        )
-        done = []
-        with blas_in_one_thread() if linear else nullcontext():
-            for result in parallel([job for plan in plans for job in plan.first]):
-                done.append(result)
-                yield result
-            yield from parallel(self._member_jobs(plans, done))
+def _effective_weights(weights: np.ndarray) -> np.ndarray:
+    """Scale weights so that they add up to the number of rows they are worth.
 
-    def _member_jobs(self, plans: list[_GroupPlan], done: list[Any]) -> list[Any]:
-        """Trainings of the members of all groups; ``done`` are the results of the folds and refits."""
-        jobs = []
-        for plan, end in zip(
-            plans, np.cumsum([len(plan.first) for plan in plans]), strict=True
-        ):
-            near = done[end - 1] if plan.has_refit else None
-            shared = {"weights": plan.weights, "near": near}
-            jobs += [
-                delayed(fit_member)(
-                    self.learner,
-                    plan.table,
-                    plan.y,
-                    self.classes[1],
-                    theta,
-                    seed=seed,
-                    **shared,
-                )
-                for theta, seed in zip(self.thetas, plan.member_seeds, strict=False)
-            ]
-        return jobs
+    That number is (sum w)^2 / sum w^2 (Kish 1965): intervals then count the noise that
+    unequal weights add.
+    """
+    return weights * (weights.sum() / (weights @ weights))
 
-    def _plan(self, rows: np.ndarray | None, cv: Any, seeds: list[int]) -> _GroupPlan:
-        settings, learner, positive = self.settings, self.learner, self.classes[1]
-        y = self.y[all_if_none(rows)]
-        weights = None if self.weights is None else self.weights[all_if_none(rows)]
-        if cv == "prefit":
-            table, everything = GroupRows(self.X, rows), [np.arange(len(y))]
-            return _GroupPlan(
-                None,
-                table,
-                y,
-                weights,
-                everything,
-                [delayed(_score_prefit)(learner, table, positive)],
-                False,
-                [],
-            )
-        transformer, table = self._prepare(rows, y, seeds[0])
-        splits = self._splits(y, rows, cv, seeds[0])
-        keep = settings.scores == "folds"
-        first = [
-            delayed(_fit_fold)(
-                learner, table, y, weights, train, test, positive, seeds[1], keep
-            )
-            for train, test in splits
-        ]
-        has_refit = settings.pool == "threshold" or settings.scores == "refit"
-        if has_refit:
-            first.append(delayed(table.fit)(learner, y, weights=weights, seed=seeds[2]))
-        member_seeds = seeds[3:] if settings.pool == "resampled" else []
-        tests = [test for _, test in splits]
-        return _GroupPlan(
-            transformer, table, y, weights, tests, first, has_refit, member_seeds
-        )
 
-    def _prepare(
-        self, rows: np.ndarray | None, y: np.ndarray, seed: int
-    ) -> tuple[Any, GroupRows]:
-        """The transformer of a group, fitted, if there is to be one; and the rows as learners will see them."""
-        if not self._transforms_once:
-            return None, GroupRows(self.X, rows)
-        transformer = fresh(self.estimator[:-1], seed)
-        X = pickable(transformer.fit_transform(take_rows(self.X, rows), y))
-        return transformer, GroupRows(X)
-
-    def _splits(
-        self, y: np.ndarray, rows: np.ndarray | None, cv: Any, seed: int
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Folds of one group: a splitter splits its rows; given splits of all rows are cut down to them."""
-        if isinstance(cv, Integral):
-            positive = y == self.classes[1]
-            smaller = min(np.count_nonzero(positive), np.count_nonzero(~positive))
-            folds = StratifiedKFold(
-                min(int(cv), smaller), shuffle=True, random_state=seed
-            )
-            return list(folds.split(positive, positive))
-        if hasattr(cv, "split"):
-            return list(cv.split(take_rows(self.X, rows), y))
-        if rows is None:
-            return cv
-        place = np.full(len(self.y), -1)
-        place[rows] = np.arange(len(rows))
-        cut = [[place[part][place[part] >= 0] for part in split] for split in cv]
-        return [(train, test) for train, test in cut if len(train) and len(test)]
-
-    def _assemble(
-        self, group: Group, plan: _GroupPlan, first: list[Any], members: list[Any]
-    ) -> GroupModel:
-        """Put the results of a group's jobs together."""
-        settings, positive = self.settings, self.classes[1]
-        folds, model = (
-            (first[:-1], first[-1]) if plan.has_refit else (first, self.estimator)
-        )
-        positives, negatives = self._histograms(
-            np.concatenate([scores for _, scores in folds]), plan
-        )
-        if settings.pool == "threshold":
-            shares = settings.scores == "refit"
-            pool: Any = ThresholdPool.of(
-                model, positive, positives, negatives, shares_scores=shares
-            )
-        else:
-            pool = ResampledPool.of(self.thetas, members, positive)
-        return GroupModel(
-            size=len(plan.y),
-            prevalence=float(np.average(plan.y == positive, weights=plan.weights)),
-            positives=positives,
-            negatives=negatives,
-            scorer=Scorer(
-                [fold for fold, _ in folds] if settings.scores == "folds" else [model],
-                positive,
-            ),
-            quantifier=_fit_quantifier(
-                settings.quantifier, positives, negatives, group
-            ),
-            pool=pool,
-            follows=settings.scores == "folds"
-            or settings.cv == "prefit"
-            or is_steady(model, len(plan.y)),
-            transformer=plan.transformer,
-        )
-
-    def _histograms(self, scores: np.ndarray, plan: _GroupPlan) -> list[ScoreHistogram]:
-        """Out-of-fold scores of the positives and of the negatives."""
-        scored = np.concatenate(plan.tests)
-        positive = plan.y[scored] == self.classes[1]
-        if positive.all() or not positive.any():
-            raise ValueError(
-                "cv must test rows of both classes in every group, got splits that do not."
-            )
-        keep_rows = make_quantifier(self.settings.quantifier).keeps_rows
-        if keep_rows and plan.weights is not None:
-            raise ValueError(
-                "sample_weight must be None with a quantifier of QuaPy, which takes none."
-            )
-        weights = None if plan.weights is None else _worth(plan.weights[scored])
-        of_class = [
-            (scores[mask], None if weights is None else weights[mask])
-            for mask in (positive, ~positive)
-        ]
-        (s1, w1), (s0, w0) = of_class
-        edges = edges_for(s1, s0, positive_weights=w1, negative_weights=w0)
-        return [
-            ScoreHistogram.of(s, edges, weights=w, keep_rows=keep_rows)
-            for s, w in of_class
-        ]
+def _fit_quantifier(
+    quantifier: Any,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
+    group: Group,
+) -> Quantifier:
+    """Fit a clone of the quantifier; its warnings name the group."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = make_quantifier(quantifier).fit(positives, negatives)
+    prefix = "" if group == EVERYONE else f"group {group_name(group)!r}: "
+    for warning in caught:
+        warnings.warn(f"{prefix}{warning.message}", warning.category, stacklevel=2)
+    return fitted
 
 
 def check_prefit(estimator: Any, classes: np.ndarray) -> None:
@@ -342,52 +628,30 @@ def check_prefit(estimator: Any, classes: np.ndarray) -> None:
         )
 
 
-def _check_cv(cv: Any, n_rows: int) -> Any:
-    """A number of folds, "prefit", a splitter, or splits of all rows as a list of pairs of arrays."""
+def check_cv(cv: Any, n_rows: int) -> Any:
+    """Check the parameter ``cv``.
+
+    Returns
+    -------
+    int, "prefit", splitter or list of splits
+        Splits are pairs of arrays of row numbers.
+    """
     if cv is None:
         return 10
     if isinstance(cv, (Integral, str)) or hasattr(cv, "split"):
         return cv
+    splits = []
+    numbers = np.empty(0)
     try:
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
-        numbers = np.concatenate([part for split in splits for part in split])
+        for train, test in cv:
+            splits.append((np.asarray(train), np.asarray(test)))
+        numbers = np.concatenate([np.concatenate(split) for split in splits])
     except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n_rows:
+        pass
+    is_good = numbers.dtype.kind in "iu" and len(numbers) > 0
+    if not is_good or numbers.min() < 0 or numbers.max() >= n_rows:
         raise ValueError(
-            f"cv must be a number of folds, a splitter or pairs of row numbers from 0 to {n_rows - 1}, got {cv!r}."
+            "cv must be a number of folds, a splitter or pairs of row numbers from 0 "
+            f"to {n_rows - 1}, got {cv!r}."
         )
     return splits
-
-
-def _fit_fold(estimator, table, y, weights, train, test, positive, seed, keep):
-    """Out-of-fold scores of one fold, and its model if it will score batches."""
-    model = table.fit(
-        estimator,
-        y[train],
-        train,
-        weights=None if weights is None else weights[train],
-        seed=seed,
-    )
-    return (model if keep else None), score_rows(model, table.to_read(test), positive)
-
-
-def _score_prefit(estimator, table, positive):
-    return estimator, score_rows(estimator, table.to_read(), positive)
-
-
-def _worth(weights: np.ndarray) -> np.ndarray:
-    """Scale weights so that they add up to the number of rows they are worth, (sum w)^2 / sum w^2 (Kish)."""
-    return weights * (weights.sum() / (weights @ weights))
-
-
-def _fit_quantifier(
-    quantifier: Any, positives: ScoreHistogram, negatives: ScoreHistogram, group: Group
-) -> Any:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fitted = make_quantifier(quantifier).fit(positives, negatives)
-    whose = "" if group == EVERYONE else f"group {group_name(group)!r}: "
-    for warning in caught:
-        warnings.warn(f"{whose}{warning.message}", warning.category, stacklevel=2)
-    return fitted

@@ -1,4 +1,4 @@
-"""The rule that picks a member, and what it found: all that has to be sent to where rows are predicted."""
+"""Adaptations: what was found in a batch and chosen for it."""
 
 from __future__ import annotations
 
@@ -8,97 +8,50 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from cape._group_model import GroupModel
-from cape._groups import Group, group_name
-from cape._shift_test import check_assumption
-from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
+from cape._groups import Group, group_from_json, group_name, group_to_json
+from cape._shift_test import check_prior_shift
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Adaptation",
-    "AdaptationWarning",
-    "GroupAdaptation",
-    "adapt_group",
-    "choose_member",
-    "nearest_member",
-    "warn_of_doubts",
-]
+    from cape.evidence import Evidence
 
+__all__ = ["Adaptation", "AdaptationWarning", "GroupAdaptation"]
 
-def nearest_member(
-    predicted_prevalences: np.ndarray, thetas: np.ndarray, estimate: Any
-) -> np.ndarray:
-    """J = argmin |rho-hat_theta - q|, step 3 of Algorithm 1's prediction phase.
+_WARNING_LEVEL = 0.01
+"""Level, over all groups, of the test that `warn_if_doubtful` reports."""
 
-    Ties go to the theta nearest the estimate, then to the smaller theta. With single rows ties are the rule.
-
-    Parameters
-    ----------
-    predicted_prevalences : ndarray of shape (..., n_members)
-    thetas : ndarray of shape (n_members,)
-    estimate : float or ndarray of shape (...,)
-
-    Returns
-    -------
-    int or ndarray of shape (...,)
-        Index of the member chosen.
-
-    Examples
-    --------
-    >>> int(nearest_member(np.array([0.1, 0.4, 0.4]), np.array([0.2, 0.5, 0.8]), 0.5))
-    1
-    """
-    if np.ndim(predicted_prevalences) == 1:
-        return _nearest(predicted_prevalences, thetas, estimate)
-    q = np.asarray(estimate)[..., None]
-    order = np.argsort(
-        thetas, kind="stable"
-    )  # the first of equals is then the smaller theta
-    distance = np.round(np.abs(predicted_prevalences[..., order] - q), 12)
-    tied = distance == distance.min(axis=-1, keepdims=True)
-    return order[
-        np.where(tied, np.round(np.abs(thetas[order] - q), 12), np.inf).argmin(axis=-1)
-    ]
-
-
-def _nearest(
-    predicted_prevalences: np.ndarray, thetas: np.ndarray, q: float
-) -> np.ndarray:
-    """The same for one batch, several times faster: only the nearest have to be rounded and told apart."""
-    distance = np.abs(predicted_prevalences - q)
-    near = np.flatnonzero(distance <= distance.min() + 1e-11)
-    if len(near) == 1:
-        return near[0]
-    rounded = np.round(distance[near], 12)
-    tied = near[rounded == rounded.min()]
-    return tied[
-        np.lexsort((tied, thetas[tied], np.round(np.abs(thetas[tied] - q), 12)))[0]
-    ]
+_WIDEST_INTERVAL = 0.5
+_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
 class GroupAdaptation:
-    """What CAPE found and chose for one group.
+    """What CAPE estimated and picked for one group.
 
     Parameters
     ----------
     rows : int
         Rows of the group in the batch.
     training_prevalence : float
+        Share of positives in training.
     estimate, low, high : float
-        Estimated prevalence of the batch and its interval.
+        Estimated prevalence of the batch, and its interval.
     member : int
-        Index of the chosen member in the group's pool.
+        Index of the picked member in the group's pool.
     theta : float
-        The prevalence for which the member was made.
+        Prevalence for which the member was made.
     predicted_prevalence : float
-        Share of the batch that it calls positive.
+        Share of the group's rows that the member calls positive.
     pd_bound : float
-        PD <= |estimate - predicted_prevalence| + the farther end of the interval (at its level).
+        Upper bound on the prevalence difference, at the level of the interval. It rests
+        on the assumption of a prior shift.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> adaptation.groups[0].rows
+    500
     """
 
     rows: int
@@ -112,61 +65,24 @@ class GroupAdaptation:
     pd_bound: float
 
 
-def choose_member(model: GroupModel, evidence: GroupEvidence) -> int:
-    """The member that `adapt_group` chooses, without its interval."""
-    predicted = model.pool.predicted_prevalences(evidence)
-    return int(
-        nearest_member(
-            predicted, model.pool.thetas, model.quantifier.estimate(evidence.scores)
-        )
-    )
-
-
-def adapt_group(
-    model: GroupModel, evidence: GroupEvidence, level: float
-) -> GroupAdaptation:
-    """Estimate the group's prevalence and choose the member whose predicted prevalence is nearest."""
-    estimate = model.quantifier.estimate(evidence.scores)
-    low, high = model.quantifier.interval(evidence.scores, level)
-    predicted = model.pool.predicted_prevalences(evidence)
-    member = int(nearest_member(predicted, model.pool.thetas, estimate))
-    distance = abs(estimate - predicted[member])
-    return GroupAdaptation(
-        rows=int(evidence.scores.size),
-        training_prevalence=model.prevalence,
-        estimate=estimate,
-        low=low,
-        high=high,
-        member=member,
-        theta=float(model.pool.thetas[member]),
-        predicted_prevalence=float(predicted[member]),
-        pd_bound=float(
-            min(distance + max(estimate - low, high - estimate), 1.0)
-        ),  # section 6.6 of the design
-    )
-
-
 @dataclass(frozen=True)
 class Adaptation:
-    """What CAPE found in a batch and chose for it, per group. Prediction with it is row by row.
+    """What CAPE estimated in a batch and picked for it, group by group.
+
+    Given an adaptation, prediction is row by row. It is small, can be saved as JSON,
+    and is all that has to be sent to where rows are predicted.
 
     Parameters
     ----------
     fingerprint : str
-        Of the model that made it; another model refuses it.
+        Hash of the model that made it; other models reject it.
     groups : mapping from group to GroupAdaptation
-    level : float
-        Confidence level of the intervals and of the bound on PD.
+    level : float or None, default=0.95
+        Confidence level of the intervals and of the bound on PD; None if nobody asked
+        for intervals.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(2000, prevalences=(0.2, 0.8), random_state=1)
     >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
     >>> adaptation.table()["estimate"].round(1).to_dict()
     {0: 0.2, 1: 0.8}
@@ -176,129 +92,132 @@ class Adaptation:
 
     fingerprint: str
     groups: Mapping[Group, GroupAdaptation]
-    level: float = 0.95
+    level: float | None = 0.95
 
     def table(self) -> pd.DataFrame:
-        """One row a group, as a DataFrame."""
+        """Return a DataFrame with one row for each group."""
         import pandas as pd
 
-        names = pd.Index(
-            [group_name(g) if isinstance(g, tuple) else g for g in self.groups],
-            name="group",
-        )
+        names = [
+            group_name(group) if isinstance(group, tuple) else group
+            for group in self.groups
+        ]
+        rows = [asdict(group) for group in self.groups.values()]
         columns = list(GroupAdaptation.__dataclass_fields__)
-        return pd.DataFrame(
-            [asdict(found) for found in self.groups.values()],
-            index=names,
-            columns=columns,
-        )
+        index = pd.Index(names, name="group")
+        return pd.DataFrame(rows, index=index, columns=columns)
 
     def to_json(self) -> str:
-        """The adaptation as JSON text."""
-        groups = [
-            {"group": group_to_json(group), **asdict(found)}
-            for group, found in self.groups.items()
-        ]
-        return json.dumps(
-            {"fingerprint": self.fingerprint, "level": self.level, "groups": groups},
-            indent=1,
-        )
+        """Write the adaptation as JSON text."""
+        groups = []
+        for group, adapted in self.groups.items():
+            groups.append({"group": group_to_json(group), **asdict(adapted)})
+        content = {
+            "fingerprint": self.fingerprint,
+            "level": self.level,
+            "groups": groups,
+        }
+        return json.dumps(content, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Adaptation:
-        """Read what `to_json` wrote."""
+        """Read the text that `to_json` wrote."""
         try:
             content = json.loads(text)
-            groups = {
-                group_from_json(entry.pop("group")): GroupAdaptation(**entry)
-                for entry in content["groups"]
-            }
-            return cls(content["fingerprint"], groups, content["level"])
+            groups = {}
+            for entry in content["groups"]:
+                group = group_from_json(entry.pop("group"))
+                groups[group] = GroupAdaptation(**entry)
+            return cls(str(content["fingerprint"]), groups, float(content["level"]))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
-                f"text must be an adaptation's JSON, as to_json writes it, got {str(text)[:60]!r}."
+                "text must be JSON that Adaptation.to_json wrote, got "
+                f"{str(text)[:60]!r}."
             ) from error
 
     def __repr__(self) -> str:
         if not self.groups:
             return "Adaptation(no rows)"
-        lines = [
-            f"  {group_name(group)}: {found.rows} rows, prevalence {found.training_prevalence:.3f} -> "
-            f"{found.estimate:.3f} ({found.low:.3f} to {found.high:.3f}), member for {found.theta:.3f} predicts "
-            f"{found.predicted_prevalence:.3f}, PD at most {found.pd_bound:.3f}"
-            for group, found in self.groups.items()
-        ]
-        return "\n".join(["Adaptation(", *lines, ")"])
+        lines = ["Adaptation("]
+        for group, adapted in self.groups.items():
+            lines.append(f"  {group_name(group)}: {_describe(adapted)}")
+        lines.append(")")
+        return "\n".join(lines)
 
 
-def adapt_evidence(
-    models: Mapping[Group, GroupModel], evidence: Evidence, level: float
-) -> Adaptation:
-    """Adapt each group that occurs in the evidence; ``models`` holds a model for each of them."""
-    groups = {
-        group: adapt_group(models[group], found, level)
-        for group, found in evidence.groups.items()
-    }
-    return Adaptation(evidence.fingerprint, groups, level)
-
-
-_WARNING_LEVEL = 0.01
-_WIDEST = 0.5
+def _describe(adapted: GroupAdaptation) -> str:
+    return (
+        f"{adapted.rows} rows, prevalence {adapted.training_prevalence:.3f} -> "
+        f"{adapted.estimate:.3f} ({adapted.low:.3f} to {adapted.high:.3f}), "
+        f"member for {adapted.theta:.3f} predicts "
+        f"{adapted.predicted_prevalence:.3f}, PD at most {adapted.pd_bound:.3f}"
+    )
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation that may mislead: the batch is no prior shift, or says too little.
+    """An adaptation may mislead: more than the prevalence moved, or rows are too few.
 
     Examples
     --------
+    Silence the warning if you look at the diagnostics anyway:
+
     >>> import warnings
     >>> from cape import AdaptationWarning
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", AdaptationWarning)  # for those who look at the diagnostics themselves
+    ...     warnings.simplefilter("ignore", AdaptationWarning)
     """
 
 
-def warn_of_doubts(
-    models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
+def warn_if_doubtful(
+    models: Mapping[Group, Any], evidence: Evidence, adaptation: Adaptation
 ) -> None:
-    """Warn, once for all groups, of batches that are no prior shift, and once of those that say too little.
+    """Warn of groups that are no prior shift, and of groups with too few rows.
 
-    The first is said at the 1 % level over all groups, and only where the test is sound; the second where the interval
-    of the prevalence is wider than 0.5.
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        Made from the evidence.
     """
-    sound = {group: model for group, model in models.items() if model.follows}
-    tested = check_assumption(sound, evidence)
-    odd = {
-        group: found.fit.effect
-        for group, found in tested.items()
-        if found.p_adjusted < _WARNING_LEVEL
-    }
-    if odd:
-        listed = ", ".join(
-            f"{group_name(group)!r} ({effect:.0%} of its rows)"
-            for group, effect in odd.items()
-        )
+    _warn_of_other_shifts(models, evidence)
+    _warn_of_wide_intervals(adaptation)
+
+
+def _warn_of_other_shifts(models: Mapping[Group, Any], evidence: Evidence) -> None:
+    """Warn where the test rejects at 1 % over all groups, and where it is sound."""
+    sound = {group: model for group, model in models.items() if model.test_is_sound}
+    listed = []
+    for group, tested in check_prior_shift(sound, evidence.groups).items():
+        if tested.p_adjusted < _WARNING_LEVEL:
+            listed.append(
+                f"{group_name(group)!r} ({tested.fit.effect:.0%} of its rows)"
+            )
+    if listed:
         warnings.warn(
-            f"more than the prevalence has moved in {listed}: no mixture of the two classes as they were in training "
-            "has such scores. The estimated prevalences and the choice of members rest on that assumption; "
-            "cape.diagnostics.prior_shift_test tells more.",
+            f"more than the prevalence has moved in {', '.join(listed)}: the scores of "
+            "the batch are no mixture of the two classes' training scores. The "
+            "estimated prevalences and the choice of members rest on that assumption. "
+            "cape.diagnostics.prior_shift_test has the details.",
             AdaptationWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    vague = [
-        group
-        for group, found in adaptation.groups.items()
-        if found.high - found.low > _WIDEST
-    ]
-    if vague:
-        listed = ", ".join(
-            f"{group_name(group)!r} ({adaptation.groups[group].rows} rows)"
-            for group in vague[:10]
-        )
-        more = f" and {len(vague) - 10} more" if len(vague) > 10 else ""
-        warnings.warn(
-            f"the batch says too little of {listed}{more}: the interval of the prevalence is wider than {_WIDEST}. "
-            "cape.diagnostics.rows_needed tells how many rows would do.",
-            AdaptationWarning,
-            stacklevel=3,
-        )
+
+
+def _warn_of_wide_intervals(adaptation: Adaptation) -> None:
+    """Warn where the interval of the prevalence is wider than 0.5."""
+    listed = []
+    for group, adapted in adaptation.groups.items():
+        if adapted.high - adapted.low > _WIDEST_INTERVAL:
+            listed.append(f"{group_name(group)!r} ({adapted.rows} rows)")
+    if not listed:
+        return
+    if len(listed) > _MOST_NAMES:
+        listed[_MOST_NAMES:] = [f"{len(listed) - _MOST_NAMES} more"]
+    warnings.warn(
+        f"too few rows to estimate the prevalence of {', '.join(listed)}: its "
+        f"{adaptation.level:.0%} interval is wider than {_WIDEST_INTERVAL}. "
+        "cape.diagnostics.rows_needed computes how many rows are needed.",
+        AdaptationWarning,
+        stacklevel=4,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -11,23 +12,28 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
 from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Groups, group_name, split_groups
-from cape._learners._scoring import weight_keyword
+from cape._groups import EVERYONE, Group, Groups, group_name, split_groups
+from cape._learners import weight_keyword
 from cape._prediction import (
+    adapt,
     batch_of,
-    check_same_model,
-    decide,
     decide_individually,
-    each_part,
-    look,
+    find_evidence,
+    predict_batch,
+    read_batch,
 )
-from cape._training import Training, check_prefit
+from cape._training import (
+    Recipe,
+    TrainingData,
+    check_prefit,
+    find_small_groups,
+    train_groups,
+)
 from cape._validation import (
     UNUSED,
     HasMethods,
     Interval,
     StrOptions,
-    all_if_none,
     check_binary_labels,
     check_is_fitted,
     check_labels,
@@ -38,7 +44,7 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import Adaptation, adapt_evidence, warn_of_doubts
+from cape.adaptation import warn_if_doubtful
 from cape.evidence import Evidence
 from cape.quantify import QUANTIFIERS
 from cape.sampling import prevalence_grid
@@ -47,90 +53,107 @@ __all__ = ["CapeClassifier"]
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier whose predictions stay fair when the share of positives in each group moves (CAPE [1]_).
+    """Classifier that stays fair when the prevalences of groups move.
 
-    For each group it trains a quantifier, which estimates the prevalence of an unlabelled batch, and a pool of
-    classifiers for different prevalences. Given a batch it uses, in each group, the classifier whose predicted
-    prevalence is nearest the estimate. A prediction therefore depends on the batch it comes in; with an `Adaptation`
-    made beforehand it does not.
+    For each group, CAPE [1]_ trains a quantifier, which estimates the prevalence of an
+    unlabelled batch, and a pool of classifiers for different prevalences. Given a
+    batch, it uses in each group the classifier whose predicted prevalence is nearest
+    the estimate. A prediction therefore depends on the batch that the row comes in.
+    Given an `Adaptation` made beforehand, it does not.
 
     Parameters
     ----------
     estimator : estimator with ``fit`` and ``predict_proba``, default=None
-        The learner (C-ALG); None is ``HistGradientBoostingClassifier()``.
-    quantifier : {"cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram"} or quantifier, default="spa"
-        The quantifier (Q-ALG), by name or an instance, also of QuaPy; "spa" is the paper's.
+        The learner, C-ALG in the paper. None is ``HistGradientBoostingClassifier()``.
+    quantifier : str or quantifier, default="spa"
+        The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
+        instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
+        quantifier of QuaPy. "spa" is the paper's.
     pool : {"resampled", "threshold"}, default="resampled"
-        "resampled" trains one classifier for each prevalence (the paper's); "threshold" is one model with a moved
-        threshold.
+        "resampled" trains one classifier for each prevalence, as the paper does.
+        "threshold" is one model with a moved threshold.
     prevalences : int or array-like of float in (0, 1), default=10
-        The grid Theta of the resampled pool: the centres of so many bins of equal width, or the values themselves.
-        It does not limit the cuts of the threshold pool.
+        The grid Theta of the resampled pool: the number of bins of equal width whose
+        centres are used, or the values themselves. It does not limit the cuts of the
+        threshold pool.
     cv : int, splitter, iterable of splits or "prefit", default=10
-        Folds for the out-of-fold scores, at most the rows of the smaller class. "prefit": the estimator is fitted
-        already, and X is a labelled hold-out; needs ``pool="threshold"``.
+        Folds for the out-of-fold scores, at most as many as the smaller class has rows.
+        "prefit": the estimator is fitted already and X is a labelled hold-out; needs
+        ``pool="threshold"``.
     scores : {"refit", "folds"}, default="refit"
-        Who scores a batch for the quantifier: a model refitted on all rows, or all fold models pooled. The second costs
-        more and follows the distribution of the out-of-fold scores exactly.
+        Which models score a batch for the quantifier: one model refitted on all rows,
+        or all fold models, whose histograms are pooled. The second costs more and
+        follows the distribution of the out-of-fold scores exactly.
     preprocessing : {"each", "once"}, default="each"
-        What to do with the transformers of a pipeline: fit them anew in each training, or once on the rows of a group;
-        each batch then goes through them once, too. "once" saves most of the time where transformers cost more than
-        the learner. It is for transformers that do not look at labels: else out-of-fold scores have seen theirs.
+        Whether the transformers of a pipeline are fitted anew in each training, or once
+        on the rows of a group. With "once", a batch goes through them once, too. This
+        saves most of the time where transformers cost more than the learner. Use it for
+        transformers that do not look at labels; otherwise out-of-fold scores have seen
+        their labels.
     group_columns : column, list of columns or None, default=None
-        Columns of X (names; integers for arrays) that hold the groups, instead of ``sensitive_features``. They are
-        dropped before the estimator sees X.
+        Columns of X (names; integers for arrays) that hold the groups, instead of
+        ``sensitive_features``. They are dropped before the estimator sees X.
     min_group_size : int, default=30
         A group with fewer rows gets no pool of its own.
     small_groups : {"error", "pooled"}, default="error"
-        What to do with groups too small, or of one class only: refuse, or use the quantifier and pool of all groups.
+        What to do with groups that are too small or have one class only: raise an
+        error, or use the quantifier and pool of all groups together.
     unknown_groups : {"error", "pooled"}, default="error"
-        The same for groups not seen in training.
+        The same for groups that were not seen in training.
     random_state : int, RandomState or None, default=None
-        Same seed, same predictions, whatever ``n_jobs``.
+        The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
-        Trainings at the same time.
+        Trainings that run at the same time.
     verbose : int or bool, default=0
-        Show a progress bar while training.
+        Whether to show a progress bar while training.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second is the positive one.
     groups_ : list
-        Groups seen in training; a tuple each when there were several sensitive columns.
-    models_ : dict
-        Of each group its `GroupModel`: histograms, scorer, quantifier and pool.
+        Groups seen in training; tuples if there were several sensitive columns.
+    models_ : dict from group to GroupModel
+        Histograms, learners, quantifier and pool of each group.
     pooled_ : GroupModel or None
-        Trained on all groups, for small and unknown ones.
+        The model of all groups together, for small and unknown groups.
     prevalences_ : ndarray
         The grid Theta.
     fingerprint_ : str
-        Tells whose evidence and adaptations are. Same data and seed, same print.
+        Hash of the fitted model. Evidence and adaptations carry it, and other models
+        reject them.
     n_features_in_ : int
+        Columns of X.
     feature_names_in_ : ndarray of str
-        Of X as it came; only when it has names that are all text.
+        Names of the columns of X; only if all of them are text.
 
     See Also
     --------
     cape.quantify : The quantifiers.
-    cape.metrics : Prevalence difference, proportional equality and the fairness table.
+    cape.metrics : Prevalence difference, proportional equality, the fairness table.
+    cape.diagnostics.examine : All there is to say of a batch.
+
+    Notes
+    -----
+    ``docs/algorithm_1.py`` has Algorithm 1 as a plain loop, without the machinery.
 
     References
     ----------
-    .. [1] A. Biswas and S. Mukherjee, "Ensuring fairness under prior probability shifts", AIES 2021.
+    .. [1] A. Biswas and S. Mukherjee, "Ensuring fairness under prior probability
+       shifts", AIES 2021.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
     >>> from cape.metrics import proportional_equality
-    >>> train = make_synthetic(4000, random_state=0)
-    >>> test = make_synthetic(4000, prevalences=(0.2, 0.8), random_state=1)
     >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
-    >>> y_pred = clf.predict(test.data, sensitive_features=test.sensitive_features)
-    >>> proportional_equality(test.target, y_pred, sensitive_features=test.sensitive_features) < 0.5
+    >>> clf = clf.fit(
+    ...     train.data, train.target, sensitive_features=train.sensitive_features
+    ... )
+    >>> y_pred = clf.predict(new.data, sensitive_features=new.sensitive_features)
+    >>> pe = proportional_equality(
+    ...     new.target, y_pred, sensitive_features=new.sensitive_features
+    ... )
+    >>> pe < 0.5
     True
     """
 
@@ -199,63 +222,53 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            numpy, scipy sparse, pandas or polars; handed to the estimator as it came, but for ``group_columns``.
+            numpy, scipy sparse, pandas or polars. It goes to the estimator as it came,
+            without ``group_columns``.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater is the positive one.
+            Labels of two classes; the greater label is the positive one.
         sensitive_features : array-like or table of n_samples rows, default=None
-            The group of each row; a table of several columns makes a group of each combination. None is one group.
+            The group of each row. In a table of several columns, each combination of
+            values is a group. None means one group.
         sample_weight : array-like of shape (n_samples,), default=None
-            Draw probabilities within a class for PP-SAMPLING, weights for the learner, and in every rate.
+            Draw probabilities within a class for PP-SAMPLING, weights for the learner,
+            and weights in every rate.
 
         Returns
         -------
         self
         """
-        estimator, thetas = self._check_settings()
+        recipe = self._recipe()
         X = pickable(X)
         features, groups = split_groups(X, sensitive_features, self.group_columns)
         check_same_length(
             X=X, y=y, sensitive_features=groups, sample_weight=sample_weight
         )
-        classes, positive = check_binary_labels(y)
+        classes, is_positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
-        if weights is not None and self.cv != "prefit":
-            weight_keyword(estimator)
-        if self.cv == "prefit":
-            check_prefit(estimator, classes)
-
-        training = Training(
-            self,
-            estimator,
-            thetas,
-            classes,
-            features,
-            classes[positive.astype(int)],
-            weights,
-        )
-        small = training.small_groups(groups)
-        own = [(group, rows) for group, rows in groups.rows() if group not in small]
-        pooled = [(EVERYONE, None)] if small or self.unknown_groups == "pooled" else []
-        models = training.run(own + pooled)
-        pooled_model = models.pop() if pooled else None
+        if recipe.prefit:
+            check_prefit(recipe.estimator, classes)
+        elif weights is not None:
+            # Raises now, before anything is trained, if the learner takes no weights.
+            weight_keyword(recipe.estimator)
+        labels = classes[is_positive.astype(int)]
+        data = TrainingData(features, labels, classes, weights)
+        models, pooled = self._train(data, recipe, groups)
 
         validate_data(self, X, skip_check_array=True)
         self.classes_ = classes
         self.groups_ = groups.keys
-        self.prevalences_ = thetas
-        self.pooled_ = pooled_model
-        own_models = {
-            group: model for (group, _), model in zip(own, models, strict=True)
-        }
-        self.models_ = {
-            group: own_models.get(group, pooled_model) for group in groups.keys
-        }
+        self.prevalences_ = recipe.thetas
+        self.pooled_ = pooled
+        self.models_ = models
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
-        self.fingerprint_ = self._fingerprint()
+        self.fingerprint_ = self._compute_fingerprint()
         return self
 
     def predict(self, X, *, sensitive_features=None, adaptation=None):
-        """Predict labels, adapting to this batch (CAPE-D of the paper) unless an adaptation is given.
+        """Predict labels.
+
+        Without an adaptation this adapts to the batch first (CAPE-D of the paper), and
+        is equal to ``predict(X, adaptation=adapt(X))``.
 
         Parameters
         ----------
@@ -269,11 +282,12 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        positive = self._decide(X, sensitive_features, adaptation, "decide")
+        batch = batch_of(self, X, sensitive_features)
+        positive = predict_batch(self, batch, adaptation, probabilities=False)
         return self.classes_.take(positive)
 
     def predict_proba(self, X, *, sensitive_features=None, adaptation=None):
-        """Probabilities of the two classes, by the members that `predict` uses.
+        """Predict probabilities of the two classes, by the members `predict` uses.
 
         Parameters
         ----------
@@ -284,9 +298,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            The second column is above 1/2 just where `predict` says ``classes_[1]``.
+            The second column is above 1/2 exactly where `predict` returns
+            ``classes_[1]``.
         """
-        positive = self._decide(X, sensitive_features, adaptation, "probability")
+        batch = batch_of(self, X, sensitive_features)
+        positive = predict_batch(self, batch, adaptation, probabilities=True)
         return np.column_stack([1 - positive, positive])
 
     def predict_individually(self, X, *, sensitive_features=None):
@@ -301,16 +317,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        batch = batch_of(self, X, sensitive_features)
-        positive = np.zeros(len(batch), dtype=bool)
-        for part, decided in each_part(decide_individually, batch):
-            positive[all_if_none(part.rows.rows)] = decided
+        positive = decide_individually(batch_of(self, X, sensitive_features))
         return self.classes_.take(positive)
 
     def score(
         self, X, y, *, sensitive_features=None, sample_weight=None, adaptation=None
     ):
-        """Accuracy of `predict` on this batch.
+        """Compute the accuracy of `predict` on this batch.
 
         Parameters
         ----------
@@ -333,7 +346,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
     def evidence(self, X, *, sensitive_features=None):
-        """What these rows tell; it adds up over parts of a batch.
+        """Count what rows tell of their groups; evidence adds up over parts of a batch.
 
         Parameters
         ----------
@@ -345,23 +358,24 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         Evidence
         """
-        found, _ = look(batch_of(self, X, sensitive_features))
-        return Evidence(self.fingerprint_, found)
+        _, evidence = read_batch(batch_of(self, X, sensitive_features))
+        return Evidence(self.fingerprint_, evidence)
 
     def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
-        """Estimate each group's prevalence and choose its member.
+        """Estimate the prevalence of each group and pick its member.
 
-        It warns (`cape.AdaptationWarning`) when more than the prevalence has moved in some group, at the 1 %
-        level and where the test of that is sound (see `cape.diagnostics.prior_shift_test`), and when the interval of a
-        group's prevalence is wider than 0.5. Prediction without an adaptation does not look for such doubts.
+        A warning (`cape.AdaptationWarning`) says when more than the prevalence has
+        moved in some group, at the 1 % level and where the test of that is sound (see
+        `cape.diagnostics.prior_shift_test`), and when the interval of a prevalence is
+        wider than 0.5. Prediction without an adaptation gives no warning.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features), default=None
-            The batch; exactly one of ``X`` and ``evidence`` is given.
+            The batch. Exactly one of ``X`` and ``evidence`` is given.
         sensitive_features : array-like or table of n_samples rows, default=None
         evidence : Evidence, default=None
-            Of the batch, from this model.
+            Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
             Confidence level of the intervals and of the bound on PD.
 
@@ -371,46 +385,51 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
-        if (X is None) == (evidence is None):
-            raise ValueError(
-                f"exactly one of X and evidence must be given, got {'neither' if X is None else 'both'}."
-            )
-        if evidence is None:
-            evidence = self.evidence(X, sensitive_features=sensitive_features)
-        elif sensitive_features is not None:
-            raise ValueError(
-                "sensitive_features must be None when evidence is given, which has its groups."
-            )
-        check_same_model(self, "evidence", evidence, Evidence)
+        evidence = find_evidence(self, X, sensitive_features, evidence)
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation = adapt_evidence(models, evidence, level)
-        warn_of_doubts(models, evidence, adaptation)
+        adaptation = adapt(models, evidence, level=level)
+        warn_if_doubtful(models, evidence, adaptation)
         return adaptation
+
+    def model_of(self, group: Group, groups: Groups | None = None) -> GroupModel:
+        """Return the model that serves a group: its own, or the pooled one.
+
+        Parameters
+        ----------
+        group : value, or tuple of values
+        groups : Groups, default=None
+            The groups of a batch, to say in an error how many rows are concerned.
+
+        Returns
+        -------
+        GroupModel
+        """
+        if group in self.models_:
+            return self.models_[group]
+        if self.pooled_ is not None and self.unknown_groups == "pooled":
+            return self.pooled_
+        known = ", ".join(repr(group_name(name)) for name in self.groups_[:10])
+        where = ""
+        if groups is not None:
+            code = groups.keys.index(group)
+            where = f" in {np.count_nonzero(groups.codes == code)} rows"
+        raise ValueError(
+            f"sensitive_features must be groups seen in training ({known}), got "
+            f"{group_name(group)!r}{where}. Fit with unknown_groups='pooled' to use "
+            "the model of all groups together."
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         learner = self._learner()
-        if hasattr(learner, "__sklearn_tags__"):  # X goes to it as it came
+        if hasattr(learner, "__sklearn_tags__"):
+            # X goes to the learner as it came.
             tags.input_tags = get_tags(learner).input_tags
         return tags
 
-    def _check_settings(self):
-        """The learner and the grid, or an error for settings that do not go together."""
-        if isinstance(self.prevalences, Integral):
-            thetas = prevalence_grid(self.prevalences)
-        else:
-            given = np.ravel(np.asarray(self.prevalences, dtype=object))
-            thetas = np.unique(
-                [
-                    check_prevalence("prevalences", theta, closed=False)
-                    for theta in given
-                ]
-            )
-            if len(thetas) == 0:
-                raise ValueError(
-                    f"prevalences must hold at least one value in (0, 1), got {self.prevalences!r}."
-                )
+    def _recipe(self) -> Recipe:
+        """Turn the parameters into a recipe, or raise if they do not go together."""
         if self.cv == "prefit":
             if self.pool != "threshold":
                 raise ValueError(
@@ -424,46 +443,76 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 raise ValueError(
                     "estimator must be a fitted classifier with cv='prefit', got None."
                 )
-        return self._learner(), thetas
+        return Recipe(
+            estimator=self._learner(),
+            quantifier=self.quantifier,
+            resampled=self.pool == "resampled",
+            thetas=self._grid(),
+            cv=self.cv,
+            pool_fold_scores=self.scores == "folds",
+            transform_once=self.preprocessing == "once",
+        )
 
-    def _learner(self):
+    def _grid(self) -> np.ndarray:
+        """Return the grid Theta."""
+        if isinstance(self.prevalences, Integral):
+            return prevalence_grid(self.prevalences)
+        given = np.ravel(np.asarray(self.prevalences, dtype=object))
+        thetas = []
+        for theta in given:
+            thetas.append(check_prevalence("prevalences", theta, closed=False))
+        if not thetas:
+            raise ValueError(
+                "prevalences must hold at least one value in (0, 1), got "
+                f"{self.prevalences!r}."
+            )
+        return np.unique(thetas)
+
+    def _learner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         return HistGradientBoostingClassifier()
 
-    def _fingerprint(self) -> str:
-        print_ = hashlib.sha256(repr((self.classes_.tolist(), self.groups_)).encode())
-        models = [self.models_[group] for group in self.groups_] + (
-            [self.pooled_] if self.pooled_ else []
+    def _train(
+        self, data: TrainingData, recipe: Recipe, groups: Groups
+    ) -> tuple[dict[Group, GroupModel], GroupModel | None]:
+        """Train every group that is large enough, and the pooled model if needed."""
+        small = find_small_groups(
+            data,
+            groups,
+            min_group_size=self.min_group_size,
+            folds_needed=not recipe.prefit,
+            may_pool=self.small_groups == "pooled",
         )
-        for part in (part for model in models for part in model.parts()):
-            print_.update(part)
-        return print_.hexdigest()
+        to_train = [
+            (group, rows) for group, rows in groups.rows() if group not in small
+        ]
+        names = [group for group, _ in to_train]
+        needs_pooled = bool(small) or self.unknown_groups == "pooled"
+        if needs_pooled:
+            to_train.append((EVERYONE, None))
+        trained = train_groups(
+            data,
+            recipe,
+            to_train,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        pooled = trained.pop() if needs_pooled else None
+        own = dict(zip(names, trained, strict=True))
+        return {group: own.get(group, pooled) for group in groups.keys}, pooled
 
-    def model_of(self, group, groups: Groups | None = None) -> GroupModel:
-        if group in self.models_:
-            return self.models_[group]
-        if self.pooled_ is not None and self.unknown_groups == "pooled":
-            return self.pooled_
-        rows = (
-            ""
-            if groups is None
-            else f" in {np.count_nonzero(groups.codes == groups.keys.index(group))} rows"
-        )
-        known = ", ".join(repr(group_name(g)) for g in self.groups_[:10])
-        raise ValueError(
-            f"sensitive_features must be groups seen in training ({known}), got {group_name(group)!r}{rows}. "
-            "Fit with unknown_groups='pooled' to use what all groups have in common."
-        )
-
-    def _decide(self, X, sensitive_features, adaptation, how: str) -> np.ndarray:
-        """``decide`` or ``probability`` of the chosen member for each row."""
-        check_is_fitted(self)
-        check_same_model(self, "adaptation", adaptation, Adaptation)
-        batch = batch_of(self, X, sensitive_features)
-        result = np.zeros(len(batch), dtype=bool if how == "decide" else float)
-        for part, decided in decide(batch, adaptation, how):
-            result[all_if_none(part.rows.rows)] = decided
-        return result
+    def _compute_fingerprint(self) -> str:
+        """Hash what evidence and adaptations of this model depend on."""
+        about = (self.classes_.tolist(), self.groups_)
+        digest = hashlib.sha256(repr(about).encode())
+        models = [self.models_[group] for group in self.groups_]
+        if self.pooled_ is not None:
+            models.append(self.pooled_)
+        for model in models:
+            for part in model.fingerprint_parts():
+                digest.update(part)
+        return digest.hexdigest()

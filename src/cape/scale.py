@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cape._learners._threads import in_order
+from cape._learners import in_order
 from cape._prediction import refuse_row_keepers
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation

@@ -1,4 +1,4 @@
-"""A moving window of evidence: rows come one at a time or in small lots, and each is predicted with its window."""
+"""A moving window of evidence: each row is predicted with the rows before it."""
 
 from __future__ import annotations
 
@@ -8,45 +8,52 @@ from collections import deque
 from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, sorted_groups
-from cape._prediction import batch_of, refuse_row_keepers
+from cape._groups import Group, group_from_json, group_to_json, sorted_groups
+from cape._prediction import (
+    Reading,
+    adapt_groups,
+    batch_of,
+    readings_of,
+    refuse_row_keepers,
+    zero_evidence,
+)
+from cape._shift_test import count_agreements
 from cape._validation import all_if_none, check_is_fitted, check_same_length
-from cape.adaptation import Adaptation, choose_member
+from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence, GroupEvidence, group_from_json, group_to_json
+from cape.evidence import Evidence, GroupEvidence
 from cape.histogram import ScoreHistogram
 
 __all__ = ["RollingCape"]
 
+_NANOSECONDS = 1_000_000_000
+
 
 class RollingCape:
-    """Predict a stream: each row with the adaptation of the last rows of its group, itself the last of them.
+    """Predict a stream: each row with the adaptation of the last rows of its group.
 
-    A window of one row is CAPE-1 of the paper; one that holds a whole batch is, at its last row, CAPE-D. Only scores
-    and decisions are kept, never features, so memory is of the order of the window. The adaptation is exact at every
-    row: counts are added to and taken from in place.
+    The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
+    window that holds a whole batch is, at its last row, CAPE-D. Only scores and
+    decisions are kept, never features, so that memory is of the order of the window. The
+    adaptation is exact at every row: counts are added and taken away in place.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted. A quantifier that needs the rows themselves (one of QuaPy's) is refused.
     window : int or datetime.timedelta
-        How many rows of each group, or how far back in time. Rows exactly so old have left the window.
+        How many rows of each group, or how far back in time. Rows that are exactly so
+        old have left the window.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
+    >>> from cape.stream import RollingCape
     >>> rolling = RollingCape(clf, window=100)
-    >>> new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1)
     >>> y_pred = rolling.predict(new.data, sensitive_features=new.sensitive_features)
     >>> rolling.evidence()
     Evidence(0: 100 rows, 1: 100 rows)
@@ -58,24 +65,11 @@ class RollingCape:
     def __init__(self, clf: CapeClassifier, window: int | timedelta):
         check_is_fitted(clf)
         refuse_row_keepers(clf, "RollingCape")
-        if isinstance(window, np.timedelta64):  # which Python takes for a whole number
-            window = window.astype("timedelta64[us]").item()
-        if isinstance(window, timedelta):
-            good = window > timedelta(0)
-        else:
-            good = (
-                isinstance(window, Integral)
-                and not isinstance(window, bool)
-                and window >= 1
-            )
-        if not good:
-            raise ValueError(
-                f"window must be a number of rows from 1 on, or a timedelta above 0, got {window!r}."
-            )
         self.clf = clf
-        self.window = window
+        self.window = _check_window(window)
         self._windows: dict[Group, _Window] = {}
-        self._now: int | None = None  # the latest time seen, in nanoseconds
+        # The latest time seen, in nanoseconds.
+        self._now: int | None = None
 
     def predict(
         self, X: Any, *, sensitive_features: Any = None, times: Any = None
@@ -85,65 +79,54 @@ class RollingCape:
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            One row or a few. Wrong input changes nothing.
+            One row or more. Wrong input changes nothing.
         sensitive_features : array-like or table of n_samples rows, default=None
             As in ``clf.fit``.
         times : array-like of datetime of shape (n_samples,), default=None
-            When the rows came, never earlier than those before; for a window of time, and for that alone.
+            When the rows came, never earlier than the rows before. Only for a window of
+            time.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         batch = batch_of(self.clf, X, sensitive_features)
-        parts, n_rows = batch.parts(), len(batch)
+        n_rows = len(batch)
         moments = self._check_times(times, n_rows)
-        read = [part.model.read(part.rows) for part in parts]
+        # All rows are scored before any joins a window, so that a failure changes none.
+        readings = list(readings_of(batch, probabilities=True))
         positive = np.zeros(n_rows, dtype=bool)
-        for part, (scores, decisive) in zip(parts, read, strict=True):
-            if part.group not in self._windows:
-                self._windows[part.group] = _Window(part.model)
-            window = self._windows[part.group]
-            rows = all_if_none(part.rows.rows)
-            each = zip(
-                scores.T.tolist(),
-                decisive.T.tolist(),
-                moments[rows].tolist(),
-                strict=True,
-            )
-            positive[rows] = [self._step(window, *row) for row in each]
+        for reading in readings:
+            index = all_if_none(reading.index)
+            positive[index] = self._predict_in_turn(reading, moments[index])
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
 
     def evidence(self) -> Evidence:
-        """Evidence of the rows in the window now."""
+        """Return the evidence of the rows that are in the window now."""
         if self._now is not None:
             for window in self._windows.values():
-                window.forget_before(self._now - self._span)
-        groups = [
-            group for group in sorted_groups(self._windows) if self._windows[group].rows
-        ]
-        return Evidence(
-            self.clf.fingerprint_,
-            {group: self._windows[group].copy() for group in groups},
-        )
+                window.forget_until(self._now - self._span)
+        groups = {}
+        for group in sorted_groups(self._windows):
+            if self._windows[group].rows:
+                groups[group] = self._windows[group].copy_of_evidence()
+        return Evidence(self.clf.fingerprint_, groups)
 
     def adapt(self, level: float = 0.95) -> Adaptation:
-        """What the window tells now: the adaptation with which the next row would nearly be predicted."""
+        """Adapt to the rows that are in the window now."""
         return self.clf.adapt(evidence=self.evidence(), level=level)
 
     def to_json(self) -> str:
-        """The state as JSON text: scores and decisions of the rows in the window."""
-        span = (
-            {"seconds": self.window.total_seconds()}
-            if isinstance(self.window, timedelta)
-            else int(self.window)
-        )
-        groups = [
-            {"group": group_to_json(group), "rows": [list(row) for row in window.rows]}
-            for group, window in self._windows.items()
-        ]
+        """Write the state as JSON text: scores of the rows in the window."""
+        span: Any = self.window
+        if isinstance(self.window, timedelta):
+            span = {"seconds": self.window.total_seconds()}
+        groups = []
+        for group, window in self._windows.items():
+            rows = [list(row) for row in window.rows]
+            groups.append({"group": group_to_json(group), "rows": rows})
         content = {
             "fingerprint": self.clf.fingerprint_,
             "window": span,
@@ -154,148 +137,228 @@ class RollingCape:
 
     @classmethod
     def from_json(cls, clf: CapeClassifier, text: str) -> RollingCape:
-        """Go on where the stream stopped whose `to_json` wrote the text; ``clf`` is the model it had."""
+        """Go on where a stream stopped.
+
+        Parameters
+        ----------
+        clf : CapeClassifier
+            The model of that stream.
+        text : str
+            Written by its `to_json`.
+
+        Returns
+        -------
+        RollingCape
+        """
         check_is_fitted(clf)
+        rolling, rows_of_groups = cls._read_state(clf, text)
+        for group, rows in rows_of_groups.items():
+            window = _Window(group, clf.model_of(group))
+            for scores, deciding, time in rows:
+                window.add(_StreamRow(scores, deciding, time))
+            rolling._windows[group] = window
+        return rolling
+
+    @classmethod
+    def _read_state(
+        cls, clf: CapeClassifier, text: str
+    ) -> tuple[RollingCape, dict[Group, list]]:
+        """Read the JSON of a stream: an empty stream, and the rows of its windows."""
         try:
             content = json.loads(text)
-            window, fingerprint = content["window"], str(content["fingerprint"])
-            rolling = cls(
-                clf, timedelta(**window) if isinstance(window, Mapping) else window
-            )
+            window = content["window"]
+            fingerprint = str(content["fingerprint"])
+            if isinstance(window, Mapping):
+                window = timedelta(**window)
+            rolling = cls(clf, window)
             rolling._now = content["now"]
-            rows_of = {
-                group_from_json(entry["group"]): entry["rows"]
-                for entry in content["groups"]
-            }
+            rows_of_groups = {}
+            for entry in content["groups"]:
+                rows_of_groups[group_from_json(entry["group"])] = entry["rows"]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
-                f"text must be a stream's JSON, as to_json writes it, got {str(text)[:60]!r}."
+                "text must be JSON that RollingCape.to_json wrote, got "
+                f"{str(text)[:60]!r}."
             ) from error
         if fingerprint != clf.fingerprint_:
             raise ValueError(
-                f"clf must be the model of the stream (fingerprint {fingerprint[:12]}), got {clf.fingerprint_[:12]}."
+                f"clf must be the model of the stream (fingerprint {fingerprint[:12]}),"
+                f" got {clf.fingerprint_[:12]}."
             )
-        for group, rows in rows_of.items():
-            window = rolling._windows[group] = _Window(clf.model_of(group))
-            for scores, read, time in rows:
-                window.add(scores, read, time)
-        return rolling
+        return rolling, rows_of_groups
 
     def __repr__(self) -> str:
         rows = sum(len(window.rows) for window in self._windows.values())
-        return f"RollingCape(window={self.window!r}: {rows} rows of {len(self._windows)} groups)"
+        groups = len(self._windows)
+        return f"RollingCape(window={self.window!r}: {rows} rows of {groups} groups)"
 
     @property
     def _span(self) -> int:
         """The window in nanoseconds."""
-        return round(self.window.total_seconds() * 1e9)  # type: ignore[union-attr]
+        seconds = self.window.total_seconds()  # type: ignore[union-attr]
+        return round(seconds * _NANOSECONDS)
 
-    def _step(self, window: _Window, scores: list[int], read: Any, time: int) -> bool:
-        """Let the oldest rows go and one in, and decide on it."""
+    def _predict_in_turn(self, reading: Reading, moments: np.ndarray) -> list[bool]:
+        """Let rows of one group into its window, one by one, and decide on each."""
+        if reading.group not in self._windows:
+            self._windows[reading.group] = _Window(reading.group, reading.model)
+        window = self._windows[reading.group]
+        columns = zip(
+            reading.scores.T.tolist(),
+            reading.deciding.T.tolist(),
+            moments.tolist(),
+            strict=True,
+        )
+        return [self._step(window, _StreamRow(*row)) for row in columns]
+
+    def _step(self, window: _Window, row: _StreamRow) -> bool:
+        """Let the oldest rows go and one row in, and decide on that row."""
         if isinstance(self.window, timedelta):
-            window.forget_before(time - self._span)
+            window.forget_until(row.time - self._span)
         elif len(window.rows) == self.window:
-            window.drop()
-        window.add(scores, read, time)
-        return window.decide(read)
+            window.drop_oldest()
+        window.add(row)
+        return window.decide(row)
 
     def _check_times(self, times: Any, n_rows: int) -> np.ndarray:
-        """Times in nanoseconds; zeros for a window of rows."""
+        """Return times in nanoseconds; zeros for a window of rows."""
         if not isinstance(self.window, timedelta):
             if times is not None:
                 raise ValueError(
-                    f"times must be None for a window of rows (window={self.window!r}), got times."
+                    "times must be None for a window of rows "
+                    f"(window={self.window!r}), got times."
                 )
             return np.zeros(n_rows, dtype=np.int64)
         if times is None:
             raise ValueError(
-                f"times must be given for a window of time (window={self.window!r}), got None."
+                "times must be given for a window of time "
+                f"(window={self.window!r}), got None."
             )
         moments = _in_nanoseconds(times)
         check_same_length(X=np.empty(n_rows), times=moments)
         if np.isnat(moments).any():
             raise ValueError(
-                f"times must be known for every row, got {np.isnat(moments).sum()} missing."
+                "times must be known for every row, got "
+                f"{np.isnat(moments).sum()} missing."
             )
         moments = moments.astype(np.int64)
-        if (np.diff(moments) < 0).any() or (
-            n_rows and self._now is not None and moments[0] < self._now
-        ):
+        is_late = self._now is not None and n_rows and moments[0] < self._now
+        if is_late or (np.diff(moments) < 0).any():
             raise ValueError(
-                "times must never be earlier than those of the rows before, got rows that go back."
+                "times must never be earlier than those of the rows before, got rows "
+                "that go back in time."
             )
         return moments
 
 
+def _check_window(window: Any) -> int | timedelta:
+    """Return the window as a number of rows or a timedelta."""
+    if isinstance(window, np.timedelta64):
+        # Python would take it for a whole number.
+        window = window.astype("timedelta64[us]").item()
+    if isinstance(window, timedelta):
+        is_good = window > timedelta(0)
+    else:
+        is_number = isinstance(window, Integral) and not isinstance(window, bool)
+        is_good = is_number and window >= 1
+    if not is_good:
+        raise ValueError(
+            "window must be a number of rows from 1 on, or a timedelta above 0, got "
+            f"{window!r}."
+        )
+    return window if isinstance(window, timedelta) else int(window)
+
+
 def _in_nanoseconds(times: Any) -> np.ndarray:
-    """Times of any kind that numpy and pandas know; those without a zone are taken for UTC."""
+    """Read times of any kind that numpy and pandas know; without a zone they are UTC."""
     given = np.ravel(np.asarray(times))
     if given.dtype.kind != "M":
-        import pandas as pd
-
-        try:
-            if given.dtype.kind in "biufc":
-                raise TypeError("numbers")
-            given = (
-                pd.to_datetime(given, utc=True, format="ISO8601")
-                .tz_localize(None)
-                .to_numpy()
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"times must be dates and times, got {str(times)[:60]!r}: {error}."
-            ) from None
+        given = _parse_times(given, times)
     moments = given.astype("datetime64[ns]")
-    if (moments.astype(given.dtype) != given)[~np.isnat(given)].any():
-        raise ValueError("times must lie between the years 1678 and 2262, got others.")
+    known = ~np.isnat(given)
+    if (moments.astype(given.dtype) != given)[known].any():
+        raise ValueError(
+            "times must lie between the years 1678 and 2262, got a time outside."
+        )
     return moments
 
 
+def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
+    """Read times that are no datetime64 yet: text, Python's, with a zone."""
+    import pandas as pd
+
+    try:
+        if given.dtype.kind in "biufc":
+            raise TypeError("numbers")
+        parsed = pd.to_datetime(given, utc=True, format="ISO8601")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"times must be dates and times, got {str(times)[:60]!r}: {error}."
+        ) from None
+    return parsed.tz_localize(None).to_numpy()
+
+
+class _StreamRow(NamedTuple):
+    """What is kept of one row: its scores, the scores that members decide by, its time."""
+
+    scores: list[int]
+    deciding: list[int]
+    time: int
+
+
 class _Window:
-    """The last rows of one group, and their evidence, which is changed in place as rows come and go."""
+    """The last rows of one group, and their evidence.
 
-    def __init__(self, model: GroupModel):
+    The evidence is changed in place as rows come and go: that takes two microseconds a
+    row, where adding and subtracting evidence would take sixty.
+    """
+
+    def __init__(self, group: Group, model: GroupModel):
+        self.group = group
         self.model = model
-        self.rows: deque[tuple[list[int], Any, int]] = (
-            deque()
-        )  # scores, what members decide by, time
-        self.found = model.no_evidence()
-        self._edges = (
-            model.edges.tolist()
-        )  # to look one number up, a list is faster than an array
+        self.rows: deque[_StreamRow] = deque()
+        self.evidence = zero_evidence(model)
+        # To look one number up, a list is faster than an array.
+        self._edges = model.edges.tolist()
 
-    def add(self, scores: list[int], read: Any, time: int) -> None:
-        self.rows.append((scores, read, time))
-        self._count(scores, read, 1)
+    def add(self, row: _StreamRow) -> None:
+        self.rows.append(row)
+        self._count(row, 1)
 
-    def drop(self) -> None:
-        scores, read, _ = self.rows.popleft()
-        self._count(scores, read, -1)
+    def drop_oldest(self) -> None:
+        self._count(self.rows.popleft(), -1)
 
-    def forget_before(self, time: int) -> None:
-        while self.rows and self.rows[0][2] <= time:
-            self.drop()
+    def forget_until(self, time: int) -> None:
+        while self.rows and self.rows[0].time <= time:
+            self.drop_oldest()
 
-    def decide(self, read: Any) -> bool:
-        member = choose_member(self.model, self.found)
-        return bool(self.model.pool.decide_by(np.array(read)[..., None], member)[0])
+    def decide(self, row: _StreamRow) -> bool:
+        adapted = adapt_groups({self.group: self.model}, {self.group: self.evidence})
+        member = adapted[self.group].member
+        pool = self.model.pool
+        score = np.array([row.deciding[pool.model_of(member)]])
+        return bool(pool.calls(score, member)[0])
 
-    def copy(self) -> GroupEvidence:
-        return self.found + self.model.no_evidence()
+    def copy_of_evidence(self) -> GroupEvidence:
+        return self.evidence + zero_evidence(self.model)
 
-    def _count(self, scores: list[int], read: Any, sign: int) -> None:
-        for score in scores:
-            self._count_score(self.found.scores, score, sign)
-        tally = self.found.tally
-        if isinstance(tally, ScoreHistogram):
-            self._count_score(tally, read, sign)
-        elif tally is not None:
-            tally += sign * np.array(read, dtype=np.int64)
-        together = self.found.together
-        if together is not None:
-            together += sign * np.asarray(
-                self.model.together(np.array(scores)[:, None])
+    def _count(self, row: _StreamRow, sign: int) -> None:
+        """Add a row to the evidence (sign 1), or take it away (sign -1)."""
+        evidence = self.evidence
+        for score in row.scores:
+            self._count_score(evidence.scores, score, sign)
+        if isinstance(evidence.tally, ScoreHistogram):
+            self._count_score(evidence.tally, row.deciding[0], sign)
+        elif evidence.tally is not None:
+            deciding = np.array(row.deciding)[:, None]
+            change = self.model.pool.tally(deciding, self.model.edges)
+            np.add(evidence.tally, sign * change, out=evidence.tally)
+        if evidence.agreements is not None:
+            scores = np.array(row.scores)[:, None]
+            change = count_agreements(
+                scores, self.model.positives, self.model.negatives
             )
+            np.add(evidence.agreements, sign * change, out=evidence.agreements)
 
     def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
         cell = bisect_left(self._edges, score)

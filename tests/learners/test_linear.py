@@ -9,8 +9,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from cape._learners._linear import LinearStack
-from cape._learners._scoring import RowsOf, as_array, read_rows
+from cape._learners import LinearStack
+from cape._learners import RowsOf, as_array, read_rows
 from cape.histogram import HALF, round_scores
 
 

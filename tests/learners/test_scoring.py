@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners._scoring import Scorer, fit_learner, score_rows, weight_keyword
+from cape._learners import Scorer, fit_learner, score_rows, weight_keyword
 from cape.histogram import round_scores
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from cape._learners._scoring import Scorer, read_rows
+from cape._learners import Scorer, read_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.pool import MemberRates, ResampledPool, ThresholdPool, fit_member

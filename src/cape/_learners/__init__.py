@@ -1,1 +1,42 @@
-"""Training a learner and reading its scores; everything that exists for speed lives here."""
+"""Training a learner and reading its scores; all that exists for speed lives here."""
+
+from cape._learners._fitting import (
+    TrainingRows,
+    WarmStart,
+    fit_learner,
+    follows_its_folds,
+    seeded_clone,
+    takes_repetitions,
+    weight_keyword,
+)
+from cape._learners._linear import LinearStack
+from cape._learners._pieces import map_pieces
+from cape._learners._rows import Rows, as_array
+from cape._learners._scoring import score_rows, score_with_models, vote_on_rows
+from cape._learners._threads import (
+    available_threads,
+    blas_in_one_thread,
+    in_order,
+    in_threads,
+)
+
+__all__ = [
+    "LinearStack",
+    "Rows",
+    "TrainingRows",
+    "WarmStart",
+    "as_array",
+    "available_threads",
+    "blas_in_one_thread",
+    "fit_learner",
+    "follows_its_folds",
+    "in_order",
+    "in_threads",
+    "map_pieces",
+    "score_rows",
+    "score_with_models",
+    "seeded_clone",
+    "takes_repetitions",
+    "vote_on_rows",
+    "weight_keyword",
+]

@@ -21,7 +21,9 @@ available_threads = _openmp_effective_n_threads
 def in_threads(
     work: Callable[[Any], Any], items: Iterable[Any], threads: int
 ) -> Iterator[Any]:
-    """The results of some work on each item, in order; items are taken as they are needed.
+    """Do some work on each item, and yield the results in the order of the items.
+
+    Items are taken only as they are needed.
 
     Examples
     --------
@@ -31,27 +33,31 @@ def in_threads(
     if threads < 2:
         yield from map(work, items)
         return
-    config = get_config()  # of this thread; others would have scikit-learn's defaults
+    # scikit-learn's settings belong to a thread; new threads would have the defaults.
+    config = get_config()
 
-    def work_alike(item: Any) -> Any:
+    def work_with_config(item: Any) -> Any:
         with config_context(**config):
             return work(item)
 
     executor = ThreadPoolExecutor(threads)
     try:
         yield from in_order(
-            lambda item: executor.submit(work_alike, item), items, most=threads + 1
+            lambda item: executor.submit(work_with_config, item),
+            items,
+            most=threads + 1,
         )
     finally:
-        executor.shutdown(
-            cancel_futures=True
-        )  # after an error nobody waits for what has not begun
+        # After an error nobody waits for work that has not begun.
+        executor.shutdown(cancel_futures=True)
 
 
 def in_order(
     submit: Callable[[Any], Any], items: Iterable[Any], most: int
 ) -> Iterator[Any]:
-    """The results of futures, in order; at most ``most`` are under way, so that many items need not fit into memory.
+    """Submit items and yield the results of their futures, in order.
+
+    At most ``most`` items are under way, so that many items need not fit into memory.
 
     Examples
     --------
@@ -68,19 +74,22 @@ def in_order(
         yield under_way.popleft().result()
 
 
-class _Limit:
-    """The limit is one for the whole process: the first who wants it sets it, the last who leaves lifts it."""
+class _BlasLimit:
+    """Limit BLAS to one thread while anybody wants that.
+
+    The limit is one for the whole process: the first user sets it, the last lifts it.
+    """
 
     def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
+        self.lock = Lock()
+        self.users = 0
         self.limiter: Any = None
 
     def enter(self) -> None:
         with self.lock:
             if self.users == 0:
-                self.limiter = (
-                    _get_threadpool_controller().select(user_api="blas").limit(limits=1)
-                )
+                blas = _get_threadpool_controller().select(user_api="blas")
+                self.limiter = blas.limit(limits=1)
             self.users += 1
 
     def leave(self) -> None:
@@ -90,20 +99,23 @@ class _Limit:
                 self.limiter.restore_original_limits()
 
 
-_LIMIT = _Limit()
+_BLAS_LIMIT = _BlasLimit()
 
 
 @contextmanager
 def blas_in_one_thread() -> Iterator[None]:
-    """Matrix products of short blocks, many times over: threads of BLAS would cost more than they save.
+    """Keep matrix products inside the block in one thread.
+
+    For products of short blocks, many times over, threads of BLAS cost more than they
+    save.
 
     Examples
     --------
     >>> with blas_in_one_thread():
-    ...     pass
+    ...     product = np.eye(2) @ np.eye(2)
     """
-    _LIMIT.enter()
+    _BLAS_LIMIT.enter()
     try:
         yield
     finally:
-        _LIMIT.leave()
+        _BLAS_LIMIT.leave()

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 
 from cape._groups import check_groups
-from cape._learners._scoring import fit_learner
+from cape._learners import fit_learner
 from cape._validation import (
     check_binary_labels,
     check_choice,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from cape._groups import check_groups, group_name
-from cape._learners._scoring import fit_learner, weight_keyword
+from cape._learners import fit_learner, weight_keyword
 from cape._validation import (
     check_binary_labels,
     check_choice,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, group_name
-from cape._shift_test import check_assumption
+from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
 from cape.diagnostics._common import evidence_of, frame, json_ready
@@ -170,8 +170,8 @@ def prior_shift_test(
             effect=fit.effect,
             rejected=p < alpha,
             tested=fit.df > 0,
-            sound=models[group].follows,
+            sound=models[group].test_is_sound,
         )
-        for group, (fit, p) in check_assumption(models, found).items()
+        for group, (fit, p) in check_prior_shift(models, found.groups).items()
     }
     return PriorShiftTest(groups, alpha)

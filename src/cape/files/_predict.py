@@ -1,4 +1,4 @@
-"""Prediction of a file in two passes: evidence summed over its parts, one adaptation, then part by part."""
+"""Predict a file in two passes: sum evidence over its parts, adapt, decide part by part."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cape._groups import Group, Groups, check_groups, group_name
-from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
-from cape._prediction import batch_of, look_closely
+from cape._learners import available_threads, blas_in_one_thread, in_threads
+from cape._prediction import Reading, batch_of, decide, read_batch
 from cape._tables import (
     Dialect,
     TableError,
@@ -31,28 +31,50 @@ from cape.files._model import Part, TableModel, few_threads, rows_of_a_part
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
 
-__all__ = ["Prediction", "gather_evidence", "predict_file"]
+__all__ = ["Prediction", "gather_evidence", "here", "predict_file"]
 
 Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
-"""Does ``work(*shared, part)`` for each part and gives parts and results, in their order."""
+"""Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
 
-_ADDED = ("prediction", "probability", "prevalence")
+_ADDED_COLUMNS = ("prediction", "probability", "estimated_prevalence")
 
+_PARTS_AT_ONCE = 2
+"""Parts that this process works on at the same time. More parts would only wait for
+Python's lock, and take memory."""
 
-_AT_ONCE = 2
-"""Parts that are worked on in this process. More would only wait for Python's lock, and take memory."""
+_MOST_NAMES = 5
 
 
 def here(
     work: Callable[..., Any], shared: tuple, parts: Iterable[Part]
 ) -> Iterator[tuple[Part, Any]]:
-    """Do the parts in this process, two at a time."""
+    """Do the parts in this process, two at a time.
+
+    Parameters
+    ----------
+    work : callable
+        Called as ``work(*shared, part)``.
+    shared : tuple
+    parts : iterable of Part
+
+    Yields
+    ------
+    part, result
+        In the order of the parts.
+
+    Examples
+    --------
+    >>> from cape.files import here
+    >>> list(here(lambda factor, part: factor * part, (2,), [1, 2]))
+    [(1, 2), (2, 4)]
+    """
+
+    def work_on(part: Part) -> tuple[Part, Any]:
+        return part, work(*shared, part)
+
+    threads = min(_PARTS_AT_ONCE, available_threads())
     with blas_in_one_thread():
-        yield from in_threads(
-            lambda part: (part, work(*shared, part)),
-            parts,
-            threads=min(_AT_ONCE, available_threads()),
-        )
+        yield from in_threads(work_on, parts, threads=threads)
 
 
 @dataclass
@@ -64,8 +86,10 @@ class Prediction:
     evidence : Evidence
     adaptation : Adaptation
     rows : int
+        Rows of the file.
     cape, unadapted : dict from group to Confusion
-        Where rows had labels: CAPE's predictions, and those of the model as trained, cut at 1/2. Else empty.
+        Where rows have labels: counts of CAPE's predictions, and of the predictions of
+        the model as trained, cut at 1/2. Empty where no row has a label.
     """
 
     evidence: Evidence
@@ -88,32 +112,35 @@ def predict_file(
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
     each: Each = here,
 ) -> Prediction:
-    """Adapt to a file and predict it, holding no more than a few parts of it in memory.
+    """Adapt to a file and predict it, holding only a few parts of it in memory.
 
-    The file is read twice and each row is scored once: scores wait in a temporary file beside ``out``, 14 bytes a row
-    with one model a group, and 8 more for each further member of a resampled pool.
+    The file is read twice and each row is scored once. Between the two passes the scores
+    wait in a temporary file beside ``out``: 14 bytes a row with one model a group, and 8
+    more for each further member of a resampled pool.
 
     Parameters
     ----------
     model : TableModel
     path : str or Path
         The batch.
-    out : str, Path or None
-        Where to write its rows with a prediction, the probability of a positive and the prevalence that the chosen
-        member of the group was made for; None only counts what the labels say, if there are any.
+    out : str, Path or None, default=None
+        Where to write the rows, with a prediction, the probability of a positive and the
+        estimated prevalence of the group. None writes nothing, and only counts what the
+        labels say, if there are any.
     level : float, default=0.95
-        Of the intervals.
-    rows : int, optional
-        Of a part; by default the wider the table, the fewer.
-    dialect : Dialect, optional
-        Of a CSV, read and written.
+        Confidence level of the intervals.
+    rows : int, default=None
+        Rows of a part. None chooses fewer rows for wider tables.
+    dialect : Dialect, default=None
+        Of a CSV, for reading and writing.
     overwrite : bool, default=False
-    notes : Notes, optional
-        Gathers remarks.
-    on_rows : callable, optional
-        Told the stage, "reading" or "predicting", and how many rows have just been done.
-    each : callable, optional
-        Who does the parts: this process, or the workers of a cluster (`cape.scale.on_workers`).
+    notes : Notes, default=None
+        Collects remarks.
+    on_rows : callable, default=None
+        Called with the stage, "reading" or "predicting", and the rows just done.
+    each : callable, default=here
+        Who does the parts: this process, or the workers of a cluster
+        (`cape.scale.on_workers`).
 
     Returns
     -------
@@ -121,38 +148,34 @@ def predict_file(
 
     Examples
     --------
-    >>> import tempfile
-    >>> from cape.datasets import make_synthetic
-    >>> from cape.files import train_file
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> d = make_synthetic(600, random_state=0)
-    >>> frame = d.data.assign(z=d.sensitive_features)
-    >>> frame.assign(y=d.target).to_csv(folder / "train.csv", index=False)
-    >>> frame.to_csv(folder / "new.csv", index=False)
-    >>> model = train_file(folder / "train.csv", None, label="y", group=["z"], learner="logistic")
+    >>> from cape.files import predict_file, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> new.frame.to_csv(folder / "new.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
     >>> predict_file(model, folder / "new.csv", folder / "out.csv").rows
-    600
-    >>> list(pd.read_csv(folder / "out.csv"))
-    [..., 'z', 'prediction', 'probability', 'prevalence']
+    1000
+    >>> list(pd.read_csv(folder / "out.csv"))[-3:]
+    ['prediction', 'probability', 'estimated_prevalence']
     """
     notes = Notes() if notes is None else notes
-    # The writer comes first, so that a place that cannot be written is known before the work is done.
+    # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
     if out is not None:
         writing = TableWriter(
             out, overwrite=overwrite, dialect=dialect, background=True
         )
-    columns, n_scores, version = (
-        table_columns(path, dialect=dialect),
-        _scores_of_a_row(model.clf),
-        _version(path),
-    )
-    rows = rows_of_a_part(len(columns) + n_scores) if rows is None else rows
+    names = table_columns(path, dialect=dialect)
+    version = _file_version(path)
+    n_scores = _scores_per_row(model.clf)
+    if rows is None:
+        rows = rows_of_a_part(len(names) + n_scores)
     keeping: Any = nullcontext()
-    if out is not None or model.columns.label in columns:
+    if out is not None or model.columns.label in names:
         keeping = KeptRows(None if out is None else Path(out).parent, n_scores)
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, labelled = gather_evidence(
+        evidence, has_labels = gather_evidence(
             model,
             path,
             rows=rows,
@@ -163,27 +186,24 @@ def predict_file(
             kept=kept,
         )
         adaptation = model.clf.adapt(evidence=evidence, level=level)
-        found = Prediction(evidence, adaptation, sum(evidence.rows.values()))
-        if writer is None and not labelled:
-            return found
-        for copy, records in _again(path, kept, rows, dialect, writer):
-            probability = _probability(model.clf, adaptation, kept.groups, records)
-            if copy is not None:
-                writer.write(
-                    _with_predictions(
-                        copy, kept.groups, records, probability, model, adaptation
-                    )
-                )
-            _count(found, kept.groups, records, probability > 0.5)
+        prediction = Prediction(evidence, adaptation, sum(evidence.rows.values()))
+        if writer is None and not has_labels:
+            return prediction
+        for table, records in _second_pass(path, kept, rows, dialect, writer):
+            probability = _probabilities(model.clf, adaptation, kept.groups, records)
+            if table is not None:
+                predicted = _PredictedRows(kept.groups, records, probability)
+                writer.write(_with_predictions(table, predicted, model, adaptation))
+            _count_labelled(prediction, kept.groups, records, probability > 0.5)
             on_rows("predicting", len(records))
-        if _version(path) != version:
+        if _file_version(path) != version:
             raise TableError(f"{path} has changed while it was read.")
     if writer is not None and writer.disarmed:
         notes.say(
-            f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe in front in {out}: "
-            "to predict that file again, write Parquet instead."
+            f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe "
+            f"in front in {out}: to predict that file again, write Parquet instead."
         )
-    return found
+    return prediction
 
 
 def gather_evidence(
@@ -199,178 +219,255 @@ def gather_evidence(
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
-    Groups that the model does not know, and rows without a group, are counted to the end of the file and are an error
-    then. What is found of each row goes to ``kept``, if it is given, so that rows need not be scored again.
+    Groups that the model does not know, and rows without a group, are counted to the end
+    of the file and are an error then.
+
+    Parameters
+    ----------
+    model : TableModel
+    path : str or Path
+    rows, dialect, notes, each
+        As in `predict_file`.
+    on_rows : callable, default=None
+        Called with the number of rows just done.
+    kept : KeptRows, default=None
+        Takes what was read of each row, so that no row is scored again.
 
     Returns
     -------
     evidence : Evidence
-    labelled : bool
+    has_labels : bool
         Whether any row has a label.
     """
     notes = Notes() if notes is None else notes
-    evidence, labelled = Evidence(model.clf.fingerprint_), False
-    unknown: Counter[str] = Counter()
-    missing, total = 0, 0
-    rows = (
-        rows_of_a_part(len(table_columns(path, dialect=dialect)))
-        if rows is None
-        else rows
-    )
+    if rows is None:
+        rows = rows_of_a_part(len(table_columns(path, dialect=dialect)))
+    evidence = Evidence(model.clf.fingerprint_)
+    has_labels = False
+    problems = _GroupProblems(0, Counter())
+    n_rows = 0
+    work = _count_part if kept is None else _read_part
     parts = model.parts(path, notes, rows=rows, dialect=dialect)
-    for part, seen in each(_look if kept is None else _look_closely, (model,), parts):
-        missing, unknown, total = (
-            missing + seen.missing,
-            unknown + seen.unknown,
-            total + len(part),
-        )
-        if seen.evidence is not None:
-            evidence = evidence + seen.evidence
-        if kept is not None and seen.records is not None:
-            kept.add(seen.records, seen.groups)
-        labelled |= part.positive is not None and bool((part.positive >= 0).any())
+    for part, result in each(work, (model,), parts):
+        n_rows += len(part)
+        problems = problems + result.problems
+        if result.evidence is not None:
+            evidence = evidence + result.evidence
+        if kept is not None and result.records is not None:
+            kept.add(result.records, result.groups)
+        if part.positive is not None:
+            has_labels |= bool((part.positive >= 0).any())
         on_rows(len(part))
-    if not total:
+    if not n_rows:
         raise TableError(f"{path} has a header but no rows.")
-    if missing:
-        names = " or ".join(map(repr, model.columns.groups))
-        raise TableError(
-            f"{path}: {missing} of {total} rows have no value in {names}, so no group."
-        )
-    if unknown:
-        listed = ", ".join(f"{name!r} ({n} rows)" for name, n in unknown.most_common(5))
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        raise TableError(
-            f"{path} has groups that were not in training: {listed}{more}. The model knows "
-            f"{', '.join(repr(group_name(group)) for group in model.clf.groups_[:10])}; "
-            "train with --unknown-groups pooled to predict others as all groups together."
-        )
-    return evidence, labelled
+    problems.raise_if_any(path, n_rows, model)
+    return evidence, has_labels
 
 
-class _Seen(NamedTuple):
-    """What the first pass found of a part: rows without a group, those of unknown groups; without such, all else."""
+@dataclass(frozen=True)
+class _GroupProblems:
+    """Rows whose group the model cannot serve.
 
-    missing: int
+    Parameters
+    ----------
+    without_group : int
+        Rows with no value in a group column.
+    unknown : Counter from group name to int
+        Rows of groups that were not in training.
+    """
+
+    without_group: int
     unknown: Counter[str]
+
+    def __add__(self, other: _GroupProblems) -> _GroupProblems:
+        without_group = self.without_group + other.without_group
+        return _GroupProblems(without_group, self.unknown + other.unknown)
+
+    def __bool__(self) -> bool:
+        return bool(self.without_group or self.unknown)
+
+    def raise_if_any(self, path: str | Path, n_rows: int, model: TableModel) -> None:
+        if self.without_group:
+            names = " or ".join(map(repr, model.columns.groups))
+            raise TableError(
+                f"{path}: {self.without_group} of {n_rows} rows have no value in "
+                f"{names}, so no group."
+            )
+        if self.unknown:
+            counts = self.unknown.most_common()
+            listed = [f"{name!r} ({n} rows)" for name, n in counts[:_MOST_NAMES]]
+            if len(counts) > _MOST_NAMES:
+                listed.append(f"{len(counts) - _MOST_NAMES} more")
+            known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
+            raise TableError(
+                f"{path} has groups that were not in training: {', '.join(listed)}. "
+                f"The model knows {', '.join(known)}; train with --unknown-groups "
+                "pooled to predict unknown groups with the model of all groups."
+            )
+
+
+def _find_group_problems(model: TableModel, X: pd.DataFrame) -> _GroupProblems:
+    """Count the rows of a part whose group the model cannot serve."""
+    unknown: Counter[str] = Counter()
+    if not model.columns.groups:
+        return _GroupProblems(0, unknown)
+    table = X[list(model.columns.groups)]
+    has_group = table.notna().all(axis=1)
+    if has_group.any() and model.clf.unknown_groups != "pooled":
+        groups = check_groups(table[has_group])
+        sizes = np.bincount(groups.codes)
+        for group, size in zip(groups.keys, sizes, strict=True):
+            if group not in model.clf.models_:
+                unknown[group_name(group)] += int(size)
+    return _GroupProblems(int((~has_group).sum()), unknown)
+
+
+@dataclass(frozen=True)
+class _PartResult:
+    """What the first pass found in a part.
+
+    Parameters
+    ----------
+    problems : _GroupProblems
+        If there are any, nothing else was looked at.
+    evidence : Evidence or None
+    records : ndarray or None
+        One record for each row, see `row_type`.
+    groups : sequence of Group
+        What the group codes of the records mean.
+    """
+
+    problems: _GroupProblems
     evidence: Evidence | None = None
     records: np.ndarray | None = None
     groups: Sequence[Group] = ()
 
 
-def _look(model: TableModel, part: Part) -> _Seen:
-    """Evidence alone."""
-    seen = _nameless_and_strangers(model, part.X)
-    if seen.missing or seen.unknown:
-        return seen
+def _count_part(model: TableModel, part: Part) -> _PartResult:
+    """Count the evidence of a part, and nothing else."""
+    problems = _find_group_problems(model, part.X)
+    if problems:
+        return _PartResult(problems)
     with few_threads(len(part)):
-        return seen._replace(evidence=model.clf.evidence(part.X))
+        return _PartResult(problems, model.clf.evidence(part.X))
 
 
-def _look_closely(model: TableModel, part: Part) -> _Seen:
-    """Evidence, and the record of each row."""
-    seen = _nameless_and_strangers(model, part.X)
-    if seen.missing or seen.unknown:
-        return seen
+def _read_part(model: TableModel, part: Part) -> _PartResult:
+    """Count the evidence of a part, and record what was read of each row."""
+    problems = _find_group_problems(model, part.X)
+    if problems:
+        return _PartResult(problems)
     with few_threads(len(part)):
         batch = batch_of(model.clf, part.X, None)
-        evidence, scores, unadapted = look_closely(batch)
-    records = np.zeros(len(part), row_type(len(scores)))
-    records["group"], records["unadapted"], records["scores"] = (
-        batch.groups.codes,
-        unadapted,
-        scores.T,
-    )
+        readings, evidence = read_batch(batch, probabilities=True)
+    records = np.zeros(len(part), row_type(_scores_per_row(model.clf)))
+    records["group"] = batch.groups.codes
     records["positive"] = -1 if part.positive is None else part.positive
-    return seen._replace(
-        evidence=Evidence(model.clf.fingerprint_, evidence),
-        records=records,
-        groups=batch.groups.keys,
-    )
+    for reading in readings:
+        index = slice(None) if reading.index is None else reading.index
+        records["unadapted"][index] = reading.unadapted()
+        records["scores"][index] = reading.deciding.T
+    of_part = Evidence(model.clf.fingerprint_, evidence)
+    return _PartResult(problems, of_part, records, batch.groups.keys)
 
 
-def _nameless_and_strangers(model: TableModel, X: pd.DataFrame) -> _Seen:
-    if not model.columns.groups:
-        return _Seen(0, Counter())
-    table = X[list(model.columns.groups)]
-    named = table.notna().all(axis=1)
-    unknown: Counter[str] = Counter()
-    if named.any() and model.clf.unknown_groups != "pooled":
-        groups = check_groups(table[named])
-        for group, size in zip(groups.keys, np.bincount(groups.codes), strict=True):
-            if group not in model.clf.models_:
-                unknown[group_name(group)] += int(size)
-    return _Seen(int((~named).sum()), unknown)
+def _scores_per_row(clf: CapeClassifier) -> int:
+    """Return how many scores of a row members may decide by: one for each model.
+
+    The pools of all groups have the same number of models.
+    """
+    model = next(iter(clf.models_.values()))
+    return len(model.pool.models)
 
 
-def _scores_of_a_row(clf: CapeClassifier) -> int:
-    """How many scores a row has that some member may decide by: the same for all groups."""
-    return len(next(iter(clf.models_.values())).pool.models)
-
-
-def _again(
-    path, kept, rows, dialect, writer
+def _second_pass(
+    path: str | Path,
+    kept: KeptRows,
+    rows: int,
+    dialect: Dialect | None,
+    writer: TableWriter | None,
 ) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
-    """The second pass: what was kept of the rows and, if they are to be written, the rows themselves.
+    """Yield the records of rows and, if they are to be written, the rows themselves.
 
-    They are as they stand in the file, unless that is a CSV and the other a format that has types.
+    Rows come as they stand in the file, unless that is a CSV and the output has types.
     """
     kept.rewind()
     if writer is None:
         while len(records := kept.take(rows)):
             yield None, records
         return
-    for copy in iter_table(
-        path, rows, verbatim=writer.is_text or not is_csv(path), dialect=dialect
-    ):
-        records = kept.take(len(copy))
-        if len(records) < len(copy):
+    verbatim = writer.is_text or not is_csv(path)
+    for table in iter_table(path, rows, verbatim=verbatim, dialect=dialect):
+        records = kept.take(len(table))
+        if len(records) < len(table):
             raise TableError(f"{path} has changed while it was read.")
-        yield copy, records
+        yield table, records
 
 
-def _version(path: str | Path) -> tuple[int, ...]:
-    """What tells a file from itself before a change."""
+def _file_version(path: str | Path) -> tuple[int, ...]:
+    """Return numbers that change when the file does."""
     status = Path(path).stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _probability(
+def _probabilities(
     clf: CapeClassifier,
     adaptation: Adaptation,
     groups: list[Group],
     records: np.ndarray,
 ) -> np.ndarray:
-    """Of each row the probability that the member of its group gives a positive."""
-    probability = np.empty(len(records))
-    of_rows = Groups(np.ascontiguousarray(records["group"]), groups)
-    for group, rows in zip(groups, of_rows.rows_between(0, len(records)), strict=True):
-        if len(rows):
-            pool, member = clf.model_of(group).pool, adaptation.groups[group].member
-            probability[rows] = pool.probability(
-                records["scores"][rows, pool.model_of(member)], member
-            )
-    return probability
+    """Compute the probability that the picked member of its group gives each row."""
+    row_groups = Groups(np.ascontiguousarray(records["group"]), groups)
+    rows_of_groups = row_groups.rows_between(0, len(records))
+    readings = []
+    for group, index in zip(groups, rows_of_groups, strict=True):
+        if len(index):
+            deciding = records["scores"][index].T
+            model = clf.model_of(group)
+            readings.append(Reading(group, model, index, deciding, deciding))
+    return decide(readings, adaptation, n_rows=len(records), probabilities=True)
+
+
+@dataclass(frozen=True)
+class _PredictedRows:
+    """Rows with the probability of a positive; groups are what the codes mean."""
+
+    groups: list[Group]
+    records: np.ndarray
+    probability: np.ndarray
 
 
 def _with_predictions(
-    copy, groups, records, probability, model, adaptation
+    table: pd.DataFrame,
+    predicted: _PredictedRows,
+    model: TableModel,
+    adaptation: Adaptation,
 ) -> pd.DataFrame:
-    """The rows as they came and three columns, under names that are free."""
-    thetas = np.array([adaptation.groups[group].theta for group in groups])
-    added = {
-        "prediction": model.columns.as_labels(probability > 0.5).to_numpy(),
-        "probability": np.round(probability, 9),
-        "prevalence": np.round(thetas, 9)[records["group"]],
+    """Append three columns to the rows as they came, under names that are free."""
+    estimates = []
+    for group in predicted.groups:
+        # A group that first comes later in the file is not in every part.
+        estimates.append(adaptation.groups[group].estimate)
+    codes = predicted.records["group"]
+    values = {
+        "prediction": model.columns.as_labels(predicted.probability > 0.5).to_numpy(),
+        "probability": np.round(predicted.probability, 9),
+        "estimated_prevalence": np.round(estimates, 9)[codes],
     }
-    names = free_names(list(copy))
-    return copy.assign(**{names[name]: values for name, values in added.items()})
+    names = free_names(list(table))
+    return table.assign(**{names[name]: column for name, column in values.items()})
 
 
 def free_names(taken: list[str]) -> dict[str, str]:
-    """What the three added columns are called in a table that may have columns of that name."""
+    """Name the three added columns in a table that may have columns of that name.
+
+    Examples
+    --------
+    >>> free_names(["prediction", "age"])["prediction"]
+    'cape_prediction'
+    """
     names = {}
-    for name in _ADDED:
+    for name in _ADDED_COLUMNS:
         free = name
         while free in taken:
             free = f"cape_{free}"
@@ -378,24 +475,36 @@ def free_names(taken: list[str]) -> dict[str, str]:
     return names
 
 
-def _count(
-    found: Prediction, groups: list[Group], records: np.ndarray, called: np.ndarray
+def _count_labelled(
+    prediction: Prediction,
+    groups: list[Group],
+    records: np.ndarray,
+    called: np.ndarray,
 ) -> None:
-    """Add the labelled rows to the confusion counts."""
-    rows = np.flatnonzero(records["positive"] >= 0)
-    if len(rows) == 0:
+    """Add the rows that have a label to the confusion counts."""
+    has_label = records["positive"] >= 0
+    if not has_label.any():
         return
-    some = records[rows]
-    for total, decided in (
-        (found.cape, called[rows]),
-        (found.unadapted, some["unadapted"]),
-    ):
-        counts = confusion_by_group(
-            some["positive"],
-            decided.astype(np.int8),
-            sensitive_features=some["group"],
-            pos_label=1,
-        )
-        for code, confusion in counts.items():
-            group = groups[code]  # type: ignore[call-overload]
-            total[group] = total[group] + confusion if group in total else confusion
+    labelled = records[has_label]
+    _add_counts(prediction.cape, groups, labelled, called[has_label])
+    _add_counts(prediction.unadapted, groups, labelled, labelled["unadapted"])
+
+
+def _add_counts(
+    totals: dict[Group, Confusion],
+    groups: list[Group],
+    labelled: np.ndarray,
+    called: np.ndarray,
+) -> None:
+    counts = confusion_by_group(
+        labelled["positive"],
+        called.astype(np.int8),
+        sensitive_features=labelled["group"],
+        pos_label=1,
+    )
+    for code, confusion in counts.items():
+        group = groups[code]  # type: ignore[call-overload]
+        if group in totals:
+            totals[group] = totals[group] + confusion
+        else:
+            totals[group] = confusion

@@ -10,7 +10,7 @@ import numpy as np
 __all__ = ["TRUSTED", "check_trees", "parts_of"]
 
 _OURS = """
-    classifier.CapeClassifier _group_model.GroupModel histogram.ScoreHistogram _learners._scoring.Scorer
+    classifier.CapeClassifier _group_model.GroupModel histogram.ScoreHistogram 
     pool._rates.MemberRates pool._resampled.ResampledPool pool._threshold.ThresholdPool
     quantify._counting.ACC quantify._counting.CC quantify._counting.PCC quantify._counting.SPA
     quantify._likelihood.EMQ quantify._likelihood.HistogramPosterior

@@ -1,4 +1,4 @@
-"""What is known of members from rows they were not trained on."""
+"""How often members are right on rows they were not trained on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 __all__ = ["MemberRates"]
 
-_FEWEST = 10
+_FEWEST_ROWS = 10
+"""A rate that rests on fewer rows than this says nothing and is unknown."""
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,19 @@ class MemberRates:
 
     Parameters
     ----------
-    true_positives, positives, false_positives, negatives : ndarray of shape (n_members,)
-        How many unseen rows of each class there were, and how many of them each member called positive.
+    true_positives, positives : ndarray of shape (n_members,)
+        Positives that each member called positive, and all positives it was tested on.
+        The rows were not used to train the member; weighted rows count their weight.
+    false_positives, negatives : ndarray of shape (n_members,)
+        Negatives that each member called positive, and all negatives.
+
+    Examples
+    --------
+    >>> from cape.pool import MemberRates
+    >>> counts = [[40.0, 3.0], [50.0, 5.0], [8.0, 1.0], [80.0, 20.0]]
+    >>> rates = MemberRates(*np.array(counts))
+    >>> rates.tpr.tolist(), rates.fpr.tolist()
+    ([0.8, nan], [0.1, 0.05])
     """
 
     true_positives: np.ndarray
@@ -28,16 +40,15 @@ class MemberRates:
 
     @property
     def tpr(self) -> np.ndarray:
-        """True positive rate; NaN, unknown, with fewer than ten unseen positives."""
+        """True positive rate; NaN, unknown, with fewer than ten positives."""
         return _rate(self.true_positives, self.positives)
 
     @property
     def fpr(self) -> np.ndarray:
-        """False positive rate; NaN, unknown, with fewer than ten unseen negatives."""
+        """False positive rate; NaN, unknown, with fewer than ten negatives."""
         return _rate(self.false_positives, self.negatives)
 
 
 def _rate(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.divide(
-        called, rows, out=np.full(len(rows), np.nan), where=rows >= _FEWEST
-    )
+    unknown = np.full(len(rows), np.nan)
+    return np.divide(called, rows, out=unknown, where=rows >= _FEWEST_ROWS)

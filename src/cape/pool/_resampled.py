@@ -1,4 +1,4 @@
-"""The paper's pool: one classifier for each prevalence of the grid, each trained on a resample."""
+"""The paper's pool: one classifier for each prevalence, trained on a resample."""
 
 from __future__ import annotations
 
@@ -7,157 +7,238 @@ from typing import Any
 
 import numpy as np
 
-from cape._learners._scoring import (
-    GroupRows,
-    Scorer,
-    Start,
-    as_probability,
-    read_rows,
-    score_rows,
+from cape._learners import (
+    TrainingRows,
+    WarmStart,
     takes_repetitions,
+    vote_on_rows,
 )
 from cape.evidence import GroupEvidence
-from cape.histogram import HALF
+from cape.histogram import HALF, ONE
+from cape.pool._base import Pool
 from cape.pool._rates import MemberRates
 from cape.sampling import draw_rows
 
-__all__ = ["ResampledPool", "fit_member"]
-
-
-def fit_member(estimator, X, y, positive, theta, *, weights=None, seed=0, near=None):
-    """Train one member: h_theta = C-ALG(PP-SAMPLING(D, theta)), step 3 of Algorithm 1.
-
-    Parameters
-    ----------
-    X : table or GroupRows
-    y, weights : ndarray
-        Labels and weights of the group's rows.
-    near : fitted learner, optional
-        Trained on the rows as they are; training starts from it if the learner can.
-
-    Returns
-    -------
-    model : the fitted learner
-    called : tuple of float
-        Of the rows it has not seen: positives called positive, positives, negatives called positive, negatives.
-    """
-    group, is_positive = GroupRows.of(X), y == positive
-    sample = draw_rows(is_positive, theta, weights, np.random.RandomState(seed))
-    times = np.bincount(sample, minlength=len(y))
-    if group.take_repetitions(estimator):
-        drawn = np.flatnonzero(times)
-        can_start = near is not None and takes_repetitions(estimator)
-        start = (
-            Start.near(near, float(is_positive.mean()), theta) if can_start else None
-        )
-        repetitions = times[drawn].astype(float)
-        model = group.fit(
-            estimator,
-            y[drawn],
-            drawn,
-            weights=repetitions,
-            seed=seed,
-            start=start,
-            n_rows=len(sample),
-        )
-    else:
-        model = group.fit(estimator, y[sample], sample, seed=seed)
-    unseen = np.flatnonzero(times == 0)
-    called = read_rows(group.to_read(unseen), positive, voting=[model])[1][0]
-    weight = (
-        np.ones(len(unseen))
-        if weights is None
-        else weights[unseen] * (len(y) / weights.sum())
-    )
-    counts = [
-        float(weight[chosen].sum())
-        for of_class in (is_positive[unseen], ~is_positive[unseen])
-        for chosen in (called & of_class, of_class)
-    ]
-    return model, tuple(counts)
+__all__ = ["ResampledPool", "TrainedMember", "fit_member"]
 
 
 @dataclass(frozen=True)
-class ResampledPool:
+class TrainedMember:
+    """One trained member, and how it did on the rows it was not trained on.
+
+    Parameters
+    ----------
+    model : fitted learner
+    true_positives, positives, false_positives, negatives : float
+        See `MemberRates`.
+    """
+
+    model: Any
+    true_positives: float
+    positives: float
+    false_positives: float
+    negatives: float
+
+
+def fit_member(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    positive: Any,
+    theta: float,
+    *,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+    near: Any = None,
+) -> TrainedMember:
+    """Train the member for one prevalence.
+
+    This is h_theta = C-ALG(PP-SAMPLING(D, theta)), step 3 of the training phase of
+    Algorithm 1. Rows that the sample left out measure the rates of the member.
+
+    Parameters
+    ----------
+    estimator : estimator with ``fit`` and ``predict_proba``
+    X : table of n_rows rows
+    y : ndarray of shape (n_rows,)
+        Labels of the group's rows.
+    positive : label
+        The positive label.
+    theta : float in (0, 1)
+        Prevalence of the sample to train on.
+    weights : ndarray of shape (n_rows,), default=None
+        Draw probabilities within a class, up to a factor.
+    seed : int, default=0
+    near : fitted learner, default=None
+        The same learner trained on the rows as they are. Training starts from it where
+        that saves time and changes no answer.
+
+    Returns
+    -------
+    TrainedMember
+
+    Examples
+    --------
+    >>> from cape.pool import fit_member
+    >>> member = fit_member(LogisticRegression(), train.data, train.target, 1, 0.2)
+    >>> member.true_positives < member.positives
+    True
+    """
+    rows = TrainingRows.of(X)
+    is_positive = y == positive
+    random = np.random.RandomState(seed)
+    sample = draw_rows(is_positive, theta, weights, random)
+    times_drawn = np.bincount(sample, minlength=len(y))
+    if takes_repetitions(estimator):
+        drawn = np.flatnonzero(times_drawn)
+        start = None
+        if near is not None:
+            start = WarmStart.near(near, float(is_positive.mean()), theta)
+        model = rows.fit(
+            estimator,
+            y[drawn],
+            drawn,
+            weights=times_drawn[drawn].astype(float),
+            seed=seed,
+            start=start,
+        )
+    else:
+        model = rows.fit(estimator, y[sample], sample, seed=seed)
+    unseen = np.flatnonzero(times_drawn == 0)
+    called = vote_on_rows(model, rows.pick(unseen), positive)
+    if weights is None:
+        unseen_weights = np.ones(len(unseen))
+    else:
+        unseen_weights = weights[unseen] * (len(y) / weights.sum())
+    return _measure_member(model, called, is_positive[unseen], unseen_weights)
+
+
+def _measure_member(
+    model: Any, called: np.ndarray, is_positive: np.ndarray, weights: np.ndarray
+) -> TrainedMember:
+    """Count what a member calls the rows it has not seen."""
+    return TrainedMember(
+        model=model,
+        true_positives=float(weights[called & is_positive].sum()),
+        positives=float(weights[is_positive].sum()),
+        false_positives=float(weights[called & ~is_positive].sum()),
+        negatives=float(weights[~is_positive].sum()),
+    )
+
+
+@dataclass(frozen=True)
+class ResampledPool(Pool):
     """One fitted classifier for each theta of the grid.
 
     Parameters
     ----------
     thetas : ndarray of shape (n_members,)
-    members : list of fitted learners
+    models : list of fitted learners
+        One for each member.
     rates : MemberRates
-        Out-of-bag.
-    positive : the positive label
+        Out-of-bag: from the rows that a member's sample left out.
+
+    Examples
+    --------
+    >>> from cape.pool import ResampledPool, fit_member
+    >>> thetas = np.array([0.2, 0.8])
+    >>> members = [
+    ...     fit_member(LogisticRegression(), train.data, train.target, 1, theta)
+    ...     for theta in thetas
+    ... ]
+    >>> pool = ResampledPool.of(thetas, members)
+    >>> bool(pool.rates.tpr[0] < pool.rates.tpr[1])
+    True
     """
 
     thetas: np.ndarray
-    members: list[Any]
+    models: list[Any]
     rates: MemberRates
-    positive: Any
 
     @classmethod
-    def of(
-        cls,
-        thetas: np.ndarray,
-        fitted: list[tuple[Any, tuple[float, ...]]],
-        positive: Any,
-    ) -> ResampledPool:
-        """From what `fit_member` gave for each theta."""
-        counts = np.array([called for _, called in fitted]).T
-        return cls(
-            thetas, [model for model, _ in fitted], MemberRates(*counts), positive
+    def of(cls, thetas: np.ndarray, members: list[TrainedMember]) -> ResampledPool:
+        """Put together what `fit_member` returned for each theta.
+
+        Parameters
+        ----------
+        thetas : ndarray of shape (n_members,)
+        members : list of TrainedMember
+
+        Returns
+        -------
+        ResampledPool
+        """
+        rates = MemberRates(
+            true_positives=np.array([m.true_positives for m in members]),
+            positives=np.array([m.positives for m in members]),
+            false_positives=np.array([m.false_positives for m in members]),
+            negatives=np.array([m.negatives for m in members]),
         )
-
-    @property
-    def models(self) -> list[Any]:
-        """The fitted learners behind the members."""
-        return self.members
-
-    def read(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by the scorer, and each member's decision on each row, of shape (n_members, n_rows): a byte each."""
-        return read_rows(X, self.positive, scoring=scorer.models, voting=self.members)
-
-    def score_all(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by the scorer, and by each of ``models``."""
-        scores = read_rows(X, self.positive, scoring=[*scorer.models, *self.members])[0]
-        return scores[: -len(self.members)], scores[-len(self.members) :]
-
-    def read_of(self, scores: np.ndarray) -> np.ndarray:
-        """What `read` gives, from the scores by each of ``models``."""
-        return scores > HALF
+        return cls(thetas, [member.model for member in members], rates)
 
     def model_of(self, member: int) -> int:
-        """Which of ``models`` a member decides by."""
+        """Return the member's own position: every member has a model of its own."""
         return member
 
-    def scores_of(self, X: Any, member: int) -> np.ndarray:
-        """Rounded scores of one member."""
-        return score_rows(self.members[member], X, self.positive)
+    def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """Tell which scores are above 1/2, strictly.
 
-    def nothing(self) -> np.ndarray:
-        """What `read` gives of no rows."""
-        return np.empty((len(self.members), 0), dtype=bool)
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_rows,)
+            By the member's model.
+        member : int
 
-    def tally(self, read: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """How many rows each member calls positive."""
-        return np.array([np.count_nonzero(votes) for votes in read], dtype=np.int64)
-
-    def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
-        """Share of rows that each member calls positive: rho-hat of Algorithm 1."""
-        return evidence.tally / evidence.scores.size
-
-    def decide_each(self, read: np.ndarray) -> np.ndarray:
-        """Each member's decision on each row, of shape (n_rows, n_members)."""
-        return read.T
-
-    def decide_by(self, read: np.ndarray, member: int) -> np.ndarray:
-        """One member's decision on each row."""
-        return read[member]
-
-    def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """Whether a member calls rows positive: its score is above 1/2, strictly."""
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+        """
         return scores > HALF
 
     def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """The member's own probability of a positive."""
-        return as_probability(scores)
+        """Return the member's own probability of a positive.
+
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_rows,)
+            By the member's model.
+        member : int
+
+        Returns
+        -------
+        ndarray of float of shape (n_rows,)
+        """
+        return scores / ONE
+
+    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """Count the rows that each member calls positive.
+
+        Parameters
+        ----------
+        deciding : ndarray of shape (n_members, n_rows)
+            Scores, or whether they are above 1/2.
+        edges : ndarray of int64
+            Not used.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_members,)
+        """
+        votes = deciding
+        if deciding.dtype != bool:
+            votes = deciding > HALF
+        counts = [np.count_nonzero(votes_of_member) for votes_of_member in votes]
+        return np.array(counts, dtype=np.int64)
+
+    def called(self, evidence: GroupEvidence) -> np.ndarray:
+        """Return how many rows of the evidence each member calls positive.
+
+        Parameters
+        ----------
+        evidence : GroupEvidence
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+        """
+        return evidence.tally

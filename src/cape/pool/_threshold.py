@@ -1,4 +1,4 @@
-"""One model with a moved threshold: every cut is a member."""
+"""One model with a moved threshold: every cut of its score is a member."""
 
 from __future__ import annotations
 
@@ -7,36 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from cape._learners._scoring import Scorer, read_rows, score_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
+from cape.pool._base import Pool
 from cape.pool._rates import MemberRates
 
 __all__ = ["ThresholdPool"]
 
 
 @dataclass(frozen=True)
-class ThresholdPool:
+class ThresholdPool(Pool):
     """The cuts of one model's score.
 
-    Under prior shift the best classifier at prevalence theta is the training one with its odds scaled by
-    theta (1 - pi) / ((1 - theta) pi), so the cut c stands for theta = pi (1 - c) / (pi (1 - c) + (1 - pi) c).
+    Under prior shift the best classifier at prevalence theta is the training one with
+    its odds scaled by theta (1 - pi) / ((1 - theta) pi), where pi is the prevalence in
+    training (Saerens et al. 2002). So the cut c of the training score stands for
+    theta = pi (1 - c) / (pi (1 - c) + (1 - pi) c).
 
     Parameters
     ----------
     model : fitted learner
-    positive : the positive label
     cuts : ndarray of int64 of shape (n_members,)
         In units of 2^-32: -1 calls all rows positive, 2^32 none.
     thetas : ndarray of shape (n_members,)
     rates : MemberRates
         From the two out-of-fold histograms.
     shares_scores : bool
-        Whether the model that decides is the one that scores batches for the quantifier.
+        Whether the model that decides also scores batches for the quantifier.
+
+    Examples
+    --------
+    >>> pool = clf.models_[0].pool
+    >>> scores = np.array([0, 1 << 31, 1 << 32])
+    >>> pool.calls(scores, member=0).tolist()
+    [True, True, True]
     """
 
     model: Any
-    positive: Any
     cuts: np.ndarray
     thetas: np.ndarray
     rates: MemberRates
@@ -46,96 +53,118 @@ class ThresholdPool:
     def of(
         cls,
         model: Any,
-        positive: Any,
         positives: ScoreHistogram,
         negatives: ScoreHistogram,
         *,
         shares_scores: bool,
     ) -> ThresholdPool:
-        """All cuts at the edges of the out-of-fold histograms."""
+        """Make a member of every edge of the out-of-fold histograms.
+
+        Parameters
+        ----------
+        model : fitted learner
+        positives, negatives : ScoreHistogram
+            Out-of-fold scores of the two classes, with the same edges.
+        shares_scores : bool
+
+        Returns
+        -------
+        ThresholdPool
+        """
         cuts = np.concatenate([[-1], positives.edges, [ONE]])
         c = np.clip(cuts / ONE, 0, 1)
         pi = positives.size / (positives.size + negatives.size)
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
-        n1, n0 = (np.full(len(cuts), float(h.size)) for h in (positives, negatives))
-        return cls(
-            model,
-            positive,
-            cuts,
-            thetas,
-            MemberRates(positives.above(), n1, negatives.above(), n0),
-            shares_scores,
+        rates = MemberRates(
+            true_positives=positives.above(),
+            positives=np.full(len(cuts), float(positives.size)),
+            false_positives=negatives.above(),
+            negatives=np.full(len(cuts), float(negatives.size)),
         )
+        return cls(model, cuts, thetas, rates, shares_scores)
 
     @property
-    def models(self) -> list[Any]:
-        """The fitted learners behind the members."""
+    def models(self) -> list[Any]:  # type: ignore[override]
+        """The one learner behind all members."""
         return [self.model]
 
-    def read(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by the scorer, and those that all cuts decide by."""
-        if self.shares_scores:
-            scores = scorer(X)
-            return scores, scores[0]
-        scores = read_rows(X, self.positive, scoring=[*scorer.models, self.model])[0]
-        return scores[:-1], scores[-1]
-
-    def score_all(self, X: Any, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
-        """Scores by the scorer, and by each of ``models``."""
-        scores, read = self.read(X, scorer)
-        return scores, read[None]
-
-    def read_of(self, scores: np.ndarray) -> np.ndarray:
-        """What `read` gives, from the scores by each of ``models``."""
-        return scores[0]
-
     def model_of(self, member: int) -> int:
-        """Which of ``models`` a member decides by: there is one."""
+        """Return 0: one model serves all members."""
         return 0
 
-    def scores_of(self, X: Any, member: int) -> np.ndarray:
-        """Rounded scores by which one member decides: the same for all."""
-        return score_rows(self.model, X, self.positive)
+    def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """Tell which scores are above the cut of a member, strictly.
 
-    def nothing(self) -> np.ndarray:
-        """What `read` gives of no rows."""
-        return np.empty(0, dtype=np.int64)
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_rows,)
+        member : int
 
-    def tally(self, read: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
-        """Histogram of the deciding scores; None when the quantifier's is the same."""
-        return None if self.shares_scores else ScoreHistogram.of(read, edges)
-
-    def predicted_prevalences(self, evidence: GroupEvidence) -> np.ndarray:
-        """Share of rows above each cut."""
-        histogram = evidence.scores if evidence.tally is None else evidence.tally
-        above = histogram.above()
-        return above / above[0]
-
-    def decide_each(self, read: np.ndarray) -> np.ndarray:
-        """Each cut's decision on each row, of shape (n_rows, n_members)."""
-        return read[:, None] > self.cuts
-
-    def decide_by(self, read: np.ndarray, member: int) -> np.ndarray:
-        """One cut's decision on each row."""
-        return self.decide(read, member)
-
-    def decide(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """Whether the scores are above the member's cut, strictly."""
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+        """
         return scores > self.cuts[member]
 
     def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """Posterior at the member's theta, above 1/2 just where the member calls a row positive."""
-        called = self.decide(scores, member)
-        s, c = scores / ONE, np.clip(self.cuts[member] / ONE, 0, 1)
-        positive, negative = s * (1 - c), (1 - s) * c
+        """Compute the posterior at the theta of a member.
+
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_rows,)
+        member : int
+
+        Returns
+        -------
+        ndarray of float of shape (n_rows,)
+            Above 1/2 exactly where the member calls the row positive.
+        """
+        called = self.calls(scores, member)
+        s = scores / ONE
+        c = np.clip(self.cuts[member] / ONE, 0, 1)
+        # Bayes at theta, with theta written in terms of the cut: the posterior is 1/2
+        # where s = c. A cut at 0 or 1 leaves 0/0 for some scores; there the decision
+        # itself is the probability.
+        positive = s * (1 - c)
+        negative = (1 - s) * c
+        total = positive + negative
         posterior = np.divide(
-            positive,
-            positive + negative,
-            out=called.astype(float),
-            where=positive + negative > 0,
+            positive, total, out=called.astype(float), where=total > 0
         )
+        just_above_half = np.nextafter(0.5, 1)
         return np.where(
             called,
-            np.maximum(posterior, np.nextafter(0.5, 1)),
+            np.maximum(posterior, just_above_half),
             np.minimum(posterior, 0.5),
         )
+
+    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
+        """Count the deciding scores, unless the quantifier's histogram has them.
+
+        Parameters
+        ----------
+        deciding : ndarray of int64 of shape (1, n_rows)
+        edges : ndarray of int64
+
+        Returns
+        -------
+        ScoreHistogram or None
+        """
+        if self.shares_scores:
+            return None
+        return ScoreHistogram.of(deciding, edges)
+
+    def called(self, evidence: GroupEvidence) -> np.ndarray:
+        """Count the rows of the evidence above each cut.
+
+        Parameters
+        ----------
+        evidence : GroupEvidence
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+        """
+        if evidence.tally is None:
+            return evidence.scores.above()
+        return evidence.tally.above()

@@ -15,8 +15,8 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape.adaptation import nearest_member
 from cape.classifier import CapeClassifier
+from cape.rules import nearest_member
 
 __all__ = ["Members", "explorer_data", "members_of", "outcomes", "worst_pe_of"]
 

@@ -1,0 +1,271 @@
+"""Training a learner: seeds, weights, and the rows of one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from cape._learners._rows import Rows
+from cape._validation import has_fit_parameter, take_rows
+
+__all__ = [
+    "TrainingRows",
+    "WarmStart",
+    "fit_learner",
+    "follows_its_folds",
+    "seeded_clone",
+    "takes_repetitions",
+    "weight_keyword",
+]
+
+_ROWS_PER_COEFFICIENT = 20
+"""With fewer rows a coefficient, a refitted linear model no longer scores new rows as
+its fold models score theirs."""
+
+
+def weight_keyword(estimator: Any) -> str:
+    """Return the keyword under which the learner's ``fit`` takes weights.
+
+    A pipeline hands weights to its last step, under the name of that step.
+
+    Examples
+    --------
+    >>> weight_keyword(LogisticRegression())
+    'sample_weight'
+    """
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    routes_metadata = get_config()["enable_metadata_routing"]
+    if routes_metadata and _takes_any_keyword(estimator.fit):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline):
+        name, last_step = estimator.steps[-1]
+        if has_fit_parameter(last_step, "sample_weight"):
+            return f"{name}__sample_weight"
+    raise ValueError(
+        "sample_weight must be None for a learner whose fit takes no weights, "
+        f"got weights for {estimator!r}."
+    )
+
+
+def _takes_any_keyword(function: Any) -> bool:
+    parameters = signature(function).parameters.values()
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
+def seeded_clone(estimator: Any, seed: int) -> Any:
+    """Clone an estimator and set every ``random_state`` that is None from ``seed``.
+
+    Examples
+    --------
+    >>> seeded_clone(LogisticRegression(random_state=3), seed=0).random_state
+    3
+    """
+    model = clone(estimator, safe=False)
+    if not hasattr(model, "get_params"):
+        return model
+    random = np.random.RandomState(seed)
+    for name, value in sorted(model.get_params().items(), key=lambda item: item[0]):
+        if name.split("__")[-1] == "random_state" and value is None:
+            model.set_params(**{name: random.randint(np.iinfo(np.int32).max)})
+    return model
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where the training of a logistic regression may begin.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (1, n_features)
+    intercept : ndarray of shape (1,)
+    """
+
+    coefficients: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def near(cls, model: Any, prevalence: float, theta: float) -> WarmStart:
+        """Guess the optimum at prevalence ``theta`` from a model fitted at another.
+
+        Under prior shift the odds of every row change by the factor
+        theta (1 - pi) / ((1 - theta) pi), so only the intercept moves.
+
+        Parameters
+        ----------
+        model : fitted LogisticRegression
+        prevalence : float
+            Prevalence pi of the rows that ``model`` was trained on.
+        theta : float
+
+        Returns
+        -------
+        WarmStart
+        """
+        shift_of_log_odds = logit(theta) - logit(prevalence)
+        return cls(model.coef_.copy(), model.intercept_ + shift_of_log_odds)
+
+
+def fit_learner(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+    start: WarmStart | None = None,
+) -> Any:
+    """Fit a clone of the learner.
+
+    Parameters
+    ----------
+    estimator : estimator with ``fit``
+    X : table of n_rows rows
+    y : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,), default=None
+    seed : int, default=0
+        For every ``random_state`` that the user left at None.
+    start : WarmStart, default=None
+        Where to begin; for logistic regressions only.
+
+    Returns
+    -------
+    The fitted clone.
+    """
+    model = seeded_clone(estimator, seed)
+    fit_params = {}
+    if weights is not None:
+        fit_params[weight_keyword(model)] = weights
+    if start is None:
+        return model.fit(X, y, **fit_params)
+    model.coef_ = start.coefficients
+    model.intercept_ = start.intercept
+    model.warm_start = True
+    model.fit(X, y, **fit_params)
+    model.warm_start = estimator.warm_start
+    return model
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows of one group, for learners to train on and to score.
+
+    Parameters
+    ----------
+    X : table
+        Rows of all groups.
+    index : ndarray of int or None, default=None
+        Which of them belong to the group; None means all.
+
+    Examples
+    --------
+    >>> rows = TrainingRows(np.arange(8).reshape(4, 2), np.array([0, 3]))
+    >>> rows.pick(np.array([1])).table().tolist()
+    [[6, 7]]
+    """
+
+    X: Any
+    index: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Any) -> TrainingRows:
+        """Wrap a table as one group; leave `TrainingRows` as they are."""
+        if isinstance(X, cls):
+            return X
+        return cls(X)
+
+    def pick(self, positions: np.ndarray | None = None) -> Rows:
+        """Pick rows by their position within the group; None means all."""
+        return Rows(self.X, self._in_table(positions))
+
+    def fit(
+        self,
+        estimator: Any,
+        y: np.ndarray,
+        positions: np.ndarray | None = None,
+        *,
+        weights: np.ndarray | None = None,
+        seed: int = 0,
+        start: WarmStart | None = None,
+    ) -> Any:
+        """Train a clone of the learner on rows of the group.
+
+        Parameters
+        ----------
+        estimator : estimator with ``fit``
+        y : ndarray
+            Labels of the rows that are trained on, in the order of ``positions``.
+        positions : ndarray of int, default=None
+            Positions within the group; None means all rows.
+        weights, seed, start
+            As in `fit_learner`.
+
+        Returns
+        -------
+        The fitted clone.
+        """
+        X = take_rows(self.X, self._in_table(positions))
+        return fit_learner(estimator, X, y, weights=weights, seed=seed, start=start)
+
+    def _in_table(self, positions: np.ndarray | None) -> np.ndarray | None:
+        """Turn positions within the group into row numbers of the table."""
+        if positions is None:
+            return self.index
+        if self.index is None:
+            return positions
+        return self.index[positions]
+
+
+def takes_repetitions(estimator: Any) -> bool:
+    """Tell whether a row of weight 3 teaches the learner what three equal rows do.
+
+    A sample with replacement holds about .6 of the rows, some of them several times, so
+    that weights save time. Learners that count rows, draw them or stop early do not
+    qualify.
+
+    Examples
+    --------
+    >>> takes_repetitions(LogisticRegression())
+    True
+    >>> takes_repetitions(LogisticRegression(solver="saga"))
+    False
+    """
+    return (
+        type(estimator) is LogisticRegression
+        and estimator.solver in ("lbfgs", "newton-cg", "newton-cholesky")
+        and estimator.class_weight is None
+    )
+
+
+def follows_its_folds(model: Any, n_rows: int) -> bool:
+    """Tell whether a refitted model scores new rows as its fold models score theirs.
+
+    This is so for a linear model with few coefficients for its rows. The scores of a
+    flexible learner that was refitted on all rows are further apart than those of its
+    fold models on the rows held out.
+
+    Parameters
+    ----------
+    model : fitted learner
+    n_rows : int
+        Rows that it was trained on.
+
+    Returns
+    -------
+    bool
+    """
+    last_step = model
+    if isinstance(model, Pipeline):
+        last_step = model.steps[-1][1]
+    coefficients = getattr(last_step, "coef_", None)
+    if coefficients is None:
+        return False
+    return n_rows >= _ROWS_PER_COEFFICIENT * np.size(coefficients)

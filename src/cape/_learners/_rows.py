@@ -1,0 +1,90 @@
+"""Rows of a table, copied out only if a learner needs a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cape._validation import number_of_rows, take_rows
+
+__all__ = ["Rows", "as_array"]
+
+
+class Rows:
+    """Rows of a table that a learner is to read.
+
+    Parameters
+    ----------
+    X : table
+    index : ndarray of int, slice or None, default=None
+        Which rows, in ascending order; None means all. A slice has a start and a stop.
+    array : ndarray, default=None
+        The numbers of ``X``, if the caller has them already; see `as_array`.
+
+    Examples
+    --------
+    >>> rows = Rows(np.arange(6.0).reshape(3, 2), np.array([0, 2]))
+    >>> len(rows), rows.table().tolist()
+    (2, [[0.0, 1.0], [4.0, 5.0]])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        index: np.ndarray | slice | None = None,
+        *,
+        array: np.ndarray | None = None,
+    ):
+        self.X = X
+        self.index = index
+        self.array: np.ndarray | None = as_array(X) if array is None else array
+
+    @classmethod
+    def of(cls, X: Any) -> Rows:
+        """Wrap all rows of a table; leave `Rows` as they are."""
+        if isinstance(X, cls):
+            return X
+        return cls(X)
+
+    def __len__(self) -> int:
+        if self.index is None:
+            return number_of_rows(self.X)
+        if isinstance(self.index, slice):
+            return self.index.stop - self.index.start
+        return len(self.index)
+
+    def table(self) -> Any:
+        """Return the rows as a table of the kind they came in."""
+        return take_rows(self.X, self.index)
+
+
+def as_array(X: Any) -> np.ndarray | None:
+    """Return the numbers of a table as a linear learner reads them, without a copy.
+
+    Parameters
+    ----------
+    X : table
+
+    Returns
+    -------
+    ndarray of float32 or float64 of shape (n_rows, n_features), or None
+        None for sparse tables and for tables that hold anything but numbers.
+
+    Examples
+    --------
+    >>> as_array(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})) is None
+    True
+    """
+    if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):
+        if not all(_is_number(dtype) for dtype in np.ravel(X.dtypes)):
+            return None
+        X = X.to_numpy()
+    is_matrix = type(X) is np.ndarray and X.ndim == 2
+    if is_matrix and X.dtype in (np.float32, np.float64):
+        return X
+    return None
+
+
+def _is_number(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "fi"

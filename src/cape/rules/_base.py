@@ -1,0 +1,103 @@
+"""What a rule sees of each group, and what it returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cape._groups import Group
+from cape.pool import MemberRates
+
+__all__ = ["GroupSituation", "Rule"]
+
+
+@dataclass(frozen=True)
+class GroupSituation:
+    """What a rule knows of one group in one batch.
+
+    A rule never sees a row. All fields describe one batch; a leading axis describes
+    many batches at once (`CapeClassifier.predict_individually` has one for each row).
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows of the batch that belong to this group.
+    estimate : float or ndarray of shape (n_batches,)
+        Estimated prevalence, q in the paper.
+    low, high : float
+        Ends of the interval of the prevalence; NaN if nobody asked for intervals.
+    thetas : ndarray of shape (n_members,)
+        Prevalence that each member was made for.
+    predicted_prevalences : ndarray of shape (..., n_members)
+        Share of the group's rows that each member calls positive. It is observed in
+        this batch, not estimated.
+    rates : MemberRates
+        True and false positive rates of the members on rows they were not trained on.
+        Under prior shift these do not move.
+
+    Examples
+    --------
+    >>> from cape.pool import MemberRates
+    >>> from cape.rules import GroupSituation
+    >>> called, rows = np.array([90.0, 99.0]), np.array([100.0, 100.0])
+    >>> situation = GroupSituation(
+    ...     share=0.4, estimate=0.3, low=0.2, high=0.4, thetas=np.array([0.2, 0.6]),
+    ...     predicted_prevalences=np.array([0.25, 0.55]),
+    ...     rates=MemberRates(called, rows, 100 - called, rows),
+    ... )
+    >>> situation.tpr.tolist()
+    [0.9, 0.99]
+    """
+
+    share: float
+    estimate: float | np.ndarray
+    low: float
+    high: float
+    thetas: np.ndarray
+    predicted_prevalences: np.ndarray
+    rates: MemberRates
+
+    @property
+    def tpr(self) -> np.ndarray:
+        """True positive rate of each member; NaN where it is unknown."""
+        return self.rates.tpr
+
+    @property
+    def fpr(self) -> np.ndarray:
+        """False positive rate of each member; NaN where it is unknown."""
+        return self.rates.fpr
+
+
+class Rule(ABC):
+    """Base class of rules: a rule picks a member for every group, jointly.
+
+    To write your own, subclass this class and define `choose`.
+
+    Examples
+    --------
+    >>> from cape.rules import Rule
+    >>> class MiddleMember(Rule):
+    ...     def choose(self, groups):
+    ...         return {name: len(group.thetas) // 2 for name, group in groups.items()}
+    >>> MiddleMember().choose({})
+    {}
+    """
+
+    @abstractmethod
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:
+        """Pick the member of every group.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+            All groups of the batch.
+
+        Returns
+        -------
+        dict from group to int
+            Index of the chosen member in the pool of that group. Where the fields of a
+            group have a leading axis, an array with one index for each batch.
+        """
