@@ -349,7 +349,8 @@ def adapt(
     Adaptation
     """
     groups = adapt_groups(models, evidence.groups, level=level, rule=rule)
-    return Adaptation(evidence.fingerprint, groups, level)
+    stated_level = float("nan") if level is None else level
+    return Adaptation(evidence.fingerprint, groups, stated_level)
 
 
 def adapt_groups(

@@ -77,8 +77,8 @@ class Adaptation:
     fingerprint : str
         Hash of the model that made it; other models reject it.
     groups : mapping from group to GroupAdaptation
-    level : float or None, default=0.95
-        Confidence level of the intervals and of the bound on PD; None if nobody asked
+    level : float, default=0.95
+        Confidence level of the intervals and of the bound on PD; NaN if nobody asked
         for intervals.
 
     Examples
@@ -92,7 +92,7 @@ class Adaptation:
 
     fingerprint: str
     groups: Mapping[Group, GroupAdaptation]
-    level: float | None = 0.95
+    level: float = 0.95
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group."""

@@ -454,7 +454,7 @@ def _with_predictions(
         "probability": np.round(predicted.probability, 9),
         "estimated_prevalence": np.round(estimates, 9)[codes],
     }
-    names = free_names(list(table))
+    names = free_names(list(map(str, table)))
     return table.assign(**{names[name]: column for name, column in values.items()})
 
 
