@@ -456,7 +456,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _grid(self) -> np.ndarray:
         """Return the grid Theta."""
         if isinstance(self.prevalences, Integral):
-            return prevalence_grid(self.prevalences)
+            return prevalence_grid(int(self.prevalences))
         given = np.ravel(np.asarray(self.prevalences, dtype=object))
         thetas = []
         for theta in given:
@@ -502,8 +502,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
         pooled = trained.pop() if needs_pooled else None
-        own = dict(zip(names, trained, strict=True))
-        return {group: own.get(group, pooled) for group in groups.keys}, pooled
+        models: dict[Group, Any] = dict.fromkeys(groups.keys, pooled)
+        models.update(zip(names, trained, strict=True))
+        return models, pooled
 
     def _compute_fingerprint(self) -> str:
         """Hash what evidence and adaptations of this model depend on."""

@@ -70,14 +70,14 @@ class GroupEvidence:
         return (
             self.scores == other.scores
             and np.array_equal(_numbers(self.tally), _numbers(other.tally))
-            and np.array_equal(self.agreements, other.agreements)
+            and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def _numbers(tally: Any) -> Any:
-    """Return a tally of any kind as something that numpy can compare."""
+    """Return counts of any kind as something that numpy can compare."""
     if isinstance(tally, ScoreHistogram):
         return np.concatenate([tally.counts, tally.sums])
     return tally

@@ -7,17 +7,13 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline
 
 from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Group, Groups, group_name
+from cape._groups import EVERYONE, Group, group_name
 from cape._learners import (
     TrainingRows,
     blas_in_one_thread,
@@ -27,9 +23,10 @@ from cape._learners import (
     takes_repetitions,
 )
 from cape._progress import progress
+from cape._training._data import TrainingData
+from cape._training._folds import check_cv, split_group
+from cape._training._recipe import Recipe
 from cape._validation import (
-    all_if_none,
-    check_is_fitted,
     check_random_state,
     pickable,
     take_rows,
@@ -38,178 +35,11 @@ from cape.histogram import ScoreHistogram, edges_for
 from cape.pool import Pool, ResampledPool, ThresholdPool, TrainedMember, fit_member
 from cape.quantify import Quantifier, make_quantifier
 
-__all__ = [
-    "Recipe",
-    "TrainingData",
-    "check_prefit",
-    "find_small_groups",
-    "train_groups",
-]
+__all__ = ["train_groups"]
 
 _MANY_ROWS = 20_000
 """Rows of a group from which on threads train logistic regressions faster than
 processes do."""
-
-_MOST_NAMES = 10
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Labelled rows of all groups.
-
-    Parameters
-    ----------
-    X : table of n_rows rows
-    y : ndarray of shape (n_rows,)
-    classes : ndarray of shape (2,)
-        The labels; the second is the positive one.
-    weights : ndarray of shape (n_rows,) or None
-    """
-
-    X: Any
-    y: np.ndarray
-    classes: np.ndarray
-    weights: np.ndarray | None
-
-    @property
-    def positive(self) -> Any:
-        """The positive label."""
-        return self.classes[1]
-
-    def labels(self, rows: np.ndarray | None) -> np.ndarray:
-        """Return the labels of the rows of a group; None means all rows."""
-        return self.y[all_if_none(rows)]
-
-    def weights_of(self, rows: np.ndarray | None) -> np.ndarray | None:
-        """Return the weights of the rows of a group, if there are any."""
-        if self.weights is None:
-            return None
-        return self.weights[all_if_none(rows)]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How each group is trained.
-
-    Parameters
-    ----------
-    estimator : estimator with ``fit`` and ``predict_proba``
-        The learner, C-ALG in the paper.
-    quantifier : str or quantifier
-        Q-ALG in the paper.
-    resampled : bool
-        Whether members are trained on resamples; else they are thresholds.
-    thetas : ndarray
-        The grid Theta of a resampled pool.
-    cv : int, splitter, iterable of splits or "prefit"
-    pool_fold_scores : bool
-        Whether the fold models score a batch; else a model refitted on all rows does.
-    transform_once : bool
-        Whether the transformers of a pipeline are fitted once a group.
-    """
-
-    estimator: Any
-    quantifier: Any
-    resampled: bool
-    thetas: np.ndarray
-    cv: Any
-    pool_fold_scores: bool
-    transform_once: bool
-
-    @property
-    def prefit(self) -> bool:
-        """Whether the estimator is fitted already."""
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
-    @property
-    def fits_transformers_once(self) -> bool:
-        """Whether there are transformers to fit once a group."""
-        is_pipeline = isinstance(self.estimator, Pipeline)
-        if not is_pipeline or self.prefit or not self.transform_once:
-            return False
-        return len(self.estimator.steps) > 1
-
-    @property
-    def learner(self) -> Any:
-        """What is trained many times: the estimator, or the last step of a pipeline."""
-        if self.fits_transformers_once:
-            return self.estimator.steps[-1][1]
-        return self.estimator
-
-    @property
-    def needs_refit(self) -> bool:
-        """Whether somebody needs a model that was trained on all rows of a group."""
-        return not self.resampled or not self.pool_fold_scores
-
-
-def find_small_groups(
-    data: TrainingData,
-    groups: Groups,
-    *,
-    min_group_size: int,
-    folds_needed: bool,
-    may_pool: bool,
-) -> set[Group]:
-    """Find the groups that are too small for a pool of their own.
-
-    Parameters
-    ----------
-    data : TrainingData
-    groups : Groups
-    min_group_size : int
-    folds_needed : bool
-        Whether every class needs two rows, for two folds.
-    may_pool : bool
-        Whether small groups may use the model of all groups together. If not, or if
-        even that model would be too small, they are an error.
-
-    Returns
-    -------
-    set of Group
-    """
-
-    def reason(rows: np.ndarray | None) -> str:
-        return _why_too_small(data, rows, min_group_size, folds_needed)
-
-    reasons = {}
-    for group, rows in groups.rows():
-        why = reason(rows)
-        if why:
-            reasons[group] = why
-    if reasons and (not may_pool or reason(None)):
-        listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
-        if len(listed) > _MOST_NAMES:
-            listed[_MOST_NAMES:] = [f"and {len(listed) - _MOST_NAMES} more"]
-        raise ValueError(
-            f"every group must have at least min_group_size={min_group_size} rows and "
-            f"enough of each class, got: {'; '.join(listed)}. Lower min_group_size, "
-            "merge groups, or use small_groups='pooled'."
-        )
-    return set(reasons)
-
-
-def _why_too_small(
-    data: TrainingData,
-    rows: np.ndarray | None,
-    min_group_size: int,
-    folds_needed: bool,
-) -> str:
-    """Say why a group cannot have a pool of its own; empty if it can."""
-    labels = data.labels(rows)
-    weights = data.weights_of(rows)
-    if weights is not None:
-        # PP-SAMPLING never draws a row of weight 0.
-        labels = labels[weights > 0]
-    n_rows = len(labels)
-    n_positive = int((labels == data.positive).sum())
-    smaller_class = min(n_positive, n_rows - n_positive)
-    if n_rows < min_group_size:
-        return f"{n_rows} rows"
-    if smaller_class == 0:
-        return f"{n_rows} rows of one class only"
-    if smaller_class == 1 and folds_needed:
-        return f"{n_rows} rows with 1 of the smaller class, too few for 2 folds"
-    return ""
 
 
 class _Seeds(NamedTuple):
@@ -313,7 +143,8 @@ def train_groups(
     )
     plans = []
     for (group, rows), of_group in zip(groups, seeds.tolist(), strict=True):
-        group_seeds = _Seeds(*of_group[:3], members=of_group[3:])
+        splits_seed, folds_seed, refit_seed, *member_seeds = of_group
+        group_seeds = _Seeds(splits_seed, folds_seed, refit_seed, member_seeds)
         plans.append(_plan_group(data, recipe, group, rows, cv, group_seeds))
     trained = _run_jobs(data, recipe, plans, n_jobs, verbose)
     return [_assemble(data, recipe, results) for results in trained]
@@ -408,7 +239,7 @@ def _plan_group(
         everything = np.arange(len(y))
         return _GroupPlan(group, y, weights, rows, None, [everything], [job], None, [])
     transformer, rows = _prepare(data, recipe, index, y, seeds.splits)
-    splits = _split_group(data, index, y, cv, seeds.splits)
+    splits = split_group(data, index, y, cv, seeds.splits)
     fold_jobs = []
     for train, test in splits:
         job = delayed(_fit_fold)(
@@ -454,46 +285,6 @@ def _prepare(
     transformer = seeded_clone(recipe.estimator[:-1], seed)
     transformed = transformer.fit_transform(take_rows(data.X, index), y)
     return transformer, TrainingRows(pickable(transformed))
-
-
-def _split_group(
-    data: TrainingData,
-    index: np.ndarray | None,
-    y: np.ndarray,
-    cv: Any,
-    seed: int,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Split the rows of one group into folds, as positions within the group.
-
-    A splitter splits the rows of the group; splits of all rows are cut down to them.
-    """
-    if isinstance(cv, Integral):
-        is_positive = y == data.positive
-        n_positive = np.count_nonzero(is_positive)
-        smaller_class = min(n_positive, len(y) - n_positive)
-        n_folds = min(int(cv), smaller_class)
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-        return list(folds.split(is_positive, is_positive))
-    if hasattr(cv, "split"):
-        return list(cv.split(take_rows(data.X, index), y))
-    if index is None:
-        return cv
-    return _cut_down(cv, index, len(data.y))
-
-
-def _cut_down(
-    splits: list[tuple[np.ndarray, np.ndarray]], index: np.ndarray, n_rows: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Keep of splits of all rows what belongs to one group."""
-    position = np.full(n_rows, -1)
-    position[index] = np.arange(len(index))
-    kept = []
-    for train, test in splits:
-        own_train = position[train][position[train] >= 0]
-        own_test = position[test][position[test] >= 0]
-        if len(own_train) and len(own_test):
-            kept.append((own_train, own_test))
-    return kept
 
 
 def _fit_fold(
@@ -614,44 +405,3 @@ def _fit_quantifier(
     for warning in caught:
         warnings.warn(f"{prefix}{warning.message}", warning.category, stacklevel=2)
     return fitted
-
-
-def check_prefit(estimator: Any, classes: np.ndarray) -> None:
-    """Raise unless the estimator is fitted and knows the labels of the hold-out."""
-    if isinstance(estimator, BaseEstimator):
-        check_is_fitted(estimator)
-    known = np.asarray(getattr(estimator, "classes_", classes))
-    if not np.isin(classes, known).all() or len(known) != 2:
-        raise ValueError(
-            f"y must hold the two classes of the fitted estimator, {known.tolist()}, "
-            f"got {classes.tolist()} (cv='prefit')."
-        )
-
-
-def check_cv(cv: Any, n_rows: int) -> Any:
-    """Check the parameter ``cv``.
-
-    Returns
-    -------
-    int, "prefit", splitter or list of splits
-        Splits are pairs of arrays of row numbers.
-    """
-    if cv is None:
-        return 10
-    if isinstance(cv, (Integral, str)) or hasattr(cv, "split"):
-        return cv
-    splits = []
-    numbers = np.empty(0)
-    try:
-        for train, test in cv:
-            splits.append((np.asarray(train), np.asarray(test)))
-        numbers = np.concatenate([np.concatenate(split) for split in splits])
-    except (TypeError, ValueError):
-        pass
-    is_good = numbers.dtype.kind in "iu" and len(numbers) > 0
-    if not is_good or numbers.min() < 0 or numbers.max() >= n_rows:
-        raise ValueError(
-            "cv must be a number of folds, a splitter or pairs of row numbers from 0 "
-            f"to {n_rows - 1}, got {cv!r}."
-        )
-    return splits

@@ -1,0 +1,52 @@
+"""The one road from rows to decisions.
+
+::
+
+    X, groups --batch_of--> Batch --read_batch--> readings, evidence
+                                                     |         |
+                                                     |       adapt --> Adaptation
+                                                     |         |
+                                                     +--decide-+--> decisions
+
+`CapeClassifier`, files, Dask and streams all take it. Each row is scored once, and the
+rule that picks members is called in one place, `choose_members`.
+"""
+
+from cape._prediction._adapting import (
+    adapt,
+    adapt_groups,
+    check_same_model,
+    choose_members,
+    find_evidence,
+    refuse_row_keepers,
+)
+from cape._prediction._batch import Batch, batch_of
+from cape._prediction._deciding import decide, decide_individually, predict_batch
+from cape._prediction._reading import (
+    Reading,
+    read_batch,
+    read_member,
+    read_rows,
+    readings_of,
+    zero_evidence,
+)
+
+__all__ = [
+    "Batch",
+    "Reading",
+    "adapt",
+    "adapt_groups",
+    "batch_of",
+    "check_same_model",
+    "choose_members",
+    "decide",
+    "decide_individually",
+    "find_evidence",
+    "predict_batch",
+    "read_batch",
+    "read_member",
+    "read_rows",
+    "readings_of",
+    "refuse_row_keepers",
+    "zero_evidence",
+]

@@ -1,0 +1,94 @@
+"""Step 1: rows to be predicted, and the model of every group that occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cape._group_model import GroupModel
+from cape._groups import Group, Groups, split_groups
+from cape._learners import Rows, as_array
+from cape._validation import (
+    check_columns,
+    check_is_fitted,
+    check_same_length,
+    pickable,
+)
+
+__all__ = ["Batch", "batch_of"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows to be predicted, and the model of every group that occurs.
+
+    Parameters
+    ----------
+    features : table
+        What the learners read.
+    array : ndarray or None
+        The features as numbers; see `cape._learners.as_array`.
+    groups : Groups
+        The group of each row.
+    models : mapping from group to GroupModel
+        In the order of ``groups.keys``.
+    """
+
+    features: Any
+    array: np.ndarray | None
+    groups: Groups
+    models: Mapping[Group, GroupModel]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def parts(self, piece: slice) -> Iterator[tuple[Group, Rows]]:
+        """Yield the rows of each group within a piece of the batch."""
+        whole_batch = piece.stop - piece.start == len(self)
+        if len(self.models) == 1:
+            index = None if whole_batch else piece
+            yield self.groups.keys[0], self._rows(index)
+            return
+        rows_of_groups = self.groups.rows_between(piece.start, piece.stop)
+        for group, positions in zip(self.groups.keys, rows_of_groups, strict=True):
+            if len(positions):
+                yield group, self._rows(positions + piece.start)
+
+    def _rows(self, index: np.ndarray | slice | None) -> Rows:
+        return Rows(self.features, index, array=self.array)
+
+
+def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
+    """Check rows to be predicted, and find their groups and the groups' models.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    X, sensitive_features
+        As in ``clf.predict``.
+
+    Returns
+    -------
+    Batch
+    """
+    check_is_fitted(clf)
+    has_groups = sensitive_features is not None or clf.group_columns is not None
+    if clf.grouped_ and not has_groups:
+        raise ValueError(
+            "sensitive_features must be given: the model was fitted with groups, "
+            "got None."
+        )
+    if has_groups and not clf.grouped_:
+        raise ValueError(
+            "sensitive_features must be None: the model was fitted without groups."
+        )
+    X = pickable(X)
+    check_columns(clf, X)
+    features, groups = split_groups(X, sensitive_features, clf.group_columns)
+    check_same_length(X=X, sensitive_features=groups)
+    models = {group: clf.model_of(group, groups) for group in groups.keys}
+    return Batch(features, as_array(features), groups, models)

@@ -1,0 +1,222 @@
+"""Step 2: every learner of a group reads each of its rows once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+
+from cape._group_model import GroupModel
+from cape._groups import Group
+from cape._learners import Rows, map_pieces, score_with_models
+from cape._prediction._batch import Batch
+from cape._shift_test import count_agreements
+from cape.evidence import GroupEvidence
+from cape.histogram import HALF, ScoreHistogram
+
+__all__ = [
+    "Reading",
+    "map_parts",
+    "read_batch",
+    "read_member",
+    "read_rows",
+    "readings_of",
+    "zero_evidence",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the learners of one group say of its rows.
+
+    Parameters
+    ----------
+    group : Group
+    model : GroupModel
+    index : ndarray, slice or None
+        Which rows of the batch were read; None means all.
+    scores : ndarray of int64 of shape (n_scoring_models, n_rows)
+        Rounded scores for the quantifier.
+    deciding : ndarray of shape (n_models, n_rows)
+        Rounded scores by the models of the pool; or, where the pool has a model for
+        each member and nobody needs probabilities, whether they are above 1/2.
+    only_member : int or None, default=None
+        The one member whose model was asked; ``deciding`` then has one row.
+    """
+
+    group: Group
+    model: GroupModel
+    index: np.ndarray | slice | None
+    scores: np.ndarray
+    deciding: np.ndarray
+    only_member: int | None = None
+
+    def calls(self, member: int) -> np.ndarray:
+        """Tell which rows a member calls positive."""
+        scores = self._deciding_of(member)
+        if scores.dtype == bool:
+            return scores
+        return self.model.pool.calls(scores, member)
+
+    def probability(self, member: int) -> np.ndarray:
+        """Compute a member's probability that rows are positive."""
+        return self.model.pool.probability(self._deciding_of(member), member)
+
+    def unadapted(self) -> np.ndarray:
+        """Tell which rows the model as trained, cut at 1/2, calls positive."""
+        if self.model.pool.has_a_model_each:
+            return self.scores.mean(axis=0) > HALF
+        return self.deciding[0] > HALF
+
+    def evidence(self) -> GroupEvidence:
+        """Count what the rows tell of their group."""
+        model = self.model
+        histogram = ScoreHistogram.of(
+            self.scores,
+            model.edges,
+            unit=len(self.scores),
+            keep_rows=model.quantifier.keeps_rows,
+        )
+        agreements = None
+        if len(self.scores) > 1:
+            agreements = count_agreements(self.scores, model.positives, model.negatives)
+        tally = model.pool.tally(self.deciding, model.edges)
+        return GroupEvidence(histogram, tally, agreements)
+
+    def _deciding_of(self, member: int) -> np.ndarray:
+        if self.only_member is not None:
+            return self.deciding[0]
+        return self.deciding[self.model.pool.model_of(member)]
+
+
+def read_rows(
+    group: Group, model: GroupModel, rows: Rows, *, probabilities: bool = False
+) -> Reading:
+    """Score rows of one group with all its learners, each row once.
+
+    Parameters
+    ----------
+    group : Group
+    model : GroupModel
+    rows : Rows
+    probabilities : bool, default=False
+        Whether members will be asked for probabilities, and not for decisions alone.
+
+    Returns
+    -------
+    Reading
+    """
+    prepared = model.prepare(rows)
+    scoring = model.scoring_models
+    members = model.pool.models
+    if model.pool_shares_scores:
+        scores, _ = score_with_models(prepared, model.positive, scoring=scoring)
+        deciding = scores
+    elif model.pool.has_a_model_each and not probabilities:
+        scores, deciding = score_with_models(
+            prepared, model.positive, scoring=scoring, voting=members
+        )
+    else:
+        all_scores, _ = score_with_models(
+            prepared, model.positive, scoring=[*scoring, *members]
+        )
+        scores = all_scores[: len(scoring)]
+        deciding = all_scores[len(scoring) :]
+    return Reading(group, model, rows.index, scores, deciding)
+
+
+def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Reading:
+    """Score rows of one group with the model behind one member, and no other."""
+    learner = model.pool.models[model.pool.model_of(member)]
+    scores, _ = score_with_models(
+        model.prepare(rows), model.positive, scoring=[learner]
+    )
+    return Reading(group, model, rows.index, scores, scores, only_member=member)
+
+
+def read_batch(
+    batch: Batch, *, probabilities: bool = False
+) -> tuple[list[Reading], dict[Group, GroupEvidence]]:
+    """Read all rows of a batch, and sum up the evidence of each group.
+
+    Parameters
+    ----------
+    batch : Batch
+    probabilities : bool, default=False
+        As in `read_rows`.
+
+    Returns
+    -------
+    readings : list of Reading
+        Together they hold every row once.
+    evidence : dict from group to GroupEvidence
+    """
+
+    def read(group: Group, rows: Rows) -> tuple[Reading, GroupEvidence]:
+        model = batch.models[group]
+        reading = read_rows(group, model, rows, probabilities=probabilities)
+        return reading, reading.evidence()
+
+    readings = []
+    evidence: dict[Group, GroupEvidence] = {}
+    for reading, counted in map_parts(read, batch):
+        readings.append(reading)
+        _add_to(evidence, reading.group, counted)
+    return readings, {group: evidence[group] for group in batch.groups.keys}
+
+
+def readings_of(batch: Batch, *, probabilities: bool = False) -> Iterator[Reading]:
+    """Read all rows of a batch, without counting evidence.
+
+    Parameters
+    ----------
+    batch : Batch
+    probabilities : bool, default=False
+        As in `read_rows`.
+
+    Yields
+    ------
+    Reading
+    """
+
+    def read(group: Group, rows: Rows) -> Reading:
+        model = batch.models[group]
+        return read_rows(group, model, rows, probabilities=probabilities)
+
+    return map_parts(read, batch)
+
+
+def map_parts(work: Callable[[Group, Rows], T], batch: Batch) -> Iterator[T]:
+    """Do some work on the rows of each group, piece by piece of the batch.
+
+    Linear learners share the threads; other learners start threads of their own.
+    """
+
+    def work_on_piece(piece: slice) -> list[T]:
+        return [work(group, rows) for group, rows in batch.parts(piece)]
+
+    linear = all(model.is_linear for model in batch.models.values())
+    n_groups = len(batch.models)
+    pieces = map_pieces(work_on_piece, len(batch), n_groups=n_groups, linear=linear)
+    return chain.from_iterable(pieces)
+
+
+def _add_to(
+    evidence: dict[Group, GroupEvidence], group: Group, more: GroupEvidence
+) -> None:
+    if group in evidence:
+        evidence[group] = evidence[group] + more
+    else:
+        evidence[group] = more
+
+
+def zero_evidence(model: GroupModel) -> GroupEvidence:
+    """Return the evidence of no rows, the zero of the addition."""
+    no_scores = np.empty((len(model.scoring_models), 0), dtype=np.int64)
+    no_decisions = np.empty((len(model.pool.models), 0), dtype=np.int64)
+    return Reading(None, model, None, no_scores, no_decisions).evidence()
