@@ -186,6 +186,7 @@ def warn_if_doubtful(
 
 def _warn_of_other_shifts(models: Mapping[Group, Any], evidence: Evidence) -> None:
     """Warn where the test rejects at 1 % over all groups, and where it is sound."""
+    # Where the test does not keep its level, a rejection would cry wolf.
     sound = {group: model for group, model in models.items() if model.test_is_sound}
     listed = []
     for group, tested in check_prior_shift(sound, evidence.groups).items():

@@ -254,6 +254,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         data = TrainingData(features, labels, classes, weights)
         models, pooled = self._train(data, recipe, groups)
 
+        # Attributes are set last: a fit that fails leaves no half-fitted model behind.
         validate_data(self, X, skip_check_array=True)
         self.classes_ = classes
         self.groups_ = groups.keys

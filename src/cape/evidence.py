@@ -152,7 +152,11 @@ class Evidence:
         self._check_same_model(other)
         groups = dict(self.groups)
         for group, part in other.groups.items():
-            groups[group] = groups[group] + part if group in groups else part
+            if group in groups:
+                groups[group] = groups[group] + part
+            else:
+                groups[group] = part
+        # The same order however the parts came, so that JSON and tables are the same.
         ordered = {group: groups[group] for group in sorted_groups(groups)}
         return Evidence(self.fingerprint, ordered)
 
@@ -168,6 +172,7 @@ class Evidence:
                     "there are none."
                 )
             groups[group] = groups[group] - part
+            # A group without rows is absent, as if it had never been added.
             if not groups[group].scores.counts.any():
                 del groups[group]
         return Evidence(self.fingerprint, groups)
@@ -197,6 +202,7 @@ class Evidence:
 
 
 def _to_json(evidence: GroupEvidence) -> dict[str, Any]:
+    # What a tally is depends on the pool; the reader tells the kinds apart by shape.
     tally = evidence.tally
     if isinstance(tally, ScoreHistogram):
         tally = _histogram_to_json(tally)

@@ -333,6 +333,8 @@ class _Window:
             self.drop_oldest()
 
     def decide(self, row: _StreamRow) -> bool:
+        # Other groups have not changed since their last row, and the paper's rule
+        # decides group by group.
         adapted = adapt_groups({self.group: self.model}, {self.group: self.evidence})
         member = adapted[self.group].member
         pool = self.model.pool
@@ -340,6 +342,7 @@ class _Window:
         return bool(pool.calls(score, member)[0])
 
     def copy_of_evidence(self) -> GroupEvidence:
+        # Adding the zero copies the arrays, which go on changing in here.
         return self.evidence + zero_evidence(self.model)
 
     def _count(self, row: _StreamRow, sign: int) -> None:

@@ -69,6 +69,7 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
     >>> seeded_clone(LogisticRegression(random_state=3), seed=0).random_state
     3
     """
+    # safe=False: a learner need not be a scikit-learn estimator to be fitted.
     model = clone(estimator, safe=False)
     if not hasattr(model, "get_params"):
         return model
@@ -146,6 +147,8 @@ def fit_learner(
         fit_params[weight_keyword(model)] = weights
     if start is None:
         return model.fit(X, y, **fit_params)
+    # A warm start changes where the optimiser begins, not where it ends: the loss is
+    # convex. The user's own setting is restored afterwards.
     model.coef_ = start.coefficients
     model.intercept_ = start.intercept
     model.warm_start = True

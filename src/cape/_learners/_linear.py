@@ -71,6 +71,7 @@ class LinearStack:
         kinds = {(model.coef_.shape, model.coef_.dtype) for model in models}
         if len(kinds) != 1:
             return None
+        # One matrix product has one shape and one precision.
         weights = np.vstack([model.coef_[0] for model in models])
         intercepts = [np.ravel(model.intercept_)[0] for model in models]
         return cls(weights.astype(np.float64), np.array(intercepts))
@@ -103,6 +104,8 @@ class LinearStack:
         votes = np.empty((len(self.weights) - n_scoring, n_rows), dtype=bool)
         # Comparing the product with a limit spares the members' logistic functions.
         limits = _LOG_ODDS_ABOVE_HALF - self.intercepts[n_scoring:, None]
+        # A NaN or an infinity anywhere in the features makes this sum NaN or infinite,
+        # which is cheaper than looking at every feature.
         total = 0.0
         for place, products in self._products(rows):
             total += products[0].sum()

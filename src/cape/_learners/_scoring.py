@@ -102,6 +102,8 @@ def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
     """Return the rounded probability of the positive label, by ``predict_proba``."""
     if number_of_rows(X) == 0:
         return np.empty(0, dtype=np.int64)
+    # `predict` is never used: a decision and a count of decisions must not differ by
+    # how a learner breaks ties at 1/2.
     probabilities = np.asarray(model.predict_proba(X))
     classes = list(getattr(model, "classes_", [None, positive]))
     if probabilities.ndim != 2 or probabilities.shape[1] != len(classes):

@@ -104,6 +104,8 @@ def adapt_groups(
     dict from group to GroupAdaptation
     """
     n_rows = sum(part.scores.size for part in evidence.values())
+    # All groups are estimated before any member is picked: a rule may weigh one group
+    # against another.
     situations = {}
     for group, part in evidence.items():
         share = part.scores.size / n_rows
@@ -131,6 +133,8 @@ def _situation(
 ) -> GroupSituation:
     """Gather what the rule sees of one group."""
     low = high = float("nan")
+    # Plain prediction never looks at intervals, and some of them cost a hundred times
+    # the estimate.
     if level is not None:
         low, high = model.quantifier.interval(evidence.scores, level)
     return GroupSituation(
@@ -153,8 +157,9 @@ def _describe(
     """Write down what was estimated for a group and which member was picked."""
     estimate = float(situation.estimate)
     predicted = float(situation.predicted_prevalences[member])
-    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of
-    # Theorem 2 that can be computed without labels. It holds if the assumption does.
+    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
+    # paper's Theorem 2 that can be computed without labels. It holds if the assumption
+    # does (docs/design.md, decision 6).
     delta_1 = max(estimate - situation.low, situation.high - estimate)
     pd_bound = abs(estimate - predicted) + delta_1
     return GroupAdaptation(

@@ -47,8 +47,10 @@ class Batch:
 
     def parts(self, piece: slice) -> Iterator[tuple[Group, Rows]]:
         """Yield the rows of each group within a piece of the batch."""
-        whole_batch = piece.stop - piece.start == len(self)
         if len(self.models) == 1:
+            # Rows of a single group lie side by side: a slice copies nothing, and None
+            # hands the learner the very table of the user.
+            whole_batch = piece.stop - piece.start == len(self)
             index = None if whole_batch else piece
             yield self.groups.keys[0], self._rows(index)
             return
@@ -87,6 +89,8 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
             "sensitive_features must be None: the model was fitted without groups."
         )
     X = pickable(X)
+    # Columns are compared before groups are split off: the group columns of X are among
+    # the columns that `fit` has seen.
     check_columns(clf, X)
     features, groups = split_groups(X, sensitive_features, clf.group_columns)
     check_same_length(X=X, sensitive_features=groups)

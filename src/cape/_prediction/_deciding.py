@@ -52,6 +52,7 @@ def predict_batch(
         readings, evidence = read_batch(batch, probabilities=probabilities)
         adaptation = adapt(batch.models, Evidence(clf.fingerprint_, evidence))
     else:
+        # Members are positions in the pools of one model.
         check_same_model(clf, "adaptation", adaptation, Adaptation)
         readings = _read_with(batch, adaptation)
     return decide(readings, adaptation, n_rows=len(batch), probabilities=probabilities)
@@ -132,6 +133,8 @@ def _each_row_by_itself(reading: Reading) -> np.ndarray:
     members = range(len(model.pool.thetas))
     estimates = model.quantifier.estimate_each(reading.scores)
     decisions = np.zeros(len(estimates), dtype=bool)
+    # A threshold pool has a thousand members, so that all decisions of all rows would
+    # not fit into memory.
     for start in range(0, len(estimates), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         block = replace(reading, deciding=reading.deciding[:, rows])

@@ -70,12 +70,16 @@ class Reading:
     def unadapted(self) -> np.ndarray:
         """Tell which rows the model as trained, cut at 1/2, calls positive."""
         if self.model.pool.has_a_model_each:
+            # Members were trained on resamples; only the scoring models have seen the
+            # training rows as they are.
             return self.scores.mean(axis=0) > HALF
         return self.deciding[0] > HALF
 
     def evidence(self) -> GroupEvidence:
         """Count what the rows tell of their group."""
         model = self.model
+        # A row with K scores counts 1/K in each of their cells, so that a histogram of
+        # fold scores still has one unit of mass a row.
         histogram = ScoreHistogram.of(
             self.scores,
             model.edges,
@@ -84,6 +88,8 @@ class Reading:
         )
         agreements = None
         if len(self.scores) > 1:
+            # Scores of one row are not independent. The shift test needs to know how
+            # far they agree, which pooled counts cannot tell.
             agreements = count_agreements(self.scores, model.positives, model.negatives)
         tally = model.pool.tally(self.deciding, model.edges)
         return GroupEvidence(histogram, tally, agreements)
@@ -115,9 +121,11 @@ def read_rows(
     scoring = model.scoring_models
     members = model.pool.models
     if model.pool_shares_scores:
+        # The model that decides is the one that scores: ask it once.
         scores, _ = score_with_models(prepared, model.positive, scoring=scoring)
         deciding = scores
     elif model.pool.has_a_model_each and not probabilities:
+        # Votes are enough: one byte a row and member, and no logistic function.
         scores, deciding = score_with_models(
             prepared, model.positive, scoring=scoring, voting=members
         )
@@ -164,6 +172,8 @@ def read_batch(
 
     readings = []
     evidence: dict[Group, GroupEvidence] = {}
+    # Evidence is counted by the thread that has just read the rows, and added up here:
+    # counts are integers, so that the order of the pieces does not matter.
     for reading, counted in map_parts(read, batch):
         readings.append(reading)
         _add_to(evidence, reading.group, counted)

@@ -83,6 +83,7 @@ def find_small_groups(
         why = reason(rows)
         if why:
             reasons[group] = why
+    # The pooled model is trained on all rows; it is no way out if they are too few.
     if reasons and (not may_pool or reason(None)):
         listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
         if len(listed) > _MOST_NAMES:

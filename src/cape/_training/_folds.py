@@ -33,6 +33,7 @@ def check_cv(cv: Any, n_rows: int) -> Any:
             splits.append((np.asarray(train), np.asarray(test)))
         numbers = np.concatenate([np.concatenate(split) for split in splits])
     except (TypeError, ValueError):
+        # What is no list of pairs of row numbers is refused below, in words.
         pass
     is_good = numbers.dtype.kind in "iu" and len(numbers) > 0
     if not is_good or numbers.min() < 0 or numbers.max() >= n_rows:
@@ -55,6 +56,7 @@ def split_group(
     A splitter splits the rows of the group; splits of all rows are cut down to them.
     """
     if isinstance(cv, Integral):
+        # Stratified folds need a row of each class in every fold.
         is_positive = y == data.positive
         n_positive = np.count_nonzero(is_positive)
         smaller_class = min(n_positive, len(y) - n_positive)
@@ -72,6 +74,7 @@ def _cut_down(
     splits: list[tuple[np.ndarray, np.ndarray]], index: np.ndarray, n_rows: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Keep of splits of all rows what belongs to one group."""
+    # Row numbers of the table become positions within the group; -1 marks other groups.
     position = np.full(n_rows, -1)
     position[index] = np.arange(len(index))
     kept = []

@@ -137,6 +137,8 @@ def train_groups(
     list of GroupModel
     """
     cv = check_cv(recipe.cv, len(data.y))
+    # All seeds are drawn before any training starts, so that answers depend neither on
+    # n_jobs nor on the order in which trainings end.
     random = check_random_state(random_state)
     seeds = random.randint(
         np.iinfo(np.int32).max, size=(len(groups), 3 + len(recipe.thetas))
@@ -254,6 +256,8 @@ def _plan_group(
             keep_model=recipe.pool_fold_scores,
         )
         fold_jobs.append(job)
+    # Thresholds need a model that decides, "refit" one that scores. Only resampled
+    # members with pooled fold scores do without a model of all rows.
     refit_job = None
     if recipe.needs_refit:
         refit_job = delayed(rows.fit)(
@@ -282,6 +286,8 @@ def _prepare(
     """Fit the group's transformer, if there is one, and transform its rows."""
     if not recipe.fits_transformers_once:
         return None, TrainingRows(data.X, index)
+    # Fitted on all rows of the group, those of the test folds included: sound only for
+    # transformers that do not look at labels.
     transformer = seeded_clone(recipe.estimator[:-1], seed)
     transformed = transformer.fit_transform(take_rows(data.X, index), y)
     return transformer, TrainingRows(pickable(transformed))
@@ -327,6 +333,8 @@ def _assemble(data: TrainingData, recipe: Recipe, trained: _TrainedGroup) -> Gro
         pool = ThresholdPool.of(
             model, positives, negatives, shares_scores=shares_scores
         )
+    # Fold models score new rows as they score their test folds, and a prefit model has
+    # seen neither hold-out nor batch. A refitted model needs a closer look.
     sound = recipe.pool_fold_scores or recipe.prefit
     return GroupModel(
         size=len(plan.y),
@@ -367,6 +375,8 @@ def _count_scores(
         weights = _effective_weights(plan.weights[tested])
         positive_weights = weights[is_positive]
         negative_weights = weights[~is_positive]
+    # Both classes get the same edges, and so does every batch: that is what makes
+    # histograms comparable and lets evidence add up.
     edges = edges_for(
         scores[is_positive],
         scores[~is_positive],
@@ -398,6 +408,8 @@ def _fit_quantifier(
     group: Group,
 ) -> Quantifier:
     """Fit a clone of the quantifier; its warnings name the group."""
+    # A quantifier does not know whose scores it sees, so its warnings are caught and
+    # given again with the name of the group.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = make_quantifier(quantifier).fit(positives, negatives)

@@ -89,6 +89,8 @@ def fit_member(
     random = np.random.RandomState(seed)
     sample = draw_rows(is_positive, theta, weights, random)
     times_drawn = np.bincount(sample, minlength=len(y))
+    # A row drawn three times is three rows, or one row of weight 3 where that teaches
+    # the same: a sample then has .6 of the rows.
     if takes_repetitions(estimator):
         drawn = np.flatnonzero(times_drawn)
         start = None
@@ -104,6 +106,7 @@ def fit_member(
         )
     else:
         model = rows.fit(estimator, y[sample], sample, seed=seed)
+    # Out of the bag: about .37 of the rows were never drawn, and measure the member.
     unseen = np.flatnonzero(times_drawn == 0)
     called = vote_on_rows(model, rows.pick(unseen), positive)
     if weights is None:

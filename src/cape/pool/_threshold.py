@@ -71,6 +71,8 @@ class ThresholdPool(Pool):
         -------
         ThresholdPool
         """
+        # Every edge is a cut; so are "all rows" and "no row", since a batch may have no
+        # negatives or no positives at all.
         cuts = np.concatenate([[-1], positives.edges, [ONE]])
         c = np.clip(cuts / ONE, 0, 1)
         pi = positives.size / (positives.size + negatives.size)
