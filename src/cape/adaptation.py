@@ -84,8 +84,8 @@ class Adaptation:
     Examples
     --------
     >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
-    >>> adaptation.table()["estimate"].round(1).to_dict()
-    {0: 0.2, 1: 0.8}
+    >>> adaptation.table()["rows"].to_dict()
+    {0: 500, 1: 500}
     >>> Adaptation.from_json(adaptation.to_json()) == adaptation
     True
     """

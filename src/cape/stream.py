@@ -39,8 +39,8 @@ class RollingCape:
 
     The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
     window that holds a whole batch is, at its last row, CAPE-D. Only scores and
-    decisions are kept, never features, so that memory is of the order of the window. The
-    adaptation is exact at every row: counts are added and taken away in place.
+    decisions are kept, never features, so that memory is of the order of the window.
+    The adaptation is exact at every row: counts are added and taken away in place.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class RollingCape:
         n_rows = len(batch)
         moments = self._check_times(times, n_rows)
         # All rows are scored before any joins a window, so that a failure changes none.
-        readings = list(readings_of(batch, probabilities=True))
+        readings = list(readings_of(batch))
         positive = np.zeros(n_rows, dtype=bool)
         for reading in readings:
             index = all_if_none(reading.index)
@@ -270,7 +270,7 @@ def _check_window(window: Any) -> int | timedelta:
 
 
 def _in_nanoseconds(times: Any) -> np.ndarray:
-    """Read times of any kind that numpy and pandas know; without a zone they are UTC."""
+    """Read times of any kind that numpy and pandas know; no zone means UTC."""
     given = np.ravel(np.asarray(times))
     if given.dtype.kind != "M":
         given = _parse_times(given, times)
@@ -299,7 +299,7 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
 
 
 class _StreamRow(NamedTuple):
-    """What is kept of one row: its scores, the scores that members decide by, its time."""
+    """What is kept of one row: scores, scores that members decide by, and time."""
 
     scores: list[int]
     deciding: list[int]
@@ -336,10 +336,9 @@ class _Window:
         # Other groups have not changed since their last row, and the paper's rule
         # decides group by group.
         adapted = adapt_groups({self.group: self.model}, {self.group: self.evidence})
-        member = adapted[self.group].member
-        pool = self.model.pool
-        score = np.array([row.deciding[pool.model_of(member)]])
-        return bool(pool.calls(score, member)[0])
+        deciding = np.array(row.deciding)[:, None]
+        reading = Reading(self.group, self.model, None, deciding, deciding)
+        return bool(reading.calls(adapted[self.group].member)[0])
 
     def copy_of_evidence(self) -> GroupEvidence:
         # Adding the zero copies the arrays, which go on changing in here.
@@ -353,9 +352,8 @@ class _Window:
         if isinstance(evidence.tally, ScoreHistogram):
             self._count_score(evidence.tally, row.deciding[0], sign)
         elif evidence.tally is not None:
-            deciding = np.array(row.deciding)[:, None]
-            change = self.model.pool.tally(deciding, self.model.edges)
-            np.add(evidence.tally, sign * change, out=evidence.tally)
+            # One row is tallied: what each member decides is its count.
+            np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)
         if evidence.agreements is not None:
             scores = np.array(row.scores)[:, None]
             change = count_agreements(

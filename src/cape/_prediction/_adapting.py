@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._validation import check_is_fitted
@@ -103,19 +105,20 @@ def adapt_groups(
     -------
     dict from group to GroupAdaptation
     """
-    n_rows = sum(part.scores.size for part in evidence.values())
+    rows = {group: part.scores.size for group, part in evidence.items()}
+    n_rows = sum(rows.values())
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
     situations = {}
     for group, part in evidence.items():
-        share = part.scores.size / n_rows
-        situations[group] = _situation(models[group], part, share, level)
+        share = rows[group] / n_rows
+        predicted = models[group].pool.called(part) / rows[group]
+        situations[group] = _situation(models[group], part, share, predicted, level)
     chosen = choose_members(situations, rule)
     groups = {}
     for group, situation in situations.items():
-        groups[group] = _describe(
-            models[group], evidence[group], situation, int(chosen[group])
-        )
+        member = int(chosen[group])
+        groups[group] = _describe(models[group], int(rows[group]), situation, member)
     return groups
 
 
@@ -129,7 +132,11 @@ def choose_members(
 
 
 def _situation(
-    model: GroupModel, evidence: GroupEvidence, share: float, level: float | None
+    model: GroupModel,
+    evidence: GroupEvidence,
+    share: float,
+    predicted_prevalences: np.ndarray,
+    level: float | None,
 ) -> GroupSituation:
     """Gather what the rule sees of one group."""
     low = high = float("nan")
@@ -143,16 +150,13 @@ def _situation(
         low=low,
         high=high,
         thetas=model.pool.thetas,
-        predicted_prevalences=model.pool.called(evidence) / evidence.scores.size,
+        predicted_prevalences=predicted_prevalences,
         rates=model.pool.rates,
     )
 
 
 def _describe(
-    model: GroupModel,
-    evidence: GroupEvidence,
-    situation: GroupSituation,
-    member: int,
+    model: GroupModel, rows: int, situation: GroupSituation, member: int
 ) -> GroupAdaptation:
     """Write down what was estimated for a group and which member was picked."""
     estimate = float(situation.estimate)
@@ -163,7 +167,7 @@ def _describe(
     delta_1 = max(estimate - situation.low, situation.high - estimate)
     pd_bound = abs(estimate - predicted) + delta_1
     return GroupAdaptation(
-        rows=int(evidence.scores.size),
+        rows=rows,
         training_prevalence=model.prevalence,
         estimate=estimate,
         low=situation.low,
