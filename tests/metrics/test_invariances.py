@@ -16,7 +16,7 @@ from cape.metrics import (
     proportional_equality_matrix,
     wilson_interval,
 )
-from cape.metrics._audit import audit_counts
+from cape.metrics import audit_counts
 
 RATES = (
     "fpr",

@@ -1,7 +1,14 @@
-"""Metrics: per group, between groups, one number; and the audit, the same with intervals."""
+"""Fairness metrics: of each group, between groups, and audited with intervals."""
 
-from cape.metrics._audit import Audit, Finding, audit, audit_counts, wilson_interval
-from cape.metrics._between import proportional_equality, proportional_equality_matrix
+from cape.metrics._audit import audit, audit_counts
+from cape.metrics._between import (
+    pe_of_prevalences,
+    proportional_equality,
+    proportional_equality_matrix,
+    worst_pe,
+)
+from cape.metrics._findings import Audit, Finding
+from cape.metrics._intervals import wilson_interval
 from cape.metrics._rates import Confusion, confusion_by_group, prevalence_difference
 from cape.metrics._table import fairness_table
 
@@ -13,8 +20,10 @@ __all__ = [
     "audit_counts",
     "confusion_by_group",
     "fairness_table",
+    "pe_of_prevalences",
     "prevalence_difference",
     "proportional_equality",
     "proportional_equality_matrix",
     "wilson_interval",
+    "worst_pe",
 ]

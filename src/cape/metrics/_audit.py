@@ -1,97 +1,36 @@
-"""The fairness table with intervals: what the labels of a batch can say of each group, and how surely."""
+"""The fairness audit: metrics of groups and pairs of groups, with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from cape._groups import Group, check_groups, group_name
+from cape._groups import Group, check_groups
 from cape._validation import check_prevalence, check_weights
+from cape.metrics._between import pe_of_prevalences
+from cape.metrics._findings import Audit, Finding
+from cape.metrics._intervals import (
+    Interval,
+    absolute_interval,
+    percentile_interval,
+    wilson_interval,
+)
 from cape.metrics._rates import Confusion, confusion_by_group
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["audit", "audit_counts"]
 
-__all__ = ["Audit", "Finding", "audit", "audit_counts", "wilson_interval"]
+# With fewer rows, or a wider interval, a finding does not say anything.
+_FEWEST_ROWS = 10
+_WIDEST_INTERVAL = 0.5
 
-_FEWEST = 10
-_WIDEST = 0.5
+# 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One number of an audit with its interval.
-
-    Parameters
-    ----------
-    metric : str
-        "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence" or "pd" of a group; "pe", "fpr_difference",
-        "fnr_difference", "accuracy_difference" or "predicted_prevalence_difference" of an ordered pair.
-    group, other : group
-        ``other`` is None unless it is of a pair.
-    value : float
-        NaN where it is undefined.
-    low, high : float
-    rows : int
-        Behind the number: those of the denominator; of a pair, those of the group with fewer.
-    enough : bool
-        Whether it says anything: at least ten rows, and an interval no wider than 0.5 (not asked of "pe").
-    """
-
-    metric: str
-    group: Group
-    other: Group | None
-    value: float
-    low: float
-    high: float
-    rows: int
-    enough: bool
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What `audit` found.
-
-    Parameters
-    ----------
-    findings : tuple of Finding
-        Of each group.
-    between : tuple of Finding
-        Of each ordered pair of groups.
-    level : float
-        Confidence level of the intervals.
-    """
-
-    findings: tuple[Finding, ...]
-    between: tuple[Finding, ...]
-    level: float
-
-    def table(self) -> pd.DataFrame:
-        """One row for each group and metric: value, low, high, rows, enough."""
-        return _frame(self.findings, ["group", "metric"])
-
-    def pairs(self) -> pd.DataFrame:
-        """One row for each ordered pair of groups and metric: value, low, high, rows, enough."""
-        return _frame(self.between, ["group", "other", "metric"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it; what is undefined is None."""
-        return {
-            "level": self.level,
-            "groups": [_to_dict(finding) for finding in self.findings],
-            "pairs": [_to_dict(finding) for finding in self.between],
-        }
-
-    def __repr__(self) -> str:
-        lines = [f"Audit(level={self.level:g}"]
-        lines += [f"  {_words(finding)}" for finding in (*self.findings, *self.between)]
-        return "\n".join([*lines, ")"])
+_RATES_WITH_DIFFERENCE = ("fpr", "fnr", "accuracy", "predicted_prevalence")
 
 
 def audit(
@@ -106,24 +45,32 @@ def audit(
     pairs: bool | None = None,
     random_state: Any = 0,
 ) -> Audit:
-    """Rates, PD and PE of every group with intervals, and of every pair of groups.
+    """Compute rates, PD and PE of every group and every pair, with intervals.
 
-    Rates have Wilson's interval. PD, PE and differences between groups have a bootstrap's, stratified by group: what is
-    resampled is the confusion counts of a group, as a multinomial, so that it costs the same for any number of rows.
+    Rates have Wilson's interval. PD, PE and differences between groups have a
+    percentile bootstrap interval, stratified by group. The confusion counts of a group
+    are resampled as a multinomial, so the cost does not depend on the number of rows.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-    sensitive_features : array-like or table of n_samples rows
+        True and predicted labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Intervals count the rows that the weighted ones are worth, (sum w)^2 / sum w^2 of each group.
+        Weight of each row. Intervals of weighted rows rest on Kish's effective number
+        of rows of each group, (sum w)^2 / sum w^2.
     pos_label : label, default=None
-        None is the greater of the two labels.
+        The positive label; None takes the greater of the two labels.
     level : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     n_resamples : int, default=2000
+        Number of bootstrap resamples.
     pairs : bool, default=None
-        Whether to compare every group with every other; None does so for up to 30 groups (870 ordered pairs).
+        Whether to compare all ordered pairs of groups. None compares them if there are
+        at most 30 groups (870 ordered pairs).
     random_state : int, Generator or None, default=0
+        Seed of the bootstrap.
 
     Returns
     -------
@@ -132,11 +79,11 @@ def audit(
 
     Examples
     --------
-    >>> y, y_hat, z = [1, 0] * 50, [1, 1, 0, 0] * 25, ["a"] * 60 + ["b"] * 40
-    >>> found = audit(y, y_hat, sensitive_features=z)
-    >>> found.table().loc[("a", "fpr"), "value"], found.table().loc[("a", "fpr"), "rows"]
-    (np.float64(0.5), np.int64(30))
-    >>> found.pairs().loc[("a", "b", "pe"), "value"]
+    >>> y_true, y_pred = [1, 0] * 50, [1, 1, 0, 0] * 25
+    >>> result = audit(y_true, y_pred, sensitive_features=["a"] * 60 + ["b"] * 40)
+    >>> result.table().loc[("a", "fpr"), ["value", "rows"]].tolist()
+    [0.5, 30.0]
+    >>> result.pairs().loc[("a", "b", "pe"), "value"]
     np.float64(0.0)
     """
     groups = confusion_by_group(
@@ -146,10 +93,10 @@ def audit(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    worth = _rows_worth(sensitive_features, sample_weight, y_true)
+    effective_rows = _effective_rows(sensitive_features, sample_weight, y_true)
     return audit_counts(
         groups,
-        worth=worth,
+        worth=effective_rows,
         level=level,
         n_resamples=n_resamples,
         pairs=pairs,
@@ -166,271 +113,258 @@ def audit_counts(
     pairs: bool | None = None,
     random_state: Any = 0,
 ) -> Audit:
-    """`audit` from confusion counts, which add up over the parts of a file.
+    """Compute the `audit` from confusion counts, which add up over parts of a file.
 
     Parameters
     ----------
     groups : mapping from group to Confusion
-    worth : sequence of float, default=None
-        Rows that the weighted rows of each group are worth; None is all of them.
+        Counts of every group, for example from `confusion_by_group`.
+    worth : sequence of float of length n_groups, default=None
+        Effective number of rows of each group. None takes the sum of its counts.
     level : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     n_resamples : int, default=2000
+        Number of bootstrap resamples.
     pairs : bool, default=None
-        As in `audit`.
+        Whether to compare all ordered pairs of groups. None compares them if there are
+        at most 30 groups (870 ordered pairs).
     random_state : int, Generator or None, default=0
+        Seed of the bootstrap.
 
     Returns
     -------
     Audit
 
+    Raises
+    ------
+    ValueError
+        If ``level`` is not in (0, 1) or ``n_resamples`` is below 1.
+
     Examples
     --------
-    >>> found = audit_counts({"a": Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)})
-    >>> found.table().loc[("a", "accuracy"), "value"]
+    >>> counts = {"a": Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)}
+    >>> audit_counts(counts).table().loc[("a", "accuracy"), "value"]
     np.float64(0.8)
     """
     check_prevalence("level", level, closed=False)
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples!r}.")
-    worth = [c.total for c in groups.values()] if worth is None else worth
+    if worth is None:
+        worth = [confusion.total for confusion in groups.values()]
+    if pairs is None:
+        pairs = len(groups) <= _MOST_GROUPS_COMPARED
+
     random = np.random.default_rng(random_state)
-    counts = [np.array([c.tp, c.fp, c.fn, c.tn]) for c in groups.values()]
-    resampled = [
-        _resample(c, n, n_resamples, random) for c, n in zip(counts, worth, strict=True)
-    ]
-    findings = [
-        finding
-        for (group, confusion), n, drawn in zip(
-            groups.items(), worth, resampled, strict=True
-        )
-        for finding in _of_group(group, confusion, n, drawn, level)
-    ]
-    wanted = len(groups) <= _MOST_GROUPS_COMPARED if pairs is None else pairs
-    between = [
-        finding
-        for one, other in (
-            permutations(zip(groups.items(), resampled, strict=True), 2)
-            if wanted
-            else ()
-        )
-        for finding in _of_pair(one, other, level)
-    ]
+    audited = []
+    for group, effective_rows in zip(groups, worth, strict=True):
+        confusion = groups[group]
+        draws = _resample(confusion, effective_rows, n_resamples, random)
+        audited.append(_AuditedGroup(group, confusion, effective_rows, draws))
+
+    findings: list[Finding] = []
+    for one in audited:
+        findings += _findings_of_group(one, level)
+    between: list[Finding] = []
+    if pairs:
+        for one, other in permutations(audited, 2):
+            between += _findings_of_pair(one, other, level)
     return Audit(tuple(findings), tuple(between), level)
 
 
-def wilson_interval(
-    successes: Any, trials: Any, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval of a share; [0, 1] where there are no trials.
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(0, 10)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.0, 0.278)
-    """
-    x, n = np.broadcast_arrays(
-        np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
-    )
-    z2 = ndtri((1 + level) / 2) ** 2
-    centre = (x + z2 / 2) / (n + z2)
-    share = np.divide(x, n, out=np.full(x.shape, 0.5), where=n > 0)
-    half = np.sqrt(z2) / (n + z2) * np.sqrt(n * share * (1 - share) + z2 / 4)
-    low = np.where(x <= 0, 0.0, np.clip(centre - half, 0, 1))
-    high = np.where(x >= n, 1.0, np.clip(centre + half, 0, 1))
-    return low, high
-
-
+@dataclass(frozen=True)
 class _Rates:
-    """Rates of many resampled confusion tables at once; NaN where undefined."""
+    """Rates of many confusion tables at once; NaN where a rate is undefined."""
 
-    def __init__(self, counts: np.ndarray):
+    fpr: np.ndarray
+    fnr: np.ndarray
+    accuracy: np.ndarray
+    prevalence: np.ndarray
+    predicted_prevalence: np.ndarray
+
+    @classmethod
+    def of_counts(cls, counts: np.ndarray) -> _Rates:
+        """Rates of ``counts``, of shape (n_tables, 4) in the order TP, FP, FN, TN."""
         tp, fp, fn, tn = counts.T
-        n = counts.sum(axis=1)
-        self.fpr, self.fnr = _divide(fp, fp + tn), _divide(fn, fn + tp)
-        self.accuracy = _divide(tp + tn, n)
-        self.prevalence, self.predicted_prevalence = (
-            _divide(tp + fn, n),
-            _divide(tp + fp, n),
+        total = counts.sum(axis=1)
+        return cls(
+            fpr=_divide(fp, fp + tn),
+            fnr=_divide(fn, fn + tp),
+            accuracy=_divide(tp + tn, total),
+            prevalence=_divide(tp + fn, total),
+            predicted_prevalence=_divide(tp + fp, total),
         )
-        self.excess = self.predicted_prevalence - self.prevalence
 
 
-_DIFFERENCES = ("fpr", "fnr", "accuracy", "predicted_prevalence")
+@dataclass(frozen=True)
+class _AuditedGroup:
+    """One group: its counts, its effective number of rows and its resampled rates."""
+
+    group: Group
+    confusion: Confusion
+    effective_rows: float
+    draws: _Rates
+
+    def observed(self) -> _Rates:
+        """The rates of the counts themselves, undefined where `draws` would be."""
+        return _Rates.of_counts(_as_array(self.confusion)[None, :])
+
+    def rows_in_denominator(self, rate: str) -> int:
+        """Rows that the denominator of a rate counts."""
+        confusion = self.confusion
+        if not confusion.total:
+            return 0
+        weight = confusion.total
+        if rate == "fpr":
+            weight = confusion.negatives
+        elif rate == "fnr":
+            weight = confusion.positives
+        # Of weighted rows only the weight in the denominator is known, not the number.
+        return round(confusion.rows * weight / confusion.total)
 
 
-def _of_group(
-    group: Group, c: Confusion, worth: float, drawn: np.ndarray, level: float
-) -> list[Finding]:
-    scale = worth / c.total if c.total else 0.0
+def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
+    """Rates of a group with Wilson's intervals, and PD with the bootstrap's."""
+    confusion = one.confusion
+    scale = 0.0
+    if confusion.total:
+        scale = one.effective_rows / confusion.total
     shares = {
-        "fpr": (c.fp, c.fp + c.tn),
-        "fnr": (c.fn, c.fn + c.tp),
-        "accuracy": (c.tp + c.tn, c.total),
-        "prevalence": (c.tp + c.fn, c.total),
-        "predicted_prevalence": (c.tp + c.fp, c.total),
+        "fpr": (confusion.fp, confusion.negatives),
+        "fnr": (confusion.fn, confusion.positives),
+        "accuracy": (confusion.tp + confusion.tn, confusion.total),
+        "prevalence": (confusion.positives, confusion.total),
+        "predicted_prevalence": (confusion.predicted_positives, confusion.total),
     }
-    found = []
+    findings = []
     for metric, (part, whole) in shares.items():
-        ends = wilson_interval(part * scale, whole * scale, level)
-        value = part / whole if whole else float("nan")
-        found.append(
-            _finding(metric, group, None, value, *ends, _rows_behind(whole, c))
-        )
-    low, high = _folded(_Rates(drawn).excess, level)
-    excess = c.prevalence_difference if c.total else float("nan")
-    found.append(
-        _finding("pd", group, None, excess, low, high, _rows_behind(c.total, c))
+        low, high = wilson_interval(part * scale, whole * scale, level)
+        value = float("nan")
+        if whole:
+            value = part / whole
+        interval = Interval(float(low), float(high))
+        rows = one.rows_in_denominator(metric)
+        findings.append(_finding(metric, one.group, None, value, interval, rows))
+    findings.append(_finding_of_pd(one, level))
+    return findings
+
+
+def _finding_of_pd(one: _AuditedGroup, level: float) -> Finding:
+    """PD of a group; its interval reaches 0 where the sign of the excess is open."""
+    value = float("nan")
+    if one.confusion.total:
+        value = one.confusion.prevalence_difference
+    excess = one.draws.predicted_prevalence - one.draws.prevalence
+    signed = percentile_interval(excess, level, Interval(-1.0, 1.0))
+    interval = absolute_interval(signed)
+    rows = one.rows_in_denominator("pd")
+    return _finding("pd", one.group, None, value, interval, rows)
+
+
+def _findings_of_pair(
+    one: _AuditedGroup, other: _AuditedGroup, level: float
+) -> list[Finding]:
+    """PE of an ordered pair and the differences of its rates."""
+    findings = [_finding_of_pe(one, other, level)]
+    observed = one.observed()
+    observed_of_other = other.observed()
+    for rate in _RATES_WITH_DIFFERENCE:
+        value = getattr(observed, rate)[0] - getattr(observed_of_other, rate)[0]
+        draws = getattr(one.draws, rate) - getattr(other.draws, rate)
+        interval = percentile_interval(draws, level, Interval(-1.0, 1.0))
+        rows = min(one.rows_in_denominator(rate), other.rows_in_denominator(rate))
+        metric = f"{rate}_difference"
+        finding = _finding(metric, one.group, other.group, value, interval, rows)
+        findings.append(finding)
+    return findings
+
+
+def _finding_of_pe(one: _AuditedGroup, other: _AuditedGroup, level: float) -> Finding:
+    """PE of an ordered pair; it has no upper limit, and neither has its interval."""
+    value = _pe(one.observed(), other.observed())[0]
+    draws = _pe(one.draws, other.draws)
+    signed = percentile_interval(draws, level, Interval(-np.inf, np.inf))
+    interval = absolute_interval(signed)
+    rows = min(one.confusion.rows, other.confusion.rows)
+    return _finding("pe", one.group, other.group, abs(value), interval, rows)
+
+
+def _pe(one: _Rates, other: _Rates) -> np.ndarray:
+    """PE with its sign, which the interval needs."""
+    return pe_of_prevalences(
+        one.prevalence,
+        other.prevalence,
+        one.predicted_prevalence,
+        other.predicted_prevalence,
+        signed=True,
     )
-    return found
 
 
-def _of_pair(one: Any, other: Any, level: float) -> list[Finding]:
-    ((z, c), drawn), ((z_, c_), drawn_) = one, other
-    a, b = _Rates(drawn), _Rates(drawn_)
-    value, value_ = (_Rates(np.array([[k.tp, k.fp, k.fn, k.tn]])) for k in (c, c_))
-    pe = _pe(value, value_)[0]
-    low, high = _folded(_pe(a, b), level, undefined=np.inf)
-    found = [_finding("pe", z, z_, abs(pe), low, high, min(c.rows, c_.rows))]
-    for rate in _DIFFERENCES:
-        difference = getattr(value, rate)[0] - getattr(value_, rate)[0]
-        low, high = _quantiles(getattr(a, rate) - getattr(b, rate), level, (-1.0, 1.0))
-        rows = min(_rows_of_rate(rate, c), _rows_of_rate(rate, c_))
-        found.append(
-            _finding(f"{rate}_difference", z, z_, float(difference), low, high, rows)
-        )
-    return found
-
-
-def _pe(a: _Rates, b: _Rates) -> np.ndarray:
-    """PE of (a, b) before its absolute value is taken (equation 4 of the paper)."""
-    return _divide(a.prevalence, b.prevalence) - _divide(
-        a.predicted_prevalence, b.predicted_prevalence
-    )
-
-
-def _finding(metric, group, other, value, low, high, rows) -> Finding:
-    enough = (
-        rows >= _FEWEST
-        and np.isfinite(value)
-        and (metric == "pe" or high - low <= _WIDEST)
-    )
+def _finding(
+    metric: str,
+    group: Group,
+    other: Group | None,
+    value: float,
+    interval: Interval,
+    rows: int,
+) -> Finding:
+    """A finding, with the verdict whether it rests on enough rows."""
+    narrow = interval.high - interval.low <= _WIDEST_INTERVAL
+    enough = rows >= _FEWEST_ROWS and np.isfinite(value) and (narrow or metric == "pe")
     return Finding(
-        metric,
-        group,
-        other,
-        float(value),
-        float(low),
-        float(high),
-        int(rows),
-        bool(enough),
+        metric=metric,
+        group=group,
+        other=other,
+        value=float(value),
+        low=interval.low,
+        high=interval.high,
+        rows=int(rows),
+        enough=bool(enough),
     )
 
 
 def _resample(
-    counts: np.ndarray, worth: float, n_resamples: int, random: np.random.Generator
-) -> np.ndarray:
-    n = max(round(worth), 1)
+    confusion: Confusion,
+    effective_rows: float,
+    n_resamples: int,
+    random: np.random.Generator,
+) -> _Rates:
+    """Rates of bootstrap resamples of a group.
+
+    Drawing rows with replacement and counting them gives multinomial counts, so the
+    counts are drawn directly.
+    """
+    counts = _as_array(confusion)
     total = counts.sum()
     if not total:
-        return np.zeros((n_resamples, 4))
-    return random.multinomial(n, counts / total, size=n_resamples).astype(float)
+        return _Rates.of_counts(np.zeros((n_resamples, 4)))
+    n_rows = max(round(effective_rows), 1)
+    draws = random.multinomial(n_rows, counts / total, size=n_resamples)
+    return _Rates.of_counts(draws.astype(float))
 
 
-def _folded(
-    signed: np.ndarray, level: float, undefined: float = 1.0
-) -> tuple[float, float]:
-    """Interval of an absolute value, from that of the signed one: it reaches 0 just where the sign is open."""
-    low, high = _quantiles(signed, level, (-undefined, undefined))
-    return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(
-        abs(low), abs(high)
-    )
-
-
-def _quantiles(
-    values: np.ndarray, level: float, otherwise: tuple[float, float]
-) -> tuple[float, float]:
-    """The central ``level`` of resamples; ``otherwise`` when more of them are undefined than it leaves out."""
-    defined = values[np.isfinite(values)]
-    if len(defined) < level * len(values):
-        return otherwise
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _rows_of_rate(rate: str, c: Confusion) -> int:
-    whole = {"fpr": c.fp + c.tn, "fnr": c.fn + c.tp}.get(rate, c.total)
-    return _rows_behind(whole, c)
-
-
-def _rows_behind(whole: float, c: Confusion) -> int:
-    """Rows in a denominator; of weighted rows, the share of the group's rows that its weight is."""
-    return round(c.rows * whole / c.total) if c.total else 0
-
-
-def _rows_worth(
+def _effective_rows(
     sensitive_features: Any, sample_weight: Any, y_true: Any
 ) -> list[float]:
-    """Rows that each group's weighted rows are worth (Kish)."""
+    """Effective number of rows of each group, (sum w)^2 / sum w^2 (Kish 1965)."""
     groups = check_groups(sensitive_features)
-    given = check_weights(sample_weight, np.asarray(y_true))
-    weights = np.ones(len(groups)) if given is None else given
-    total, squares = (
-        np.bincount(groups.codes, weights=w, minlength=len(groups.keys))
-        for w in (weights, weights**2)
-    )
-    return _divide(total**2, squares, 0.0).tolist()
+    weights = check_weights(sample_weight, np.asarray(y_true))
+    if weights is None:
+        weights = np.ones(len(groups))
+    n_groups = len(groups.keys)
+    total = np.bincount(groups.codes, weights=weights, minlength=n_groups)
+    squares = np.bincount(groups.codes, weights=weights**2, minlength=n_groups)
+    # A group of weights that are all 0 is worth no rows.
+    return np.nan_to_num(_divide(total**2, squares), nan=0.0).tolist()
 
 
-def _divide(
-    part: np.ndarray, whole: np.ndarray, undefined: float = np.nan
-) -> np.ndarray:
-    part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
-    return np.divide(part, whole, out=np.full(part.shape, undefined), where=whole != 0)
+def _as_array(confusion: Confusion) -> np.ndarray:
+    """Counts in the order TP, FP, FN, TN."""
+    return np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
 
 
-def _frame(findings: tuple[Finding, ...], index: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = [
-        name
-        for name in Finding.__dataclass_fields__
-        if name not in ("group", "other", "metric")
-    ]
-    rows = [[getattr(finding, column) for column in columns] for finding in findings]
-    names = [
-        tuple(_name(getattr(finding, level)) for level in index) for finding in findings
-    ]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame.index = (
-        pd.MultiIndex.from_tuples(names, names=index)
-        if names
-        else pd.MultiIndex.from_arrays([[]] * len(index), names=index)
-    )
-    return frame
-
-
-def _name(group: Any) -> Any:
-    return group_name(group) if isinstance(group, tuple) else group
-
-
-def _to_dict(finding: Finding) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "metric": finding.metric,
-        "group": group_name(finding.group),
-        **({} if finding.other is None else {"other": group_name(finding.other)}),
-    }
-    for name in ("value", "low", "high"):
-        number = getattr(finding, name)
-        entry[name] = number if np.isfinite(number) else None
-    return {**entry, "rows": finding.rows, "enough": finding.enough}
-
-
-def _words(f: Finding) -> str:
-    whose = (
-        group_name(f.group)
-        if f.other is None
-        else f"{group_name(f.group)} / {group_name(f.other)}"
-    )
-    doubt = "" if f.enough else " - too few rows to say"
-    return f"{whose}: {f.metric} {f.value:.3f} ({f.low:.3f} to {f.high:.3f}), {f.rows} rows{doubt}"
+def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Divide; NaN where ``whole`` is 0."""
+    part = np.asarray(part, dtype=float)
+    whole = np.asarray(whole, dtype=float)
+    undefined = np.full(part.shape, np.nan)
+    return np.divide(part, whole, out=undefined, where=whole != 0)

@@ -1,4 +1,8 @@
-"""Between groups: proportional equality of pairs, and the difference of a rate over all groups."""
+"""Proportional equality (PE): how far predictions distort the ratio of two prevalences.
+
+PE is computed in `pe_of_prevalences` and nowhere else. The matrix of all pairs, the
+worst pair, the audit and its resamples all call it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,99 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._groups import Group, group_name
-from cape.metrics._rates import Confusion, confusion_by_group
+from cape._validation import check_same_length
+from cape.metrics._rates import Confusion, confusion_by_group, index_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "pe_of_pairs",
+    "pe_of_prevalences",
     "proportional_equality",
     "proportional_equality_matrix",
     "worst_pe",
+    "worst_pe_of_groups",
 ]
+
+
+def pe_of_prevalences(
+    prevalence: Any,
+    other_prevalence: Any,
+    predicted: Any,
+    other_predicted: Any,
+    *,
+    signed: bool = False,
+) -> Any:
+    """PE of an ordered pair of groups, from their true and predicted prevalences.
+
+    PE(z, z') = abs(rho_z / rho_z' - rhohat_z / rhohat_z'), equation (4) of the paper.
+    0 is best, and there is no upper limit. PE is not symmetric in z and z'.
+
+    Parameters
+    ----------
+    prevalence, other_prevalence : float or array-like
+        Share of positives of the group z and of the group z' it is compared with.
+    predicted, other_predicted : float or array-like
+        Share of predicted positives of the same two groups. All four arguments are
+        broadcast against each other.
+    signed : bool, default=False
+        Whether to return the difference of the ratios instead of its absolute value.
+        Intervals need the sign: they reach 0 only where the sign is uncertain.
+
+    Returns
+    -------
+    float or ndarray
+        A float if all arguments are scalars. NaN where PE is undefined, which is where
+        the group z' has no positives or no predicted positives.
+
+    Examples
+    --------
+    >>> pe_of_prevalences(0.2, 0.4, 0.1, 0.4)
+    0.25
+    >>> pe_of_prevalences([0.2, 0.2], [0.4, 0.0], 0.3, 0.3).tolist()
+    [0.5, nan]
+    """
+    true_ratio = _ratio(prevalence, other_prevalence)
+    predicted_ratio = _ratio(predicted, other_predicted)
+    pe = true_ratio - predicted_ratio
+    if not signed:
+        pe = np.abs(pe)
+    if np.ndim(pe) == 0:
+        return float(pe)
+    return pe
+
+
+def worst_pe(prevalences: Any, predicted: Any) -> float:
+    """Return the greatest PE over all ordered pairs of groups.
+
+    Parameters
+    ----------
+    prevalences : array-like of shape (n_groups,)
+        Share of positives of each group.
+    predicted : array-like of shape (n_groups,)
+        Share of predicted positives of each group.
+
+    Returns
+    -------
+    float
+        Pairs for which PE is undefined are left out. NaN if PE is defined for no pair,
+        in particular if there is only one group.
+
+    Examples
+    --------
+    >>> worst_pe([0.2, 0.4], [0.2, 0.5])
+    0.5
+    >>> worst_pe([0.2, 0.0], [0.2, 0.5])
+    2.5
+    """
+    check_same_length(prevalences=prevalences, predicted=predicted)
+    pe = _pe_of_all_pairs(prevalences, predicted)
+    is_pair = ~np.eye(len(pe), dtype=bool)
+    pe_of_pairs = pe[is_pair]
+    # nanmax warns when it is given nothing but NaN, or nothing at all.
+    if np.isnan(pe_of_pairs).all():
+        return float("nan")
+    return float(np.nanmax(pe_of_pairs))
 
 
 def proportional_equality_matrix(
@@ -30,25 +116,33 @@ def proportional_equality_matrix(
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> pd.DataFrame:
-    """PE of all ordered pairs of groups: |rho_z / rho_z' - rho-hat_z / rho-hat_z'|, row z and column z'. 0 is best.
+    """Compute the PE of all ordered pairs of groups.
 
-    PE is not symmetric. A pair whose denominator is 0 is undefined: NaN, with a warning.
+    The entry in row z and column z' is abs(rho_z / rho_z' - rhohat_z / rhohat_z').
+    0 is best. The matrix is not symmetric.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-    sensitive_features : array-like or table of n_samples rows
+        True and predicted labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
     sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
     pos_label : label, default=None
-        None is the greater of the two labels.
+        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
-    DataFrame with a row and a column for each group
+    DataFrame of shape (n_groups, n_groups)
+        NaN where the group of the column has no positives or no predicted positives.
+        A warning names these groups.
 
     Examples
     --------
-    >>> proportional_equality_matrix([1, 0, 1, 1], [1, 1, 1, 0], sensitive_features=["a", "a", "b", "b"]).loc["a", "b"]
+    >>> y_true, y_pred, z = [1, 0, 1, 1], [1, 1, 1, 0], ["a", "a", "b", "b"]
+    >>> pairs = proportional_equality_matrix(y_true, y_pred, sensitive_features=z)
+    >>> pairs.loc["a", "b"]
     np.float64(1.5)
     """
     import pandas as pd
@@ -60,8 +154,11 @@ def proportional_equality_matrix(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    names = [group_name(g) if isinstance(g, tuple) else g for g in groups]
-    return pd.DataFrame(pe_of_pairs(groups), index=names, columns=names)
+    _warn_of_undefined_pairs(groups, stacklevel=3)
+    prevalences, predicted = _prevalences_of(groups)
+    labels = [index_label(group) for group in groups]
+    pe = _pe_of_all_pairs(prevalences, predicted)
+    return pd.DataFrame(pe, index=labels, columns=labels)
 
 
 def proportional_equality(
@@ -72,74 +169,93 @@ def proportional_equality(
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """PE of the worst ordered pair of groups. 0 is best; there is no upper limit.
+    """Compute the PE of the worst ordered pair of groups.
 
-    Pairs that are undefined (a group without positives, or without predicted positives, in the denominator) are left
-    out with a warning; NaN when no pair is defined.
+    0 is best, and there is no upper limit.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-    sensitive_features : array-like or table of n_samples rows
+        True and predicted labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
     sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
     pos_label : label, default=None
-        None is the greater of the two labels.
+        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
     float
+        Pairs for which PE is undefined (the second group has no positives or no
+        predicted positives) are left out with a warning. NaN if no pair is defined,
+        and 0 for a single group.
 
     Examples
     --------
-    >>> proportional_equality([1, 0, 1, 1], [1, 1, 1, 0], sensitive_features=["a", "a", "b", "b"])
+    >>> y_true, y_pred, z = [1, 0, 1, 1], [1, 1, 1, 0], ["a", "a", "b", "b"]
+    >>> proportional_equality(y_true, y_pred, sensitive_features=z)
     1.5
     """
-    return worst_pe(
-        confusion_by_group(
-            y_true,
-            y_pred,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-        )
+    groups = confusion_by_group(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
     )
+    return worst_pe_of_groups(groups)
 
 
-def pe_of_pairs(groups: Mapping[Group, Confusion]) -> np.ndarray:
-    """PE of all ordered pairs, from the groups' confusion counts."""
-    rho = np.array([c.prevalence for c in groups.values()])
-    rho_hat = np.array([c.predicted_prevalence for c in groups.values()])
-    undefined = [
-        group_name(g)
-        for g, low in zip(groups, np.minimum(rho, rho_hat), strict=True)
-        if low == 0
-    ]
+def worst_pe_of_groups(groups: Mapping[Group, Confusion]) -> float:
+    """PE of the worst ordered pair, with a warning for groups that leave PE undefined.
+
+    Called by public metrics only: the warning points at the caller of the caller.
+    """
+    # Nobody is treated unlike anybody else where there is one group.
+    if len(groups) == 1:
+        return 0.0
+    _warn_of_undefined_pairs(groups, stacklevel=4)
+    prevalences, predicted = _prevalences_of(groups)
+    return worst_pe(prevalences, predicted)
+
+
+def _warn_of_undefined_pairs(
+    groups: Mapping[Group, Confusion], *, stacklevel: int
+) -> None:
+    """Name the groups that no other group can be compared with."""
+    undefined = []
+    for group, confusion in groups.items():
+        if confusion.prevalence == 0 or confusion.predicted_prevalence == 0:
+            undefined.append(repr(group_name(group)))
     if undefined and len(groups) > 1:
         warnings.warn(
-            f"proportional equality is undefined relative to groups without positives or without predicted positives: "
-            f"{', '.join(map(repr, undefined))}; NaN there.",
-            stacklevel=4,
+            "proportional equality is undefined relative to groups without positives "
+            f"or without predicted positives: {', '.join(undefined)}; NaN there.",
+            stacklevel=stacklevel,
         )
-    return np.abs(_ratios(rho) - _ratios(rho_hat))
 
 
-def worst_pe(groups: Mapping[Group, Confusion]) -> float:
-    """The greatest PE of any ordered pair; NaN if none is defined, 0 for one group."""
-    pairs = pe_of_pairs(groups)
-    off_diagonal = pairs[~np.eye(len(pairs), dtype=bool)]
-    if len(pairs) == 1:
-        return 0.0
-    return (
-        float(np.nanmax(off_diagonal))
-        if not np.isnan(off_diagonal).all()
-        else float("nan")
-    )
+def _prevalences_of(
+    groups: Mapping[Group, Confusion],
+) -> tuple[np.ndarray, np.ndarray]:
+    """True and predicted prevalence of every group."""
+    prevalences = [confusion.prevalence for confusion in groups.values()]
+    predicted = [confusion.predicted_prevalence for confusion in groups.values()]
+    return np.array(prevalences), np.array(predicted)
 
 
-def _ratios(values: np.ndarray) -> np.ndarray:
-    return np.divide(
-        values[:, None],
-        values,
-        out=np.full((len(values),) * 2, np.nan),
-        where=values != 0,
-    )
+def _pe_of_all_pairs(prevalences: Any, predicted: Any) -> np.ndarray:
+    """Matrix of PE: the row is the group z, the column the group z'."""
+    rho = np.asarray(prevalences, dtype=float)
+    rho_hat = np.asarray(predicted, dtype=float)
+    return pe_of_prevalences(rho[:, None], rho, rho_hat[:, None], rho_hat)
+
+
+def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
+    """Divide and broadcast; NaN where the denominator is 0."""
+    numerator = np.asarray(numerator, dtype=float)
+    denominator = np.asarray(denominator, dtype=float)
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    undefined = np.full(shape, np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator != 0)

@@ -1,13 +1,17 @@
-"""Per group: confusion counts, rates and prevalences. Every other metric is made from these."""
+"""Confusion counts, rates and prevalences of each group.
+
+The metrics between groups, the fairness table and the audit are computed from these
+counts. Counts of parts of the data add up to the counts of the whole.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cape._groups import Group, check_groups, everyone
+from cape._groups import Group, Groups, check_groups, everyone, group_name
 from cape._validation import (
     check_labels,
     check_same_length,
@@ -15,12 +19,22 @@ from cape._validation import (
     positive_label,
 )
 
-__all__ = ["Confusion", "confusion_by_group", "prevalence_difference"]
+__all__ = ["Confusion", "confusion_by_group", "index_label", "prevalence_difference"]
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """Confusion counts of one group, weighted if the rows are; and what follows from them.
+    """Confusion counts of one group, and the rates that follow from them.
+
+    Counts are sums of weights if the rows are weighted. ``+`` adds the counts of two
+    sets of rows.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn : float
+        True positives, false positives, false negatives and true negatives.
+    rows : int
+        Number of rows, whatever their weights.
 
     Examples
     --------
@@ -36,10 +50,29 @@ class Confusion:
     rows: int
 
     def __add__(self, other: Confusion) -> Confusion:
-        """Counts of both sets of rows together."""
+        """Counts of both sets of rows."""
         return Confusion(
-            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
+            tp=self.tp + other.tp,
+            fp=self.fp + other.fp,
+            fn=self.fn + other.fn,
+            tn=self.tn + other.tn,
+            rows=self.rows + other.rows,
         )
+
+    @property
+    def positives(self) -> float:
+        """Weight of the rows whose true label is positive."""
+        return self.tp + self.fn
+
+    @property
+    def negatives(self) -> float:
+        """Weight of the rows whose true label is negative."""
+        return self.fp + self.tn
+
+    @property
+    def predicted_positives(self) -> float:
+        """Weight of the rows that are predicted positive."""
+        return self.tp + self.fp
 
     @property
     def total(self) -> float:
@@ -48,32 +81,33 @@ class Confusion:
 
     @property
     def prevalence(self) -> float:
-        """Share of positives."""
-        return _share(self.tp + self.fn, self.total)
+        """Share of positives; 0 without rows."""
+        return _share(self.positives, self.total)
 
     @property
     def predicted_prevalence(self) -> float:
-        """Share predicted positive."""
-        return _share(self.tp + self.fp, self.total)
+        """Share of predicted positives; 0 without rows."""
+        return _share(self.predicted_positives, self.total)
 
     @property
     def prevalence_difference(self) -> float:
-        """PD = |prevalence - predicted prevalence| = |FN - FP| / n (equation 3 of the paper)."""
+        """PD, the distance of predicted from true prevalence; 0 is best, 1 is worst."""
+        # abs(rho - rhohat) = abs(FN - FP) / n, equation (3) of the paper.
         return _share(abs(self.fn - self.fp), self.total)
 
     @property
     def fpr(self) -> float:
-        """False positive rate; 0 without negatives, as in scikit-learn and Fairlearn."""
-        return _share(self.fp, self.fp + self.tn)
+        """False positive rate; 0 without negatives, as in scikit-learn."""
+        return _share(self.fp, self.negatives)
 
     @property
     def fnr(self) -> float:
-        """False negative rate; 0 without positives."""
-        return _share(self.fn, self.fn + self.tp)
+        """False negative rate; 0 without positives, as in scikit-learn."""
+        return _share(self.fn, self.positives)
 
     @property
     def accuracy(self) -> float:
-        """Share predicted right."""
+        """Share of rows that are predicted correctly; 0 without rows."""
         return _share(self.tp + self.tn, self.total)
 
 
@@ -85,71 +119,74 @@ def confusion_by_group(
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> dict[Group, Confusion]:
-    """Confusion counts of each group.
+    """Count true and false positives and negatives of each group.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Two labels between them.
-    sensitive_features : array-like or table of n_samples rows, default=None
-        None is one group.
+        True and predicted labels, which hold two distinct labels between them.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns), \
+default=None
+        Group of each row. With several columns a group is a combination of values.
+        None puts all rows into one group, called "everyone".
     sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
     pos_label : label, default=None
-        None is the greater of the two labels.
+        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
     dict from group to Confusion
+        Groups are sorted.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, more than two labels, missing labels or groups, negative
+        weights, or columns of different lengths.
 
     Examples
     --------
-    >>> confusion_by_group([0, 1, 1], [0, 1, 0], sensitive_features=["a", "a", "b"])["b"].fnr
+    >>> counts = confusion_by_group([0, 1], [0, 0], sensitive_features=["a", "b"])
+    >>> counts["b"].fnr
     1.0
     """
-    y_true, y_pred = check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred")
-    n = check_same_length(
+    y_true = check_labels(y_true, "y_true")
+    y_pred = check_labels(y_pred, "y_pred")
+    n_rows = check_same_length(
         y_true=y_true,
         y_pred=y_pred,
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
     )
-    if n == 0:
+    if n_rows == 0:
         raise ValueError("y_true must have at least one row, got 0.")
-    groups = (
-        everyone(n) if sensitive_features is None else check_groups(sensitive_features)
-    )
-    weights = (
-        np.ones(n) if sample_weight is None else check_weights(sample_weight, y_true)
-    )
+    if sensitive_features is None:
+        groups = everyone(n_rows)
+    else:
+        groups = check_groups(sensitive_features)
+    weights = check_weights(sample_weight, y_true)
     positive = positive_label(y_true, y_pred, pos_label=pos_label)
-    cell = 2 * (y_true == positive) + (y_pred == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
-    counts = np.bincount(
-        groups.codes.astype(np.int64) * 4 + cell,
-        weights=weights,
-        minlength=4 * len(groups.keys),
-    ).reshape(-1, 4)
-    rows = np.bincount(groups.codes)
-    return {
-        group: Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(k))
-        for group, (tn, fp, fn, tp), k in zip(
-            groups.keys, counts.tolist(), rows, strict=True
-        )
-    }
+    return _count_by_group(y_true == positive, y_pred == positive, groups, weights)
 
 
 def prevalence_difference(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None
 ) -> float:
-    """PD: how far predicted prevalence is from true prevalence. 0 is best, 1 worst.
+    """Compute PD, the distance of predicted from true prevalence.
 
-    A plain metric of two columns, so Fairlearn's ``MetricFrame`` can take it apart by group.
+    PD = abs(rho - rhohat), equation (3) of the paper. 0 is best and 1 is worst. The
+    function takes no groups, so that Fairlearn's ``MetricFrame`` can apply it to each
+    group.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
     sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
     pos_label : label, default=None
-        None is the greater of the two labels.
+        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
@@ -160,11 +197,47 @@ def prevalence_difference(
     >>> prevalence_difference([0, 0, 1, 1], [0, 1, 1, 1])
     0.25
     """
-    confusion = confusion_by_group(
+    groups = confusion_by_group(
         y_true, y_pred, sample_weight=sample_weight, pos_label=pos_label
     )
-    return next(iter(confusion.values())).prevalence_difference
+    (confusion,) = groups.values()
+    return confusion.prevalence_difference
+
+
+def index_label(group: Group) -> Any:
+    """Label of a group in a pandas index: combinations of columns get their name.
+
+    A tuple would be taken for one label per level of the index.
+    """
+    if isinstance(group, tuple):
+        return group_name(group)
+    return group
+
+
+def _count_by_group(
+    is_positive: np.ndarray,
+    predicted_positive: np.ndarray,
+    groups: Groups,
+    weights: np.ndarray | None,
+) -> dict[Group, Confusion]:
+    """Confusion counts of every group, by one pass over the rows."""
+    n_groups = len(groups.keys)
+    cell = 2 * is_positive + predicted_positive  # 0 TN, 1 FP, 2 FN, 3 TP
+    # int64: codes of few groups are int8, which 4 * code would overflow.
+    group_and_cell = 4 * groups.codes.astype(np.int64) + cell
+    counts = np.bincount(group_and_cell, weights=weights, minlength=4 * n_groups)
+    counts = counts.astype(float).reshape(n_groups, 4)
+    rows = np.bincount(groups.codes, minlength=n_groups)
+
+    confusions = {}
+    for code, group in enumerate(groups.keys):
+        tn, fp, fn, tp = counts[code].tolist()
+        confusions[group] = Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(rows[code]))
+    return confusions
 
 
 def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+    """Divide; 0 where there is nothing to take a share of."""
+    if not whole:
+        return 0.0
+    return part / whole

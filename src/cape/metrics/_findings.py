@@ -1,0 +1,173 @@
+"""The results of an audit, as tables, as a dict for JSON and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape._groups import Group, group_name
+from cape.metrics._rates import index_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Audit", "Finding"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One metric of a group, or of an ordered pair of groups, with its interval.
+
+    Parameters
+    ----------
+    metric : str
+        Of a group: "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence" or
+        "pd". Of an ordered pair: "pe", "fpr_difference", "fnr_difference",
+        "accuracy_difference" or "predicted_prevalence_difference".
+    group : group
+        The group, or the first group of the pair.
+    other : group or None
+        The second group of the pair; None for the metric of a single group.
+    value : float
+        NaN where the metric is undefined.
+    low, high : float
+        Ends of the interval.
+    rows : int
+        Rows in the denominator of the metric; for a pair, those of the group that has
+        fewer.
+    enough : bool
+        Whether there are enough rows to say anything: at least ten, and an interval no
+        wider than 0.5 (a limit that "pe", which has no upper bound, need not meet).
+
+    Examples
+    --------
+    >>> Finding("fpr", "a", None, 0.1, 0.05, 0.2, rows=90, enough=True).high
+    0.2
+    """
+
+    metric: str
+    group: Group
+    other: Group | None
+    value: float
+    low: float
+    high: float
+    rows: int
+    enough: bool
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Metrics of every group and of every ordered pair of groups, with intervals.
+
+    `audit` and `audit_counts` make it.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        Metrics of single groups.
+    between : tuple of Finding
+        Metrics of ordered pairs of groups.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> finding = Finding("fpr", "a", None, 0.1, 0.05, 0.2, rows=90, enough=True)
+    >>> Audit((finding,), (), level=0.95)
+    Audit(level=0.95
+      a: fpr 0.100 (0.050 to 0.200), 90 rows
+    )
+    """
+
+    findings: tuple[Finding, ...]
+    between: tuple[Finding, ...]
+    level: float
+
+    def table(self) -> pd.DataFrame:
+        """Metrics of single groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by group and metric, with the columns value, low, high, rows and
+            enough.
+        """
+        return _frame(self.findings, ["group", "metric"])
+
+    def pairs(self) -> pd.DataFrame:
+        """Metrics of ordered pairs of groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by group, other and metric, with the columns value, low, high, rows
+            and enough.
+        """
+        return _frame(self.between, ["group", "other", "metric"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            "level", "groups" and "pairs". Numbers that are not finite are None.
+        """
+        return {
+            "level": self.level,
+            "groups": [_to_dict(finding) for finding in self.findings],
+            "pairs": [_to_dict(finding) for finding in self.between],
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"Audit(level={self.level:g}"]
+        for finding in (*self.findings, *self.between):
+            lines.append(f"  {_in_words(finding)}")
+        lines.append(")")
+        return "\n".join(lines)
+
+
+def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
+    """One row for each finding, indexed by the fields named."""
+    import pandas as pd
+
+    columns = ["value", "low", "high", "rows", "enough"]
+    rows = []
+    index: list[list[Any]] = [[] for _ in index_names]
+    for finding in findings:
+        rows.append([getattr(finding, column) for column in columns])
+        for labels, name in zip(index, index_names, strict=True):
+            labels.append(index_label(getattr(finding, name)))
+    frame = pd.DataFrame(rows, columns=columns)
+    frame.index = pd.MultiIndex.from_arrays(index, names=index_names)
+    return frame
+
+
+def _to_dict(finding: Finding) -> dict[str, Any]:
+    """One finding as JSON can hold it, which has neither NaN nor infinity."""
+    entry: dict[str, Any] = {"metric": finding.metric}
+    entry["group"] = group_name(finding.group)
+    if finding.other is not None:
+        entry["other"] = group_name(finding.other)
+    for name in ("value", "low", "high"):
+        number = getattr(finding, name)
+        entry[name] = number if np.isfinite(number) else None
+    entry["rows"] = finding.rows
+    entry["enough"] = finding.enough
+    return entry
+
+
+def _in_words(finding: Finding) -> str:
+    """One finding as a line of text."""
+    whose = group_name(finding.group)
+    if finding.other is not None:
+        whose = f"{whose} / {group_name(finding.other)}"
+    value = f"{finding.metric} {finding.value:.3f}"
+    interval = f"({finding.low:.3f} to {finding.high:.3f})"
+    line = f"{whose}: {value} {interval}, {finding.rows} rows"
+    if not finding.enough:
+        line += " - too few rows to say"
+    return line
