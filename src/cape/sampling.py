@@ -1,6 +1,7 @@
-"""Choosing rows: PP-SAMPLING with its grid, and batches of a chosen prevalence from labelled data.
+"""Samplers: PP-SAMPLING with its grid, and batches of chosen prevalences.
 
-Samplers return indices, not copies, so that features, labels and groups stay aligned.
+Samplers return the indices of rows and not copies of rows, so that features, labels and
+groups stay aligned.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import check_groups
+from cape._groups import Group, check_groups
 from cape._validation import (
     check_binary_labels,
     check_prevalence,
@@ -25,10 +26,25 @@ __all__ = ["pp_sampling", "prevalence_grid", "shift", "shift_rows"]
 
 
 def prevalence_grid(k: int) -> np.ndarray:
-    """Centres of k bins of equal width, so that every prevalence is within 1 / (2 k) of one.
+    """Return the centres of k bins of equal width.
 
-    The paper's Theta for k = 10. Its Theorem 3 places floor(1/eps + 1/2) points eps apart, which leaves prevalences
-    near 1 uncovered for most eps (eps = 0.3: .15 .45 .75); k = ceil(1/eps) centres are within eps / 2 for every eps.
+    Every prevalence is within 1 / (2 k) of a centre.
+
+    Parameters
+    ----------
+    k : int
+        Number of bins, at least 1.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+
+    Notes
+    -----
+    For k = 10 this is the paper's grid Theta. Theorem 3 of the paper places
+    floor(1/eps + 1/2) points that are eps apart, which leaves prevalences near 1
+    uncovered for most eps: for eps = 0.3 its points are .15, .45 and .75. The
+    k = ceil(1/eps) centres are within eps / 2 of every prevalence for every eps.
 
     Examples
     --------
@@ -43,24 +59,33 @@ def prevalence_grid(k: int) -> np.ndarray:
 def pp_sampling(
     y: Any, theta: float, *, sample_weight: Any = None, random_state: Any = None
 ) -> np.ndarray:
-    """Draw as many rows as there are, with replacement, so that a share ``theta`` of them is positive.
+    """Draw rows with replacement so that a share ``theta`` of them is positive.
 
-    PP-SAMPLING of the paper: round(theta N) positives and the rest negatives, at least one of each.
+    This is PP-SAMPLING of the paper. As many rows are drawn as there are:
+    round(theta * n_samples) positives and the rest negatives, at least one of each.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels of two classes; the greater is the positive one.
+        Labels of two classes; the greater label is the positive one.
     theta : float in (0, 1)
-        The prevalence wanted.
-    sample_weight : array-like of shape (n_samples,), optional
-        Draw probabilities within a class, up to a factor. The number of rows drawn does not change.
+        Prevalence of the rows drawn.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Probabilities of being drawn, up to a factor, within each class. They do not
+        change the number of rows drawn.
     random_state : int, RandomState or None, default=None
+        Seed of the draw.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Indices of rows: positives first, then negatives.
+        Indices of the rows drawn: the positives first, then the negatives.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` does not hold two classes, ``theta`` is not in (0, 1), or the weights
+        of a class are all zero.
 
     Examples
     --------
@@ -71,35 +96,48 @@ def pp_sampling(
     _, positive = check_binary_labels(y)
     theta = check_prevalence("theta", theta, closed=False)
     check_same_length(y=positive, sample_weight=sample_weight)
-    return draw_rows(
-        positive,
-        theta,
-        check_weights(sample_weight, positive),
-        check_random_state(random_state),
-    )
+    weights = check_weights(sample_weight, positive)
+    random = check_random_state(random_state)
+    return draw_rows(positive, theta, weights, random)
 
 
 def draw_rows(
-    positive: np.ndarray, theta: float, weights: np.ndarray | None, random: Any
+    positive: np.ndarray,
+    theta: float,
+    weights: np.ndarray | None,
+    random: np.random.RandomState,
 ) -> np.ndarray:
-    """PP-SAMPLING of labels already checked: ``positive`` is a bool for each row."""
-    n = len(positive)
-    n_positive = min(max(round(theta * n), 1), n - 1)
-    drawn = []
-    for rows, size in (
-        (np.flatnonzero(positive), n_positive),
-        (np.flatnonzero(~positive), n - n_positive),
-    ):
-        if weights is None:
-            drawn.append(rows[random.randint(len(rows), size=size)])
-        else:
-            weight = weights[rows]
-            if not weight.any():
-                raise ValueError(
-                    "sample_weight must be positive in some row of each class, got a class of zeros."
-                )
-            drawn.append(random.choice(rows, size=size, p=weight / weight.sum()))
-    return np.concatenate(drawn)
+    """Draw as `pp_sampling` does, from labels that have been checked.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n_samples,)
+        Whether each row is positive.
+    theta : float in (0, 1)
+        Prevalence of the rows drawn.
+    weights : ndarray of shape (n_samples,) or None
+        Probabilities of being drawn, up to a factor, within each class.
+    random : RandomState
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> random = np.random.RandomState(0)
+    >>> draw_rows(np.array([True, False, False]), 0.4, None, random).tolist()
+    [0, 1, 2]
+    """
+    n_rows = len(positive)
+    # The paper's round(theta N); a sample of one class could train no classifier.
+    n_positive = min(max(round(theta * n_rows), 1), n_rows - 1)
+    n_negative = n_rows - n_positive
+    positives = np.flatnonzero(positive)
+    negatives = np.flatnonzero(~positive)
+    drawn_positives = _draw_with_replacement(positives, n_positive, weights, random)
+    drawn_negatives = _draw_with_replacement(negatives, n_negative, weights, random)
+    return np.concatenate([drawn_positives, drawn_negatives])
 
 
 def shift(
@@ -111,32 +149,46 @@ def shift(
     size: int | Mapping[Any, int] | None = None,
     random_state: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Draw a batch with a chosen prevalence in each group: a prior probability shift with known truth.
+    """Draw a batch with a chosen prevalence in each group.
+
+    Only prevalences differ between the data and the batch: it is a prior probability
+    shift whose truth is known.
 
     Parameters
     ----------
     X : table of shape (n_samples, n_features)
+        Features: array, sparse matrix, list, pandas or polars table.
     y : array-like of shape (n_samples,)
-        Labels of two classes; the greater is the positive one.
-    sensitive_features : array-like or table of n_samples rows
+        Labels of two classes; the greater label is the positive one.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
     prevalences : float or mapping from group to float
-        Share of positives wanted, in all groups or in each. Groups that a mapping does not name are left out.
-    size : int or mapping from group to int, optional
-        Rows a group. By default, and for groups that a mapping does not name, as many as can be drawn.
+        Share of positives in all groups, or in each group. Groups that the mapping
+        does not name are left out of the batch.
+    size : int or mapping from group to int, default=None
+        Number of rows of each group. None, and groups that the mapping does not name,
+        get as many rows as can be drawn.
     random_state : int, RandomState or None, default=None
+        Seed of the draw.
 
     Returns
     -------
     X, y, sensitive_features
-        The rows drawn, without replacement, in the order in which they came.
+        The rows drawn, of the types that were given. Rows are drawn without replacement
+        and stay in their order.
+
+    Raises
+    ------
+    ValueError
+        If a group is unknown, a prevalence is not in [0, 1], or there are too few rows
+        for a size.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> y, z = np.tile([0, 1], 50), np.repeat(["a", "b"], 50)
-    >>> _, y_new, z_new = shift(np.arange(100), y, z, {"a": 0.2, "b": 0.8}, size=20, random_state=0)
-    >>> y_new[z_new == "a"].mean(), y_new[z_new == "b"].mean()
-    (np.float64(0.2), np.float64(0.8))
+    >>> X, y, z = train.data, train.target, train.sensitive_features
+    >>> _, y_new, z_new = shift(X, y, z, {0: 0.2, 1: 0.8}, size=50, random_state=0)
+    >>> y_new.groupby(z_new).mean().tolist()
+    [0.2, 0.8]
     """
     check_same_length(X=X, y=y, sensitive_features=sensitive_features)
     rows = shift_rows(
@@ -153,7 +205,31 @@ def shift_rows(
     size: int | Mapping[Any, int] | None = None,
     random_state: Any = None,
 ) -> np.ndarray:
-    """Row indices of a batch with a chosen prevalence in each group; see `shift`.
+    """Return the row indices of a batch with a chosen prevalence in each group.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the greater label is the positive one.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
+    prevalences : float or mapping from group to float
+        Share of positives in all groups, or in each group. Groups that the mapping
+        does not name are left out of the batch.
+    size : int or mapping from group to int, default=None
+        Number of rows of each group. None, and groups that the mapping does not name,
+        get as many rows as can be drawn.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    ndarray of int
+        Indices in ascending order, without repetition.
+
+    See Also
+    --------
+    shift : Return the rows themselves.
 
     Examples
     --------
@@ -165,52 +241,100 @@ def shift_rows(
     groups = check_groups(sensitive_features)
     check_same_length(y=positive, sensitive_features=groups)
     random = check_random_state(random_state)
-    wanted = (
-        prevalences
-        if isinstance(prevalences, Mapping)
-        else dict.fromkeys(groups.keys, prevalences)
-    )
-    absent = [group for group in wanted if group not in groups.keys]
-    if absent:
-        raise ValueError(
-            f"prevalences must name groups among {groups.keys}, got {absent}."
-        )
-    drawn = []
+    prevalence_of = _prevalence_of_groups(prevalences, groups.keys)
+
+    drawn = [np.empty(0, dtype=np.int64)]
     for code, group in enumerate(groups.keys):
-        if group in wanted:
-            in_group = groups.codes == code
-            share = check_prevalence(f"prevalences[{group!r}]", wanted[group])
-            rows = (
-                np.flatnonzero(in_group & positive),
-                np.flatnonzero(in_group & ~positive),
-            )
-            n_rows = size.get(group) if isinstance(size, Mapping) else size
-            drawn += _draw(rows, share, n_rows, group, random)
-    return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.int64)
+        if group not in prevalence_of:
+            continue
+        in_group = groups.codes == code
+        positives = np.flatnonzero(in_group & positive)
+        negatives = np.flatnonzero(in_group & ~positive)
+        prevalence = check_prevalence(f"prevalences[{group!r}]", prevalence_of[group])
+        n_rows = size.get(group) if isinstance(size, Mapping) else size
+        n_positive, n_negative = _class_sizes(
+            group, prevalence, n_rows, len(positives), len(negatives)
+        )
+        drawn.append(random.choice(positives, size=n_positive, replace=False))
+        drawn.append(random.choice(negatives, size=n_negative, replace=False))
+    return np.sort(np.concatenate(drawn))
 
 
-def _draw(rows, share, size, group, random):
-    positives, negatives = rows
-    limits = [
-        len(part) / of_all
-        for part, of_all in ((positives, share), (negatives, 1 - share))
-        if of_all > 0
-    ]
-    most = int(min(*limits, len(positives) + len(negatives)) + 1e-9)
+def _prevalence_of_groups(
+    prevalences: float | Mapping[Any, float], groups: list[Group]
+) -> Mapping[Any, float]:
+    """The prevalence wanted in each group; one number stands for all groups."""
+    if not isinstance(prevalences, Mapping):
+        return dict.fromkeys(groups, prevalences)
+    unknown = [group for group in prevalences if group not in groups]
+    if unknown:
+        raise ValueError(f"prevalences must name groups among {groups}, got {unknown}.")
+    return prevalences
+
+
+def _class_sizes(
+    group: Group,
+    prevalence: float,
+    size: int | None,
+    n_positives: int,
+    n_negatives: int,
+) -> tuple[int, int]:
+    """Positives and negatives to draw from a group, or an error if it has too few.
+
+    Parameters
+    ----------
+    group : group
+        Named in the error.
+    prevalence : float in [0, 1]
+        Share of positives wanted.
+    size : int or None
+        Number of rows wanted; None is as many as there are.
+    n_positives, n_negatives : int
+        Rows to draw from.
+
+    Returns
+    -------
+    n_positive, n_negative : int
+    """
+    most = _most_rows(prevalence, n_positives, n_negatives)
     if size is None:
         size = most
-    n_positive = round(share * size) if isinstance(size, Integral) else 0
-    if (
-        not isinstance(size, Integral)
-        or size < 1
-        or n_positive > len(positives)
-        or size - n_positive > len(negatives)
-    ):
+    if isinstance(size, Integral) and size >= 1:
+        n_positive = round(prevalence * size)
+        n_negative = size - n_positive
+        if n_positive <= n_positives and n_negative <= n_negatives:
+            return n_positive, n_negative
+    raise ValueError(
+        f"size must be from 1 to {most} for group {group!r} at prevalence {prevalence} "
+        f"({n_positives} positives and {n_negatives} negatives to draw from), "
+        f"got {size!r}."
+    )
+
+
+def _most_rows(prevalence: float, n_positives: int, n_negatives: int) -> int:
+    """Most rows of a prevalence that so many positives and negatives allow."""
+    most = float(n_positives + n_negatives)
+    if prevalence > 0:
+        most = min(most, n_positives / prevalence)
+    if prevalence < 1:
+        most = min(most, n_negatives / (1 - prevalence))
+    # 7 / 0.07 is 99.99999999999999 in floating point; int would make 99 of it.
+    return int(most + 1e-9)
+
+
+def _draw_with_replacement(
+    rows: np.ndarray,
+    size: int,
+    weights: np.ndarray | None,
+    random: np.random.RandomState,
+) -> np.ndarray:
+    """Draw ``size`` of the rows of one class, evenly or in proportion to weights."""
+    if weights is None:
+        return rows[random.randint(len(rows), size=size)]
+    weight = weights[rows]
+    if not weight.any():
         raise ValueError(
-            f"size must be from 1 to {most} for group {group!r} at prevalence {share} "
-            f"({len(positives)} positives and {len(negatives)} negatives to draw from), got {size!r}."
+            "sample_weight must be positive in some row of each class, "
+            "got a class whose weights are all zero."
         )
-    return [
-        random.choice(positives, size=n_positive, replace=False),
-        random.choice(negatives, size=size - n_positive, replace=False),
-    ]
+    return random.choice(rows, size=size, p=weight / weight.sum())
