@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape._tables import Dialect, TableError, TableWriter, iter_table, read_table
-from cape._tables._csv import csv_names
+from cape._tables._csv_header import csv_names
 
 FRAME = pd.DataFrame(
     {

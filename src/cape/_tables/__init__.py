@@ -1,6 +1,9 @@
-"""Tables in files: CSV (also .gz), Parquet and Arrow/Feather, read and written in parts of bounded memory."""
+"""Tables in files, read and written in parts so that memory stays bounded.
 
-from cape._tables._csv import Dialect
+CSV (also gzipped), Parquet and Arrow/Feather.
+"""
+
+from cape._tables._dialect import Dialect
 from cape._tables._error import TableError
 from cape._tables._read import (
     is_csv,

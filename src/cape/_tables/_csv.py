@@ -1,234 +1,255 @@
-"""CSV has no types and no encoding of its own: both are found out here, or complained of in one line."""
+"""Rows and column types of a CSV file, which has no types of its own."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from cape._tables._error import TableError
+from cape._tables._csv_header import csv_names, is_gzip, wrong_encoding
+from cape._tables._dialect import Dialect
+from cape._tables._error import TableError, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Dialect", "csv_batches", "csv_names", "csv_types"]
+__all__ = ["CsvFile", "Hasher", "csv_batches", "csv_types", "hash_rest"]
 
-_BLOCK = 8 << 20
-_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_BLOCK = 8 << 20  # bytes that pyarrow parses at a time
 _IN_WORDS = {
     "double": "numbers",
     "bool": "true or false",
     "timestamp[us]": "dates such as 2024-03-01",
 }
+# The type to try next for a column with a field that does not fit; text fits all.
 _WIDER = {"null": "int64", "bool": "string", "int64": "double", "double": "string"}
+
+# pyarrow's errors are only told apart by their text.
+_MISFIT = re.compile(r"In CSV column #(\d+):.* CSV conversion error to ([^:]+): (.*)")
+_RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
+
+
+class Hasher(Protocol):
+    """What hashlib's objects have in common."""
+
+    def update(self, data: bytes, /) -> None:
+        """Add bytes to what is hashed."""
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How a CSV file is written.
+class CsvFile:
+    """A CSV file whose header has been read.
 
     Parameters
     ----------
-    separator : str, default=","
-        One character.
-    encoding : str, default="utf-8"
-
-    Examples
-    --------
-    >>> Dialect(separator=";")
-    Dialect(separator=';', encoding='utf-8')
+    path : Path
+        The file, gzipped or not.
+    dialect : Dialect
+        Its separator and encoding.
+    names : list of str
+        Distinct names of all columns, as `csv_names` returns them.
     """
 
-    separator: str = ","
-    encoding: str = "utf-8"
+    path: Path
+    dialect: Dialect
+    names: list[str]
 
-    def __post_init__(self) -> None:
-        if (
-            len(self.separator) != 1
-            or not self.separator.isascii()
-            or self.separator in '"\r\n'
-        ):
-            raise TableError(
-                f"separator must be one character, got {self.separator!r}: say , or ; or a tab."
-            )
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise TableError(
-                f"encoding must be a known one such as utf-8 or latin-1, got {self.encoding!r}."
-            ) from None
+    @classmethod
+    def open(
+        cls, path: Path, dialect: Dialect, names: list[str] | None = None
+    ) -> CsvFile:
+        """Read the header, unless the names are known already."""
+        if names is None:
+            names = csv_names(path, dialect)
+        return cls(path, dialect, names)
 
 
-def csv_names(path: Path, dialect: Dialect) -> list[str]:
-    """Names of the columns, made distinct: a second ``age`` is ``age.1``, one without a name ``column 3``."""
-    header = _header(path, dialect)
-    if len(header) == 1:
-        for separator, name in _SEPARATORS.items():
-            if separator != dialect.separator and separator in header[0]:
-                raise TableError(
-                    f"{path} has one column called {_short(header[0])}: it seems to be separated by {name}. "
-                    f"Say so with separator {separator!r} (--separator)."
-                )
-    names: list[str] = []
-    for place, name in enumerate((name.strip() for name in header), 1):
-        distinct, copies = name or f"column {place}", 0
-        while distinct in names:
-            copies += 1
-            distinct = f"{name or f'column {place}'}.{copies}"
-        names.append(distinct)
-    return names
+def csv_types(file: CsvFile) -> dict[str, pa.DataType]:
+    """Find the type of each column by reading the whole file.
 
+    pyarrow takes the types from the first block and refuses a later field that does not
+    fit. The column then gets the next wider type and the file is read again: numbers
+    followed by a word in row 1,000,000 are text.
 
-def csv_types(path: Path, dialect: Dialect) -> dict[str, pa.DataType]:
-    """The type of each column over the whole file: numbers, then a word in row 10^6, is text.
+    Parameters
+    ----------
+    file : CsvFile
 
-    A file of one block is read once anyway; of a longer one every row is looked at, in bounded memory.
+    Returns
+    -------
+    dict from column name to pyarrow type
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read.
     """
     types: dict[str, pa.DataType] = {}
     while True:
         try:
-            reader = _open(path, dialect, types)
+            reader = _open_reader(file, types)
             for _ in reader:
-                pass
-            return dict(zip(reader.schema.names, reader.schema.types, strict=True))
-        except ValueError as error:
-            column = _wider(error, csv_names(path, dialect))
-            if column is None:
-                raise _explained(path, dialect, error) from error
-            types.update(column)
+                pass  # reading is the check, and needs the memory of one block
+        except (ValueError, OSError) as error:
+            wider = _wider_type(error, file.names)
+            if wider is None:
+                raise _explained(file, error) from error
+            types |= wider
+        else:
+            schema = reader.schema
+            return dict(zip(schema.names, schema.types, strict=True))
 
 
 def csv_batches(
-    path: Path,
-    dialect: Dialect,
+    file: CsvFile,
     types: dict[str, pa.DataType] | None,
     *,
     columns: list[str] | None = None,
+    hasher: Hasher | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Rows in blocks; ``types`` None gives every field as the text it is, empty ones as missing."""
+    """Read the rows in blocks, front to back and once.
+
+    Parameters
+    ----------
+    file : CsvFile
+    types : dict from column name to pyarrow type, or None
+        None gives every field as the text that it is; empty fields are missing.
+    columns : list of str, default=None
+        Names of the columns to return; None returns all.
+    hasher : hashlib object, default=None
+        Gets the bytes of the file as they are read, all of them once the last block
+        has been returned.
+
+    Yields
+    ------
+    RecordBatch
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read.
+    """
     try:
-        yield from _open(path, dialect, types, columns)
-    except ValueError as error:
-        raise _explained(path, dialect, error) from error
+        if hasher is None:
+            yield from _open_reader(file, types, columns)
+        else:
+            with file.path.open("rb") as binary:
+                hashed = _HashedFile(binary, hasher)
+                yield from _open_reader(file, types, columns, hashed)
+                # The digest must be that of the whole file even if pyarrow stops
+                # at the last row and leaves bytes unread.
+                hash_rest(binary, hasher)
+    except (ValueError, OSError) as error:
+        raise _explained(file, error) from error
 
 
-def _open(path, dialect, types, columns=None):
+def hash_rest(binary: IO[bytes], hasher: Hasher) -> None:
+    """Feed the bytes from the file's position to its end to the hasher."""
+    while block := binary.read(1 << 20):
+        hasher.update(block)
+
+
+class _HashedFile:
+    """A file for pyarrow that feeds the bytes it returns to a hasher."""
+
+    def __init__(self, binary: IO[bytes], hasher: Hasher):
+        self._binary = binary
+        self._hasher = hasher
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._binary.read(size)
+        self._hasher.update(block)
+        return block
+
+    @property
+    def closed(self) -> bool:
+        return self._binary.closed
+
+    def close(self) -> None:
+        self._binary.close()
+
+
+def _open_reader(
+    file: CsvFile,
+    types: dict[str, pa.DataType] | None,
+    columns: list[str] | None = None,
+    hashed: _HashedFile | None = None,
+) -> Any:
+    """Open the file with pyarrow; ``types`` None reads every field as text."""
     import pyarrow as pa
     from pyarrow import csv as pacsv
 
-    names = csv_names(path, dialect)
-    verbatim = types is None
+    null_values = None
+    if types is None:
+        types = dict.fromkeys(file.names, pa.string())
+        null_values = [""]
     convert = pacsv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()) if verbatim else types,
-        null_values=[""] if verbatim else None,
+        column_types=types,
+        null_values=null_values,
         strings_can_be_null=True,
         include_columns=columns,
     )
     read = pacsv.ReadOptions(
-        column_names=names,
+        column_names=file.names,
         skip_rows_after_names=1,
         block_size=_BLOCK,
-        encoding=_plain(dialect.encoding),
+        encoding="utf8" if file.dialect.is_utf8 else file.dialect.encoding,
     )
-    parse = pacsv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    stream = pa.input_stream(str(path), compression="gzip" if _is_gzip(path) else None)
+    parse = pacsv.ParseOptions(
+        delimiter=file.dialect.separator, newlines_in_values=True
+    )
+    source = str(file.path) if hashed is None else pa.PythonFile(hashed, mode="r")
+    compression = "gzip" if is_gzip(file.path) else None
+    stream = pa.input_stream(source, compression=compression)
     return pacsv.open_csv(
         stream, read_options=read, parse_options=parse, convert_options=convert
     )
 
 
-def _plain(encoding: str) -> str:
-    return (
-        "utf8"
-        if encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
-        else encoding
-    )
+def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | None:
+    """The column that did not fit its type, with the next wider type.
 
-
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-def _header(path: Path, dialect: Dialect) -> list[str]:
-    with gzip.open(path) if _is_gzip(path) else path.open("rb") as binary:
-        try:
-            start = binary.read(4096)
-            if not start.strip():
-                raise TableError(f"{path} is empty.")
-            if (
-                b"\x00" in start
-                and "16" not in dialect.encoding
-                and "32" not in dialect.encoding
-            ):
-                utf16 = start[:2] in (b"\xff\xfe", b"\xfe\xff")
-                raise TableError(
-                    f"{path} is not {dialect.encoding} text"
-                    + (
-                        ": it seems to be UTF-16. Say so with encoding 'utf-16' (--encoding)."
-                        if utf16
-                        else "."
-                    )
-                )
-            binary.seek(0)
-            encoding = (
-                "utf-8-sig" if _plain(dialect.encoding) == "utf8" else dialect.encoding
-            )
-            text = io.TextIOWrapper(binary, encoding=encoding, newline="")
-            return next(csv.reader(text, delimiter=dialect.separator))
-        except UnicodeDecodeError as error:
-            raise TableError(_wrong_encoding(path, dialect)) from error
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise TableError(f"{path} is not a whole gzip file: {error}.") from error
-
-
-def _wider(error: ValueError, names: list[str]) -> dict[str, pa.DataType] | None:
-    """The column that did not fit its type, with the next wider one."""
+    None if the error is about something else.
+    """
     import pyarrow as pa
 
-    found = re.search(
-        r"In CSV column #(\d+):.* CSV conversion error to ([^:]+):", str(error)
-    )
-    if not found or "invalid UTF8" in str(error) or found[2] == "string":
+    misfit = _MISFIT.search(str(error))
+    if misfit is None or "invalid UTF8" in str(error):
         return None
-    return {names[int(found[1])]: pa.type_for_alias(_WIDER.get(found[2], "string"))}
+    column = names[int(misfit[1])]
+    type_name = misfit[2]
+    if type_name == "string":
+        return None
+    return {column: pa.type_for_alias(_WIDER.get(type_name, "string"))}
 
 
-def _explained(path: Path, dialect: Dialect, error: ValueError) -> TableError:
-    text = str(error)
+def _explained(file: CsvFile, error: Exception) -> TableError:
+    """One line that says what is wrong with a file, for an error of pyarrow."""
     if isinstance(error, TableError):
         return error
+    text = str(error)
     if "UTF8" in text or isinstance(error, UnicodeDecodeError):
-        return TableError(_wrong_encoding(path, dialect))
-    if found := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", text):
-        where = f" row {found[1]}" if found[1] else " a row"
+        return wrong_encoding(file.path, file.dialect)
+    if "Empty CSV" in text:
+        return TableError(f"{file.path} is empty.")
+    if isinstance(error, OSError):
+        # pyarrow's errors of decompression do not name the file.
+        kind = "a whole gzip file" if is_gzip(file.path) else "readable"
+        return TableError(f"{file.path} is not {kind}: {text}.")
+    if ragged := _RAGGED.search(text):
+        row = f"row {ragged[1]}" if ragged[1] else "a row"
         return TableError(
-            f"{path},{where}: {found[3]} fields where the header has {found[2]} "
+            f"{file.path}, {row}: {ragged[3]} fields where the header has {ragged[2]} "
             "(a separator within a field must be in quotes)."
         )
-    if found := re.search(
-        r"In CSV column #(\d+):.* CSV conversion error to ([^:]+): (.*)", text
-    ):
-        name = csv_names(path, dialect)[int(found[1])]
-        got = re.sub(r"^invalid value ", "", found[3].strip()).strip("'")
+    if misfit := _MISFIT.search(text):
+        name = file.names[int(misfit[1])]
+        expected = _IN_WORDS.get(misfit[2], misfit[2])
+        field = misfit[3].strip().removeprefix("invalid value ").strip("'")
         return TableError(
-            f"{path}, column {name!r}: expected {_IN_WORDS.get(found[2], found[2])}, got {_short(got)}."
+            f"{file.path}, column {name!r}: expected {expected}, "
+            f"got {shortened(field)}."
         )
-    if "Empty CSV" in text:
-        return TableError(f"{path} is empty.")
-    return TableError(f"{path} cannot be read as CSV: {_short(text, 200)}")
-
-
-def _wrong_encoding(path: Path, dialect: Dialect) -> str:
-    other = "latin-1" if _plain(dialect.encoding) == "utf8" else "utf-8"
-    return f"{path} is not {dialect.encoding} text. Save it as UTF-8, or name its encoding, perhaps {other} (--encoding)."
-
-
-def _short(text: str, most: int = 60) -> str:
-    text = " ".join(text.split())
-    return repr(text if len(text) <= most else text[: most - 3] + "...")
+    return TableError(f"{file.path} cannot be read as CSV: {shortened(text, 200)}")

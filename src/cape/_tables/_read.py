@@ -1,13 +1,28 @@
-"""One way to read every format: parts of a fixed number of rows."""
+"""Reading tables: every format in parts of a fixed number of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cape._tables._csv import Dialect, csv_batches, csv_names, csv_types
+from cape._tables._convert import (
+    arrow_type,
+    kind_of_type,
+    to_frame,
+    to_verbatim_frame,
+)
+from cape._tables._csv import CsvFile, Hasher, csv_batches, csv_types, hash_rest
+from cape._tables._csv_header import csv_names
+from cape._tables._dialect import Dialect
 from cape._tables._error import TableError
+from cape._tables._formats import (
+    check_distinct,
+    open_arrow,
+    open_parquet,
+    table_format,
+    typed_schema,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,55 +37,83 @@ __all__ = [
     "table_length",
 ]
 
-_ROWS = 50_000
+_ROWS_OF_A_PART = 50_000
 
 
 def iter_table(
     path: str | Path,
-    rows: int = _ROWS,
+    rows: int = _ROWS_OF_A_PART,
     *,
     columns: Iterable[str] | None = None,
     types: Mapping[str, str] | None = None,
     verbatim: bool = False,
     dialect: Dialect | None = None,
+    names: Sequence[str] | None = None,
+    hasher: Hasher | None = None,
 ) -> Iterator[pd.DataFrame]:
-    r"""Read a table in parts, never more than a few of them in memory.
+    r"""Read a table in parts, with only a few of them in memory at a time.
 
     Parameters
     ----------
     path : str or Path
-        CSV (also gzipped), Parquet, or Arrow/Feather: told by the content, not by the name.
+        CSV (also gzipped), Parquet, or Arrow/Feather, told apart by the content and not
+        by the name.
     rows : int, default=50000
-        Of each part; the last may have fewer.
-    columns : iterable of str, optional
-        Only these.
-    types : mapping from column to {"text", "number", "date", "flag"}, optional
-        How to read columns of a CSV, where "007" may be text or a number. By default a column is numbers, dates or
-        true/false if all its fields are (in the whole file, which is then read once more), and text otherwise.
+        Number of rows of each part; the last part may have fewer.
+    columns : iterable of str, default=None
+        Names of the columns to read, in this order; None reads all.
+    types : mapping from column to {"text", "number", "date", "flag"}, default=None
+        Types of columns of a CSV, where "007" may be text or a number. A column that is
+        not named is numbers, dates or true/false if all its fields are, and text
+        otherwise. To find out, the whole file is read once more.
     verbatim : bool, default=False
-        Columns as they stand in the file: text in CSV, Arrow types otherwise. For copying.
-    dialect : Dialect, optional
-        Of a CSV; by default UTF-8 and commas.
+        Whether to return columns as they are in the file, for copying: text in CSV,
+        Arrow types otherwise.
+    dialect : Dialect, default=None
+        Separator and encoding of a CSV; None is a comma and UTF-8.
+    names : sequence of str, default=None
+        What `table_columns` returned for this file, if it has been called. The header
+        of a CSV is then not read again.
+    hasher : hashlib object, default=None
+        Its ``update`` gets all bytes of the file, and its digest is complete after the
+        last part. A CSV is hashed while it is read; other formats are not read front to
+        back and take one more pass over the file.
 
     Yields
     ------
     DataFrame
-        None for a table without rows.
+        Nothing for a table without rows.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read as a table or lacks a column.
 
     Examples
     --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> file = folder / "a.csv"
     >>> _ = file.write_text("age,race\n30,a\n40,b\n50,a\n")
     >>> [part["age"].tolist() for part in iter_table(file, rows=2)]
     [[30, 40], [50]]
     """
     if rows < 1:
         raise ValueError(f"rows must be at least 1, got {rows!r}.")
-    for part in _tables(
-        Path(path), rows, _listed(columns), types, verbatim, dialect or Dialect()
-    ):
-        yield _verbatim_frame(part) if verbatim else _frame(part)
+    path = Path(path)
+    batches = _batches(
+        path,
+        rows,
+        columns=columns,
+        types=types,
+        verbatim=verbatim,
+        dialect=dialect or Dialect(),
+        names=names,
+        hasher=hasher,
+    )
+    for part in _exact_parts(batches, rows):
+        if verbatim:
+            yield to_verbatim_frame(part)
+        else:
+            yield to_frame(part)
 
 
 def read_table(
@@ -80,280 +123,261 @@ def read_table(
     types: Mapping[str, str] | None = None,
     dialect: Dialect | None = None,
 ) -> pd.DataFrame:
-    r"""Read a whole table; parameters are those of `iter_table`.
+    r"""Read a whole table.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV (also gzipped), Parquet, or Arrow/Feather.
+    columns : iterable of str, default=None
+        Names of the columns to read, in this order; None reads all.
+    types : mapping from column to {"text", "number", "date", "flag"}, default=None
+        Types of columns of a CSV; see `iter_table`.
+    dialect : Dialect, default=None
+        Separator and encoding of a CSV; None is a comma and UTF-8.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read as a table, lacks a column or has no rows.
 
     Examples
     --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> file = folder / "a.csv"
     >>> _ = file.write_text("age,race\n30,a\n,b\n")
     >>> read_table(file).dtypes.astype(str).to_dict()
     {'age': 'float64', 'race': 'str'}
     """
     import pyarrow as pa
 
-    parts = list(
-        _tables(Path(path), _ROWS, _listed(columns), types, False, dialect or Dialect())
+    batches = _batches(
+        Path(path),
+        _ROWS_OF_A_PART,
+        columns=columns,
+        types=types,
+        dialect=dialect or Dialect(),
     )
+    parts = list(_exact_parts(batches, _ROWS_OF_A_PART))
     if not parts:
         raise TableError(f"{path} has a header but no rows.")
-    return _frame(pa.concat_tables(parts))
+    return to_frame(pa.concat_tables(parts))
 
 
 def table_columns(path: str | Path, *, dialect: Dialect | None = None) -> list[str]:
-    r"""Names of a table's columns, without reading its rows.
+    r"""Return the names of a table's columns without reading its rows.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV (also gzipped), Parquet, or Arrow/Feather.
+    dialect : Dialect, default=None
+        Separator and encoding of a CSV; None is a comma and UTF-8.
+
+    Returns
+    -------
+    list of str
+        Distinct names. In a CSV a second ``age`` is called ``age.1``, and a third
+        column without a name ``column 3``.
 
     Examples
     --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> file = folder / "a.csv"
     >>> _ = file.write_text("age,race,age\n30,a,30\n")
     >>> table_columns(file)
     ['age', 'race', 'age.1']
     """
     path = Path(path)
-    kind = _format(path)
+    kind = table_format(path)
     if kind == "csv":
         return csv_names(path, dialect or Dialect())
-    names = (
-        _open_parquet(path).schema_arrow.names
-        if kind == "parquet"
-        else _open_arrow(path, kind).schema.names
-    )
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(
-            f"{path} has several columns called {twice!r}: names must be distinct."
-        )
+    names = typed_schema(path, kind).names
+    check_distinct(path, names)
     return names
 
 
 def table_kinds(path: str | Path, *, dialect: Dialect | None = None) -> dict[str, str]:
-    r"""What each column holds: "number", "text", "date", "flag" (true or false), or "other" such as lists.
+    r"""Say what each column of a table holds.
 
-    The rows of a CSV are read through to tell.
+    Parameters
+    ----------
+    path : str or Path
+        CSV (also gzipped), Parquet, or Arrow/Feather. All rows of a CSV are read to
+        tell.
+    dialect : Dialect, default=None
+        Separator and encoding of a CSV; None is a comma and UTF-8.
+
+    Returns
+    -------
+    dict from column to {"number", "text", "date", "flag", "other"}
+        Columns in the order of the file. "flag" is true or false, and "other" something
+        that no learner takes, such as lists.
 
     Examples
     --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> file = folder / "a.csv"
     >>> _ = file.write_text("age,race,day\n30,a,2024-01-31\n40,b,2024-02-28\n")
     >>> table_kinds(file)
     {'age': 'number', 'race': 'text', 'day': 'date'}
     """
-    path, dialect = Path(path), dialect or Dialect()
-    names, kind = table_columns(path, dialect=dialect), _format(path)
+    path = Path(path)
+    kind = table_format(path)
     if kind == "csv":
-        types = csv_types(path, dialect)
+        types = csv_types(CsvFile.open(path, dialect or Dialect()))
     else:
-        schema = (
-            _open_parquet(path).schema_arrow
-            if kind == "parquet"
-            else _open_arrow(path, kind).schema
-        )
+        schema = typed_schema(path, kind)
+        check_distinct(path, schema.names)
         types = dict(zip(schema.names, schema.types, strict=True))
-    return {name: _kind_of(types[name]) for name in names}
-
-
-def _kind_of(type_: pa.DataType) -> str:
-    import pyarrow as pa
-
-    is_ = pa.types
-    if is_.is_dictionary(type_):
-        return _kind_of(type_.value_type)
-    if is_.is_boolean(type_):
-        return "flag"
-    if (
-        is_.is_integer(type_)
-        or is_.is_floating(type_)
-        or is_.is_decimal(type_)
-        or is_.is_null(type_)
-    ):
-        return "number"
-    if is_.is_date(type_) or is_.is_timestamp(type_):
-        return "date"
-    text = (
-        is_.is_string(type_)
-        or is_.is_large_string(type_)
-        or is_.is_string_view(type_)
-        or is_.is_time(type_)
-    )
-    return "text" if text else "other"
+    return {name: kind_of_type(type_) for name, type_ in types.items()}
 
 
 def is_csv(path: str | Path) -> bool:
-    """Whether a table is text without types."""
-    return _format(Path(path)) == "csv"
+    r"""Whether a table is a CSV, whose columns have no types.
 
+    Parameters
+    ----------
+    path : str or Path
 
-def table_length(path: str | Path) -> int | None:
-    """Number of rows where the format tells it; None for CSV and Arrow streams, which would have to be read.
+    Returns
+    -------
+    bool
 
     Examples
     --------
-    >>> import tempfile, pandas as pd
-    >>> file = Path(tempfile.mkdtemp()) / "a.parquet"
-    >>> pd.DataFrame({"age": [30, 40]}).to_parquet(file)
-    >>> table_length(file)
+    >>> file = folder / "a.csv"
+    >>> _ = file.write_text("age,race\n30,a\n")
+    >>> is_csv(file)
+    True
+    """
+    return table_format(Path(path)) == "csv"
+
+
+def table_length(path: str | Path) -> int | None:
+    """Return the number of rows where the format tells it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    int or None
+        None for CSV and Arrow streams, which would have to be read to the end.
+
+    Examples
+    --------
+    >>> pd.DataFrame({"age": [30, 40]}).to_parquet(folder / "a.parquet")
+    >>> table_length(folder / "a.parquet")
     2
     """
     path = Path(path)
-    kind = _format(path)
+    kind = table_format(path)
     if kind == "parquet":
-        return _open_parquet(path).metadata.num_rows
+        return open_parquet(path).metadata.num_rows
     if kind == "arrow":
-        reader = _open_arrow(path, kind)
-        return sum(
-            reader.get_batch(i).num_rows for i in range(reader.num_record_batches)
-        )
+        reader = open_arrow(path, kind)
+        n_rows = 0
+        for place in range(reader.num_record_batches):
+            n_rows += reader.get_batch(place).num_rows
+        return n_rows
     return None
 
 
-def _listed(columns: Iterable[str] | None) -> list[str] | None:
-    return None if columns is None else list(columns)
-
-
-def _tables(path, rows, columns, types, verbatim, dialect) -> Iterator[pa.Table]:
-    kind = _format(path)
-    known = table_columns(path, dialect=dialect)
-    unknown = [name for name in columns or [] if name not in known]
-    if unknown:
-        raise TableError(
-            f"{path} has no column {unknown[0]!r}; its columns are {', '.join(known[:20])}."
-        )
-    return _exact_parts(
-        _batches(path, kind, rows, columns, types, verbatim, dialect), rows
-    )
-
-
 def _batches(
-    path, kind, rows, columns, types, verbatim, dialect
+    path: Path,
+    rows: int,
+    *,
+    columns: Iterable[str] | None,
+    types: Mapping[str, str] | None,
+    dialect: Dialect,
+    verbatim: bool = False,
+    names: Sequence[str] | None = None,
+    hasher: Hasher | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
+    """Read a table of any format in batches of any length.
 
+    The parameters are those of `iter_table`.
+    """
+    kind = table_format(path)
+    if names is None:
+        names = table_columns(path, dialect=dialect)
+    if columns is not None:
+        columns = list(columns)
+        _check_columns(path, columns, names)
     if kind == "csv":
-        if verbatim:
-            return csv_batches(path, dialect, None, columns=columns)
-        arrow = {
-            "text": pa.string(),
-            "number": pa.float64(),
-            "date": pa.timestamp("us"),
-            "flag": pa.bool_(),
-        }
-        given = {name: arrow[type_] for name, type_ in (types or {}).items()}
-        wanted = csv_names(path, dialect) if columns is None else columns
-        if not set(wanted) <= set(given):
-            given = csv_types(path, dialect) | given
-        return csv_batches(path, dialect, given, columns=columns)
+        file = CsvFile(path, dialect, list(names))
+        arrow_types = None
+        if not verbatim:
+            arrow_types = _types_to_read(file, columns, types or {})
+        yield from csv_batches(file, arrow_types, columns=columns, hasher=hasher)
+        return
+    yield from _typed_batches(path, kind, rows, columns)
+    if hasher is not None:
+        with path.open("rb") as binary:
+            hash_rest(binary, hasher)
+
+
+def _check_columns(path: Path, columns: list[str], names: Sequence[str]) -> None:
+    """Raise an error if a column that is asked for is not in the file."""
+    known = set(names)
+    for column in columns:
+        if column not in known:
+            raise TableError(
+                f"{path} has no column {column!r}; "
+                f"its columns are {', '.join(names[:20])}."
+            )
+
+
+def _types_to_read(
+    file: CsvFile, columns: list[str] | None, types: Mapping[str, str]
+) -> dict[str, pa.DataType]:
+    """Arrow types of the columns of a CSV: those given, or else those found."""
+    given = {name: arrow_type(kind) for name, kind in types.items()}
+    to_read = file.names if columns is None else columns
+    if given.keys() >= set(to_read):
+        return given
+    return csv_types(file) | given
+
+
+def _typed_batches(
+    path: Path, kind: str, rows: int, columns: list[str] | None
+) -> Iterator[pa.RecordBatch]:
+    """Batches of a Parquet file, of ``rows`` rows, or of Arrow, as they were written."""
     if kind == "parquet":
-        return _open_parquet(path).iter_batches(batch_size=rows, columns=columns)
-    reader = _open_arrow(path, kind)
-    every = (
-        (reader.get_batch(i) for i in range(reader.num_record_batches))
-        if kind == "arrow"
-        else iter(reader)
-    )
-    return (batch if columns is None else batch.select(columns) for batch in every)
+        yield from open_parquet(path).iter_batches(batch_size=rows, columns=columns)
+        return
+    reader = open_arrow(path, kind)
+    batches = iter(reader) if kind == "arrow stream" else _batches_of_file(reader)
+    for batch in batches:
+        if columns is not None:
+            batch = batch.select(columns)
+        yield batch
+
+
+def _batches_of_file(reader: pa.ipc.RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
+    """Batches of an Arrow file, which cannot be iterated over as a stream can."""
+    for place in range(reader.num_record_batches):
+        yield reader.get_batch(place)
 
 
 def _exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """Cut batches of any length into tables of ``rows`` rows."""
+    """Cut batches of any length into tables of ``rows`` rows; the last may have fewer."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []
-    count = 0
+    n_held = 0
     for batch in batches:
         while batch.num_rows:
-            head = batch.slice(0, rows - count)
+            head = batch.slice(0, rows - n_held)
             batch = batch.slice(head.num_rows)
             held.append(head)
-            count += head.num_rows
-            if count == rows:
+            n_held += head.num_rows
+            if n_held == rows:
                 yield pa.Table.from_batches(held)
-                held, count = [], 0
+                held = []
+                n_held = 0
     if held:
         yield pa.Table.from_batches(held)
-
-
-def _format(path: Path) -> str:
-    """What the file holds, by its first bytes."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file.")
-    with path.open("rb") as file:
-        start = file.read(8)
-    if not start:
-        raise TableError(f"{path} is empty.")
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(b"ARROW1"):
-        return "arrow"
-    if start.startswith(b"\xff\xff\xff\xff"):
-        return "arrow stream"
-    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise TableError(
-            f"{path} is a spreadsheet or a zip file: save the table as CSV or Parquet."
-        )
-    if start.startswith(b"FEA1"):
-        raise TableError(
-            f"{path} is Feather of version 1, which is no longer read: save it again as version 2."
-        )
-    return "csv"
-
-
-def _open_parquet(path: Path) -> Any:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return parquet.ParquetFile(
-            path, pre_buffer=False
-        )  # which would read the whole file ahead, and keep it
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(
-            f"{path} is not a whole Parquet file: {_first_line(error)}"
-        ) from error
-
-
-def _open_arrow(path: Path, kind: str) -> Any:
-    import pyarrow as pa
-
-    try:
-        file = pa.memory_map(str(path))
-        return pa.ipc.open_file(file) if kind == "arrow" else pa.ipc.open_stream(file)
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(
-            f"{path} is not a whole Arrow file: {_first_line(error)}"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
-
-
-def _frame(table: pa.Table) -> pd.DataFrame:
-    """As pandas, without types that learners cannot take: decimals are floats, dates timestamps, times text."""
-    import pyarrow as pa
-
-    for place, field in enumerate(table.schema):
-        wanted = None
-        if pa.types.is_decimal(field.type) or pa.types.is_null(field.type):
-            wanted = pa.float64()
-        elif pa.types.is_time(field.type):
-            wanted = pa.string()
-        elif pa.types.is_date(field.type) or (
-            pa.types.is_timestamp(field.type) and field.type.unit == "s"
-        ):
-            wanted = pa.timestamp("us", getattr(field.type, "tz", None))
-        if wanted is not None:
-            table = table.set_column(
-                place, field.name, table.column(place).cast(wanted)
-            )
-    return table.replace_schema_metadata(None).to_pandas()
-
-
-def _verbatim_frame(table: pa.Table) -> pd.DataFrame:
-    import pandas as pd
-
-    return table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)

@@ -1,9 +1,7 @@
-"""Writing a table part by part. The file appears when it is whole."""
+"""Writing a table part by part; the file appears when it is complete."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -12,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cape._newfile import new_file
-from cape._tables._csv import Dialect
+from cape._tables._csv_sink import CsvSink
+from cape._tables._dialect import Dialect
 from cape._tables._error import TableError
 
 if TYPE_CHECKING:
@@ -23,41 +22,39 @@ __all__ = ["TableWriter"]
 
 _SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow")
 
-_RUNS = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-"""What a spreadsheet may take for a formula, also in full width."""
-
-_NUMBER = "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$"
-
-
-_OUTSIDE_NUMBERS = ",;\t|"
-"""Separators that no number and no date has in it."""
-
 
 class TableWriter:
-    r"""Write the parts of a table to a file whose format its name tells.
+    r"""Write the parts of a table to a file whose name tells the format.
 
-    A context manager: the rows go to a temporary file, which takes its name at the end; after an error nothing is left.
-    In CSV a text field that begins with ``= + - @`` or a tab gets an apostrophe in front, so that a spreadsheet shows
-    it and does not run it; numbers stay as they are.
+    The writer is a context manager. Rows go to a temporary file, which gets the name of
+    the file at the end; after an error no file is left. In CSV a text field that begins
+    with ``= + - @`` or a tab gets an apostrophe in front, so that a spreadsheet shows
+    it instead of running it; numbers stay as they are.
 
     Parameters
     ----------
     path : str or Path
-        Ends in .csv, .tsv (each also with .gz), .parquet, .feather or .arrow.
+        Ends in .csv or .tsv (also followed by .gz), .parquet, .feather or .arrow.
     overwrite : bool, default=False
-    dialect : Dialect, optional
-        Separator and encoding of a CSV; a .tsv has tabs in any case.
+        Whether to replace a file that exists.
+    dialect : Dialect, default=None
+        Separator and encoding of a CSV; None is a comma and UTF-8. A .tsv is separated
+        by tabs in any case.
     background : bool, default=False
-        Write rows while the caller goes on, who must not change them any more. What goes wrong is raised by the next
-        `write`, or at the end.
+        Whether `write` returns before the rows are written. The caller must not change
+        the rows any more; an error of writing is raised by the next `write`, or at the
+        end.
+
+    Raises
+    ------
+    TableError
+        If the name tells no format, or the file cannot be written.
 
     Examples
     --------
-    >>> import tempfile, pandas as pd
-    >>> file = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> with TableWriter(file) as writer:
+    >>> with TableWriter(folder / "a.csv") as writer:
     ...     writer.write(pd.DataFrame({"x": [-1, 2], "note": ["=1+1", "fine"]}))
-    >>> file.read_text()
+    >>> (folder / "a.csv").read_text()
     "x,note\n-1,'=1+1\n2,fine\n"
     """
 
@@ -70,64 +67,76 @@ class TableWriter:
         background: bool = False,
     ):
         self.path = Path(path)
-        self._kind = _kind(self.path)
+        self._suffix = _suffix(self.path)
         self._dialect = dialect or Dialect()
-        if self._kind.startswith(".tsv"):
+        if self._suffix.startswith(".tsv"):
             self._dialect = replace(self._dialect, separator="\t")
-        self._overwrite, self._background = overwrite, background
+        self._overwrite = overwrite
+        self._background = background
         self._sink: Any = None
         self._writing: Future | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> TableWriter:
-        self._temporary = self._stack.enter_context(
-            new_file(self.path, overwrite=self._overwrite)
-        )
+        new = new_file(self.path, overwrite=self._overwrite)
+        self._temporary = self._stack.enter_context(new)
         self._stack.callback(self._close)
-        self._behind = self._stack.enter_context(ThreadPoolExecutor(1))
+        self._thread = self._stack.enter_context(ThreadPoolExecutor(1))
         return self
 
     def __exit__(self, *error: Any) -> Any:
         return self._stack.__exit__(*error)
 
     def write(self, frame: pd.DataFrame) -> None:
-        """Add rows; every part must have the columns and types of the first."""
+        """Add rows.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Every part must have the columns of the first part and, unless the file is a
+            CSV, types that fit those of the first part.
+        """
         import pyarrow as pa
 
-        table = pa.Table.from_pandas(
-            frame, preserve_index=False
-        ).replace_schema_metadata(None)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        # The metadata describes the index of this part, and would go into the file.
+        table = table.replace_schema_metadata(None)
         if self._sink is None:
             self._schema = table.schema
             self._sink = self._open(table.schema)
         elif table.schema.names != self._schema.names:
             raise ValueError(
-                f"frame must have the columns {self._schema.names}, got {table.schema.names}."
+                f"frame must have the columns {self._schema.names}, "
+                f"got {table.schema.names}."
             )
         if not self.is_text:
             table = table.cast(self._schema)
         self._wait()
-        self._writing = self._behind.submit(self._sink.write, table)
+        self._writing = self._thread.submit(self._sink.write, table)
         if not self._background:
             self._wait()
 
     @property
     def is_text(self) -> bool:
         """Whether the file is a CSV, which has no types."""
-        return self._kind.startswith((".csv", ".tsv"))
+        return self._suffix.startswith((".csv", ".tsv"))
 
     @property
     def disarmed(self) -> int:
-        """Fields of a CSV that have got an apostrophe."""
+        """Number of fields of a CSV that got an apostrophe."""
         return getattr(self._sink, "disarmed", 0)
 
     def _wait(self) -> None:
-        if self._writing is not None:
-            with self._naming_the_file():
-                self._writing.result()
-            self._writing = None  # not before, or an interrupt would have it closed while it is written
+        """Wait for the rows that are being written, and raise their error."""
+        if self._writing is None:
+            return
+        with self._naming_the_file():
+            self._writing.result()
+        # Not before: after an interrupt the file would be closed while it is written.
+        self._writing = None
 
     def _close(self) -> None:
+        """Close the file, also after an error of writing."""
         try:
             self._wait()
         finally:
@@ -137,130 +146,46 @@ class TableWriter:
 
     @contextmanager
     def _naming_the_file(self) -> Iterator[None]:
+        """Turn errors of the system, which name the temporary file, into our own."""
         try:
             yield
         except OSError as error:
-            raise TableError(
-                f"{self.path} cannot be written: {error.strerror or error}."
-            ) from error
+            reason = error.strerror or error
+            raise TableError(f"{self.path} cannot be written: {reason}.") from error
 
     def _open(self, schema: pa.Schema) -> Any:
+        """Open the temporary file for the format that its suffix tells."""
         import pyarrow as pa
-        from pyarrow import parquet
 
-        if self._kind == ".parquet":
-            # A dictionary of floats, which seldom repeat, makes the file larger and takes four times as long.
-            nested = any(pa.types.is_nested(field.type) for field in schema)
-            words = [
-                field.name for field in schema if not pa.types.is_floating(field.type)
-            ]
-            return parquet.ParquetWriter(
-                self._temporary, schema, use_dictionary=True if nested else words
-            )
-        if self._kind in (".feather", ".arrow"):
+        if self._suffix == ".parquet":
+            return _open_parquet(self._temporary, schema)
+        if self._suffix in (".feather", ".arrow"):
             return pa.ipc.new_file(str(self._temporary), schema)
-        return _CsvSink(
-            self._temporary,
-            schema.names,
-            self._dialect,
-            gzipped=self._kind.endswith(".gz"),
-        )
+        gzipped = self._suffix.endswith(".gz")
+        return CsvSink(self._temporary, schema.names, self._dialect, gzipped=gzipped)
 
 
-class _CsvSink:
-    """Writes tables as CSV, quoting only what needs it."""
-
-    def __init__(
-        self, path: Path, names: list[str], dialect: Dialect, *, gzipped: bool
-    ):
-        import pyarrow as pa
-
-        self.disarmed = 0
-        self._dialect = dialect
-        self._encoder = codecs.getincrementalencoder(
-            dialect.encoding
-        )()  # a mark of its byte order comes once
-        self._file: Any = (
-            gzip.GzipFile(path, "wb", compresslevel=6) if gzipped else path.open("wb")
-        )
-        self._write_lines(
-            pa.table(
-                [pa.array([name]) for name in names],
-                names=[str(i) for i in range(len(names))],
-            )
-        )
-
-    def write(self, table: pa.Table) -> None:
-        if table.num_rows:
-            self._write_lines(table)
-
-    def close(self) -> None:
-        self._file.close()
-
-    def _write_lines(self, table: pa.Table) -> None:
-        import pyarrow.compute as pc
-
-        fields = [
-            self._fields(table.column(i).combine_chunks())
-            for i in range(table.num_columns)
-        ]
-        if len(fields) > 1:
-            lines = pc.binary_join_element_wise(*fields, self._dialect.separator)
-        else:
-            lines = pc.if_else(
-                pc.equal(fields[0], ""), '""', fields[0]
-            )  # an empty line would be no row
-        self._file.write(self._encoder.encode("\n".join(lines.to_pylist()) + "\n"))
-
-    def _fields(self, column: pa.Array) -> pa.Array:
-        """Each value as it goes into the line: harmless, quoted where needed, empty where missing."""
-        import pyarrow.compute as pc
-
-        fields, text = _as_text(column)
-        if text:
-            runs = pc.and_(
-                pc.match_substring_regex(fields, _RUNS),
-                pc.invert(pc.match_substring_regex(fields, _NUMBER)),
-            )
-            self.disarmed += pc.sum(runs).as_py() or 0
-            fields = pc.if_else(
-                runs, pc.binary_join_element_wise("'", fields, ""), fields
-            )
-        if text or self._dialect.separator not in _OUTSIDE_NUMBERS:
-            needs = pc.match_substring_regex(
-                fields, f'["\r\n{_escaped(self._dialect.separator)}]'
-            )
-            if pc.any(needs).as_py():
-                quoted = pc.binary_join_element_wise(
-                    '"', pc.replace_substring(fields, '"', '""'), '"', ""
-                )
-                fields = pc.if_else(needs, quoted, fields)
-        return fields.fill_null("")
-
-
-def _as_text(column: pa.Array) -> tuple[pa.Array, bool]:
-    """Values as text, and whether that is what they were, or had to be made by Python."""
+def _open_parquet(path: Path, schema: pa.Schema) -> Any:
+    """A Parquet file that has dictionaries for everything except floats."""
     import pyarrow as pa
+    from pyarrow import parquet
 
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    try:
-        return column.cast(pa.string()), text
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return pa.array(
-            [None if value is None else str(value) for value in column.to_pylist()],
-            pa.string(),
-        ), True
-
-
-def _escaped(separator: str) -> str:
-    return f"\\{separator}" if separator in "^]-\\|" else separator
+    # Floats seldom repeat: a dictionary of them makes the file larger and takes four
+    # times as long.
+    not_float = []
+    for field in schema:
+        if not pa.types.is_floating(field.type):
+            not_float.append(field.name)
+    # The list names top columns only; the text within a list would have no dictionary.
+    nested = any(pa.types.is_nested(field.type) for field in schema)
+    with_dictionary = True if nested else not_float
+    return parquet.ParquetWriter(path, schema, use_dictionary=with_dictionary)
 
 
-def _kind(path: Path) -> str:
+def _suffix(path: Path) -> str:
+    """The suffix that tells the format; ``.csv.gz`` is one suffix."""
     name = path.name.lower()
-    for suffix in sorted(_SUFFIXES, key=len, reverse=True):
+    for suffix in _SUFFIXES:
         if name.endswith(suffix):
             return suffix
     raise TableError(
