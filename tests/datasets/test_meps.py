@@ -26,10 +26,10 @@ needs_meps = pytest.mark.skipif(
 def official_table(year, rows):
     """A table with the columns of a full-year file; ``rows`` says what differs from an ordinary row."""
     suffix = str(year)[-2:]
-    names = [f"{name}53X" for name in _meps._ROUND_X] + [
-        f"{name}53" for name in _meps._ROUND
+    names = [f"{name}53X" for name in _meps._EDITED_IN_ROUND_53] + [
+        f"{name}53" for name in _meps._OF_ROUND_53
     ]
-    names += [f"{name}{suffix}" for name in (*_meps._YEAR, *_meps._TRIPS)]
+    names += [f"{name}{suffix}" for name in (*_meps._OF_YEAR, *_meps._TRIPS)]
     plain = [
         name
         for name in (*_meps._FEATURES, "EDUCYR", "HIDEG")
@@ -130,7 +130,7 @@ def test_keeps_the_rows_that_the_recipe_keeps(
 
 
 def test_reads_long_files_in_parts(tmp_path, no_network, monkeypatch):
-    monkeypatch.setattr(_meps, "_PART", 50)
+    monkeypatch.setattr(_meps, "_ROWS_OF_A_PART", 50)
     put(tmp_path, 2015, [{"AGE53X": float(i % 90)} for i in range(120)])
     assert fetch_meps(subset="train", data_home=tmp_path).data["AGE"].tolist() == [
         i % 90 for i in range(120)

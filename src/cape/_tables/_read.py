@@ -345,7 +345,7 @@ def _types_to_read(
 def _typed_batches(
     path: Path, kind: str, rows: int, columns: list[str] | None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of a Parquet file, of ``rows`` rows, or of Arrow, as they were written."""
+    """Batches of a Parquet file, of ``rows`` rows, or of Arrow, as it was written."""
     if kind == "parquet":
         yield from open_parquet(path).iter_batches(batch_size=rows, columns=columns)
         return
@@ -364,7 +364,7 @@ def _batches_of_file(reader: pa.ipc.RecordBatchFileReader) -> Iterator[pa.Record
 
 
 def _exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """Cut batches of any length into tables of ``rows`` rows; the last may have fewer."""
+    """Cut batches of any length into tables of ``rows`` rows; the last may be short."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

@@ -1,4 +1,4 @@
-"""Data: ``make_`` invents it, ``fetch_`` downloads, verifies and caches it."""
+"""Data sets: ``make_`` generates data, ``fetch_`` downloads, verifies and caches it."""
 
 from cape.datasets._compas import fetch_compas
 from cape.datasets._meps import ONE_PANEL, fetch_meps

@@ -1,4 +1,4 @@
-"""Files of data that others publish: find, download, verify, keep."""
+"""Published data files: found in the folder of data, or downloaded and verified."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cape._newfile import new_file
 
 __all__ = ["RemoteFile", "data_folder", "get_file"]
 
-VARIABLE = "CAPE_DATA"
+_VARIABLE = "CAPE_DATA"
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,14 @@ class RemoteFile:
     Parameters
     ----------
     path : str
-        Below the folder of data.
+        Where the file is kept, below the folder of data.
     url : str
+        Where the file is published.
     sha256 : str or None
-        None where the publisher's sum is not known to us: the file is a zip archive then, and its own checksums are
-        verified instead.
-    terms : str
-        What a user agrees to by downloading it.
+        Checksum of the file. None where the publisher's checksum is not known: the file
+        is then a zip archive, whose own checksums are verified instead.
+    terms : str, default=""
+        What a user agrees to by downloading the file.
     """
 
     path: str
@@ -39,77 +40,120 @@ class RemoteFile:
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of data: ``data_home``, or the environment variable CAPE_DATA, or a cache in the home folder.
+    """Return the folder of data.
+
+    Parameters
+    ----------
+    data_home : path, default=None
+        None is the environment variable CAPE_DATA or, without it, a cache in the home
+        folder.
+
+    Returns
+    -------
+    Path
 
     Examples
     --------
     >>> data_folder("somewhere").name
     'somewhere'
     """
-    return Path(
-        data_home or os.environ.get(VARIABLE) or Path.home() / ".cache" / "cape"
-    ).expanduser()
+    cache = Path.home() / ".cache" / "cape"
+    folder = data_home or os.environ.get(_VARIABLE) or cache
+    return Path(folder).expanduser()
 
 
 def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Path of a verified copy, downloaded if the folder of data has none.
+    """Return the path of a verified copy, downloaded if the folder of data has none.
 
-    A download goes to a temporary file in the same folder and gets its name only when it has been verified.
+    A download goes to a temporary file in the same folder, which gets its name only
+    after it has been verified.
+
+    Parameters
+    ----------
+    file : RemoteFile
+        The file wanted.
+    data_home : path, default=None
+        Folder of data; see `data_folder`.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
     OSError
-        When the file cannot be had or is not the right one; it says what to download, from where, and where to put it.
+        If the file cannot be downloaded or is not the expected one. The message says
+        what to download, from where, and where to put it.
     """
     path = data_folder(data_home) / file.path
     if not path.exists():
         _download(file, path)
-    elif why := _why_wrong(path, file.sha256):
-        raise OSError(f"{path} {why}. {_by_hand(file, path)}")
+        return path
+    mismatch = _mismatch(path, file.sha256)
+    if mismatch:
+        raise OSError(f"{path} {mismatch}. {_advice(file, path)}")
     return path
 
 
 def _download(file: RemoteFile, path: Path) -> None:
+    """Download a file, verify it, and give it its name."""
     try:
-        fetch = _downloader()
+        download = _downloader()
         path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as part:
-            fetch(file.url, str(part))
-            if why := _why_wrong(part, file.sha256):
-                raise OSError(f"what came {why}")
-    except (OSError, ValueError, ImportError) as error:  # requests' errors are OSErrors
+        with new_file(path) as temporary:
+            download(file.url, str(temporary))
+            mismatch = _mismatch(temporary, file.sha256)
+            if mismatch:
+                raise OSError(f"the file downloaded {mismatch}")
+    # The errors of requests, which pooch uses, are OSErrors.
+    except (OSError, ValueError, ImportError) as error:
         raise OSError(
-            f"{path.name} could not be downloaded: {error}. {_by_hand(file, path)}"
+            f"{path.name} could not be downloaded: {error}. {_advice(file, path)}"
         ) from error
 
 
 def _downloader() -> Callable[[str, str], None]:
+    """A function that writes what is at a URL to a file; tests replace it."""
     try:
         import pooch
     except ImportError as error:
         raise ImportError("downloading needs pooch (install cape-fair[app])") from error
-    fetch = pooch.HTTPDownloader(timeout=60)
-    return lambda url, name: fetch(url, name, None)
+    downloader = pooch.HTTPDownloader(timeout=60)
+
+    def download(url: str, file_name: str) -> None:
+        downloader(url, file_name, None)
+
+    return download
 
 
-def _why_wrong(path: Path, sha256: str | None) -> str:
-    """Why a file is not the one expected; empty if it is."""
+def _mismatch(path: Path, sha256: str | None) -> str:
+    """Why a file is not the expected one; empty if it is."""
     if sha256 is None:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                bad = archive.testzip()
-        except zipfile.BadZipFile:
-            return "is no zip archive, or only a part of one"
-        return f"has a damaged member, {bad}" if bad else ""
+        return _damage_of_archive(path)
     with path.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
-    return "" if found == sha256 else f"has sha256 {found}, expected {sha256}"
+        actual = hashlib.file_digest(content, "sha256").hexdigest()
+    if actual == sha256:
+        return ""
+    return f"has sha256 {actual}, expected {sha256}"
 
 
-def _by_hand(file: RemoteFile, path: Path) -> str:
-    recognised = f" (sha256 {file.sha256})" if file.sha256 else ""
+def _damage_of_archive(path: Path) -> str:
+    """What the checksums within a zip archive reveal; empty if they agree."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged_member = archive.testzip()
+    except zipfile.BadZipFile:
+        return "is no zip archive, or only a part of one"
+    if damaged_member is None:
+        return ""
+    return f"has a damaged member, {damaged_member}"
+
+
+def _advice(file: RemoteFile, path: Path) -> str:
+    """How to get the file by hand."""
+    checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
     terms = f" {file.terms}" if file.terms else ""
     return (
-        f"Download {file.url}{recognised} and put it at {path}, or set data_home or {VARIABLE} to a folder that has "
-        f"{file.path}.{terms}"
+        f"Download {file.url}{checksum} and put it at {path}, or set data_home or "
+        f"{_VARIABLE} to a folder that has {file.path}.{terms}"
     )

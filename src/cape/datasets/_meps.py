@@ -21,11 +21,16 @@ __all__ = ["ONE_PANEL", "fetch_meps"]
 ONE_PANEL = "one panel, broad race"
 
 _ADDRESS = "https://meps.ahrq.gov/mepsweb/data_files/pufs/"
-_TERMS = "AHRQ's data use agreement applies (https://meps.ahrq.gov/mepsweb/data_stats/data_use.jsp)."
+_TERMS = (
+    "AHRQ's data use agreement applies "
+    "(https://meps.ahrq.gov/mepsweb/data_stats/data_use.jsp)."
+)
+# AHRQ's checksums are not known; those within the zip archives are verified.
 OFFICIAL = {
     2015: RemoteFile("meps/h181ssp.zip", _ADDRESS + "h181ssp.zip", None, _TERMS),
     2016: RemoteFile("meps/h192ssp.zip", _ADDRESS + "h192ssp.zip", None, _TERMS),
 }
+# They have no address, and can only be put into the folder by hand.
 _PANELS = {
     2015: RemoteFile(
         "meps/meps_fy2015_panel19.csv",
@@ -39,9 +44,10 @@ _PANELS = {
     ),
 }
 
-# Columns whose names in the files end in the round of the interview (53, or 53X where edited) or in the year.
-_ROUND_X = ("AGE", "MARRY", "FTSTU")
-_ROUND = [
+# Columns whose names in the files end in the round of the interview (53, or 53X where
+# edited) or in the last two digits of the year.
+_EDITED_IN_ROUND_53 = ("AGE", "MARRY", "FTSTU")
+_OF_ROUND_53 = (
     "ACTDTY",
     "HONRDC",
     "RTHLTH",
@@ -55,12 +61,17 @@ _ROUND = [
     "COGLIM",
     "EMPST",
     "REGION",
-]
-_YEAR = ("POVCAT", "INSCOV")
-_PART = 5000  # rows read at a time: a full-year file has almost 2,000 columns
+)
+_OF_YEAR = ("POVCAT", "INSCOV")
+
+# Visits to offices, outpatient departments and emergency rooms, nights in hospital and
+# days of home care, whose sum is the utilization.
 _TRIPS = ("OBTOTV", "OPTOTV", "ERTOT", "IPNGTD", "HHTOTD")
 
-_FEATURES = [
+# A full-year file has almost 2,000 columns, so it is read this many rows at a time.
+_ROWS_OF_A_PART = 5000
+
+_FEATURES = (
     "REGION",
     "AGE",
     "SEX",
@@ -101,16 +112,19 @@ _FEATURES = [
     "EMPST",
     "POVCAT",
     "INSCOV",
-]
+)
 _NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42")
-_CATEGORICAL = [name for name in _FEATURES if name not in _NOT_CATEGORICAL] + [
-    "EDUCYR",
-    "HIDEG",
-]
+_CATEGORICAL = [name for name in _FEATURES if name not in _NOT_CATEGORICAL]
+
+# AIF360's recipe keeps rows whose categories are known (-1 is "inapplicable", below it
+# are refusals and the like), two of which are no features.
+_LEAST_CATEGORY = dict.fromkeys([*_CATEGORICAL, "EDUCYR", "HIDEG"], -1)
+_LEAST_KNOWN = dict.fromkeys(["REGION", "AGE", "MARRY", "ASTHDX"], 0)
 
 _CHOICES = (
-    "Positive: ten or more trips for medical care in the year. Training rows are of 2015, test rows of 2016. Features "
-    "are those of AIF360's MEPS data, categories left as the survey's numbers; survey weights are not used."
+    "Positive: ten or more trips for medical care in the year. Training rows are of "
+    "2015, test rows of 2016. Features are those of AIF360's MEPS data, categories "
+    "left as the survey's numbers; survey weights are not used."
 )
 
 TASK = Task(
@@ -121,14 +135,12 @@ TASK = Task(
     groups={"White": "White", "Non-White": "Non-White"},
     period="YEAR",
     periods={"train": "2015", "test": "2016"},
-    features=tuple(_FEATURES),
-    at_least={
-        **dict.fromkeys(_CATEGORICAL, -1),
-        **dict.fromkeys(("REGION", "AGE", "MARRY", "ASTHDX"), 0),
-    },
+    features=_FEATURES,
+    at_least=_LEAST_CATEGORY | _LEAST_KNOWN,
     notes=(
-        "The Medical Expenditure Panel Survey's full-year files HC-181 (2015) and HC-192 (2016), all panels. Z=0 White "
-        f"(not Hispanic), Z=1 Non-White. {_CHOICES}"
+        "The Medical Expenditure Panel Survey's full-year files HC-181 (2015) and "
+        "HC-192 (2016), all panels. Z=0 White (not Hispanic), Z=1 Non-White. "
+        f"{_CHOICES}"
     ),
 )
 ONE_PANEL_TASK = Task(
@@ -141,8 +153,9 @@ ONE_PANEL_TASK = Task(
     periods=TASK.periods,
     features=TASK.features,
     notes=(
-        "Panel 19 of 2015 and panel 21 of 2016 alone, and White here counts Hispanic whites too: a MEPS run, but not "
-        f"the paper's. Z=0 White, Z=1 Non-White. {_CHOICES}"
+        "Panel 19 of 2015 and panel 21 of 2016 alone, and White here counts Hispanic "
+        "whites too: a MEPS run, but not the paper's. Z=0 White, Z=1 Non-White. "
+        f"{_CHOICES}"
     ),
 )
 
@@ -150,24 +163,32 @@ ONE_PANEL_TASK = Task(
 def fetch_meps(
     *, subset: str = "all", data_home: str | os.PathLike[str] | None = None
 ) -> Bunch:
-    """Read MEPS as the paper uses it, downloading the two official files if need be.
+    """Read MEPS as the paper uses it, and download its files if need be.
 
-    The official files are read where the folder of data has them. Where it has the one-panel CSV files instead, those
-    are used and every result is labelled "one panel, broad race". Where it has neither, the official files are
-    downloaded; AHRQ's data use agreement applies to them.
+    The two official files are read if the folder of data has one of them. If it has the
+    one-panel CSV files instead, these are read and every result is labelled "one panel,
+    broad race". If it has neither, the official files are downloaded; AHRQ's data use
+    agreement applies to them.
 
     Parameters
     ----------
     subset : {"all", "train", "test"}, default="all"
-        Both years, 2015, 2016.
+        "train" is the year 2015, "test" the year 2016.
     data_home : path, default=None
-        Folder of data; None is the environment variable CAPE_DATA, or a cache in the home folder.
+        Folder of data; None is the environment variable CAPE_DATA or, without it, a
+        cache in the home folder.
 
     Returns
     -------
     Bunch
-        ``data`` (DataFrame of numbers), ``target`` (1: ten trips or more), ``sensitive_features`` ("White" and
-        "Non-White"), ``frame``, ``groups`` (the paper's Z=0, Z=1), ``variant`` and ``DESCR``.
+        ``data`` (DataFrame of numbers), ``target`` (1: ten trips or more),
+        ``sensitive_features`` ("White" and "Non-White"), ``frame`` (data, group and
+        target), ``groups`` (the paper's Z=0 and Z=1), ``variant`` and ``DESCR``.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be downloaded or is not the expected one.
 
     Examples
     --------
@@ -177,37 +198,42 @@ def fetch_meps(
     """
     import pandas as pd
 
-    folder = data_folder(data_home)
-    years = [
-        year
-        for year in OFFICIAL
-        if subset == "all" or TASK.periods.get(subset) in (None, str(year))
-    ]
-    official = any((folder / file.path).exists() for file in OFFICIAL.values())
-    if not official and all((folder / file.path).exists() for file in _PANELS.values()):
-        tables = [
-            _read_panel(get_file(_PANELS[year], data_home), year) for year in years
-        ]
-        return read_task(ONE_PANEL_TASK, pd.concat(tables), subset)
-    tables = [
-        read_official(get_file(OFFICIAL[year], data_home), year) for year in years
-    ]
-    return read_task(TASK, pd.concat(tables), subset)
+    if _only_panels_are_in(data_folder(data_home)):
+        task = ONE_PANEL_TASK
+        files = _PANELS
+        read = _read_panel
+    else:
+        task = TASK
+        files = OFFICIAL
+        read = read_official
+    tables = []
+    for year in _years_of(subset):
+        path = get_file(files[year], data_home)
+        tables.append(read(path, year))
+    return read_task(task, pd.concat(tables), subset)
 
 
 def read_official(path: Path, year: int) -> pd.DataFrame:
-    """Columns of one full-year file under names without year and round, with RACE and UTILIZATION made from them."""
-    suffix = str(year)[-2:]
-    names = {f"{name}53X": name for name in _ROUND_X} | {
-        f"{name}53": name for name in _ROUND
-    }
-    names |= {f"{name}{suffix}": name for name in (*_YEAR, *_TRIPS)}
-    plain = [
-        name
-        for name in (*_FEATURES, "EDUCYR", "HIDEG", "HISPANX", "RACEV2X")
-        if name not in names.values()
-    ]
-    table = _read_transport(path, [*names, *plain]).rename(columns=names)
+    """Read the columns of one full-year file that the task needs.
+
+    Parameters
+    ----------
+    path : Path
+        Zip archive with the SAS transport file.
+    year : int
+        Year of the file, which is part of the names of some columns.
+
+    Returns
+    -------
+    DataFrame
+        Columns under names without year and round, with RACE, UTILIZATION and YEAR.
+    """
+    new_names = _names_without_round_and_year(year)
+    needed = (*_FEATURES, "EDUCYR", "HIDEG", "HISPANX", "RACEV2X")
+    renamed = set(new_names.values())
+    unchanged = [name for name in needed if name not in renamed]
+    table = _read_transport(path, [*new_names, *unchanged]).rename(columns=new_names)
+    # HISPANX 2: not Hispanic; RACEV2X 1: white and no other race.
     white = (table["HISPANX"] == 2) & (table["RACEV2X"] == 1)
     return table.assign(
         RACE=white.map({True: "White", False: "Non-White"}),
@@ -216,38 +242,74 @@ def read_official(path: Path, year: int) -> pd.DataFrame:
     )
 
 
+def _only_panels_are_in(folder: Path) -> bool:
+    """Whether a folder has both one-panel files and no official file."""
+    for file in OFFICIAL.values():
+        if (folder / file.path).exists():
+            return False
+    return all((folder / file.path).exists() for file in _PANELS.values())
+
+
+def _years_of(subset: str) -> list[int]:
+    """Years whose files must be read; all of them for a subset that is unknown."""
+    if subset in TASK.periods:
+        return [int(TASK.periods[subset])]
+    return list(OFFICIAL)
+
+
+def _names_without_round_and_year(year: int) -> dict[str, str]:
+    """The names that columns get, by their names in the file of a year."""
+    two_digits = str(year)[-2:]
+    names = {}
+    for name in _EDITED_IN_ROUND_53:
+        names[f"{name}53X"] = name
+    for name in _OF_ROUND_53:
+        names[f"{name}53"] = name
+    for name in (*_OF_YEAR, *_TRIPS):
+        names[f"{name}{two_digits}"] = name
+    return names
+
+
 def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
-    """Some columns of the SAS transport file in a zip archive, read in parts."""
+    """Read the columns named from the SAS transport file in a zip archive."""
     import pandas as pd
 
-    with zipfile.ZipFile(path) as archive:
-        members = [
-            name
-            for name in archive.namelist()
-            if name.lower().endswith((".ssp", ".xpt"))
-        ]
-        if len(members) != 1:
-            raise ValueError(
-                f"{path} must hold one SAS transport file (.ssp), got {archive.namelist()}."
-            )
-        content = io.BytesIO(archive.read(members[0]))
+    content = io.BytesIO(_transport_file_in(path))
     parts = []
     with pd.read_sas(
-        content, format="xport", encoding="latin-1", chunksize=_PART
+        content, format="xport", encoding="latin-1", chunksize=_ROWS_OF_A_PART
     ) as reader:
         for part in reader:
-            if missing := [column for column in columns if column not in part]:
+            missing = [column for column in columns if column not in part]
+            if missing:
                 raise ValueError(
-                    f"{path} must have the columns {missing}, got {list(part.columns)[:20]}."
+                    f"{path} must have the columns {missing}, "
+                    f"got {list(part.columns)[:20]}."
                 )
             parts.append(part[columns])
     table = pd.concat(parts, ignore_index=True)
-    return table.mask(
-        table.abs() < 1e-70, 0.0
-    )  # pandas reads the transport format's zero as 5.4e-79
+    # pandas reads the zero of the transport format as 5.4e-79.
+    return table.mask(table.abs() < 1e-70, 0.0)
+
+
+def _transport_file_in(path: Path) -> bytes:
+    """The content of the only SAS transport file in a zip archive."""
+    with zipfile.ZipFile(path) as archive:
+        members = []
+        for name in archive.namelist():
+            if name.lower().endswith((".ssp", ".xpt")):
+                members.append(name)
+        if len(members) != 1:
+            raise ValueError(
+                f"{path} must hold one SAS transport file (.ssp), "
+                f"got {archive.namelist()}."
+            )
+        return archive.read(members[0])
 
 
 def _read_panel(path: Path, year: int) -> pd.DataFrame:
+    """Read a one-panel file, whose columns have the names of the task but for SEX."""
     import pandas as pd
 
-    return pd.read_csv(path).rename(columns={"sex": "SEX"}).assign(YEAR=year)
+    table = pd.read_csv(path).rename(columns={"sex": "SEX"})
+    return table.assign(YEAR=year)

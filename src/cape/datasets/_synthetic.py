@@ -12,16 +12,18 @@ from cape._validation import check_prevalence, check_random_state
 
 __all__ = ["make_synthetic"]
 
-_MEAN = {1: (15.0, 20.0), 0: (5.0, 40.0)}
-_SD = {
-    1: (10.0, 10.0),
-    0: (5.0, 10.0),
-}  # the second parameter of N(.,.) in the paper is a standard deviation
+# Mean and standard deviation of the features U and V, by label. The second parameter of
+# the paper's N(., .) must be a standard deviation: as a variance it would make the
+# classes so easy to tell apart that Table 1 could not come out.
+_MEANS = {0: (5.0, 40.0), 1: (15.0, 20.0)}
+_DEVIATIONS = {0: (5.0, 10.0), 1: (10.0, 10.0)}
 
-_DESCR = """The synthetic data of "Ensuring Fairness under Prior Probability Shifts" (Biswas and Mukherjee).
+_DESCR = """The synthetic data of "Ensuring Fairness under Prior Probability Shifts"
+(Biswas and Mukherjee).
 
-Two features that depend on the label alone: U is N(15, 10) for positives and N(5, 5) for negatives, V is N(20, 10) and
-N(40, 10), each given by mean and standard deviation. Groups are of equal size and differ in prevalence only."""
+Two features that depend on the label alone: U is N(15, 10) for positives and N(5, 5)
+for negatives, V is N(20, 10) and N(40, 10), each given by mean and standard deviation.
+Groups are of equal size and differ in prevalence only."""
 
 
 def make_synthetic(
@@ -35,39 +37,48 @@ def make_synthetic(
     Parameters
     ----------
     n_samples : int, default=50_000
-        Rows in all; groups share them equally.
+        Number of rows, which the groups share equally.
     prevalences : sequence of float in [0, 1], default=(0.5, 0.5)
-        Share of positives of group 0, 1, ...: exact, but for rounding to whole rows.
+        Share of positives of the groups 0, 1, ... It is exact, except for rounding to
+        whole rows.
     random_state : int, RandomState or None, default=None
+        Seed of the draw.
 
     Returns
     -------
     Bunch
-        ``data`` (DataFrame with U and V), ``target`` (Series of 0 and 1), ``sensitive_features`` (Series with the
-        number of the group), ``frame`` (all of them) and ``DESCR``. Rows are in random order.
+        ``data`` (DataFrame with the columns U and V), ``target`` (Series of 0 and 1),
+        ``sensitive_features`` (Series with the number of the group), ``frame`` (all of
+        these) and ``DESCR``. Rows are in random order.
+
+    Raises
+    ------
+    ValueError
+        If a prevalence is not in [0, 1], or there are fewer rows than groups.
 
     Examples
     --------
-    >>> d = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=0)
-    >>> d.target.groupby(d.sensitive_features).mean().to_dict()
+    >>> batch = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=0)
+    >>> batch.target.groupby(batch.sensitive_features).mean().to_dict()
     {0: 0.2, 1: 0.8}
     """
     import pandas as pd
 
     prevalences = [check_prevalence("prevalences", rho) for rho in prevalences]
-    if not prevalences or n_samples < len(prevalences):
+    n_groups = len(prevalences)
+    if n_groups == 0 or n_samples < n_groups:
         raise ValueError(
-            f"n_samples must be at least the number of groups in prevalences, got {n_samples!r} for {len(prevalences)}."
+            "n_samples must be at least the number of groups in prevalences, "
+            f"got {n_samples!r} for {n_groups}."
         )
     random = check_random_state(random_state)
-    z = random.permutation(np.arange(n_samples) % len(prevalences))
-    y = np.zeros(n_samples, dtype=np.int64)
-    for group, rho in enumerate(prevalences):
-        rows = np.flatnonzero(z == group)
-        y[random.choice(rows, size=round(rho * len(rows)), replace=False)] = 1
-    mean, sd = (np.where(y[:, None] == 1, table[1], table[0]) for table in (_MEAN, _SD))
-    frame = pd.DataFrame(random.normal(mean, sd), columns=["U", "V"])
-    frame["z"], frame["y"] = z, y
+    group = random.permutation(np.arange(n_samples) % n_groups)
+    label = _draw_labels(group, prevalences, random)
+    features = _draw_features(label, random)
+
+    frame = pd.DataFrame(features, columns=["U", "V"])
+    frame["z"] = group
+    frame["y"] = label
     return Bunch(
         data=frame[["U", "V"]],
         target=frame["y"],
@@ -75,3 +86,24 @@ def make_synthetic(
         frame=frame,
         DESCR=_DESCR,
     )
+
+
+def _draw_labels(
+    group: np.ndarray, prevalences: Sequence[float], random: np.random.RandomState
+) -> np.ndarray:
+    """Make the right number of rows of every group positive, chosen at random."""
+    label = np.zeros(len(group), dtype=np.int64)
+    for code, prevalence in enumerate(prevalences):
+        rows = np.flatnonzero(group == code)
+        n_positive = round(prevalence * len(rows))
+        positives = random.choice(rows, size=n_positive, replace=False)
+        label[positives] = 1
+    return label
+
+
+def _draw_features(label: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Draw U and V, which depend on the label and not on the group."""
+    is_positive = label[:, None] == 1
+    mean = np.where(is_positive, _MEANS[1], _MEANS[0])
+    deviation = np.where(is_positive, _DEVIATIONS[1], _DEVIATIONS[0])
+    return random.normal(mean, deviation)

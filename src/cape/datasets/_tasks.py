@@ -1,4 +1,4 @@
-"""A task is data, not code: which rows of a table, which features, which label, which group."""
+"""A task is data, not code: which rows of a table, which features, label and groups."""
 
 from __future__ import annotations
 
@@ -23,21 +23,44 @@ class Task:
     Parameters
     ----------
     name : str
-    label, positive_from : str and float
-        A row is positive when its label column is at least ``positive_from``.
-    group, groups : str and mapping
-        Group column, and the name of each value of it that is kept, in the paper's order Z=0, Z=1.
-    period, periods : str and mapping
-        Period column, and how its value begins in ``"train"`` and in ``"test"``.
+        Name of the task.
+    label : str
+        Column of the label.
+    positive_from : float
+        A row is positive if its label is at least this number.
+    group : str
+        Column of the group.
+    groups : mapping from value to str
+        Values of the group column whose rows are kept, with the names of the groups, in
+        the paper's order Z=0, Z=1.
+    period : str
+        Column of the period.
+    periods : mapping from {"train", "test"} to str
+        How the value of the period column begins in each period.
     features : tuple of str
-    codes : mapping
-        Of text features, the number of each value.
-    required : tuple of str
+        Columns of the features.
+    codes : mapping from column to mapping, default={}
+        Numbers of the values of features that are text.
+    required : tuple of str, default=()
         Columns that must not be missing.
-    at_least : mapping
-        Columns with the least value a row must have.
-    notes : str
+    at_least : mapping from column to float, default={}
+        Least values of the rows that are kept.
+    notes : str, default=""
         What was chosen, and why.
+
+    See Also
+    --------
+    read_task : Read a task off a table.
+
+    Examples
+    --------
+    >>> task = Task(
+    ...     "visits", label="n", positive_from=10, features=("age",),
+    ...     group="race", groups={1: "a", 2: "b"},
+    ...     period="year", periods={"train": "2015", "test": "2016"},
+    ... )
+    >>> list(task.groups.values())
+    ['a', 'b']
     """
 
     name: str
@@ -55,54 +78,49 @@ class Task:
 
 
 def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
-    """Rows, features, labels and groups of one period, or of both.
+    """Read the rows, features, labels and groups of one period, or of both.
 
     Parameters
     ----------
     task : Task
+        What to read.
     table : DataFrame
+        Where to read it. It has all columns that the task names.
     subset : {"all", "train", "test"}, default="all"
+        Which period to read.
 
     Returns
     -------
     Bunch
-        ``data`` (numbers), ``target`` (0 and 1), ``sensitive_features`` (names of groups), ``frame`` (all of them),
-        ``groups`` (in the paper's order), ``variant`` and ``DESCR``.
+        ``data`` (numbers), ``target`` (0 and 1), ``sensitive_features`` (names of
+        groups), ``frame`` (all of these), ``groups`` (in the paper's order),
+        ``variant`` (the name of the task) and ``DESCR`` (its notes).
+
+    Raises
+    ------
+    ValueError
+        If the period is unknown or the table lacks a column.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> task = Task("t", "visits", 10, "race", {1: "a", 2: "b"}, "year", {"train": "2015", "test": "2016"}, ("age",))
-    >>> table = pd.DataFrame({"visits": [3, 12], "race": [1, 2], "year": [2015, 2016], "age": [30, 40]})
-    >>> read_task(task, table, "test").target.tolist()
+    >>> task = Task(
+    ...     "visits", label="n", positive_from=10, features=("age",),
+    ...     group="race", groups={1: "a", 2: "b"},
+    ...     period="year", periods={"train": "2015", "test": "2016"},
+    ... )
+    >>> columns = {"n": [3, 12], "race": [1, 2], "year": [2015, 2016], "age": [30, 40]}
+    >>> read_task(task, pd.DataFrame(columns), "test").target.tolist()
     [1]
     """
     check_choice("subset", subset, ("all", *task.periods))
-    needed = {
-        task.label,
-        task.group,
-        task.period,
-        *task.features,
-        *task.required,
-        *task.at_least,
-    }
-    if missing := sorted(needed - set(table.columns)):
-        raise ValueError(
-            f"the table of {task.name} must have the columns {missing}, got {list(table.columns)[:20]}."
-        )
-    rows = table[task.group].isin(task.groups) & table[list(task.required)].notna().all(
-        axis=1
-    )
-    for column, least in task.at_least.items():
-        rows &= table[column] >= least
-    begins = tuple(task.periods.values() if subset == "all" else [task.periods[subset]])
-    rows &= table[task.period].astype(str).str.startswith(begins)
-    kept = table[rows].reset_index(drop=True)
+    _check_columns(task, table)
+    kept = table[_rows_of_task(task, table, subset)].reset_index(drop=True)
 
     data = kept[list(task.features)].copy()
     for column, numbers in task.codes.items():
         data[column] = kept[column].map(numbers)
-    target = (kept[task.label] >= task.positive_from).astype("int64").rename("y")
+    is_positive = kept[task.label] >= task.positive_from
+    target = is_positive.astype("int64").rename("y")
     groups = kept[task.group].map(task.groups).rename("group")
     return Bunch(
         data=data,
@@ -113,3 +131,36 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
         variant=task.name,
         DESCR=task.notes,
     )
+
+
+def _check_columns(task: Task, table: pd.DataFrame) -> None:
+    """Raise an error that names the columns that the table lacks."""
+    needed = {
+        task.label,
+        task.group,
+        task.period,
+        *task.features,
+        *task.required,
+        *task.at_least,
+    }
+    missing = sorted(needed - set(table.columns))
+    if missing:
+        raise ValueError(
+            f"the table of {task.name} must have the columns {missing}, "
+            f"got {list(table.columns)[:20]}."
+        )
+
+
+def _rows_of_task(task: Task, table: pd.DataFrame, subset: str) -> pd.Series:
+    """Whether each row of the table is kept."""
+    keep = table[task.group].isin(task.groups)
+    keep &= table[list(task.required)].notna().all(axis=1)
+    for column, least in task.at_least.items():
+        keep &= table[column] >= least
+    if subset == "all":
+        beginnings = list(task.periods.values())
+    else:
+        beginnings = [task.periods[subset]]
+    # The column may hold years, or dates that begin with one.
+    keep &= table[task.period].astype(str).str.startswith(tuple(beginnings))
+    return keep
