@@ -53,6 +53,7 @@ def prevalence_grid(k: int) -> np.ndarray:
     """
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+    # Theorem 3 of the paper with the grid that covers all of [0, 1]; see Notes.
     return (np.arange(k) + 0.5) / k
 
 
@@ -243,6 +244,7 @@ def shift_rows(
     random = check_random_state(random_state)
     prevalence_of = _prevalence_of_groups(prevalences, groups.keys)
 
+    # The empty array is what is drawn if the mapping names no group.
     drawn = [np.empty(0, dtype=np.int64)]
     for code, group in enumerate(groups.keys):
         if group not in prevalence_of:
@@ -255,8 +257,10 @@ def shift_rows(
         n_positive, n_negative = _class_sizes(
             group, prevalence, n_rows, len(positives), len(negatives)
         )
+        # Without replacement: a row drawn twice would count as two independent rows.
         drawn.append(random.choice(positives, size=n_positive, replace=False))
         drawn.append(random.choice(negatives, size=n_negative, replace=False))
+    # In the order in which they came, which may be that of time.
     return np.sort(np.concatenate(drawn))
 
 
@@ -313,6 +317,7 @@ def _class_sizes(
 
 def _most_rows(prevalence: float, n_positives: int, n_negatives: int) -> int:
     """Most rows of a prevalence that so many positives and negatives allow."""
+    # n rows take prevalence * n positives and (1 - prevalence) * n negatives.
     most = float(n_positives + n_negatives)
     if prevalence > 0:
         most = min(most, n_positives / prevalence)

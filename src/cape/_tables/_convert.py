@@ -104,6 +104,8 @@ def _learnable_type(type_: pa.DataType) -> pa.DataType:
         return pa.float64()
     if types.is_time(type_):
         return pa.string()
+    # pandas makes Python objects of dates. pyarrow reads timestamps of a CSV as seconds
+    # where it finds them, and as microseconds where the type is given.
     if types.is_date(type_):
         return pa.timestamp("us")
     if types.is_timestamp(type_) and type_.unit == "s":

@@ -178,34 +178,55 @@ def _open_reader(
     hashed: _HashedFile | None = None,
 ) -> Any:
     """Open the file with pyarrow; ``types`` None reads every field as text."""
-    import pyarrow as pa
     from pyarrow import csv as pacsv
 
-    null_values = None
-    if types is None:
-        types = dict.fromkeys(file.names, pa.string())
-        null_values = [""]
-    convert = pacsv.ConvertOptions(
-        column_types=types,
-        null_values=null_values,
-        strings_can_be_null=True,
-        include_columns=columns,
-    )
     read = pacsv.ReadOptions(
         column_names=file.names,
         skip_rows_after_names=1,
         block_size=_BLOCK,
+        # pyarrow reads UTF-8 itself; any other name makes it decode in Python.
         encoding="utf8" if file.dialect.is_utf8 else file.dialect.encoding,
     )
     parse = pacsv.ParseOptions(
         delimiter=file.dialect.separator, newlines_in_values=True
     )
-    source = str(file.path) if hashed is None else pa.PythonFile(hashed, mode="r")
-    compression = "gzip" if is_gzip(file.path) else None
-    stream = pa.input_stream(source, compression=compression)
     return pacsv.open_csv(
-        stream, read_options=read, parse_options=parse, convert_options=convert
+        _stream(file, hashed),
+        read_options=read,
+        parse_options=parse,
+        convert_options=_conversion(file, types, columns),
     )
+
+
+def _conversion(
+    file: CsvFile, types: dict[str, pa.DataType] | None, columns: list[str] | None
+) -> Any:
+    """Which columns pyarrow returns, and as what."""
+    import pyarrow as pa
+    from pyarrow import csv as pacsv
+
+    null_values = None  # pyarrow's own list: "", "NA", "null", "NaN" and so on
+    if types is None:
+        types = dict.fromkeys(file.names, pa.string())
+        # "NA" may be a name where text is copied; only an empty field is missing.
+        null_values = [""]
+    return pacsv.ConvertOptions(
+        column_types=types,
+        null_values=null_values,
+        strings_can_be_null=True,
+        include_columns=columns,
+    )
+
+
+def _stream(file: CsvFile, hashed: _HashedFile | None) -> Any:
+    """The bytes of the file for pyarrow, unpacked if they are gzipped."""
+    import pyarrow as pa
+
+    # The hash is that of the file as it is, so it is taken before unpacking.
+    compression = "gzip" if is_gzip(file.path) else None
+    if hashed is None:
+        return pa.input_stream(str(file.path), compression=compression)
+    return pa.input_stream(pa.PythonFile(hashed, mode="r"), compression=compression)
 
 
 def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | None:
@@ -220,6 +241,7 @@ def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | 
         return None
     column = names[int(misfit[1])]
     type_name = misfit[2]
+    # Every field fits "string", unless its encoding is wrong.
     if type_name == "string":
         return None
     return {column: pa.type_for_alias(_WIDER.get(type_name, "string"))}
@@ -230,6 +252,7 @@ def _explained(file: CsvFile, error: Exception) -> TableError:
     if isinstance(error, TableError):
         return error
     text = str(error)
+    # The order matters: an error of the encoding also names a column and its type.
     if "UTF8" in text or isinstance(error, UnicodeDecodeError):
         return wrong_encoding(file.path, file.dialect)
     if "Empty CSV" in text:

@@ -90,6 +90,7 @@ class CsvSink:
             fields = self._disarm(fields)
         if any_text or self._separator not in _OUTSIDE_NUMBERS:
             fields = self._quote(fields)
+        # Last, since a missing value neither is a formula nor needs quotes.
         return fields.fill_null("")
 
     def _disarm(self, fields: pa.Array) -> pa.Array:

@@ -41,6 +41,7 @@ class Dialect:
                 f"separator must be one character, got {self.separator!r}: "
                 "say , or ; or a tab."
             )
+        # Python is asked and not a list: encodings have many names.
         try:
             "".encode(self.encoding)
         except LookupError:

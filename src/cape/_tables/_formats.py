@@ -46,6 +46,7 @@ def table_format(path: Path) -> str:
         start = file.read(8)
     if not start:
         raise TableError(f"{path} is empty.")
+    # Excel's .xlsx is a zip archive, the older .xls an OLE file (D0 CF 11 E0).
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise TableError(
             f"{path} is a spreadsheet or a zip file: save the table as CSV or Parquet."
@@ -59,6 +60,7 @@ def table_format(path: Path) -> str:
         return "parquet"
     if start.startswith(b"ARROW1"):
         return "arrow"
+    # An Arrow stream has no magic number; it begins with a continuation marker.
     if start.startswith(b"\xff\xff\xff\xff"):
         return "arrow stream"
     return "csv"
@@ -81,6 +83,7 @@ def open_arrow(path: Path, kind: str) -> Any:
     import pyarrow as pa
 
     try:
+        # Mapped: pages that have been read can be dropped again, whatever the size.
         file = pa.memory_map(str(path))
         if kind == "arrow":
             return pa.ipc.open_file(file)

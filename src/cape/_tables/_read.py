@@ -98,9 +98,8 @@ def iter_table(
     """
     if rows < 1:
         raise ValueError(f"rows must be at least 1, got {rows!r}.")
-    path = Path(path)
     batches = _batches(
-        path,
+        Path(path),
         rows,
         columns=columns,
         types=types,
@@ -109,11 +108,9 @@ def iter_table(
         names=names,
         hasher=hasher,
     )
+    convert = to_verbatim_frame if verbatim else to_frame
     for part in _exact_parts(batches, rows):
-        if verbatim:
-            yield to_verbatim_frame(part)
-        else:
-            yield to_frame(part)
+        yield convert(part)
 
 
 def read_table(
@@ -161,6 +158,8 @@ def read_table(
         types=types,
         dialect=dialect or Dialect(),
     )
+    # Joined as Arrow's tables: frames of parts may differ in type, for example where a
+    # column of whole numbers lacks a value in one of them.
     parts = list(_exact_parts(batches, _ROWS_OF_A_PART))
     if not parts:
         raise TableError(f"{path} has a header but no rows.")
@@ -278,6 +277,7 @@ def table_length(path: str | Path) -> int | None:
     if kind == "parquet":
         return open_parquet(path).metadata.num_rows
     if kind == "arrow":
+        # The file is mapped into memory, so its batches are found but not read.
         reader = open_arrow(path, kind)
         n_rows = 0
         for place in range(reader.num_record_batches):
@@ -315,6 +315,7 @@ def _batches(
         yield from csv_batches(file, arrow_types, columns=columns, hasher=hasher)
         return
     yield from _typed_batches(path, kind, rows, columns)
+    # Parquet has its index at the end, so its bytes do not pass in order.
     if hasher is not None:
         with path.open("rb") as binary:
             hash_rest(binary, hasher)
@@ -337,6 +338,7 @@ def _types_to_read(
     """Arrow types of the columns of a CSV: those given, or else those found."""
     given = {name: arrow_type(kind) for name, kind in types.items()}
     to_read = file.names if columns is None else columns
+    # Finding types reads the whole file, which is not needed if all are given.
     if given.keys() >= set(to_read):
         return given
     return csv_types(file) | given
@@ -367,6 +369,7 @@ def _exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Ta
     """Cut batches of any length into tables of ``rows`` rows; the last may be short."""
     import pyarrow as pa
 
+    # Slices share the memory of their batch: nothing is copied before a part is made.
     held: list[pa.RecordBatch] = []
     n_held = 0
     for batch in batches:

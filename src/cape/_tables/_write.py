@@ -80,6 +80,7 @@ class TableWriter:
     def __enter__(self) -> TableWriter:
         new = new_file(self.path, overwrite=self._overwrite)
         self._temporary = self._stack.enter_context(new)
+        # Left in the opposite order: the thread ends, the file is closed and renamed.
         self._stack.callback(self._close)
         self._thread = self._stack.enter_context(ThreadPoolExecutor(1))
         return self
@@ -109,6 +110,7 @@ class TableWriter:
                 f"frame must have the columns {self._schema.names}, "
                 f"got {table.schema.names}."
             )
+        # A part may have ints where the first had floats, if none of them is missing.
         if not self.is_text:
             table = table.cast(self._schema)
         self._wait()

@@ -89,6 +89,7 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
     if not path.exists():
         _download(file, path)
         return path
+    # A file that is there may be half a download, or another version.
     mismatch = _mismatch(path, file.sha256)
     if mismatch:
         raise OSError(f"{path} {mismatch}. {_advice(file, path)}")
@@ -128,6 +129,7 @@ def _downloader() -> Callable[[str, str], None]:
 
 def _mismatch(path: Path, sha256: str | None) -> str:
     """Why a file is not the expected one; empty if it is."""
+    # MEPS: the archive's own CRC-32 tells a damaged file, not a replaced one.
     if sha256 is None:
         return _damage_of_archive(path)
     with path.open("rb") as content:

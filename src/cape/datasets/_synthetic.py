@@ -71,6 +71,8 @@ def make_synthetic(
             "n_samples must be at least the number of groups in prevalences, "
             f"got {n_samples!r} for {n_groups}."
         )
+    # Exact sizes and prevalences, so that a batch has the truth that was asked for and
+    # not a binomial draw around it.
     random = check_random_state(random_state)
     group = random.permutation(np.arange(n_samples) % n_groups)
     label = _draw_labels(group, prevalences, random)

@@ -117,6 +117,7 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     kept = table[_rows_of_task(task, table, subset)].reset_index(drop=True)
 
     data = kept[list(task.features)].copy()
+    # A value without a number becomes missing, which learners complain of.
     for column, numbers in task.codes.items():
         data[column] = kept[column].map(numbers)
     is_positive = kept[task.label] >= task.positive_from

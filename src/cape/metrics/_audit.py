@@ -154,13 +154,19 @@ def audit_counts(
     if pairs is None:
         pairs = len(groups) <= _MOST_GROUPS_COMPARED
 
+    # Each group is resampled once, and its resamples serve all pairs that it is in: the
+    # bootstrap is stratified by group, and (a, b) mirrors (b, a).
     random = np.random.default_rng(random_state)
     audited = []
     for group, effective_rows in zip(groups, worth, strict=True):
         confusion = groups[group]
         draws = _resample(confusion, effective_rows, n_resamples, random)
         audited.append(_AuditedGroup(group, confusion, effective_rows, draws))
+    return _audit_of(audited, level, pairs)
 
+
+def _audit_of(audited: list[_AuditedGroup], level: float, pairs: bool) -> Audit:
+    """Findings of all groups and, if wanted, of all ordered pairs."""
     findings: list[Finding] = []
     for one in audited:
         findings += _findings_of_group(one, level)
@@ -209,7 +215,11 @@ class _AuditedGroup:
         return _Rates.of_counts(_as_array(self.confusion)[None, :])
 
     def rows_in_denominator(self, rate: str) -> int:
-        """Rows that the denominator of a rate counts."""
+        """Rows that the denominator of a rate counts.
+
+        The FPR is a share of the negatives, the FNR of the positives, and every other
+        rate of all rows.
+        """
         confusion = self.confusion
         if not confusion.total:
             return 0
@@ -225,6 +235,8 @@ class _AuditedGroup:
 def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
     """Rates of a group with Wilson's intervals, and PD with the bootstrap's."""
     confusion = one.confusion
+    # Weighted counts are scaled to the rows that they are worth, or an interval of rows
+    # with weight 1000 would be as narrow as that of 1000 times as many rows.
     scale = 0.0
     if confusion.total:
         scale = one.effective_rows / confusion.total
@@ -250,9 +262,11 @@ def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
 
 def _finding_of_pd(one: _AuditedGroup, level: float) -> Finding:
     """PD of a group; its interval reaches 0 where the sign of the excess is open."""
+    # `Confusion` gives 0 for a group of no weight, which would read as the best PD.
     value = float("nan")
     if one.confusion.total:
         value = one.confusion.prevalence_difference
+    # Equation (3) of the paper before the absolute value is taken.
     excess = one.draws.predicted_prevalence - one.draws.prevalence
     signed = percentile_interval(excess, level, Interval(-1.0, 1.0))
     interval = absolute_interval(signed)
@@ -308,6 +322,7 @@ def _finding(
     rows: int,
 ) -> Finding:
     """A finding, with the verdict whether it rests on enough rows."""
+    # PE is a difference of ratios, not of shares: a width of 0.5 can be narrow.
     narrow = interval.high - interval.low <= _WIDEST_INTERVAL
     enough = rows >= _FEWEST_ROWS and np.isfinite(value) and (narrow or metric == "pe")
     return Finding(
@@ -337,6 +352,7 @@ def _resample(
     total = counts.sum()
     if not total:
         return _Rates.of_counts(np.zeros((n_resamples, 4)))
+    # A group with any weight is worth a row at least; 0 rows would have no rates.
     n_rows = max(round(effective_rows), 1)
     draws = random.multinomial(n_rows, counts / total, size=n_resamples)
     return _Rates.of_counts(draws.astype(float))
@@ -364,6 +380,7 @@ def _as_array(confusion: Confusion) -> np.ndarray:
 
 def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Divide; NaN where ``whole`` is 0."""
+    # `where` instead of a division by zero, whose warning is an error in our tests.
     part = np.asarray(part, dtype=float)
     whole = np.asarray(whole, dtype=float)
     undefined = np.full(part.shape, np.nan)

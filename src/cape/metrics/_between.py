@@ -65,6 +65,7 @@ def pe_of_prevalences(
     >>> pe_of_prevalences([0.2, 0.2], [0.4, 0.0], 0.3, 0.3).tolist()
     [0.5, nan]
     """
+    # Equation (4) of the paper: the ratio that is, and the ratio that is predicted.
     true_ratio = _ratio(prevalence, other_prevalence)
     predicted_ratio = _ratio(predicted, other_predicted)
     pe = true_ratio - predicted_ratio
@@ -100,6 +101,7 @@ def worst_pe(prevalences: Any, predicted: Any) -> float:
     """
     check_same_length(prevalences=prevalences, predicted=predicted)
     pe = _pe_of_all_pairs(prevalences, predicted)
+    # The PE of a group with itself is 0 and would hide that no pair is defined.
     is_pair = ~np.eye(len(pe), dtype=bool)
     pe_of_pairs = pe[is_pair]
     # nanmax warns when it is given nothing but NaN, or nothing at all.
@@ -253,7 +255,11 @@ def _pe_of_all_pairs(prevalences: Any, predicted: Any) -> np.ndarray:
 
 
 def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
-    """Divide and broadcast; NaN where the denominator is 0."""
+    """Divide and broadcast; NaN where the denominator is 0.
+
+    A ratio to 0 is undefined rather than infinite: two infinite ratios have no
+    difference.
+    """
     numerator = np.asarray(numerator, dtype=float)
     denominator = np.asarray(denominator, dtype=float)
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)

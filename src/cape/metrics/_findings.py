@@ -141,6 +141,7 @@ def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
         rows.append([getattr(finding, column) for column in columns])
         for labels, name in zip(index, index_names, strict=True):
             labels.append(index_label(getattr(finding, name)))
+    # Arrays and not tuples: they also make an index of no findings.
     frame = pd.DataFrame(rows, columns=columns)
     frame.index = pd.MultiIndex.from_arrays(index, names=index_names)
     return frame
@@ -152,6 +153,7 @@ def _to_dict(finding: Finding) -> dict[str, Any]:
     entry["group"] = group_name(finding.group)
     if finding.other is not None:
         entry["other"] = group_name(finding.other)
+    # The interval of PE may be unbounded, and an undefined value is NaN.
     for name in ("value", "low", "high"):
         number = getattr(finding, name)
         entry[name] = number if np.isfinite(number) else None

@@ -159,11 +159,11 @@ default=None
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
     )
+    # Without rows there is no label to tell the positive class by.
     if n_rows == 0:
         raise ValueError("y_true must have at least one row, got 0.")
-    if sensitive_features is None:
-        groups = everyone(n_rows)
-    else:
+    groups = everyone(n_rows)
+    if sensitive_features is not None:
         groups = check_groups(sensitive_features)
     weights = check_weights(sample_weight, y_true)
     positive = positive_label(y_true, y_pred, pos_label=pos_label)
@@ -223,6 +223,7 @@ def _count_by_group(
     """Confusion counts of every group, by one pass over the rows."""
     n_groups = len(groups.keys)
     cell = 2 * is_positive + predicted_positive  # 0 TN, 1 FP, 2 FN, 3 TP
+    # Counting the pairs of group and cell takes one pass for any number of groups.
     # int64: codes of few groups are int8, which 4 * code would overflow.
     group_and_cell = 4 * groups.codes.astype(np.int64) + cell
     counts = np.bincount(group_and_cell, weights=weights, minlength=4 * n_groups)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cape._groups import Group
 from cape.metrics._between import worst_pe_of_groups
-from cape.metrics._rates import confusion_by_group, index_label
+from cape.metrics._rates import Confusion, confusion_by_group, index_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,18 +75,38 @@ def fairness_table(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    # Lists and not a dict: two groups may have the same label, or be called
-    # "difference", and both must stay in the table.
-    index: list[tuple[str, Any]] = []
-    values: list[float] = []
-    for metric, attribute in _RATES.items():
-        rates = [getattr(confusion, attribute) for confusion in groups.values()]
-        index += [(metric, index_label(group)) for group in groups]
-        values += rates
-        if metric in _WITH_DIFFERENCE:
-            index.append((metric, "difference"))
-            values.append(max(rates) - min(rates))
-    index.append(("pe", "worst pair"))
-    values.append(worst_pe_of_groups(groups))
-    names = ["metric", "group"]
-    return pd.Series(values, pd.MultiIndex.from_tuples(index, names=names))
+    entries: list[_Entry] = []
+    for metric in _RATES:
+        entries += _entries_of_metric(metric, groups)
+    pe = worst_pe_of_groups(groups)
+    entries.append(_Entry("pe", "worst pair", pe))
+
+    metrics, labels, values = zip(*entries, strict=True)
+    index = pd.MultiIndex.from_arrays([metrics, labels], names=["metric", "group"])
+    return pd.Series(values, index)
+
+
+class _Entry(NamedTuple):
+    """One number of the table.
+
+    Entries are a list and not a dict: two groups may have the same label, or a group
+    may be called "difference", and all of them must stay in the table.
+    """
+
+    metric: str
+    label: Any
+    value: float
+
+
+def _entries_of_metric(metric: str, groups: Mapping[Group, Confusion]) -> list[_Entry]:
+    """One metric of every group, and the difference between groups if it has one."""
+    entries = []
+    for group, confusion in groups.items():
+        value = getattr(confusion, _RATES[metric])
+        entries.append(_Entry(metric, index_label(group), value))
+    if metric in _WITH_DIFFERENCE:
+        # With any number of groups: no group is the reference for the others.
+        values = [entry.value for entry in entries]
+        difference = max(values) - min(values)
+        entries.append(_Entry(metric, "difference", difference))
+    return entries
