@@ -76,17 +76,17 @@ def test_the_variable_names_the_folder(invented, monkeypatch):
 def test_counts_and_prevalences_are_near_the_papers():
     paper = published()
     for subset in ("train", "test"):
-        found = fetch_compas(subset=subset)
-        assert abs(len(found.target) - paper["dataset_counts"]["compas"][subset]) <= 41
-        share = (found.sensitive_features == found.groups[1]).mean()
+        result = fetch_compas(subset=subset)
+        assert abs(len(result.target) - paper["dataset_counts"]["compas"][subset]) <= 41
+        share = (result.sensitive_features == result.groups[1]).mean()
         assert share == pytest.approx(
             paper["dataset_counts"]["compas"][f"{subset}_share_z1"], abs=0.002
         )
         prevalences = [
-            found.target[found.sensitive_features == group].mean()
-            for group in found.groups
+            result.target[result.sensitive_features == group].mean()
+            for group in result.groups
         ]
         assert prevalences == pytest.approx(
             paper["table_quantifier"]["compas"][subset], abs=0.002
         )
-        assert not found.data.isna().any().any()
+        assert not result.data.isna().any().any()

@@ -180,12 +180,12 @@ def test_one_panel_files_are_used_and_labelled(tmp_path, monkeypatch, no_network
             file.path, "", hashlib.sha256(path.read_bytes()).hexdigest()
         )
     monkeypatch.setattr(_meps, "_PANELS", panels)
-    found = fetch_meps(subset="train", data_home=tmp_path)
-    assert ONE_PANEL in found.variant
-    assert found.sensitive_features.tolist() == [
+    result = fetch_meps(subset="train", data_home=tmp_path)
+    assert ONE_PANEL in result.variant
+    assert result.sensitive_features.tolist() == [
         "White",
         "Non-White",
-    ] and found.target.tolist() == [1, 0]
+    ] and result.target.tolist() == [1, 0]
     put(tmp_path, 2015, [{}])  # official files win
     assert ONE_PANEL not in fetch_meps(subset="train", data_home=tmp_path).variant
 
@@ -193,9 +193,9 @@ def test_one_panel_files_are_used_and_labelled(tmp_path, monkeypatch, no_network
 @needs_meps
 def test_one_panel_files_have_the_known_prevalences():
     for subset, white, other in (("train", 0.1876, 0.1405), ("test", 0.1864, 0.1275)):
-        found = fetch_meps(subset=subset)
-        if ONE_PANEL not in found.variant:
+        result = fetch_meps(subset=subset)
+        if ONE_PANEL not in result.variant:
             pytest.skip("the official files are here")
-        shares = found.target.groupby(found.sensitive_features).mean()
+        shares = result.target.groupby(result.sensitive_features).mean()
         assert shares["White"] == pytest.approx(white, abs=1e-4)
         assert shares["Non-White"] == pytest.approx(other, abs=1e-4)

@@ -39,13 +39,13 @@ TABLE = pd.DataFrame(
 
 
 def test_reads_rows_features_labels_and_groups_of_a_period():
-    found = read_task(TASK, TABLE, "train")
-    assert found.data.to_dict("list") == {"age": [30, 40], "sex": [0, 1]}
-    assert found.target.tolist() == [0, 1]
-    assert found.sensitive_features.tolist() == ["White", "Non-White"]
-    assert found.groups == ["White", "Non-White"]
-    assert list(found.frame.columns) == ["age", "sex", "group", "y"]
-    assert found.DESCR == "What was chosen."
+    result = read_task(TASK, TABLE, "train")
+    assert result.data.to_dict("list") == {"age": [30, 40], "sex": [0, 1]}
+    assert result.target.tolist() == [0, 1]
+    assert result.sensitive_features.tolist() == ["White", "Non-White"]
+    assert result.groups == ["White", "Non-White"]
+    assert list(result.frame.columns) == ["age", "sex", "group", "y"]
+    assert result.DESCR == "What was chosen."
 
 
 def test_filters_leave_out_other_groups_low_values_missing_values_and_other_periods():

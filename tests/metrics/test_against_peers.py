@@ -1,4 +1,4 @@
-"""Our metrics beside those of Fairlearn, AIF360, scikit-learn and scipy on the same rows."""
+"""Our metrics beside those of Fairlearn, AIF360, scikit-learn and scipy."""
 
 import warnings
 
@@ -17,7 +17,7 @@ from cape.metrics import audit, confusion_by_group, fairness_table
 
 @st.composite
 def rows(draw, n_groups):
-    """Every group has each pair of label and prediction, so that nothing is undefined anywhere."""
+    """Rows in which every group has each pair of label and prediction."""
     n, random = (
         draw(st.integers(1, 60)),
         np.random.default_rng(draw(st.integers(0, 2**32))),
@@ -125,8 +125,9 @@ def test_counts_are_scikit_learn_s(case):
 def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
     """Resampled counts and resampled rows have one distribution.
 
-    The standard error of an end at 2.5 % of B draws is sqrt(.025 * .975 / B) / density, and the density of a normal
-    there is .0584 / sd: 2.67 sd / sqrt(B). Both sides have it, so five of them are 18.9 sd / sqrt(B).
+    The standard error of an end at 2.5 % of B draws is sqrt(.025 * .975 / B) / density,
+    and the density of a normal there is .0584 / sd: 2.67 sd / sqrt(B). Both sides have
+    it, so five of them are 18.9 sd / sqrt(B).
     """
     random = np.random.default_rng(3)
     sizes = (250, 180)
@@ -135,7 +136,7 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
         random.random(n) < np.where(labels, 0.8, 0.25)
         for n, labels in zip(sizes, y, strict=True)
     ]
-    found = audit(
+    result = audit(
         np.concatenate(y).astype(int),
         np.concatenate(y_hat).astype(int),
         sensitive_features=np.repeat(["a", "b"], sizes),
@@ -161,7 +162,7 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
         )
     signed = sorted(abs(end) for end in theirs.confidence_interval)
     crosses = theirs.confidence_interval.low <= 0 <= theirs.confidence_interval.high
-    low, high = found.loc[("a", "b", "pe"), ["low", "high"]]
+    low, high = result.loc[("a", "b", "pe"), ["low", "high"]]
     tolerance = 18.9 * theirs.standard_error / np.sqrt(4000)
     assert high == pytest.approx(signed[1], abs=tolerance)
     assert low == pytest.approx(0 if crosses else signed[0], abs=tolerance)

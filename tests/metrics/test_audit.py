@@ -58,15 +58,15 @@ def test_wilson_of_nothing_is_everything():
 
 def test_values_are_those_of_the_fairness_table(two_groups):
     y, y_hat, z = two_groups
-    found, row = (
+    result, row = (
         audit(y, y_hat, sensitive_features=z),
         fairness_table(y, y_hat, sensitive_features=z),
     )
-    table = found.table()
+    table = result.table()
     assert {metric for _, metric in table.index} == RATES
     for (group, metric), value in table["value"].items():
         assert value == pytest.approx(row[metric, group])
-    pairs = found.pairs()
+    pairs = result.pairs()
     assert {metric for _, _, metric in pairs.index} == PAIRS
     matrix = proportional_equality_matrix(y, y_hat, sensitive_features=z)
     assert pairs.loc[("a", "b", "pe"), "value"] == pytest.approx(matrix.loc["a", "b"])
@@ -77,17 +77,17 @@ def test_values_are_those_of_the_fairness_table(two_groups):
 
 def test_every_interval_holds_its_value_and_all_rows_are_counted(two_groups):
     y, y_hat, z = two_groups
-    found = audit(y, y_hat, sensitive_features=z)
-    for table in (found.table(), found.pairs()):
+    result = audit(y, y_hat, sensitive_features=z)
+    for table in (result.table(), result.pairs()):
         assert (table["low"] <= table["value"] + 1e-12).all() and (
             table["value"] <= table["high"] + 1e-12
         ).all()
         assert table["enough"].all()
-    rows = found.table()["rows"]
+    rows = result.table()["rows"]
     assert rows["a", "accuracy"] == 300 and rows["b", "accuracy"] == 500
     assert rows["a", "fpr"] == ((y == 0) & (z == "a")).sum()
     assert rows["a", "fnr"] == ((y == 1) & (z == "a")).sum()
-    assert found.pairs().loc[("a", "b", "pe"), "rows"] == 300
+    assert result.pairs().loc[("a", "b", "pe"), "rows"] == 300
 
 
 def test_the_same_seed_gives_the_same_audit_in_any_order_of_rows(two_groups):
@@ -108,22 +108,22 @@ def test_a_group_too_small_is_flagged(two_groups):
             two_groups, ([1, 0, 1], [1, 0, 0], ["c"] * 3), strict=True
         )
     )
-    found = audit(y, y_hat, sensitive_features=z)
-    enough = found.table()["enough"]
+    result = audit(y, y_hat, sensitive_features=z)
+    enough = result.table()["enough"]
     assert not enough["c"].any() and enough["a"].all()
-    assert not found.pairs().loc[("a", "c")]["enough"].any()
-    assert "too few rows to say" in repr(found)
+    assert not result.pairs().loc[("a", "c")]["enough"].any()
+    assert "too few rows to say" in repr(result)
 
 
 def test_what_is_undefined_is_nan_with_the_widest_interval():
-    found = audit([1, 1, 0, 0], [1, 1, 0, 0], sensitive_features=["a", "a", "b", "b"])
-    fpr = found.table().loc[("a", "fpr")]
+    result = audit([1, 1, 0, 0], [1, 1, 0, 0], sensitive_features=["a", "a", "b", "b"])
+    fpr = result.table().loc[("a", "fpr")]
     assert np.isnan(fpr["value"]) and (fpr["low"], fpr["high"], fpr["rows"]) == (
         0,
         1,
         0,
     )
-    pe = found.pairs().loc[("a", "b", "pe")]
+    pe = result.pairs().loc[("a", "b", "pe")]
     assert np.isnan(pe["value"]) and pe["low"] == 0 and np.isinf(pe["high"])
     assert not pe["enough"]
 
@@ -131,8 +131,8 @@ def test_what_is_undefined_is_nan_with_the_widest_interval():
 def test_the_dict_is_json_and_complete(two_groups):
     y, y_hat, z = two_groups
     frame = pd.DataFrame({"one": z, "two": np.arange(len(z)) % 2})
-    found = audit(y, y_hat, sensitive_features=frame)
-    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    result = audit(y, y_hat, sensitive_features=frame)
+    content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert {entry["group"] for entry in content["groups"]} == {
         "a, 0",
         "a, 1",
@@ -171,7 +171,7 @@ def test_wrong_settings_are_named(wrong):
 
 @pytest.mark.parametrize("rows", [60, 400])
 def test_intervals_hold_their_level(rows):
-    """Of PD, PE, differences and rates, over draws from a population whose values are known."""
+    """Of all kinds of metric, over draws from a population whose values are known."""
     random = np.random.default_rng(rows + 1)
     a, b = (0.4, 0.8, 0.2), (0.6, 0.7, 0.3)
 
@@ -190,13 +190,13 @@ def test_intervals_hold_their_level(rows):
     held = {key: [] for key in truth}
     for _ in range(100):
         (y, y_hat), (v, v_hat) = labels(random, rows, *a), labels(random, rows, *b)
-        found = audit(
+        result = audit(
             np.r_[y, v],
             np.r_[y_hat, v_hat],
             sensitive_features=np.repeat(["a", "b"], rows),
             n_resamples=500,
         )
-        table, pairs = found.table(), found.pairs()
+        table, pairs = result.table(), result.pairs()
         for key, value in truth.items():
             low, high = (table if len(key) == 2 else pairs).loc[key, ["low", "high"]]
             held[key].append(low <= value <= high)

@@ -49,7 +49,7 @@ def metric_frame(y_true, y_pred, z, weights):
 
 
 # scikit-learn warns of a group with one class, and gives the 0 that we give.
-@pytest.mark.filterwarnings("ignore:A single label was found")
+@pytest.mark.filterwarnings("ignore:A single label was result")
 @settings(max_examples=20)
 @given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
 def test_rates_of_each_group_are_fairlearn_s(case):

@@ -133,8 +133,8 @@ def test_a_type_is_that_of_the_whole_file_not_of_its_first_block(
     assert sum(map(len, parts)) == 5001
     dtypes = {str(part["a"].dtype) for part in parts}
     assert dtypes <= ({"str", "object"} if kind == "text" else {"float64", "int64"})
-    found = parts[-1]["a"].iloc[-1]
-    assert found == (last if kind == "text" else float(last))
+    result = parts[-1]["a"].iloc[-1]
+    assert result == (last if kind == "text" else float(last))
 
 
 def test_names_are_made_distinct_and_never_empty(tmp_path):

@@ -1,4 +1,4 @@
-"""Tables written and read back, and CSV as people, spreadsheets and enemies write it."""
+"""Tables written and read back, and CSV as people and spreadsheets write it."""
 
 import csv
 import gzip
@@ -46,7 +46,7 @@ text = st.text(
 )
 harmless = text.filter(
     lambda t: t not in NULLS and not t.startswith(tuple("=+-@\t\r\n＝＋－＠"))
-)  # noqa: RUF001
+)
 KINDS = {
     "t": (st.none() | harmless, "str", "text"),
     "n": (
@@ -99,9 +99,9 @@ def test_any_table_cut_anyhow_comes_back(folder, suffix, frame, cuts, rows):
     dialect = Dialect("\t") if suffix == "tsv" else None
     parts = list(iter_table(path, rows, types=types, dialect=dialect))
     assert [len(part) for part in parts[:-1]] == [rows] * (len(parts) - 1)
-    found = pd.concat(parts, ignore_index=True)
+    result = pd.concat(parts, ignore_index=True)
     expected = frame.astype({"i": "float64"}) if "sv" in suffix else frame
-    pd.testing.assert_frame_equal(found, expected, check_dtype="sv" in suffix)
+    pd.testing.assert_frame_equal(result, expected, check_dtype="sv" in suffix)
     if suffix in ("parquet", "feather"):
         assert table_kinds(path) == types
 
@@ -160,11 +160,11 @@ def test_what_pythons_csv_writes_is_read_field_by_field(
     content = sink.getvalue().encode()
     path = folder / "p.csv"  # gzip is told by the content, not by the name
     path.write_bytes(gzip.compress(content) if zipped else content)
-    found = [
+    result = [
         part.fillna("").to_numpy(dtype=object).tolist()
         for part in iter_table(path, 4, verbatim=True)
     ]
-    assert [row for part in found for row in part] == rows
+    assert [row for part in result for row in part] == rows
 
 
 @settings(max_examples=60)
@@ -215,9 +215,9 @@ def test_what_a_column_of_fields_is_taken_for(tmp_path, fields, expected, quoted
     path = tmp_path / "t.csv"
     quote = '"' if quoted or any("," in field for field in fields) else ""
     path.write_text("".join(f"{quote}{field}{quote},z\n" for field in ["a", *fields]))
-    found = read_table(path)["a"]
-    assert str(found.dtype) == expected
-    assert found.isna().tolist() == [field == "" for field in fields]
+    result = read_table(path)["a"]
+    assert str(result.dtype) == expected
+    assert result.isna().tolist() == [field == "" for field in fields]
     kind = {"i": "number", "f": "number", "b": "flag", "d": "date", "s": "text"}[
         expected[0]
     ]
@@ -278,11 +278,11 @@ def test_types_of_parquet_and_arrow_come_as_learners_take_them(tmp_path):
     with pa.ipc.new_file(str(tmp_path / "t.arrow"), table.schema) as sink:
         sink.write_table(table)
     for name in ("t.parquet", "t.arrow"):
-        found = table_kinds(tmp_path / name)
-        assert found == {
+        result = table_kinds(tmp_path / name)
+        assert result == {
             column: kind
             for column, kind in zip(table.column_names, kinds, strict=True)
-            if column in found
+            if column in result
         }
         frame = read_table(tmp_path / name)
         assert frame["dictionary"].astype(str).tolist() == ["u", "v", "u"]
@@ -298,12 +298,12 @@ def test_a_file_cut_anywhere_is_refused_or_shorter_but_never_made_up(tmp_path, s
     for size in np.linspace(1, len(content) - 1, 12).astype(int):
         path.write_bytes(content[:size])
         try:
-            found = read_table(path)
+            result = read_table(path)
         except TableError as error:
             assert f"cut.{suffix}" in str(error)
         else:
-            assert suffix == "csv" and found["a"].iloc[:-1].tolist() == list(
-                range(len(found) - 1)
+            assert suffix == "csv" and result["a"].iloc[:-1].tolist() == list(
+                range(len(result) - 1)
             )
 
 

@@ -1,4 +1,4 @@
-"""Writing tables: whole or not at all, never over another file, and harmless in a spreadsheet."""
+"""Writing tables: complete or not at all, and never over another file."""
 
 import csv
 import io

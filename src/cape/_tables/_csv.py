@@ -168,7 +168,9 @@ class _HashedFile:
         return self._binary.closed
 
     def close(self) -> None:
-        self._binary.close()
+        # pyarrow closes its source at the last row, before the rest has been hashed;
+        # `csv_batches`, which opened the file, closes it.
+        pass
 
 
 def _open_reader(
