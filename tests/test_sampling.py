@@ -156,7 +156,8 @@ def test_groups_that_a_mapping_does_not_name_are_left_out():
         ),
         (
             {"size": 26},
-            "size must be from 1 to 25 for group 'a' at prevalence 1.0 .*25 positives.*, got 26",
+            "size must be from 1 to 25 for group 'a' at prevalence 1.0 "
+            ".*25 positives.*, got 26",
         ),
         ({"size": 2.5}, "size must be from 1 to 25 .* got 2.5"),
         ({"size": {"a": 0}}, "size must be from 1 to 25 .* got 0"),

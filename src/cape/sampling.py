@@ -268,6 +268,7 @@ def _prevalence_of_groups(
     prevalences: float | Mapping[Any, float], groups: list[Group]
 ) -> Mapping[Any, float]:
     """The prevalence wanted in each group; one number stands for all groups."""
+    # A misspelt group would be left out without a word, if it were not refused.
     if not isinstance(prevalences, Mapping):
         return dict.fromkeys(groups, prevalences)
     unknown = [group for group in prevalences if group not in groups]
@@ -300,6 +301,7 @@ def _class_sizes(
     -------
     n_positive, n_negative : int
     """
+    # The error names the most rows, so that the caller need not try.
     most = _most_rows(prevalence, n_positives, n_negatives)
     if size is None:
         size = most
@@ -336,6 +338,7 @@ def _draw_with_replacement(
     """Draw ``size`` of the rows of one class, evenly or in proportion to weights."""
     if weights is None:
         return rows[random.randint(len(rows), size=size)]
+    # Weights act within a class: between the classes theta decides.
     weight = weights[rows]
     if not weight.any():
         raise ValueError(

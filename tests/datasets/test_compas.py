@@ -17,7 +17,7 @@ needs_compas = pytest.mark.skipif(
 
 @pytest.fixture
 def invented(tmp_path, monkeypatch):
-    """A small file with the columns of the real one, and a loader that expects just it."""
+    """A small file with the columns of the real one, which the loader expects."""
     table = pd.DataFrame(
         {
             "race": [

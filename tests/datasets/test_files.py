@@ -30,7 +30,7 @@ def archive_of(content: bytes) -> bytes:
 
 @pytest.fixture
 def network(monkeypatch):
-    """A network that serves what a test puts into it, and counts; an exception there is raised instead."""
+    """A network that serves the content a test sets, or raises it, and counts."""
     served = {"asked": 0, "content": CONTENT}
 
     def fetch(url, name):

@@ -1,4 +1,4 @@
-"""MEPS: the official transport files by the recipe, and the one-panel files that are not the paper's."""
+"""MEPS: the official transport files, and the one-panel files."""
 
 import hashlib
 import io
@@ -24,7 +24,7 @@ needs_meps = pytest.mark.skipif(
 
 
 def official_table(year, rows):
-    """A table with the columns of a full-year file; ``rows`` says what differs from an ordinary row."""
+    """Columns of a full-year file; ``rows`` says what differs from an ordinary row."""
     suffix = str(year)[-2:]
     names = [f"{name}53X" for name in _meps._EDITED_IN_ROUND_53] + [
         f"{name}53" for name in _meps._OF_ROUND_53

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ks_2samp
 from sklearn.linear_model import LogisticRegression
 
 from cape.datasets import make_synthetic
@@ -26,7 +27,7 @@ def test_groups_share_the_rows_and_have_the_prevalences_asked_for(n, prevalences
 
 
 def test_features_depend_on_the_label_alone():
-    """N(15, 10) and N(20, 10) for positives, N(5, 5) and N(40, 10) for negatives: mean and standard deviation."""
+    """N(15, 10) and N(20, 10) for positives, N(5, 5) and N(40, 10) for negatives."""
     d = make_synthetic(60_000, prevalences=(0.3, 0.7), random_state=0)
     expected = {1: ([15, 20], [10, 10]), 0: ([5, 40], [5, 10])}
     for group in (0, 1):
@@ -38,7 +39,7 @@ def test_features_depend_on_the_label_alone():
 
 
 def test_the_classes_overlap():
-    """With variances in place of standard deviations they would not, and Table 1 could not come out."""
+    """With variances in place of standard deviations they would not."""
     d = make_synthetic(5000, random_state=0)
     assert (
         0.85 < LogisticRegression().fit(d.data, d.target).score(d.data, d.target) < 0.95
@@ -66,10 +67,47 @@ def test_what_comes_back():
         ),
         (
             {"n_samples": 1},
-            "n_samples must be at least the number of groups in prevalences, got 1 for 2",
+            "at least the number of groups in prevalences, got 1 for 2",
         ),
     ],
 )
 def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_synthetic(**{"n_samples": 10, **arguments})
+
+
+def test_groups_differ_in_prevalence_only():
+    """Rows of one label have the same distribution in both groups."""
+    d = make_synthetic(40_000, prevalences=(0.2, 0.8), random_state=1)
+    for label in (0, 1):
+        rows = d.data[d.target == label]
+        groups = d.sensitive_features[d.target == label]
+        for feature in ("U", "V"):
+            one = rows.loc[groups == 0, feature]
+            other = rows.loc[groups == 1, feature]
+            # Kolmogorov-Smirnov: a true difference of 0 gives such a p in 1 of 10,000.
+            assert ks_2samp(one, other).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("prevalence", [0.0, 1.0])
+def test_a_group_may_have_one_class_only(prevalence):
+    d = make_synthetic(40, prevalences=(prevalence, 0.5), random_state=0)
+    of_first = d.target[d.sensitive_features == 0]
+    assert set(of_first) == {prevalence}
+
+
+def test_the_parts_of_the_bunch_are_one_table():
+    d = make_synthetic(30, prevalences=(0.3, 0.3, 0.9), random_state=2)
+    np.testing.assert_array_equal(d.frame[["U", "V"]], d.data)
+    np.testing.assert_array_equal(d.frame["y"], d.target)
+    np.testing.assert_array_equal(d.frame["z"], d.sensitive_features)
+    assert set(d.sensitive_features) == {0, 1, 2}
+
+
+def test_a_random_state_is_drawn_from_and_not_reset():
+    random = np.random.RandomState(5)
+    first = make_synthetic(20, random_state=random)
+    second = make_synthetic(20, random_state=random)
+    assert not first.frame.equals(second.frame)
+    again = make_synthetic(20, random_state=np.random.RandomState(5))
+    assert first.frame.equals(again.frame)

@@ -65,3 +65,54 @@ def test_a_table_without_a_column_is_an_error_that_names_it():
         ValueError, match=r"table of visits must have the columns \['age', 'charge'\]"
     ):
         read_task(TASK, TABLE.drop(columns=["charge", "age"]))
+
+
+def test_a_row_is_positive_from_the_value_named():
+    labels = pd.DataFrame({**TABLE.iloc[[0] * 4], "visits": [9, 9.99, 10, 11]})
+    assert read_task(TASK, labels).target.tolist() == [0, 0, 1, 1]
+
+
+def test_rows_are_numbered_anew_and_the_table_is_left_as_it_was():
+    before = TABLE.copy()
+    for table in (TABLE, TABLE.set_index(TABLE.index + 100)):
+        result = read_task(TASK, table)
+        assert result.data.index.tolist() == [0, 1, 2]
+        assert result.target.index.tolist() == [0, 1, 2]
+    pd.testing.assert_frame_equal(TABLE, before)
+
+
+def test_periods_are_read_apart_and_together():
+    train = read_task(TASK, TABLE, "train")
+    test = read_task(TASK, TABLE, "test")
+    both = read_task(TASK, TABLE)
+    parts = pd.concat([train.frame, test.frame], ignore_index=True)
+    pd.testing.assert_frame_equal(both.frame, parts)
+
+
+def test_a_period_may_be_a_number():
+    years = TABLE.assign(date=[2015, 2015, 2015, 2016, 2016, 2017])
+    assert len(read_task(TASK, years, "train").target) == 2
+    assert len(read_task(TASK, years, "test").target) == 1
+
+
+def test_a_value_without_a_number_is_missing():
+    unknown = TABLE.assign(sex=["F", "X", "F", "M", "F", "M"])
+    data = read_task(TASK, unknown, "train").data
+    assert data["sex"].isna().tolist() == [False, True]
+
+
+def test_a_task_without_filters_keeps_all_rows_of_its_groups_and_periods():
+    plain = Task(
+        name="plain",
+        label="visits",
+        positive_from=10,
+        group="race",
+        groups={"w": "White", "n": "Non-White", "x": "Other"},
+        period="date",
+        periods={"train": "2015", "test": "2016", "later": "2017"},
+        features=("age",),
+    )
+    result = read_task(plain, TABLE)
+    assert result.data["age"].tolist() == TABLE["age"].tolist()
+    assert result.groups == ["White", "Non-White", "Other"]
+    assert read_task(plain, TABLE, "later").data["age"].tolist() == [70]

@@ -4,18 +4,22 @@ import struct
 
 import numpy as np
 
+_HEADER = "HEADER RECORD*******"
+
 
 def write_xport(frame) -> bytes:
-    """The transport file of a table of numbers; text columns become character fields of eight bytes."""
+    """The transport file of a table; text becomes character fields of eight bytes."""
+    zeros = "0" * 30
+    n_columns = len(frame.columns)
     records = [
-        "HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!000000000000000000000000000000  ",
+        f"{_HEADER}LIBRARY HEADER RECORD!!!!!!!{zeros}",
         f"{'SAS     SAS     SASLIB  9.4     X64':<64}01JAN16:00:00:00",
         "01JAN16:00:00:00",
-        "HEADER RECORD*******MEMBER  HEADER RECORD!!!!!!!000000000000000001600000000140  ",
-        "HEADER RECORD*******DSCRPTR HEADER RECORD!!!!!!!000000000000000000000000000000  ",
+        f"{_HEADER}MEMBER  HEADER RECORD!!!!!!!000000000000000001600000000140",
+        f"{_HEADER}DSCRPTR HEADER RECORD!!!!!!!{zeros}",
         f"{'SAS     TABLE   SASDATA 9.4     X64':<64}01JAN16:00:00:00",
         "01JAN16:00:00:00",
-        f"HEADER RECORD*******NAMESTR HEADER RECORD!!!!!!!000000{len(frame.columns):04d}00000000000000000000  ",
+        f"{_HEADER}NAMESTR HEADER RECORD!!!!!!!000000{n_columns:04d}{'0' * 20}",
     ]
     head = "".join(f"{record:<80}" for record in records).encode()
     fields = b"".join(
@@ -40,7 +44,7 @@ def write_xport(frame) -> bytes:
         )
         for i, name in enumerate(frame.columns, 1)
     )
-    observations = b"HEADER RECORD*******OBS     HEADER RECORD!!!!!!!000000000000000000000000000000  "
+    observations = f"{_HEADER}OBS     HEADER RECORD!!!!!!!{zeros}  ".encode()
     rows = b"".join(
         _ibm_double(value) if _is_number(frame[name]) else f"{value:<8}".encode()
         for row in frame.itertuples(index=False)
@@ -58,7 +62,10 @@ def _padded(content: bytes) -> bytes:
 
 
 def _ibm_double(value: float) -> bytes:
-    """IBM's hexadecimal floating point: sign, exponent of 16 with excess 64, fraction of 56 bits; '.' is missing."""
+    """IBM's hexadecimal floating point; '.' is missing.
+
+    Sign, exponent of 16 with excess 64, fraction of 56 bits.
+    """
     if np.isnan(value):
         return b"." + bytes(7)
     if value == 0:

@@ -49,6 +49,7 @@ def kind_of_type(type_: pa.DataType) -> str:
     """
     from pyarrow import types
 
+    # A dictionary is a way of storing values, not a kind of value.
     if types.is_dictionary(type_):
         return kind_of_type(type_.value_type)
     kinds = {

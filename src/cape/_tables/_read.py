@@ -225,6 +225,7 @@ def table_kinds(path: str | Path, *, dialect: Dialect | None = None) -> dict[str
     path = Path(path)
     kind = table_format(path)
     if kind == "csv":
+        # Unlike the other formats a CSV has no types that could be looked up.
         types = csv_types(CsvFile.open(path, dialect or Dialect()))
     else:
         schema = typed_schema(path, kind)
@@ -302,6 +303,7 @@ def _batches(
     The parameters are those of `iter_table`.
     """
     kind = table_format(path)
+    # Read once here, and handed on to everything that needs names.
     if names is None:
         names = table_columns(path, dialect=dialect)
     if columns is not None:

@@ -113,6 +113,7 @@ class TableWriter:
         # A part may have ints where the first had floats, if none of them is missing.
         if not self.is_text:
             table = table.cast(self._schema)
+        # At most one part waits to be written, or memory would not be bounded.
         self._wait()
         self._writing = self._thread.submit(self._sink.write, table)
         if not self._background:

@@ -36,6 +36,7 @@ TASK = Task(
         "juv_other_count",
         "c_charge_degree",
     ),
+    # Both have two values, so that 0 and 1 say all there is.
     codes={"sex": {"Female": 0, "Male": 1}, "c_charge_degree": {"M": 0, "F": 1}},
     # The paper does not say which rows it removes; without this rule the counts of rows
     # are further from the paper's.

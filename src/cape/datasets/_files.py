@@ -119,6 +119,8 @@ def _downloader() -> Callable[[str, str], None]:
         import pooch
     except ImportError as error:
         raise ImportError("downloading needs pooch (install cape-fair[app])") from error
+    # pooch's own cache is not used: our checksums may be unknown, and its files would
+    # not be where a user puts them by hand.
     downloader = pooch.HTTPDownloader(timeout=60)
 
     def download(url: str, file_name: str) -> None:

@@ -114,7 +114,8 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     """
     check_choice("subset", subset, ("all", *task.periods))
     _check_columns(task, table)
-    kept = table[_rows_of_task(task, table, subset)].reset_index(drop=True)
+    keep = _rows_of_task(task, table, subset)
+    kept = table[keep].reset_index(drop=True)
 
     data = kept[list(task.features)].copy()
     # A value without a number becomes missing, which learners complain of.
@@ -144,6 +145,7 @@ def _check_columns(task: Task, table: pd.DataFrame) -> None:
         *task.required,
         *task.at_least,
     }
+    # Before any row is read: pandas would name only the first column that is missing.
     missing = sorted(needed - set(table.columns))
     if missing:
         raise ValueError(
@@ -155,7 +157,8 @@ def _check_columns(task: Task, table: pd.DataFrame) -> None:
 def _rows_of_task(task: Task, table: pd.DataFrame, subset: str) -> pd.Series:
     """Whether each row of the table is kept."""
     keep = table[task.group].isin(task.groups)
-    keep &= table[list(task.required)].notna().all(axis=1)
+    required = table[list(task.required)]
+    keep &= required.notna().all(axis=1)
     for column, least in task.at_least.items():
         keep &= table[column] >= least
     if subset == "all":
@@ -163,5 +166,6 @@ def _rows_of_task(task: Task, table: pd.DataFrame, subset: str) -> pd.Series:
     else:
         beginnings = [task.periods[subset]]
     # The column may hold years, or dates that begin with one.
-    keep &= table[task.period].astype(str).str.startswith(tuple(beginnings))
+    period = table[task.period].astype(str)
+    keep &= period.str.startswith(tuple(beginnings))
     return keep

@@ -158,6 +158,7 @@ def proportional_equality_matrix(
     )
     _warn_of_undefined_pairs(groups, stacklevel=3)
     prevalences, predicted = _prevalences_of(groups)
+    # The diagonal is 0, or NaN for a group that nothing can be compared with.
     labels = [index_label(group) for group in groups]
     pe = _pe_of_all_pairs(prevalences, predicted)
     return pd.DataFrame(pe, index=labels, columns=labels)
@@ -214,7 +215,8 @@ def worst_pe_of_groups(groups: Mapping[Group, Confusion]) -> float:
 
     Called by public metrics only: the warning points at the caller of the caller.
     """
-    # Nobody is treated unlike anybody else where there is one group.
+    # A single group cannot be treated unlike another; `worst_pe`, which knows numbers
+    # only, says NaN.
     if len(groups) == 1:
         return 0.0
     _warn_of_undefined_pairs(groups, stacklevel=4)

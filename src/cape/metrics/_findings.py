@@ -135,16 +135,11 @@ def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     columns = ["value", "low", "high", "rows", "enough"]
-    rows = []
-    index: list[list[Any]] = [[] for _ in index_names]
-    for finding in findings:
-        rows.append([getattr(finding, column) for column in columns])
-        for labels, name in zip(index, index_names, strict=True):
-            labels.append(index_label(getattr(finding, name)))
-    # Arrays and not tuples: they also make an index of no findings.
-    frame = pd.DataFrame(rows, columns=columns)
-    frame.index = pd.MultiIndex.from_arrays(index, names=index_names)
-    return frame
+    frame = pd.DataFrame(list(findings), columns=[*index_names, *columns])
+    # Tuples, which are combinations of groups, cannot be labels of an index.
+    for name in index_names:
+        frame[name] = [index_label(value) for value in frame[name]]
+    return frame.set_index(index_names)
 
 
 def _to_dict(finding: Finding) -> dict[str, Any]:
@@ -156,7 +151,9 @@ def _to_dict(finding: Finding) -> dict[str, Any]:
     # The interval of PE may be unbounded, and an undefined value is NaN.
     for name in ("value", "low", "high"):
         number = getattr(finding, name)
-        entry[name] = number if np.isfinite(number) else None
+        entry[name] = None
+        if np.isfinite(number):
+            entry[name] = number
     entry["rows"] = finding.rows
     entry["enough"] = finding.enough
     return entry

@@ -54,19 +54,24 @@ def wilson_interval(
     successes = np.asarray(successes, dtype=float)
     trials = np.asarray(trials, dtype=float)
     x, n = np.broadcast_arrays(successes, trials)
-    z2 = ndtri((1 + level) / 2) ** 2
+    z = ndtri((1 + level) / 2)
+    z2 = z**2
 
     # Wilson (1927): the shares p that a score test with |p - x/n| < z sqrt(p(1-p)/n)
     # does not reject.
     centre = (x + z2 / 2) / (n + z2)
-    share = np.divide(x, n, out=np.full(x.shape, 0.5), where=n > 0)
+    one_half = np.full(x.shape, 0.5)
+    share = np.divide(x, n, out=one_half, where=n > 0)
     variance = n * share * (1 - share)
-    half_width = np.sqrt(z2) / (n + z2) * np.sqrt(variance + z2 / 4)
+    scale = np.sqrt(z2) / (n + z2)
+    half_width = scale * np.sqrt(variance + z2 / 4)
 
     low = np.clip(centre - half_width, 0, 1)
     high = np.clip(centre + half_width, 0, 1)
     # Without a success the interval begins at 0; rounding would leave 1e-17.
-    return np.where(x <= 0, 0.0, low), np.where(x >= n, 1.0, high)
+    low = np.where(x <= 0, 0.0, low)
+    high = np.where(x >= n, 1.0, high)
+    return low, high
 
 
 def percentile_interval(
@@ -92,8 +97,9 @@ def percentile_interval(
     # its ends.
     if len(defined) < level * len(draws):
         return undefined
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(defined, tails)
+    lower_tail = (1 - level) / 2
+    upper_tail = (1 + level) / 2
+    low, high = np.quantile(defined, [lower_tail, upper_tail])
     return Interval(float(low), float(high))
 
 

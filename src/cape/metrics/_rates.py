@@ -200,6 +200,7 @@ def prevalence_difference(
     groups = confusion_by_group(
         y_true, y_pred, sample_weight=sample_weight, pos_label=pos_label
     )
+    # Without sensitive features there is one group.
     (confusion,) = groups.values()
     return confusion.prevalence_difference
 
@@ -239,6 +240,7 @@ def _count_by_group(
 
 def _share(part: float, whole: float) -> float:
     """Divide; 0 where there is nothing to take a share of."""
+    # scikit-learn's zero_division="warn" and Fairlearn return 0 as well.
     if not whole:
         return 0.0
     return part / whole

@@ -23,6 +23,7 @@ _RATES = {
     "prevalence": "prevalence",
     "pd": "prevalence_difference",
 }
+# The paper's table has differences of these only; PD is a difference already.
 _WITH_DIFFERENCE = ("fpr", "fnr", "accuracy")
 
 
