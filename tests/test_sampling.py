@@ -48,12 +48,9 @@ def test_weights_are_draw_probabilities_within_a_class():
         for seed in range(300)
     )
     assert counts[y == 1].sum() == 300 * 30
-    expected = (
-        300
-        * np.where(y == 1, 30, 70)
-        * weights
-        / np.where(y == 1, weights[y == 1].sum(), weights[y == 0].sum())
-    )
+    rows_of_class = np.where(y == 1, 30, 70)
+    weight_of_class = np.where(y == 1, weights[y == 1].sum(), weights[y == 0].sum())
+    expected = 300 * rows_of_class * weights / weight_of_class
     assert counts[0] == 0
     assert (np.abs(counts - expected) <= 6 * np.sqrt(expected)).all()
 
@@ -125,10 +122,8 @@ def as_is(table):
 )
 def test_shift_keeps_tables_of_any_kind_aligned(kind):
     X = np.arange(200.0).reshape(100, 2)
-    y, z = (
-        pd.Series(np.tile([0, 1], 50), index=range(5, 105)),
-        pl.Series("group", np.repeat(["a", "b"], 50)),
-    )
+    y = pd.Series(np.tile([0, 1], 50), index=range(5, 105))
+    z = pl.Series("group", np.repeat(["a", "b"], 50))
     new_X, new_y, new_z = shift(kind(X), y, z, 0.25, size=20, random_state=1)
     assert type(new_X) is type(kind(X))
     assert isinstance(new_y, pd.Series)

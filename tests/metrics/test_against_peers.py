@@ -18,10 +18,8 @@ from cape.metrics import audit, confusion_by_group, fairness_table
 @st.composite
 def rows(draw, n_groups):
     """Rows in which every group has each pair of label and prediction."""
-    n, random = (
-        draw(st.integers(1, 60)),
-        np.random.default_rng(draw(st.integers(0, 2**32))),
-    )
+    n = draw(st.integers(1, 60))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
     y = np.r_[np.tile([0, 0, 1, 1], n_groups), random.integers(0, 2, n)]
     y_hat = np.r_[np.tile([0, 1, 0, 1], n_groups), random.integers(0, 2, n)]
     z = np.r_[np.repeat(np.arange(n_groups), 4), random.integers(0, n_groups, n)]
@@ -144,12 +142,11 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
     ).pairs()
 
     def pe(i, j, axis=-1):
-        rho, rho_ = (np.take(y[0], i).mean(axis=axis), np.take(y[1], j).mean(axis=axis))
-        hat, hat_ = (
-            np.take(y_hat[0], i).mean(axis=axis),
-            np.take(y_hat[1], j).mean(axis=axis),
-        )
-        return rho / rho_ - hat / hat_
+        rho = np.take(y[0], i).mean(axis=axis)
+        other_rho = np.take(y[1], j).mean(axis=axis)
+        predicted = np.take(y_hat[0], i).mean(axis=axis)
+        other_predicted = np.take(y_hat[1], j).mean(axis=axis)
+        return rho / other_rho - predicted / other_predicted
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

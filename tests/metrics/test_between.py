@@ -22,9 +22,9 @@ rows = st.lists(
 @st.composite
 def defined(draw):
     """Rows in which every group has positives and predicted positives."""
-    y_true, y_pred, z = zip(
-        *(draw(rows) + [(1, 1, group) for group in "abc"]), strict=True
-    )
+    one_positive_each = [(1, 1, group) for group in "abc"]
+    drawn = draw(rows) + one_positive_each
+    y_true, y_pred, z = zip(*drawn, strict=True)
     return np.array(y_true), np.array(y_pred), np.array(z)
 
 

@@ -121,11 +121,8 @@ def test_every_dialect_written_is_read(folder, encoding, separator):
     )
     dialect = Dialect(separator, encoding)
     path = write(folder / "d.csv", frame, [1, 2], dialect)
-    assert (
-        path.read_bytes()
-        .decode(encoding)
-        .startswith(f"id{separator}{letters}{separator}x\n1{separator}")
-    )
+    text = path.read_bytes().decode(encoding)
+    assert text.startswith(f"id{separator}{letters}{separator}x\n1{separator}")
     pd.testing.assert_frame_equal(read_table(path, dialect=dialect), frame)
     assert table_columns(path, dialect=dialect) == list(frame)
 
@@ -160,11 +157,10 @@ def test_what_pythons_csv_writes_is_read_field_by_field(
     content = sink.getvalue().encode()
     path = folder / "p.csv"  # gzip is told by the content, not by the name
     path.write_bytes(gzip.compress(content) if zipped else content)
-    result = [
-        part.fillna("").to_numpy(dtype=object).tolist()
-        for part in iter_table(path, 4, verbatim=True)
-    ]
-    assert [row for part in result for row in part] == rows
+    rows_read = []
+    for part in iter_table(path, 4, verbatim=True):
+        rows_read += part.fillna("").to_numpy(dtype=object).tolist()
+    assert rows_read == rows
 
 
 @settings(max_examples=60)
