@@ -117,7 +117,7 @@ CASES = {
     ),
     "weights of two columns": (
         {"w": np.ones((N, 2))},
-        "sample_weight must be a number for each of 600 rows, got (600, 2)",
+        "sample_weight must be a number for each of 600 rows, got an array of shape (600, 2)",
     ),
     "missing weights": ({"w": np.full(N, np.nan)}, "Input sample_weight contains NaN"),
     "weights for none": (
