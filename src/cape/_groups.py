@@ -41,6 +41,9 @@ Group = Hashable
 EVERYONE = "everyone"
 """The name of the only group when no sensitive feature is given."""
 
+_FEW_GROUPS = 4
+"""Up to this number of groups, a comparison for each is faster than sorting."""
+
 _SMALL_RANGE = 256
 """Width of the ranges of whole numbers that are looked up instead of hashed."""
 
@@ -85,7 +88,8 @@ class Groups:
         """
         if len(self.keys) == 1:
             return [(self.keys[0], None)]
-        return list(zip(self.keys, self.rows_between(0, len(self)), strict=True))
+        rows_of_groups = self.rows_between(0, len(self))
+        return list(zip(self.keys, rows_of_groups, strict=True))
 
     def rows_between(self, start: int, stop: int) -> list[np.ndarray]:
         """List the rows of every group within a piece of the table.
@@ -102,12 +106,13 @@ class Groups:
             ``start``; empty where the group does not occur in the piece.
         """
         codes = self.codes[start:stop]
-        # A few comparisons are faster than sorting.
-        if len(self.keys) <= 4:
-            return [np.flatnonzero(codes == code) for code in range(len(self.keys))]
-        # numpy sorts integers of few bits by radix, in linear time.
+        n_groups = len(self.keys)
+        if n_groups <= _FEW_GROUPS:
+            return [np.flatnonzero(codes == code) for code in range(n_groups)]
+        # A stable sort keeps the rows of a group in ascending order; numpy sorts
+        # integers of at most 16 bits by radix, in linear time.
         order = np.argsort(codes, kind="stable")
-        sizes = np.bincount(codes, minlength=len(self.keys))
+        sizes = np.bincount(codes, minlength=n_groups)
         ends = np.cumsum(sizes)
         return np.split(order, ends[:-1])
 
@@ -180,28 +185,32 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
     wanted = list(columns)
     if not wanted:
         raise ValueError(f"{name} must name at least one column, got none.")
-    has_names = hasattr(X, "columns")
-    names = list(X.columns) if has_names else list(range(number_of_columns(X)))
-    places = [_place_of(column, names, has_names) for column in wanted]
-    unknown = [wanted[i] for i, place in enumerate(places) if place is None]
+    if hasattr(X, "columns"):
+        names = list(X.columns)
+        unknown = [column for column in wanted if column not in names]
+    else:
+        # The name of an array's column is its position.
+        names = list(range(number_of_columns(X)))
+        unknown = [column for column in wanted if not _is_position(column, names)]
     if unknown:
         raise ValueError(
             f"{name} must be columns of X, among {names[:20]}, got {unknown}."
         )
-    rest = [place for place in range(len(names)) if place not in places]
+    if not hasattr(X, "columns"):
+        # Negative positions count from the end, as everywhere in Python.
+        wanted = [names[column] for column in wanted]
+    places = [names.index(column) for column in wanted]
+    rest = sorted(set(range(len(names))) - set(places))
     if isinstance(X, list):
         X = np.asarray(X)
     return take_columns(X, rest), take_columns(X, places)
 
 
-def _place_of(column: Any, names: list[Any], has_names: bool) -> int | None:
-    """Position of a column, or None if the table does not have it."""
-    if has_names:
-        return names.index(column) if column in names else None
-    n_columns = len(names)
-    if isinstance(column, Integral) and -n_columns <= int(column) < n_columns:
-        return int(column) % n_columns
-    return None
+def _is_position(column: Any, names: list[int]) -> bool:
+    """Whether a whole number is the position of a column, counted from either end."""
+    if not isinstance(column, Integral):
+        return False
+    return -len(names) <= int(column) < len(names)
 
 
 def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> Groups:
@@ -237,9 +246,10 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
     columns = []
     for values in _columns(sensitive_features, name):
         columns.append(_factorize(values, name))
-    check_same_length(**{f"{name}[{i}]": codes for i, (codes, _) in enumerate(columns)})
     if len(columns) == 1:
         return _with_sorted_keys(columns[0])
+    lengths = {f"{name}[{i}]": column.codes for i, column in enumerate(columns)}
+    check_same_length(**lengths)
     return _with_sorted_keys(_combine(columns))
 
 
@@ -396,11 +406,17 @@ def _as_python(value: Any) -> Group:
 
 def _is_of_small_range(values: Any) -> bool:
     """Whether a column holds whole numbers that lie close together."""
-    if not isinstance(values.dtype, np.dtype) or values.dtype.kind not in "iu":
+    dtype = values.dtype
+    # Types of pandas have no kind that numpy knows, and may hold missing values.
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
         return False
-    if not np.can_cast(values.dtype, np.int64) or len(values) == 0:
+    # The greatest of uint64 are not in int64.
+    if not np.can_cast(dtype, np.int64) or len(values) == 0:
         return False
-    return int(values.max()) - int(values.min()) < _SMALL_RANGE
+    # As Python's integers, whose difference cannot overflow.
+    low = int(values.min())
+    high = int(values.max())
+    return high - low < _SMALL_RANGE
 
 
 def _factorize_small_range(values: np.ndarray) -> _Column:
@@ -446,9 +462,10 @@ def _with_sorted_keys(column: _Column) -> Groups:
     codes = codes.astype(np.min_scalar_type(-len(keys)))
     if order == list(range(len(keys))):
         return Groups(codes, keys)
-    rank = np.empty(len(keys), dtype=codes.dtype)
-    rank[order] = np.arange(len(keys))
-    return Groups(rank[codes], [keys[place] for place in order])
+    new_code = np.empty(len(keys), dtype=codes.dtype)
+    new_code[order] = np.arange(len(keys))
+    sorted_keys = [keys[place] for place in order]
+    return Groups(new_code[codes], sorted_keys)
 
 
 def _sorted_positions(keys: list[Any]) -> list[int]:
