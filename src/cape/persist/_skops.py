@@ -60,6 +60,9 @@ def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
     try:
         with packed(plain):
             model = _as_skops(plain)
+    except ImportError:
+        # skops is an extra; its absence says nothing about the model.
+        raise
     except Exception as error:
         raise ValueError(
             f"clf must be made of parts that skops can save, but: {error}"
