@@ -42,7 +42,7 @@ def test_every_quantifier_and_pool_comes_back(fitted, batch, path, quantifier, p
     clf = fitted(pool=pool, quantifier=quantifier, prevalences=3, cv=2)
     loaded = persist.load(persist.save(clf, path))
     assert_same_model(loaded, clf, batch.X, batch.z)
-    assert loaded._fingerprint() == clf.fingerprint_
+    assert loaded._compute_fingerprint() == clf.fingerprint_
 
 
 @pytest.mark.parametrize(
