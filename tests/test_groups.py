@@ -1,5 +1,7 @@
 """Reading groups from all kinds of columns and tables, and listing their rows."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,7 +15,9 @@ from cape._groups import (
     Groups,
     check_groups,
     everyone,
+    group_from_json,
     group_name,
+    group_to_json,
     sorted_groups,
     split_columns,
     split_groups,
@@ -225,6 +229,21 @@ def test_names():
     assert group_name("a") == "a"
     assert group_name(3) == "3"
     assert group_name(("a", 1)) == "a, 1"
+
+
+@given(values | st.tuples(values, values))
+def test_groups_come_back_from_json_with_their_types(group):
+    text = json.dumps(group_to_json(group))
+    loaded = group_from_json(json.loads(text))
+    assert repr(loaded) == repr(group)
+
+
+@pytest.mark.parametrize(
+    "group", [pd.Timestamp("2020-01-01"), ("a", None), np.int64(1)]
+)
+def test_groups_that_json_cannot_hold_are_refused(group):
+    with pytest.raises(TypeError, match="a group must be text or a number to be saved"):
+        group_to_json(group)
 
 
 @pytest.mark.parametrize(

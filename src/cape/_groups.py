@@ -200,7 +200,8 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
         # Negative positions count from the end, as everywhere in Python.
         wanted = [names[column] for column in wanted]
     places = [names.index(column) for column in wanted]
-    rest = sorted(set(range(len(names))) - set(places))
+    all_places = range(len(names))
+    rest = [place for place in all_places if place not in places]
     if isinstance(X, list):
         X = np.asarray(X)
     return take_columns(X, rest), take_columns(X, places)
@@ -248,8 +249,10 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
         columns.append(_factorize(values, name))
     if len(columns) == 1:
         return _with_sorted_keys(columns[0])
-    lengths = {f"{name}[{i}]": column.codes for i, column in enumerate(columns)}
-    check_same_length(**lengths)
+    named = {}
+    for number, column in enumerate(columns):
+        named[f"{name}[{number}]"] = column.codes
+    check_same_length(**named)
     return _with_sorted_keys(_combine(columns))
 
 
@@ -358,6 +361,7 @@ def _columns(features: Any, name: str) -> list[Any]:
             )
         # By position, since two columns may share a name.
         return [take_columns(features, place) for place in range(n_columns)]
+    # A sparse matrix, which one-hot encoders make.
     if hasattr(features, "toarray"):
         features = features.toarray()
     if not hasattr(features, "ndim"):
@@ -381,6 +385,8 @@ def _factorize(values: Any, name: str) -> _Column:
         values = np.asarray(values)
     if _is_of_small_range(values):
         return _factorize_small_range(np.asarray(values, dtype=np.int64))
+    # It hashes the values; np.unique would have to sort them, which values of different
+    # types do not allow.
     try:
         codes, uniques = pd.factorize(values)
     except TypeError as error:
@@ -388,6 +394,7 @@ def _factorize(values: Any, name: str) -> _Column:
             f"{name} must hold one value a row and column, such as text or a number: "
             f"{error}."
         ) from None
+    # pandas gives missing values, of whatever kind, the code -1.
     n_missing = np.count_nonzero(codes < 0)
     if n_missing:
         raise ValueError(
@@ -472,6 +479,8 @@ def _sorted_positions(keys: list[Any]) -> list[int]:
     """Positions of the keys in ascending order, also if types cannot be compared."""
     positions = range(len(keys))
     try:
-        return sorted(positions, key=lambda i: keys[i])
+        return sorted(positions, key=keys.__getitem__)
     except TypeError:
-        return sorted(positions, key=lambda i: (type(keys[i]).__name__, str(keys[i])))
+        # Numbers and texts side by side: numbers first, since "int" is before "str".
+        ranks = [(type(key).__name__, str(key)) for key in keys]
+        return sorted(positions, key=ranks.__getitem__)

@@ -92,6 +92,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     temporary = _temporary_beside(path)
     try:
         yield temporary
+        # Again, since the file may have appeared meanwhile.
         check_free(path, overwrite=overwrite)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
@@ -113,6 +114,7 @@ def _temporary_beside(path: Path) -> Path:
     except OSError as error:
         # The error names the temporary file, of which the caller knows nothing.
         raise OSError(error.errno, error.strerror, str(path)) from None
+    # The caller opens the file again, in whatever way it writes.
     os.close(handle)
     return Path(name)
 

@@ -58,5 +58,6 @@ def _draw(title: str, done: int, total: int, seconds: float) -> None:
     line = f"\r{title} [{bar:<{_WIDTH}}] {done}/{total}, {seconds_left:.0f} s left "
     if done == total:
         line += "\n"
+    # The error stream, so that the output of a program can still be piped.
     sys.stderr.write(line)
     sys.stderr.flush()

@@ -55,6 +55,8 @@ __all__ = [
     "validate_data",
 ]
 
+_Rows = np.ndarray | slice | None
+
 fit_context = _fit_context
 """Decorator of ``fit``: checks the parameters against ``_parameter_constraints``."""
 
@@ -92,6 +94,7 @@ def pickable(X: Any) -> Any:
     if sparse.issparse(X):
         has_rows = X.format in ("csr", "csc")
         return X if has_rows else X.tocsr()
+    # A text can be indexed too, but it is most likely the name of a file.
     if hasattr(X, "__getitem__") and not isinstance(X, str):
         return X
     array = np.asarray(X)
@@ -100,7 +103,7 @@ def pickable(X: Any) -> Any:
     return array
 
 
-def take_rows(X: Any, rows: np.ndarray | slice | None) -> Any:
+def take_rows(X: Any, rows: _Rows) -> Any:
     """Pick rows of a table or column of any kind; None means all, without a copy."""
     if rows is None:
         return X
@@ -112,7 +115,7 @@ def take_columns(X: Any, columns: Any) -> Any:
     return _safe_indexing(X, columns, axis=1)
 
 
-def all_if_none(rows: np.ndarray | slice | None) -> np.ndarray | slice:
+def all_if_none(rows: _Rows) -> np.ndarray | slice:
     """Return an index of the rows in which None, for all rows, is a slice."""
     return slice(None) if rows is None else rows
 
@@ -148,7 +151,8 @@ def check_columns(estimator: Any, X: Any) -> None:
     # Of a plain array, scikit-learn would compare the number of columns and nothing
     # else, but at a cost that dominates the prediction of a single row.
     nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
-    if nameless and X.shape[1:] == (getattr(estimator, "n_features_in_", None),):
+    expected = getattr(estimator, "n_features_in_", None)
+    if nameless and X.shape[1:] == (expected,):
         return
     validate_data(estimator, X, skip_check_array=True, reset=False)
 
@@ -264,7 +268,8 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
             f"{name} must have a label in every row, "
             f"got {n_missing} missing (NaN or None)."
         )
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
+    # pandas does not count an infinity as missing, and only floats can be one.
+    if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(f"{name} must have a label in every row, got an infinity.")
     return y
 
@@ -296,6 +301,7 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
         raise ValueError(
             f"{name} must have at least one row of each of two classes, got 0 rows."
         )
+    # Before np.unique, which cannot sort values of different types.
     kind = type_of_target(y, input_name=name)
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
@@ -315,7 +321,8 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
 
 def _refuse_many_classes(classes: np.ndarray, kind: str, name: str) -> None:
     """Raise the error for more than two classes; it names the first five."""
-    listed = ", ".join(map(repr, classes[:5].tolist()))
+    first = classes[:5].tolist()
+    listed = ", ".join(map(repr, first))
     if len(classes) > 5:
         listed += ", ..."
     # The first two sentences are those that scikit-learn's estimator checks look for.
@@ -349,24 +356,25 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
         missing and cannot be told from one value.
     """
     labels = np.unique(np.concatenate(columns))
+    listed = labels[:5].tolist()
     if len(labels) > 2:
         raise ValueError(
             "y_true and y_pred must hold two labels between them, "
-            f"got {len(labels)}: {labels[:5].tolist()}."
+            f"got {len(labels)}: {listed}."
         )
     if pos_label is not None:
-        if len(labels) == 2 and pos_label not in labels.tolist():
-            raise ValueError(
-                f"pos_label must be one of {labels.tolist()}, got {pos_label!r}."
-            )
+        # With one label only, the other may be any.
+        if len(labels) == 2 and pos_label not in listed:
+            raise ValueError(f"pos_label must be one of {listed}, got {pos_label!r}.")
         return pos_label
     if len(labels) == 2:
         return labels[1]
+    # Of 0 and 1, and of -1 and 1, the positive label is 1.
     if len(labels) == 1 and labels[0] in (-1, 0, 1):
         return 1
     raise ValueError(
         "pos_label must be given when y_true and y_pred hold one label only, "
-        f"got {labels.tolist()}."
+        f"got {listed}."
     )
 
 
@@ -402,6 +410,7 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
             f"sample_weight must be a number for each of {n_rows} rows, "
             f"got an array of shape {weights.shape}."
         )
+    # Weights are draw probabilities in PP-SAMPLING, and counts in every rate.
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must be at least 0 in every row, got {weights.min()}."

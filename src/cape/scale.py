@@ -62,6 +62,7 @@ def fit(
     >>> with Client(address) as client:  # doctest: +SKIP
     ...     clf = fit(CapeClassifier(), X, y, sensitive_features=z, client=client)
     """
+    # An extra: who does not use a cluster need not have it.
     import distributed
 
     if client is None:
@@ -132,7 +133,7 @@ def evidence(
     check_is_fitted(clf)
     refuse_row_keepers(clf, "cape.scale")
     table = _split(ddf, sensitive_features)
-    # Without traverse, Dask would search the model for collections.
+    # With traverse, Dask would search the whole model for collections.
     model = delayed(clf, traverse=False)
     partitions = table.features.to_delayed()
     if table.groups is None:
@@ -227,7 +228,9 @@ def predict(
         adaptation = adapt(clf, ddf, sensitive_features=sensitive_features)
     table = _split(ddf, sensitive_features)
     # Dask needs an empty result to know the type of the predictions.
-    no_rows = pd.Series(clf.classes_[:0], name="prediction", index=ddf._meta.index[:0])
+    no_labels = clf.classes_[:0]
+    no_index = ddf._meta.index[:0]
+    no_rows = pd.Series(no_labels, index=no_index, name="prediction")
     return table.features.map_partitions(
         _predict,
         table.groups,
@@ -272,14 +275,20 @@ def on_workers(
         work: Callable[..., Any], shared: tuple, parts: Iterable[Any]
     ) -> Iterator[tuple[Any, Any]]:
         # Not by hash: hashing a model takes longer than sending it.
-        common = [client.scatter(item, broadcast=True, hash=False) for item in shared]
-        n_threads = max(sum(client.nthreads().values()), 1)
+        common = []
+        for item in shared:
+            common.append(client.scatter(item, broadcast=True, hash=False))
+        # A cluster whose workers are still starting has no threads yet.
+        threads_of_workers = client.nthreads().values()
+        n_threads = max(sum(threads_of_workers), 1)
         waiting_parts: deque[Any] = deque()
 
         def submit(part: Any) -> Any:
             waiting_parts.append(part)
+            # A pure task is named by a hash of its arguments, which is slow for tables.
             return client.submit(work, *common, part, pure=False)
 
+        # Results come in the order of the parts: the next belongs to the oldest part.
         for result in in_order(submit, parts, n_threads * ahead):
             yield waiting_parts.popleft(), result
 
@@ -335,13 +344,15 @@ def _sum_as_a_tree(pieces: list[Any]) -> Any:
     while len(pieces) > 1:
         sums = []
         for start in range(0, len(pieces), _FAN_IN):
-            sums.append(delayed(_sum)(pieces[start : start + _FAN_IN]))
+            branch = pieces[start : start + _FAN_IN]
+            sums.append(delayed(_sum)(branch))
         pieces = sums
     return pieces[0]
 
 
 def _sum(pieces: list[Evidence]) -> Evidence:
     """Add up evidence."""
+    # From the first piece on, since evidence cannot be added to sum's own start, 0.
     return sum(pieces[1:], pieces[0])
 
 

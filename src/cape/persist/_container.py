@@ -85,6 +85,7 @@ def read_parts(path: str | Path) -> Parts:
         raise FileNotFoundError(
             f"path must be a model file, got {str(path)!r}, which does not exist."
         )
+    # Read at once, so that the file may be replaced meanwhile.
     content = io.BytesIO(Path(path).read_bytes())
     try:
         with zipfile.ZipFile(content) as archive:

@@ -148,6 +148,7 @@ def _check_details(details: Mapping[str, Any] | None) -> dict[str, Any]:
     if details is None:
         return {}
     copied = dict(details)
+    # Without NaN, which Python writes but other readers of JSON refuse.
     try:
         json.dumps(copied, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -161,6 +162,7 @@ def _as_json_value(value: Any) -> Any:
     """Return a value in a form that JSON can hold; for any other type, its text."""
     if isinstance(value, (list, tuple)):
         return [_as_json_value(part) for part in value]
+    # Classes and settings are often scalars of numpy, of which JSON holds none.
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (str, int, float, bool, type(None))):

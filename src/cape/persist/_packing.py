@@ -24,6 +24,8 @@ from cape.persist._parts import parts_of
 
 __all__ = ["packed", "unpack"]
 
+_Arrays = tuple[np.ndarray, ...]
+
 _WORDS_OF_A_SET = 8
 """A set of categories is 256 bits, in integers of 32."""
 
@@ -33,8 +35,8 @@ class _Packing(NamedTuple):
 
     cls: type
     attribute: str
-    pack: Callable[[Any], tuple[np.ndarray, ...]]
-    unpack: Callable[[tuple[np.ndarray, ...]], Any]
+    pack: Callable[[Any], _Arrays]
+    unpack: Callable[[_Arrays], Any]
 
 
 class _Replaced(NamedTuple):
@@ -55,6 +57,7 @@ def packed(model: Any) -> Iterator[None]:
         The model, changed in place and restored after the block, also after an error.
     """
     replaced = []
+    # Within the try, so that an error while packing is undone too.
     try:
         for part, packing in _packable_parts(model):
             value = getattr(part, packing.attribute, None)
@@ -87,7 +90,8 @@ def unpack(model: Any) -> None:
 
 
 def _packable_parts(model: Any) -> list[tuple[Any, _Packing]]:
-    """The parts of a model that have a packing, listed before any is changed."""
+    """List the parts of a model that have a packing."""
+    # A list and not a generator: the walk must be over before an attribute changes.
     parts = []
     for part in parts_of(model):
         for packing in _PACKINGS:
@@ -96,20 +100,20 @@ def _packable_parts(model: Any) -> list[tuple[Any, _Packing]]:
     return parts
 
 
-def _pack_vocabulary(vocabulary: dict[str, int]) -> tuple[np.ndarray, ...]:
+def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
     """Turn a dict into its keys and its values."""
-    words = np.array(list(vocabulary), dtype=np.str_)
-    positions = np.array(list(vocabulary.values()), dtype=np.int64)
-    return words, positions
+    words = list(vocabulary)
+    positions = list(vocabulary.values())
+    return np.array(words, dtype=np.str_), np.array(positions, dtype=np.int64)
 
 
-def _unpack_vocabulary(arrays: tuple[np.ndarray, ...]) -> dict[str, int]:
+def _unpack_vocabulary(arrays: _Arrays) -> dict[str, int]:
     """Make the dict again, with Python's own integers as before."""
     words, positions = arrays
     return dict(zip(words.tolist(), positions.tolist(), strict=True))
 
 
-def _pack_trees(iterations: list[list[Any]]) -> tuple[np.ndarray, ...]:
+def _pack_trees(iterations: list[list[Any]]) -> _Arrays:
     """Concatenate the trees of a boosted model.
 
     Parameters
@@ -138,8 +142,10 @@ def _pack_trees(iterations: list[list[Any]]) -> tuple[np.ndarray, ...]:
         binned.append(tree_binned)
         raw.append(tree_raw)
         sizes.append([len(tree.nodes), len(tree_binned), len(tree_raw)])
+    # There is nothing to concatenate, and no type that it would have.
     if not sizes:
-        return (np.empty((0, 3), dtype=np.int64),)
+        no_sizes = np.empty((0, 3), dtype=np.int64)
+        return (no_sizes,)
     return (
         np.array(sizes),
         np.concatenate(nodes),
@@ -148,20 +154,21 @@ def _pack_trees(iterations: list[list[Any]]) -> tuple[np.ndarray, ...]:
     )
 
 
-def _unpack_trees(arrays: tuple[np.ndarray, ...]) -> list[list[Any]]:
+def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
     """Cut the arrays of `_pack_trees` into trees again."""
     sizes, *contents = arrays
     if len(sizes) == 0:
         return []
     pieces = []
     for content, lengths in zip(contents, sizes.T, strict=True):
+        # np.split would cut a shorter array without an error.
         if len(content) != lengths.sum():
             raise ValueError(
                 "path must be a sound model file, got boosted trees of another length "
                 "than they say."
             )
-        ends = np.cumsum(lengths)
-        pieces.append(np.split(content, ends[:-1]))
+        starts = np.cumsum(lengths)[:-1]
+        pieces.append(np.split(content, starts))
     iterations = []
     for nodes, binned, raw in zip(*pieces, strict=True):
         # scikit-learn reads the arrays by pointers, without strides.

@@ -72,6 +72,7 @@ def save(
     {'label': 'y'}
     """
     check_is_fitted(clf)
+    # Before the work, which may take long; `write_parts` checks again.
     path = check_free(path, overwrite=overwrite)
     model = dump_model(clf, trusted)
     header = make_header(clf, _checksum(model), details)
@@ -117,6 +118,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     """
     parts = read_parts(path)
     header = parse_header(parts.header, path)
+    # skops need not cope with damaged bytes.
     if _checksum(parts.model) != header["sha256"]:
         raise ValueError(
             f"path must be a whole model file, got {str(path)!r}, whose content was "
@@ -124,6 +126,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
         )
     warn_of_other_versions(header, path)
     clf = load_model(parts.model, path, trusted)
+    # The checksum says that the model is whole, this that the header is its own.
     if clf.fingerprint_ != header["fingerprint"]:
         raise ValueError(
             f"path must be a whole model file, got {str(path)!r}, whose header has the "

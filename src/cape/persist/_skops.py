@@ -54,8 +54,9 @@ def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
         If skops cannot save a part of the model, or if a type is not trusted, so that
         loading would fail.
     """
+    # A shallow copy, in which an attribute can be replaced. A group may be a tuple, and
+    # skops does not save dicts with tuples for keys.
     plain = copy.copy(clf)
-    # A group may be a tuple, and skops does not save dicts with tuples for keys.
     plain.models_ = [clf.models_[group] for group in clf.groups_]
     try:
         with packed(plain):
@@ -67,6 +68,7 @@ def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
         raise ValueError(
             f"clf must be made of parts that skops can save, but: {error}"
         ) from error
+    # Better refused now than when the file is all that is left of the model.
     unknown = _untrusted_types(model, TRUSTED.union(trusted))
     if unknown:
         raise ValueError(
@@ -108,6 +110,7 @@ def load_model(
             f"path must hold a fitted CapeClassifier, got {str(path)!r} with a "
             f"{type(clf).__name__}."
         )
+    # In this order, since packed trees cannot be checked.
     unpack(clf)
     check_trees(clf)
     clf.models_ = dict(zip(clf.groups_, clf.models_, strict=True))
@@ -148,6 +151,7 @@ def _from_skops(model: bytes, path: str | Path, allowed: frozenset[str]) -> Any:
                 f"{', '.join(unknown)}. Nothing was loaded. "
                 "If you know them to be harmless, name them in trusted."
             )
+        # skops compares the types once more while it builds.
         return skops.io.loads(model, trusted=sorted(allowed))
     except UntrustedTypesFoundException as error:
         raise ValueError(
@@ -161,4 +165,6 @@ def _untrusted_types(model: bytes, allowed: frozenset[str]) -> list[str]:
     """Names of the types that neither skops nor ``allowed`` trusts."""
     import skops.io
 
-    return sorted(set(skops.io.get_untrusted_types(data=model)) - allowed)
+    # skops only reads the schema for this, and builds nothing.
+    types = skops.io.get_untrusted_types(data=model)
+    return sorted(set(types) - allowed)

@@ -67,7 +67,10 @@ def _has_sets_of_categories(tree: Any, inner: np.ndarray) -> bool:
     categorical = inner[inner["is_categorical"] != 0]
     if len(categorical) == 0:
         return True
-    n_sets = min(len(tree.binned_left_cat_bitsets), len(tree.raw_left_cat_bitsets))
+    # A walk uses one table for binned rows, the other for raw ones.
+    n_binned = len(tree.binned_left_cat_bitsets)
+    n_raw = len(tree.raw_left_cat_bitsets)
+    n_sets = min(n_binned, n_raw)
     return int(categorical["bitset_idx"].max()) < n_sets
 
 
@@ -95,7 +98,8 @@ def _check_columns(estimator: Any) -> None:
     n_columns = 0
     for iteration in getattr(estimator, "_predictors", []):
         for tree in iteration:
-            last_column = int(tree.nodes["feature_idx"].max(initial=0))
+            columns = tree.nodes["feature_idx"]
+            last_column = int(columns.max(initial=0))
             n_columns = max(n_columns, last_column + 1)
     if hasattr(estimator, "tree_"):
         n_columns = max(n_columns, estimator.tree_.n_features)
