@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 __all__ = ["package_versions"]
@@ -29,10 +30,10 @@ def package_versions(packages: Iterable[str] = ()) -> dict[str, str]:
     >>> list(package_versions(["numpy", "no-such-package"]))
     ['python', 'cape', 'numpy']
     """
-    # Here, since `cape` itself imports modules that may import this one.
-    from cape import __version__
-
-    versions = {"python": platform.python_version(), "cape": __version__}
+    # When it is asked for: the package imports nearly all modules before it has a
+    # version, and this module stands below all of them.
+    cape = import_module("cape")
+    versions = {"python": platform.python_version(), "cape": cape.__version__}
     for package in packages:
         try:
             versions[package] = version(package)
