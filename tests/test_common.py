@@ -6,13 +6,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cape import CapeClassifier
 
-# scikit-learn's checks use data on which learners do not converge, and ask for warnings themselves.
+# scikit-learn's checks use data on which learners do not converge, and ask for warnings
+# themselves.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-DEPENDS_ON_BATCH = "A prediction depends on the batch it comes in: the estimated prevalence chooses the member."
+DEPENDS_ON_BATCH = (
+    "A prediction depends on the batch it comes in: the estimated prevalence chooses "
+    "the member."
+)
 DRAWS_DIFFER = (
-    "PP-SAMPLING draws rows, and weights are draw probabilities: repeated rows in another order are the same "
-    "distribution, but other draws."
+    "PP-SAMPLING draws rows, and weights are draw probabilities: repeated rows in "
+    "another order are the same distribution, but other draws."
 )
 
 MUST_FAIL = {
@@ -31,7 +35,8 @@ MUST_FAIL = {
         for pool in MUST_FAIL
     ],
     expected_failed_checks=lambda clf: MUST_FAIL[clf.pool],
-    xfail_strict=True,  # a declared failure that passes is a failure
+    # A declared failure that passes is a failure.
+    xfail_strict=True,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -7,53 +7,106 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXTRAS = [
-    "typer", "rich", "jinja2", "altair", "vl_convert", "pooch", "skops", "skrub", "pyarrow", "dask", "distributed",
-    "aif360", "fairlearn", "tensorflow", "quapy", "polars", "matplotlib",
-]  # fmt: skip
+    "aif360",
+    "altair",
+    "dask",
+    "distributed",
+    "fairlearn",
+    "jinja2",
+    "matplotlib",
+    "polars",
+    "pooch",
+    "pyarrow",
+    "quapy",
+    "rich",
+    "skops",
+    "skrub",
+    "tensorflow",
+    "typer",
+    "vl_convert",
+]
 
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))"
-"""From here on, importing any of them is an ImportError."""
+"""A line of code after which importing any extra is an ImportError."""
+
+WITHOUT_EXTRAS = f"""
+{BLOCK}
+import cape.compare, cape.diagnostics, cape.persist, cape.quantify
+import cape.sampling, cape.stream
+from cape import CapeClassifier
+from cape.datasets import make_synthetic
+from cape.metrics import fairness_table
+
+d = make_synthetic(300, random_state=0)
+z = d.sensitive_features
+clf = CapeClassifier(cv=2, prevalences=2, random_state=0)
+clf.fit(d.data, d.target, sensitive_features=z)
+y_pred = clf.predict(d.data, sensitive_features=z)
+table = fairness_table(d.target, y_pred, sensitive_features=z)
+print(table["accuracy", 0] > 0.8)
+"""
+
+NEWLY_LOADED = """
+import json, sys, sklearn.ensemble, sklearn.linear_model
+before = set(sys.modules)
+import cape
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+SAVED_WITHOUT_SKOPS = f"""
+{BLOCK}
+from cape import CapeClassifier, persist
+from cape.datasets import make_synthetic
+
+d = make_synthetic(300, random_state=0)
+clf = CapeClassifier(pool="threshold", cv=2, random_state=0).fit(d.data, d.target)
+try:
+    persist.save(clf, "model.cape")
+except ImportError as error:
+    print("skops" in str(error))
+"""
 
 
-def run(code):
-    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
+def run(code, **settings):
+    """What a fresh interpreter prints."""
+    result = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
-        env=one_thread,
-    ).stdout
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        **settings,
+    )
+    return result.stdout.strip()
 
 
 def test_import_loads_none_of_the_extras():
     """Beyond what scikit-learn itself loads where it is installed."""
-    code = (
-        "import json, sys, sklearn.ensemble, sklearn.linear_model\n"
-        "before = set(sys.modules)\n"
-        "import cape\n"
-        "print(json.dumps(sorted(set(sys.modules) - before)))"
-    )
-    loaded = {name.partition(".")[0] for name in json.loads(run(code))}
+    loaded = {name.partition(".")[0] for name in json.loads(run(NEWLY_LOADED))}
     assert "cape" in loaded
     assert not loaded & set(EXTRAS)
 
 
 def test_the_core_works_without_any_extra():
-    code = (
-        f"{BLOCK}\n"
-        "import cape.compare, cape.diagnostics, cape.persist, cape.quantify, cape.sampling, cape.stream\n"
-        "from cape import CapeClassifier\n"
-        "from cape.datasets import make_synthetic\n"
-        "from cape.metrics import fairness_table\n"
-        "d = make_synthetic(300, random_state=0)\n"
-        "clf = CapeClassifier(cv=2, prevalences=2, random_state=0)\n"
-        "clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)\n"
-        "y_pred = clf.predict(d.data, sensitive_features=d.sensitive_features)\n"
-        "print(fairness_table(d.target, y_pred, sensitive_features=d.sensitive_features)['accuracy', 0] > 0.8)"
-    )
-    assert run(code).strip() == "True"
+    assert run(WITHOUT_EXTRAS) == "True"
+
+
+def test_saving_without_skops_says_what_is_missing(tmp_path):
+    assert run(SAVED_WITHOUT_SKOPS, cwd=tmp_path) == "True"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", ["_groups", "_newfile", "_progress", "_validation"])
+def test_the_lowest_modules_import_no_module_above_them(module):
+    """They are the ground that all others stand on, so they stand on nothing."""
+    source = Path(__file__).parents[1] / "src" / "cape" / f"{module}.py"
+    allowed = ("from cape._validation import",) if module == "_groups" else ()
+    for line in source.read_text().splitlines():
+        if line.strip().startswith(("from cape", "import cape")):
+            assert line.startswith(allowed) and allowed, line
 
 
 def test_the_installed_command_runs():
@@ -61,8 +114,8 @@ def test_the_installed_command_runs():
     assert command, (
         "the package must be installed for the command to be there: make test does it"
     )
-    shown = subprocess.run(
+    result = subprocess.run(
         [command, "demo", "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    assert "the paper's synthetic data" in shown
-    assert "--out" in shown
+    )
+    assert "the paper's synthetic data" in result.stdout
+    assert "--out" in result.stdout

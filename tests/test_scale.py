@@ -1,272 +1,357 @@
-"""On Dask as in memory, for any partitioning, and with a worker killed in the middle."""
+"""On Dask as in memory, for any partitioning, and when a worker is killed."""
 
 import logging
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import dask.dataframe as dd
 import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from cape import CapeClassifier, scale
 from cape.cli import app
 from cape.datasets import make_synthetic
+from cape.files import predict_file, train_file
 
+FEATURES = ["U", "V"]
 COLUMNS = ["U", "V", "z"]
 
 
 @pytest.fixture(scope="module")
 def new():
+    """A batch in which both groups have moved, named in words."""
     frame = make_synthetic(600, prevalences=(0.2, 0.8), random_state=1).frame
     return frame.assign(z=np.where(frame["z"] == 1, "one", "zero"))
 
 
 @pytest.fixture(scope="module")
 def clf():
+    """A model of the two groups."""
     train = make_synthetic(600, random_state=0)
     groups = np.where(train.sensitive_features == 1, "one", "zero")
-    return CapeClassifier(LogisticRegression(), cv=3, random_state=0).fit(
-        train.data, train.target, sensitive_features=groups
-    )
+    clf = CapeClassifier(LogisticRegression(), cv=3, random_state=0)
+    return clf.fit(train.data, train.target, sensitive_features=groups)
 
 
-@pytest.mark.parametrize("npartitions", [1, 2, 7, 40])
-def test_any_partitioning_gives_what_memory_gives(clf, new, npartitions):
+@pytest.fixture(scope="module")
+def in_memory(clf, new):
+    """What the model says about the batch in memory: evidence and predictions."""
+    evidence = clf.evidence(new[FEATURES], sensitive_features=new["z"])
+    labels = clf.predict(new[FEATURES], sensitive_features=new["z"])
+    return evidence, pd.Series(labels, index=new.index, name="prediction")
+
+
+@pytest.mark.parametrize("npartitions", [1, 2, 7, 9, 40, 70])
+def test_any_number_of_partitions_gives_what_memory_gives(
+    clf, new, in_memory, npartitions
+):
+    evidence, labels = in_memory
     ddf = dd.from_pandas(new[COLUMNS], npartitions=npartitions, sort=False)
-    expected = clf.evidence(new[["U", "V"]], sensitive_features=new["z"])
-    assert scale.evidence(clf, ddf, sensitive_features="z") == expected
+    assert scale.evidence(clf, ddf, sensitive_features="z") == evidence
     adaptation = scale.adapt(clf, ddf, sensitive_features="z", level=0.9)
-    assert adaptation == clf.adapt(evidence=expected, level=0.9)
+    assert adaptation == clf.adapt(evidence=evidence, level=0.9)
+    y_pred = scale.predict(clf, ddf, sensitive_features="z")
+    assert y_pred.npartitions == ddf.npartitions
+    pd.testing.assert_series_equal(y_pred.compute(), labels)
+
+
+@settings(max_examples=8)
+@given(st.lists(st.integers(0, 600), max_size=6))
+def test_any_cuts_give_what_memory_gives(clf, new, in_memory, cuts):
+    """Partitions of any lengths, empty ones included."""
+    bounds = [0, *sorted(cuts), len(new)]
+    pieces = []
+    for start, stop in pairwise(bounds):
+        pieces.append(new[COLUMNS].iloc[start:stop])
+    ddf = dd.from_map(lambda piece: piece, pieces, meta=new[COLUMNS].iloc[:0])
+    assert scale.evidence(clf, ddf, sensitive_features="z") == in_memory[0]
+
+
+def test_the_order_of_rows_does_not_matter(clf, new, in_memory):
+    shuffled = new.sample(frac=1, random_state=0)
+    ddf = dd.from_pandas(shuffled[COLUMNS], npartitions=4, sort=False)
+    assert scale.evidence(clf, ddf, sensitive_features="z") == in_memory[0]
     y_pred = scale.predict(clf, ddf, sensitive_features="z").compute()
-    pd.testing.assert_series_equal(
-        y_pred,
-        pd.Series(
-            clf.predict(new[["U", "V"]], sensitive_features=new["z"]),
-            index=new.index,
-            name="prediction",
-        ),
-    )
+    pd.testing.assert_series_equal(y_pred, in_memory[1].loc[shuffled.index])
+
+
+def test_an_index_with_duplicates_is_kept(clf, new, in_memory):
+    frame = new[COLUMNS].set_index(np.arange(len(new)) // 10)
+    ddf = dd.from_pandas(frame, npartitions=4, sort=False)
+    y_pred = scale.predict(clf, ddf, sensitive_features="z").compute()
+    assert y_pred.index.equals(frame.index)
+    np.testing.assert_array_equal(y_pred, in_memory[1])
 
 
 def test_an_adaptation_made_before_is_used(clf, new):
     ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
     half = new[new["V"] > 30]
-    adaptation = clf.adapt(half[["U", "V"]], sensitive_features=half["z"])
-    y_pred = scale.predict(
-        clf, ddf, sensitive_features="z", adaptation=adaptation
-    ).compute()
+    adaptation = clf.adapt(half[FEATURES], sensitive_features=half["z"])
+    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
     expected = clf.predict(
-        new[["U", "V"]], sensitive_features=new["z"], adaptation=adaptation
+        new[FEATURES], sensitive_features=new["z"], adaptation=adaptation
     )
-    np.testing.assert_array_equal(y_pred, expected)
+    np.testing.assert_array_equal(y_pred.compute(), expected)
 
 
-def test_groups_in_a_collection_of_their_own_or_in_several_columns(new):
+def test_predictions_are_made_when_they_are_computed(clf, new, monkeypatch):
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
+    adaptation = clf.adapt(new[FEATURES], sensitive_features=new["z"])
+    calls = []
+
+    def predict(self, X, **parameters):
+        calls.append(len(X))
+        return np.zeros(len(X), dtype=int)
+
+    monkeypatch.setattr(CapeClassifier, "predict", predict)
+    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
+    assert calls == []
+    y_pred.compute(scheduler="sync")
+    assert sum(calls) == len(new)
+
+
+def test_predictions_have_the_type_of_the_labels(new):
+    train = make_synthetic(600, random_state=0)
+    y = np.where(train.target == 1, "yes", "no")
+    clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=2, random_state=0)
+    clf.fit(train.data, y)
+    ddf = dd.from_pandas(new[FEATURES], npartitions=2)
+    y_pred = scale.predict(clf, ddf).compute()
+    assert set(y_pred) <= {"no", "yes"}
+    np.testing.assert_array_equal(y_pred, clf.predict(new[FEATURES]))
+
+
+def test_groups_may_be_in_several_columns_or_in_another_collection():
     train = make_synthetic(600, random_state=0)
     groups = pd.DataFrame({"z": train.sensitive_features, "w": np.arange(600) % 2})
     clf = CapeClassifier(LogisticRegression(), cv=3, pool="threshold", random_state=0)
     clf.fit(train.data, train.target, sensitive_features=groups)
-    frame = train.frame[["U", "V"]].assign(z=groups["z"], w=groups["w"])
     expected = clf.evidence(train.data, sensitive_features=groups)
-    ddf = dd.from_pandas(frame, npartitions=4)
+
+    ddf = dd.from_pandas(pd.concat([train.data, groups], axis=1), npartitions=4)
     assert scale.evidence(clf, ddf, sensitive_features=["z", "w"]) == expected
-    assert (
-        scale.evidence(clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]])
-        == expected
-    )
-    y_pred = scale.predict(
-        clf, ddf[["U", "V"]], sensitive_features=ddf[["z", "w"]]
-    ).compute()
+
+    features = ddf[FEATURES]
+    apart = ddf[["z", "w"]]
+    assert scale.evidence(clf, features, sensitive_features=apart) == expected
+    y_pred = scale.predict(clf, features, sensitive_features=apart).compute()
     np.testing.assert_array_equal(
         y_pred, clf.predict(train.data, sensitive_features=groups)
     )
 
 
-def test_group_columns_and_empty_partitions(new):
+def test_group_columns_and_empty_partitions():
     train = make_synthetic(600, random_state=0).frame
     clf = CapeClassifier(LogisticRegression(), cv=3, group_columns="z", random_state=0)
     clf.fit(train[COLUMNS], train["y"])
     ddf = dd.from_pandas(train[COLUMNS], npartitions=5)
     thinned = ddf[ddf["U"] > 10]
-    some = train[train["U"] > 10]
-    sparse = dd.from_pandas(train[COLUMNS].iloc[:3], npartitions=3)
-    none = sparse[sparse["U"] > 1e9]
-    assert scale.evidence(clf, thinned) == clf.evidence(some[COLUMNS])
-    assert scale.evidence(clf, none).rows == {}
+    expected = train.loc[train["U"] > 10, COLUMNS]
+    assert scale.evidence(clf, thinned) == clf.evidence(expected)
     y_pred = scale.predict(clf, thinned).compute()
-    np.testing.assert_array_equal(y_pred, clf.predict(some[COLUMNS]))
+    np.testing.assert_array_equal(y_pred, clf.predict(expected))
+
+
+def test_a_table_without_rows_has_no_evidence():
+    train = make_synthetic(600, random_state=0).frame
+    clf = CapeClassifier(LogisticRegression(), cv=3, group_columns="z", random_state=0)
+    clf.fit(train[COLUMNS], train["y"])
+    ddf = dd.from_pandas(train[COLUMNS].iloc[:3], npartitions=3)
+    assert scale.evidence(clf, ddf[ddf["U"] > 1e9]).rows == {}
 
 
 def test_wrong_input_is_named(clf, new):
     ddf = dd.from_pandas(new[COLUMNS], npartitions=4)
     with pytest.raises(TypeError, match="ddf must be a Dask DataFrame, got DataFrame"):
         scale.evidence(clf, new)
-    with pytest.raises(ValueError, match="must be columns of ddf"):
-        scale.evidence(clf, ddf, sensitive_features="nowhere")
+    with pytest.raises(TypeError, match="ddf must be a Dask DataFrame, got ndarray"):
+        scale.predict(clf, new[FEATURES].to_numpy())
+    message = r"must be columns of ddf, among \['U', 'V', 'z'\], got \['nowhere'\]"
+    with pytest.raises(ValueError, match=message):
+        scale.evidence(clf, ddf, sensitive_features=["z", "nowhere"])
+    fewer = ddf["z"].repartition(npartitions=2)
     with pytest.raises(ValueError, match="must have the 4 partitions of ddf, got 2"):
-        scale.evidence(
-            clf, ddf[["U", "V"]], sensitive_features=ddf["z"].repartition(npartitions=2)
-        )
+        scale.evidence(clf, ddf[FEATURES], sensitive_features=fewer)
+
+
+def test_errors_are_raised_before_any_partition_is_read(clf, new):
+    def fail(frame):
+        raise AssertionError("no partition must be read")
+
+    ddf = dd.from_map(fail, [new], meta=new[COLUMNS].iloc[:0])
+    with pytest.raises(ValueError, match="columns of ddf"):
+        scale.predict(clf, ddf, sensitive_features="nowhere")
+    with pytest.raises(NotFittedError):
+        scale.adapt(CapeClassifier(), ddf, sensitive_features="z")
 
 
 def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
     from quapy.method.aggregative import SMM
 
-    clf = CapeClassifier(
-        LogisticRegression(), quantifier=SMM(), cv=3, random_state=0
-    ).fit(new[["U", "V"]], new["y"], sensitive_features=new["z"])
+    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=3, random_state=0)
+    clf.fit(new[FEATURES], new["y"], sensitive_features=new["z"])
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=2)
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
-        scale.adapt(
-            clf, dd.from_pandas(new[COLUMNS], npartitions=2), sensitive_features="z"
-        )
+        scale.adapt(clf, ddf, sensitive_features="z")
 
 
 @pytest.fixture(scope="module")
 def cluster():
+    """A client of two workers with one thread each."""
     from distributed import Client, LocalCluster
 
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            memory_limit="2GiB",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    settings = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+        "memory_limit": "2GiB",
+        "silence_logs": logging.CRITICAL,
+    }
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
         yield client
 
 
-def test_members_train_on_the_workers(cluster, new):
+@pytest.mark.parametrize("given_client", [True, False])
+def test_learners_are_trained_by_the_workers(cluster, given_client):
     train = make_synthetic(600, random_state=0)
-    make = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
-    here = make.fit(
-        train.data, train.target, sensitive_features=train.sensitive_features
-    ).fingerprint_
+    groups = train.sensitive_features
+    clf = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
+    clf.fit(train.data, train.target, sensitive_features=groups)
+    fingerprint = clf.fingerprint_
+    client = cluster if given_client else None
     with distributed.get_task_stream(cluster) as tasks:
-        there = scale.fit(
-            make,
-            train.data,
-            train.target,
-            sensitive_features=train.sensitive_features,
-            client=cluster,
+        returned = scale.fit(
+            clf, train.data, train.target, sensitive_features=groups, client=client
         )
-    assert there.fingerprint_ == here
+    assert returned is clf
+    assert clf.fingerprint_ == fingerprint
     assert len({task["worker"] for task in tasks.data}) == 2
 
 
 def test_the_commands_use_the_workers(cluster, tmp_path):
-    address = cluster.scheduler.address
-    d = make_synthetic(1200, random_state=0)
-    frame = d.data.assign(z=d.sensitive_features, y=d.target)
+    frame = make_synthetic(1200, random_state=0).frame[["U", "V", "z", "y"]]
     frame[:800].to_csv(tmp_path / "train.csv", index=False)
     frame[800:].drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
-    options = ["--label", "y", "--group", "z", "--learner", "logistic", "--cv", "2"]
-    files = {}
-    for where, dask in (("here", []), ("there", ["--dask", address])):
-        model, out = str(tmp_path / f"{where}.cape"), tmp_path / f"{where}.csv"
-        for command in (
-            ["train", str(tmp_path / "train.csv"), "--out", model, *options],
-            ["predict", model, str(tmp_path / "new.csv"), "--out", str(out)],
-        ):
+
+    def run(name, *dask):
+        """Train and predict with the commands, and say whether workers did it."""
+        model = str(tmp_path / f"{name}.cape")
+        out = str(tmp_path / f"{name}.csv")
+        learner = ["--learner", "logistic", "--cv", "2"]
+        train = ["train", str(tmp_path / "train.csv"), "--out", model, *learner]
+        train += ["--label", "y", "--group", "z"]
+        predict = ["predict", model, str(tmp_path / "new.csv"), "--out", out]
+        used = []
+        for command in (train, predict):
             with distributed.get_task_stream(cluster) as tasks:
-                done = CliRunner().invoke(app, [*command, *dask])
-            assert done.exit_code == 0, done.output
-            assert bool(tasks.data) == bool(dask)
-        files[where] = pd.read_csv(out)
-    pd.testing.assert_frame_equal(
-        files["here"], files["there"], rtol=1e-5
-    )  # a copy of X may lie in memory otherwise
+                result = CliRunner().invoke(app, [*command, *dask])
+            assert result.exit_code == 0, result.output
+            used.append(bool(tasks.data))
+        return pd.read_csv(out), used
+
+    here, used_here = run("here")
+    there, used_there = run("there", "--dask", cluster.scheduler.address)
+    assert used_here == [False, False]
+    assert used_there == [True, True]
+    # A copy of X may lie in memory in another order, which changes the last bits.
+    pd.testing.assert_frame_equal(here, there, rtol=1e-5)
 
 
-def test_an_address_where_nobody_is(tmp_path):
+def test_an_address_without_a_cluster_is_an_error(tmp_path):
     frame = make_synthetic(100, random_state=0).frame
     frame.to_csv(tmp_path / "train.csv", index=False)
-    options = [
-        "--label",
-        "y",
-        "--group",
-        "z",
-        "--out",
-        str(tmp_path / "model.cape"),
-        "--dask",
-        "tcp://127.0.0.1:9",
-    ]
-    found = CliRunner().invoke(app, ["train", str(tmp_path / "train.csv"), *options])
-    assert found.exit_code != 0 and not (tmp_path / "model.cape").exists()
+    model = tmp_path / "model.cape"
+    command = ["train", str(tmp_path / "train.csv"), "--out", str(model)]
+    command += ["--label", "y", "--group", "z", "--dask", "tcp://127.0.0.1:9"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code != 0
+    assert not model.exists()
 
 
-def test_a_killed_worker_changes_nothing(cluster, clf, new):
+def test_a_killed_worker_changes_nothing(cluster, clf, new, in_memory):
     def slowly(frame):
         time.sleep(0.2)
         return frame
 
-    expected = clf.predict(new[["U", "V"]], sensitive_features=new["z"])
-    ddf = dd.from_pandas(new[COLUMNS], npartitions=12).map_partitions(
-        slowly, meta=new[COLUMNS].iloc[:0]
-    )
-    adaptation = clf.adapt(new[["U", "V"]], sensitive_features=new["z"])
-    predicted = cluster.compute(
-        scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
-    )
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=12)
+    ddf = ddf.map_partitions(slowly, meta=new[COLUMNS].iloc[:0])
+    adaptation = clf.adapt(new[FEATURES], sensitive_features=new["z"])
+    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
+    future = cluster.compute(y_pred)
     time.sleep(0.5)
     victim = next(iter(cluster.run(os.getpid).values()))
     os.kill(victim, signal.SIGKILL)
-    np.testing.assert_array_equal(predicted.result(timeout=60), expected)
+    np.testing.assert_array_equal(future.result(timeout=60), in_memory[1])
 
 
-def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(cluster, clf, new):
-    asked = []
+def evidence_of(clf, part):
+    return clf.evidence(part[FEATURES], sensitive_features=part["z"])
+
+
+def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(
+    cluster, clf, new, in_memory
+):
+    starts = []
 
     def parts():
         for start in range(0, len(new), 100):
-            asked.append(start)
+            starts.append(start)
             yield new.iloc[start : start + 100]
 
-    def look(clf, part):
-        return clf.evidence(part[["U", "V"]], sensitive_features=part["z"])
-
-    each = scale.on_workers(cluster, ahead=1)(look, (clf,), parts())
-    first, found = next(each)
+    each = scale.on_workers(cluster, ahead=1)(evidence_of, (clf,), parts())
+    first, total = next(each)
     assert first.index[0] == 0
-    assert len(asked) < 4
-    rest = list(each)
-    assert [part.index[0] for part, _ in rest] == [100, 200, 300, 400, 500]
-    whole = clf.evidence(new[["U", "V"]], sensitive_features=new["z"])
-    assert sum((evidence for _, evidence in rest), found) == whole
+    assert len(starts) < 4
+    for expected_start, (part, evidence) in zip(
+        range(100, 600, 100), each, strict=True
+    ):
+        assert part.index[0] == expected_start
+        total = total + evidence
+    assert total == in_memory[0]
+
+
+def test_an_error_in_a_part_comes_back_from_the_worker(cluster):
+    def fail_at_two(offset, part):
+        if part == 2:
+            raise ValueError("part two is bad")
+        return part + offset
+
+    each = scale.on_workers(cluster, ahead=1)(fail_at_two, (10,), [1, 2, 3])
+    assert next(each) == (1, 11)
+    with pytest.raises(ValueError, match="part two is bad"):
+        next(each)
+
+
+def test_a_file_without_parts_gives_nothing(cluster):
+    assert list(scale.on_workers(cluster)(evidence_of, (), [])) == []
 
 
 def test_who_does_the_parts_of_a_file_makes_no_difference(tmp_path):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from cape.files import predict_file, train_file
-
     def in_threads(work, shared, parts):
         parts = list(parts)
         with ThreadPoolExecutor(2) as pool:
-            return zip(
-                parts,
-                list(pool.map(lambda part: work(*shared, part), parts)),
-                strict=True,
-            )
+            results = list(pool.map(lambda part: work(*shared, part), parts))
+        return zip(parts, results, strict=True)
 
+    table = tmp_path / "new.csv"
+    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame
+    new.drop(columns="y").to_csv(table, index=False)
     make_synthetic(400, random_state=0).frame.to_parquet(tmp_path / "train.parquet")
     model = train_file(
         tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic"
     )
-    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame.drop(
-        columns="y"
-    )
-    new.to_csv(tmp_path / "new.csv", index=False)
-    here = predict_file(model, tmp_path / "new.csv", tmp_path / "here.csv")
-    there = predict_file(
-        model, tmp_path / "new.csv", tmp_path / "there.csv", rows=70, each=in_threads
-    )
+    here = predict_file(model, table, tmp_path / "here.csv")
+    there = predict_file(model, table, tmp_path / "there.csv", rows=70, each=in_threads)
     assert there.adaptation == here.adaptation
-    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+    written = (tmp_path / "there.csv").read_bytes()
+    assert written == (tmp_path / "here.csv").read_bytes()

@@ -1,4 +1,4 @@
-"""Reading groups, labels and columns in all the shapes they come in."""
+"""Checks of tables, labels, weights and settings, in all the shapes they come in."""
 
 import numpy as np
 import pandas as pd
@@ -7,109 +7,192 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
-from cape._groups import check_groups, everyone, group_name, split_columns
 from cape._validation import (
+    all_if_none,
+    among,
     check_binary_labels,
+    check_choice,
+    check_columns,
+    check_labels,
     check_prevalence,
     check_same_length,
+    check_weights,
+    number_of_columns,
+    number_of_rows,
     pickable,
+    positive_label,
+    take_columns,
+    take_rows,
 )
 
-values = st.one_of(
-    st.integers(-3, 3), st.text(max_size=2), st.booleans(), st.sampled_from([0.5, 1.0])
-)
+ARRAY = np.arange(12.0).reshape(4, 3)
+
+TABLES = {
+    "array": ARRAY,
+    "list": ARRAY.tolist(),
+    "pandas": pd.DataFrame(ARRAY, columns=list("abc")),
+    "polars": pl.DataFrame(ARRAY, schema=list("abc")),
+    "csr": sparse.csr_array(ARRAY),
+    "csc": sparse.csc_array(ARRAY),
+}
 
 
-@given(st.lists(values, min_size=1, max_size=30))
-def test_each_row_gets_its_group(z):
-    groups = check_groups(z)
-    assert [
-        groups.keys[code] == value for code, value in zip(groups.codes, z, strict=True)
-    ] == [True] * len(z)
-    assert len(groups) == len(z)
-    assert len(set(groups.keys)) == len(groups.keys) == len(set(z))
-    rows = dict(groups.rows())
-    if len(groups.keys) == 1:
-        assert rows == {groups.keys[0]: None}  # all of them, without a copy
-    else:
-        for key, picked in rows.items():
-            assert picked.tolist() == [i for i, value in enumerate(z) if value == key]
+def as_array(table):
+    if sparse.issparse(table):
+        return table.toarray()
+    return np.asarray(table)
 
 
-@given(st.lists(st.tuples(values, st.sampled_from("xyz")), min_size=1, max_size=30))
-def test_several_columns_make_combinations(table):
-    groups = check_groups(pd.DataFrame(table, columns=["a", "b"]).astype(object))
-    assert [groups.keys[code] for code in groups.codes] == table
-    assert len(groups.keys) == len(set(table))
+@pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)
+def test_rows_and_columns_are_counted_in_tables_of_any_kind(X):
+    assert number_of_rows(X) == _num_samples(X) == 4
+    assert number_of_columns(X) == 3
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        list,
-        tuple,
-        np.array,
-        pd.Series,
-        pd.Categorical,
-        pl.Series,
-        lambda z: pd.Series(z, dtype="string"),
-    ],
-)
-def test_columns_of_any_kind(kind):
-    groups = check_groups(kind(["b", "a", "b"]))
-    assert groups.keys == ["a", "b"]
-    assert groups.codes.tolist() == [1, 0, 1]
-    assert type(groups.keys[0]) is str
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (5,), (5, 0), (2, 3, 4)])
+def test_the_quick_count_of_rows_is_that_of_scikit_learn(shape):
+    assert number_of_rows(np.zeros(shape)) == _num_samples(np.zeros(shape))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        np.asarray,
-        pd.DataFrame,
-        lambda z: pl.DataFrame(z, schema=["a", "b"]),
-        np.ndarray.tolist,
-    ],
-)
-def test_tables_of_any_kind(kind):
-    groups = check_groups(kind(np.array([[1, 2], [0, 2], [1, 2]])))
-    assert groups.keys == [(0, 2), (1, 2)]
-    assert groups.codes.tolist() == [1, 0, 1]
-    assert all(type(value) is int for value in groups.keys[0])
+@pytest.mark.parametrize("X", [np.array(3), 3, object()], ids=repr)
+def test_rows_of_what_has_none_cannot_be_counted(X):
+    with pytest.raises(TypeError):
+        number_of_rows(X)
 
 
-def test_columns_that_share_a_name():
-    both = pd.concat(
-        [pd.Series([1, 2], name="z"), pd.Series(["a", "b"], name="z")], axis=1
+@pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)
+def test_rows_are_taken_from_tables_of_any_kind(X):
+    assert take_rows(X, None) is X
+    rows = np.array([2, 0])
+    np.testing.assert_array_equal(as_array(take_rows(X, rows)), ARRAY[rows])
+    part = take_rows(X, slice(1, 3))
+    np.testing.assert_array_equal(as_array(part), ARRAY[1:3])
+
+
+@pytest.mark.parametrize("name", ["array", "pandas", "polars", "csr"])
+def test_columns_are_taken_by_position(name):
+    X = TABLES[name]
+    part = take_columns(X, [2, 0])
+    assert type(part) is type(_safe_indexing(X, [2, 0], axis=1))
+    np.testing.assert_array_equal(as_array(part), ARRAY[:, [2, 0]])
+
+
+@pytest.mark.parametrize("name", ["array", "pandas", "polars"])
+def test_a_single_column_has_one_dimension(name):
+    column = np.asarray(take_columns(TABLES[name], 1))
+    np.testing.assert_array_equal(column, ARRAY[:, 1])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_whose_rows_can_be_picked_stay_as_they_came(name):
+    assert pickable(TABLES[name]) is TABLES[name]
+
+
+@pytest.mark.parametrize("form", ["coo", "dia", "bsr"])
+def test_other_sparse_formats_become_csr(form):
+    X = sparse.csr_array(ARRAY).asformat(form)
+    converted = pickable(X)
+    assert converted.format == "csr"
+    np.testing.assert_array_equal(converted.toarray(), ARRAY)
+
+
+class Table:
+    """A table that only numpy can read."""
+
+    def __array__(self, dtype=None, copy=None):
+        return ARRAY
+
+
+def test_a_table_that_cannot_be_indexed_becomes_an_array():
+    np.testing.assert_array_equal(pickable(Table()), ARRAY)
+
+
+@pytest.mark.parametrize("X", [3, None, "data.csv", 0.5], ids=repr)
+def test_what_is_no_table_is_refused(X):
+    with pytest.raises(ValueError, match="X must be a table of rows and columns, got"):
+        pickable(X)
+
+
+def test_none_stands_for_all_rows():
+    values = np.arange(5)
+    rows = np.array([3, 1])
+    np.testing.assert_array_equal(values[all_if_none(None)], values)
+    assert all_if_none(rows) is rows
+    piece = slice(1, 2)
+    assert all_if_none(piece) is piece
+
+
+@given(st.lists(st.integers(0, 99), min_size=1, unique=True), st.data())
+def test_positions_in_a_group_are_rows_of_the_table(rows, data):
+    places = st.integers(0, len(rows) - 1)
+    positions = np.array(data.draw(st.lists(places, max_size=5)), dtype=int)
+    values = np.arange(100) * 7
+    group = np.array(rows)
+    result = values[among(group, positions)]
+    np.testing.assert_array_equal(result, values[group][positions])
+    assert among(None, positions) is positions
+
+
+@pytest.fixture(scope="module")
+def of_array():
+    return LogisticRegression().fit(ARRAY, [0, 1, 0, 1])
+
+
+@pytest.fixture(scope="module")
+def of_frame():
+    return LogisticRegression().fit(TABLES["pandas"], [0, 1, 0, 1])
+
+
+def test_the_columns_of_training_are_accepted(of_array, of_frame):
+    check_columns(of_array, ARRAY)
+    check_columns(of_array, ARRAY.tolist())
+    check_columns(of_frame, TABLES["pandas"])
+
+
+def test_columns_in_another_number_are_refused(of_array):
+    for X in (ARRAY[:, :2], ARRAY[:, :2].tolist(), sparse.csr_array(ARRAY[:, :2])):
+        with pytest.raises(ValueError, match="X has 2 features.*expecting 3 features"):
+            check_columns(of_array, X)
+
+
+def test_columns_of_other_names_are_refused(of_frame):
+    with pytest.raises(ValueError, match="feature names should match"):
+        check_columns(of_frame, TABLES["pandas"].rename(columns={"a": "z"}))
+
+
+def test_an_array_for_a_model_of_named_columns_gives_a_warning(of_frame):
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        check_columns(of_frame, ARRAY)
+
+
+def test_a_single_row_must_be_a_table(of_array):
+    message = r"shape \(n_samples, 3\), got an array of shape \(3,\). Reshape your data"
+    with pytest.raises(ValueError, match=message):
+        check_columns(of_array, ARRAY[0])
+
+
+def test_a_choice_is_one_of_those_accepted():
+    check_choice("fruit", "apple", ["apple", "pear"])
+    message = "fruit must be one of 'apple', 'pear', got 'plum'"
+    with pytest.raises(ValueError, match=message):
+        check_choice("fruit", "plum", ["apple", "pear"])
+
+
+def test_lengths_are_compared_where_they_are_given():
+    assert check_same_length(X=[1, 2], y=None, z=(3, 4)) == 2
+    assert check_same_length(X=pd.DataFrame({"a": [1]}), y=np.array([2])) == 1
+
+
+def test_lengths_that_differ_are_all_named():
+    message = (
+        "X and y and z must have the same number of rows, but X has 2, y has 3, z has 2"
     )
-    assert check_groups(both).keys == [(1, "a"), (2, "b")]
-
-
-def test_keys_are_sorted_where_they_can_be():
-    assert check_groups([3, 1, 2]).keys == [1, 2, 3]
-    assert check_groups(["b", 2, "a", 1]).keys == [1, 2, "a", "b"]
-
-
-def test_one_group_of_all():
-    assert everyone(3).rows() == [("everyone", None)]
-    assert everyone(0).rows() == []
-    assert check_groups([]).rows() == []
-
-
-def test_names():
-    assert group_name("a") == "a"
-    assert group_name(("a", 1)) == "a, 1"
-
-
-@pytest.mark.parametrize(
-    "labels", [("no", "yes"), (0, 1), (-1, 1), (False, True), (1.0, 2.0)]
-)
-def test_the_greater_label_is_positive(labels):
-    y = [labels[1], labels[0], labels[1]]
-    classes, positive = check_binary_labels(y)
-    assert classes.tolist() == list(labels)
-    assert positive.tolist() == [True, False, True]
+    with pytest.raises(ValueError, match=message):
+        check_same_length(X=[1, 2], y=[1, 2, 3], w=None, z=[0, 0])
 
 
 @given(st.floats())
@@ -122,52 +205,140 @@ def test_a_prevalence_is_a_share(value):
                 check_prevalence("rho", value, closed=closed)
 
 
-def test_lengths_are_compared_where_they_are_given():
-    assert check_same_length(X=[1, 2], y=None, z=(3, 4)) == 2
+@pytest.mark.parametrize("value", ["half", None, [0.5, 0.5], {}], ids=repr)
+def test_a_prevalence_is_a_number(value):
+    with pytest.raises(ValueError, match=r"rho must be in \[0, 1\], got"):
+        check_prevalence("rho", value)
 
 
-@pytest.mark.parametrize("columns", ["b", ["b"], ["b", "a"]])
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-def test_columns_are_taken_out_of_frames(kind, columns):
-    X = kind({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
-    rest, taken = split_columns(X, columns)
-    assert list(taken.columns) == list(columns)
-    assert list(rest.columns) == [name for name in "abc" if name not in columns]
-    assert isinstance(rest, kind)
+@pytest.mark.parametrize("value", [1, True, np.float32(0.5), np.int8(0), "0.25"])
+def test_a_prevalence_may_be_of_any_type_of_number(value):
+    result = check_prevalence("rho", value)
+    assert type(result) is float and result == float(value)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.ndarray.tolist])
-@pytest.mark.parametrize(("columns", "places"), [(1, [1]), (-1, [2]), ([2, 0], [2, 0])])
-def test_columns_are_taken_out_of_arrays(kind, columns, places):
-    X = np.arange(6).reshape(2, 3)
-    rest, taken = (
-        part.todense() if sparse.issparse(part) else part
-        for part in split_columns(kind(X), columns)
-    )
-    np.testing.assert_array_equal(taken, X[:, places])
-    np.testing.assert_array_equal(rest, np.delete(X, places, axis=1))
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
+def test_labels_of_any_kind_of_column_are_read(kind):
+    assert check_labels(kind(["a", "b"])).tolist() == ["a", "b"]
+    assert check_labels(kind([1.5, 2.5])).tolist() == [1.5, 2.5]
 
 
-@pytest.mark.parametrize("form", ["csr", "csc"])
-def test_what_can_be_picked_from_stays_as_it_came(form):
-    for X in (
-        [[1]],
-        np.eye(2),
-        pd.DataFrame({"a": [1]}),
-        sparse.eye_array(3, format=form),
-    ):
-        assert pickable(X) is X
-    assert pickable(sparse.eye_array(3, format="coo")).format == "csr"
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "the target y is None: outcome must be a column of labels"),
+        ([1, None], "outcome must have a label in every row, got 1 missing"),
+        ([1.0, np.nan, np.nan], "a label in every row, got 2 missing"),
+        (pd.array([1, None], dtype="Int64"), "a label in every row, got 1 missing"),
+        ([1.0, np.inf], "outcome must have a label in every row, got an infinity"),
+        ([1.0, -np.inf], "outcome must have a label in every row, got an infinity"),
+        (np.zeros((2, 2)), "should be a 1d array, got an array of shape"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("check", [check_labels, check_binary_labels])
+def test_labels_that_cannot_be_read_are_refused(check, y, message):
+    with pytest.raises(ValueError, match=message):
+        check(y, "outcome")
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
-@pytest.mark.parametrize("dense", [True, False])
-def test_whole_numbers_of_any_width_are_groups(dtype, dense):
-    info = np.iinfo(dtype)
-    middle = 0 if info.min < 0 else 127
-    first = max(info.min, middle - 127)
-    values = np.arange(first, middle + 128, 1 if dense else 5)
-    values = np.random.default_rng(0).permutation(np.repeat(values, 2)).astype(dtype)
-    groups = check_groups(values)
-    assert groups.keys == sorted({int(value) for value in values})
-    assert [groups.keys[code] for code in groups.codes] == values.tolist()
+@pytest.mark.parametrize(
+    "labels", [("no", "yes"), (0, 1), (-1, 1), (False, True), (1.0, 2.0)]
+)
+def test_the_greater_label_is_positive(labels):
+    y = [labels[1], labels[0], labels[1]]
+    classes, positive = check_binary_labels(y)
+    assert classes.tolist() == list(labels)
+    assert positive.tolist() == [True, False, True]
+
+
+@given(st.lists(st.sampled_from([3, 8]), min_size=1))
+def test_binary_labels_come_back_from_classes_and_positives(y):
+    if len(set(y)) == 1:
+        with pytest.raises(ValueError, match="two classes, got 1 class"):
+            check_binary_labels(y)
+        return
+    classes, positive = check_binary_labels(y)
+    assert classes[positive.astype(int)].tolist() == y
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([], "at least one row of each of two classes, got 0 rows"),
+        ([1, 1], r"must hold two classes, got 1 class: \[1\] \(n_samples = 2\)"),
+        ([0, 1, 2], r"got 3 classes \(0, 1, 2\)"),
+        (list("abcdef"), r"got 6 classes \('a', 'b', 'c', 'd', 'e', \.\.\.\)"),
+        ([0.5, 1.5], "two classes of one type, got continuous values"),
+        (np.array([1, "a"], dtype=object), "of one type, got unknown values"),
+    ],
+    ids=repr,
+)
+def test_labels_that_are_not_of_two_classes_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_binary_labels(y)
+
+
+@pytest.mark.parametrize(
+    ("columns", "positive"),
+    [
+        (([0, 1], [1, 1]), 1),
+        (([-1, -1], [1, -1]), 1),
+        ((["no"], ["yes"]), "yes"),
+        (([0, 0], [0, 0]), 1),
+        (([-1],), 1),
+        (([False],), True),
+        (([3, 5],), 5),
+    ],
+    ids=str,
+)
+def test_the_positive_label_is_the_greater_of_two(columns, positive):
+    arrays = [np.array(column) for column in columns]
+    assert positive_label(*arrays) == positive
+
+
+def test_the_positive_label_can_be_chosen():
+    y = np.array(["no", "yes"])
+    assert positive_label(y, pos_label="no") == "no"
+    assert positive_label(np.array(["no"]), pos_label="yes") == "yes"
+
+
+@pytest.mark.parametrize(
+    ("y", "pos_label", "message"),
+    [
+        ([0, 1, 2], None, r"two labels between them, got 3: \[0, 1, 2\]"),
+        ([0, 1], 7, r"pos_label must be one of \[0, 1\], got 7"),
+        (["b"], None, r"pos_label must be given when .* one label only, got \['b'\]"),
+        ([5], None, "pos_label must be given when"),
+    ],
+    ids=str,
+)
+def test_a_positive_label_that_cannot_be_told_is_refused(y, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        positive_label(np.array(y), pos_label=pos_label)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_weights_are_numbers_of_double_precision(kind):
+    weights = check_weights(kind([1, 0, 2, 3]), ARRAY)
+    assert weights.dtype == np.float64
+    assert weights.tolist() == [1, 0, 2, 3]
+    assert check_weights(None, ARRAY) is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "a number for each of 4 rows, got an array of shape (1,)"),
+        (np.ones((4, 2)), "for each of 4 rows, got an array of shape (4, 2)"),
+        ([1, 1, -2, 1], "must be at least 0 in every row, got -2.0"),
+        ([0, 0, 0, 0], "must be positive in some row, got all zeros"),
+        ([1, 1, 1, np.nan], "Input sample_weight contains NaN"),
+        ([1, 1, 1, np.inf], "Input sample_weight contains infinity"),
+    ],
+    ids=str,
+)
+def test_weights_that_cannot_be_used_are_refused(weights, message):
+    with pytest.raises(ValueError, match="sample_weight") as caught:
+        check_weights(weights, ARRAY)
+    assert message in str(caught.value)

@@ -1,17 +1,25 @@
-"""Groups: reading them, naming them, and finding the rows of each."""
+"""Groups: reading sensitive features, naming groups, and listing the rows of each.
+
+A group is one value of the sensitive feature or, with several sensitive columns, one
+combination of their values. `check_groups` reads any kind of column or table once;
+after it, the group of a row is a small integer (see `Groups`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_features
 
-from cape._validation import check_same_length, number_of_rows
+from cape._validation import (
+    check_same_length,
+    number_of_columns,
+    number_of_rows,
+    take_columns,
+)
 
 __all__ = [
     "EVERYONE",
@@ -28,16 +36,38 @@ __all__ = [
 ]
 
 Group = Hashable
+"""A value of the sensitive feature, or a tuple with one value a sensitive column."""
 
 EVERYONE = "everyone"
-"""The name of the one group there is when no sensitive feature is given."""
+"""The name of the only group when no sensitive feature is given."""
+
+_FEW_GROUPS = 4
+"""Up to this number of groups, a comparison for each is faster than sorting."""
+
+_SMALL_RANGE = 256
+"""Width of the ranges of whole numbers that are looked up instead of hashed."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The group of each row: ``keys[codes[i]]`` is the group of row i; keys are sorted and all occur.
+    """The group of each row of a table.
 
-    A key is one value, or a tuple with one value a column when there are several sensitive columns.
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_samples,)
+        The group of row i is ``keys[codes[i]]``.
+    keys : list
+        The groups that occur, sorted; each is one value, or a tuple with one value a
+        column when there are several sensitive columns.
+
+    Examples
+    --------
+    >>> from cape._groups import Groups
+    >>> groups = Groups(np.array([1, 0, 1]), ["a", "b"])
+    >>> len(groups)
+    3
+    >>> groups.rows()
+    [('a', array([1])), ('b', array([0, 2]))]
     """
 
     codes: np.ndarray
@@ -47,201 +77,410 @@ class Groups:
         return len(self.codes)
 
     def rows(self) -> list[tuple[Group, np.ndarray | None]]:
-        """Each group with its rows in ascending order; ``None`` stands for all rows when there is one group."""
+        """List the rows of every group.
+
+        Returns
+        -------
+        list of (group, rows)
+            The groups in the order of ``keys``, each with its row numbers in ascending
+            order. If there is one group only, its rows are None, which means all rows
+            and spares a copy of the table.
+        """
         if len(self.keys) == 1:
             return [(self.keys[0], None)]
-        return list(zip(self.keys, self.rows_between(0, len(self)), strict=True))
+        rows_of_groups = self.rows_between(0, len(self))
+        return list(zip(self.keys, rows_of_groups, strict=True))
 
     def rows_between(self, start: int, stop: int) -> list[np.ndarray]:
-        """For each key where its rows are after ``start`` and before ``stop``, in ascending order, if there are any."""
+        """List the rows of every group within a piece of the table.
+
+        Parameters
+        ----------
+        start, stop : int
+            The piece, from row ``start`` to before row ``stop``.
+
+        Returns
+        -------
+        list of ndarray
+            For each of ``keys`` its rows in the piece in ascending order, counted from
+            ``start``; empty where the group does not occur in the piece.
+        """
         codes = self.codes[start:stop]
-        if len(self.keys) <= 4:
-            return [np.flatnonzero(codes == code) for code in range(len(self.keys))]
-        order = np.argsort(codes, kind="stable")  # by radix, since codes have few bits
-        return np.split(
-            order, np.cumsum(np.bincount(codes, minlength=len(self.keys)))[:-1]
-        )
+        n_groups = len(self.keys)
+        if n_groups <= _FEW_GROUPS:
+            return [np.flatnonzero(codes == code) for code in range(n_groups)]
+        # A stable sort keeps the rows of a group in ascending order; numpy sorts
+        # integers of at most 16 bits by radix, in linear time.
+        order = np.argsort(codes, kind="stable")
+        sizes = np.bincount(codes, minlength=n_groups)
+        ends = np.cumsum(sizes)
+        return np.split(order, ends[:-1])
 
 
 def split_groups(
     X: Any, sensitive_features: Any, group_columns: Any
 ) -> tuple[Any, Groups]:
-    """The features that the estimator sees, and the group of each row."""
+    """Separate what the estimator sees from the group of each row.
+
+    Parameters
+    ----------
+    X : table of shape (n_samples, n_columns)
+        The rows.
+    sensitive_features : column or table of shape (n_samples, ...), or None
+        The groups, if they are not columns of X.
+    group_columns : column, list of columns, or None
+        The columns of X that hold the groups.
+
+    Returns
+    -------
+    features : table
+        X without ``group_columns``.
+    groups : Groups
+        The groups; `EVERYONE` if neither parameter gives any.
+
+    Raises
+    ------
+    ValueError
+        If both parameters are given, or as in `split_columns` and `check_groups`.
+    """
     if group_columns is None:
         if sensitive_features is None:
             return X, everyone(number_of_rows(X))
         return X, check_groups(sensitive_features)
     if sensitive_features is not None:
         raise ValueError(
-            "sensitive_features must be None when group_columns names columns of X; got both."
+            "sensitive_features must be None when group_columns names columns of X; "
+            "got both."
         )
     features, columns = split_columns(X, group_columns)
     return features, check_groups(columns, "group_columns")
 
 
 def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:
-    """Take columns (names, or integers for arrays) out of X; gives the rest and the columns."""
-    wanted = [columns] if isinstance(columns, (str, Integral)) else list(columns)
+    """Take columns out of a table.
+
+    Parameters
+    ----------
+    X : table of shape (n_samples, n_columns)
+        Data frame, array, sparse matrix or list of rows.
+    columns : column or list of columns
+        Names if X is a data frame, else positions, which may be negative.
+    name : str, default="group_columns"
+        Name of the parameter, for the error.
+
+    Returns
+    -------
+    rest : table
+        X without the columns.
+    taken : table
+        The columns, in the order of ``columns``.
+
+    Raises
+    ------
+    ValueError
+        If no column is named, or one that X does not have.
+    """
+    if isinstance(columns, (str, Integral)):
+        columns = [columns]
+    wanted = list(columns)
     if not wanted:
         raise ValueError(f"{name} must name at least one column, got none.")
     if hasattr(X, "columns"):
         names = list(X.columns)
         unknown = [column for column in wanted if column not in names]
-        places = [names.index(column) for column in wanted if column in names]
     else:
-        n_columns = _num_features(X)
-        unknown = [
-            c
-            for c in wanted
-            if not isinstance(c, Integral) or not -n_columns <= c < n_columns
-        ]
-        places = [int(c) % n_columns for c in wanted if c not in unknown]
-        names = list(range(n_columns))
+        # The name of an array's column is its position.
+        names = list(range(number_of_columns(X)))
+        unknown = [column for column in wanted if not _is_position(column, names)]
     if unknown:
         raise ValueError(
             f"{name} must be columns of X, among {names[:20]}, got {unknown}."
         )
-    rest = [place for place in range(len(names)) if place not in places]
-    X = np.asarray(X) if isinstance(X, list) else X
-    return _safe_indexing(X, rest, axis=1), _safe_indexing(X, places, axis=1)
+    if not hasattr(X, "columns"):
+        # Negative positions count from the end, as everywhere in Python.
+        wanted = [names[column] for column in wanted]
+    places = [names.index(column) for column in wanted]
+    all_places = range(len(names))
+    rest = [place for place in all_places if place not in places]
+    if isinstance(X, list):
+        X = np.asarray(X)
+    return take_columns(X, rest), take_columns(X, places)
+
+
+def _is_position(column: Any, names: list[int]) -> bool:
+    """Whether a whole number is the position of a column, counted from either end."""
+    if not isinstance(column, Integral):
+        return False
+    return -len(names) <= int(column) < len(names)
 
 
 def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> Groups:
-    """Read groups from an array, a Series, a list, or a table of several columns (pandas, polars, numpy)."""
-    columns = [
-        _factorize(column, name) for column in _columns(sensitive_features, name)
-    ]
-    check_same_length(**{f"{name}[{i}]": codes for i, (codes, _) in enumerate(columns)})
-    codes, keys = columns[0]
-    if len(columns) > 1:
-        codes, keys = _combine(columns)
-    order = _sorted_positions(keys)
-    codes = codes.astype(np.min_scalar_type(-len(keys)))
-    if order == list(range(len(keys))):
-        return Groups(codes, keys)
-    rank = np.empty(len(keys), dtype=codes.dtype)
-    rank[order] = np.arange(len(keys))
-    return Groups(rank[codes], [keys[i] for i in order])
+    """Read the group of each row.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        A list, an array, a Series or a data frame, of pandas or polars. With several
+        columns, a group is a combination of their values.
+    name : str, default="sensitive_features"
+        Name of the parameter, for the error.
+
+    Returns
+    -------
+    Groups
+        The groups that occur, sorted, and the group of each row.
+
+    Raises
+    ------
+    ValueError
+        If there is no column, if a value is missing or cannot be hashed, or if columns
+        differ in length.
+
+    Examples
+    --------
+    >>> from cape._groups import check_groups
+    >>> check_groups(["b", "a", "b"]).keys
+    ['a', 'b']
+    >>> check_groups(pd.DataFrame({"race": ["x", "y"], "old": [True, True]})).keys
+    [('x', True), ('y', True)]
+    """
+    columns = []
+    for values in _columns(sensitive_features, name):
+        columns.append(_factorize(values, name))
+    if len(columns) == 1:
+        return _with_sorted_keys(columns[0])
+    named = {}
+    for number, column in enumerate(columns):
+        named[f"{name}[{number}]"] = column.codes
+    check_same_length(**named)
+    return _with_sorted_keys(_combine(columns))
 
 
 def everyone(n_rows: int) -> Groups:
-    """One group of all rows."""
-    return Groups(np.zeros(n_rows, dtype=np.int64), [EVERYONE] if n_rows else [])
+    """Make one group of all rows, or none if there are no rows."""
+    keys: list[Group] = [EVERYONE] if n_rows else []
+    return Groups(np.zeros(n_rows, dtype=np.int64), keys)
 
 
 def sorted_groups(groups: Iterable[Group]) -> list[Group]:
-    """Groups in the order in which they are always shown."""
+    """Sort groups as they are always shown.
+
+    Parameters
+    ----------
+    groups : iterable
+        Groups of any types.
+
+    Returns
+    -------
+    list
+        The groups in ascending order; if their types cannot be compared, by the name of
+        the type and then by their text.
+
+    Examples
+    --------
+    >>> from cape._groups import sorted_groups
+    >>> sorted_groups([10, 9]), sorted_groups(["b", 1, "a"])
+    ([9, 10], [1, 'a', 'b'])
+    """
     keys = list(groups)
     return [keys[place] for place in _sorted_positions(keys)]
 
 
 def group_name(group: Group) -> str:
-    """How a group is called where people read it."""
-    return ", ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    """Return the text that stands for a group on pages and in messages.
 
-
-def _columns(features: Any, name: str) -> list[Any]:
-    """The columns of a one- or two-dimensional container of sensitive features."""
-    if hasattr(features, "columns"):
-        if len(features.columns) == 0:
-            raise ValueError(
-                f"{name} must have at least one column, got a table with none."
-            )
-        return [
-            _safe_indexing(features, place, axis=1)
-            for place in range(len(features.columns))
-        ]
-    if hasattr(features, "toarray"):
-        features = features.toarray()
-    array = (
-        features if hasattr(features, "ndim") else np.asarray(features, dtype=object)
-    )  # or 1 becomes "1" beside text
-    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
-        raise ValueError(
-            f"{name} must be a column or a table of columns, got an array of shape {array.shape}."
-        )
-    return [array] if array.ndim == 1 else list(array.T)
-
-
-def _factorize(column: Any, name: str) -> tuple[np.ndarray, list[Group]]:
-    import pandas as pd
-
-    values = column if isinstance(column, pd.Series) else np.asarray(column)
-    if (
-        isinstance(values.dtype, np.dtype)
-        and values.dtype.kind in "iu"
-        and np.can_cast(values.dtype, np.int64)
-    ):
-        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 256)
-        if high - low < 256:
-            return _small_numbers(np.asarray(values, dtype=np.int64), low)
-    try:
-        codes, uniques = pd.factorize(values)
-    except TypeError as error:
-        raise ValueError(
-            f"{name} must hold one value a row and column, such as text or a number: {error}."
-        ) from None
-    missing = np.count_nonzero(codes < 0)
-    if missing:
-        raise ValueError(
-            f"{name} must name a group in every row, got {missing} missing of {len(codes)}."
-        )
-    return codes, [getattr(key, "item", lambda key=key: key)() for key in uniques]
-
-
-def _small_numbers(values: np.ndarray, low: int) -> tuple[np.ndarray, list[Group]]:
-    """What factorize finds, faster, of whole numbers of a small range."""
-    values = values - low if low else values
-    seen = np.zeros(256, dtype=bool)
-    seen[values] = True
-    present = np.flatnonzero(seen)
-    keys: list[Group] = [int(value) + low for value in present]
-    if present[-1] == len(present) - 1:
-        return values, keys
-    place = np.cumsum(seen) - 1
-    return place.take(values), keys
-
-
-def _combine(
-    columns: list[tuple[np.ndarray, list[Group]]],
-) -> tuple[np.ndarray, list[Group]]:
-    """Cross several columns; a key is the tuple of their values, and only combinations that occur are kept."""
-    import pandas as pd
-
-    code = np.zeros(len(columns[0][0]), dtype=np.int64)
-    for codes, keys in columns:
-        code = code * len(keys) + codes
-    code, present = pd.factorize(code)
-    combinations = []
-    for number in present.tolist():
-        key: tuple[Group, ...] = ()
-        for _, keys in reversed(columns):
-            number, place = divmod(number, len(keys))
-            key = (keys[place], *key)
-        combinations.append(key)
-    return code, combinations  # type: ignore[return-value]
-
-
-def _sorted_positions(keys: list[Group]) -> list[int]:
-    try:
-        return sorted(range(len(keys)), key=lambda i: keys[i])  # type: ignore[arg-type, return-value]
-    except TypeError:
-        return sorted(
-            range(len(keys)), key=lambda i: (type(keys[i]).__name__, str(keys[i]))
-        )
+    Examples
+    --------
+    >>> from cape._groups import group_name
+    >>> group_name(("x", True))
+    'x, True'
+    """
+    if isinstance(group, tuple):
+        return ", ".join(map(str, group))
+    return str(group)
 
 
 def group_to_json(group: Group) -> Any:
-    """Return a group as JSON can hold it: a combination becomes a list."""
+    """Return a group in a form that JSON can hold.
+
+    Parameters
+    ----------
+    group : text, number, bool or tuple of these
+        The group.
+
+    Returns
+    -------
+    object
+        The group itself, or a list if it is a combination.
+
+    Raises
+    ------
+    TypeError
+        If JSON cannot hold a value of the group, which a date for instance is not.
+
+    Examples
+    --------
+    >>> from cape._groups import group_from_json, group_to_json
+    >>> group_to_json(("x", True))
+    ['x', True]
+    >>> group_from_json(["x", True])
+    ('x', True)
+    """
     values = group if isinstance(group, tuple) else (group,)
     for value in values:
         if not isinstance(value, (str, int, float, bool)):
             raise TypeError(
                 f"a group must be text or a number to be saved as JSON, got {value!r}."
             )
-    return list(values) if isinstance(group, tuple) else group
+    if isinstance(group, tuple):
+        return list(group)
+    return group
 
 
 def group_from_json(group: Any) -> Group:
-    """Read the group that `group_to_json` returned."""
-    return tuple(group) if isinstance(group, list) else group
+    """Read the group that `group_to_json` returned; a list is a combination."""
+    if isinstance(group, list):
+        return tuple(group)
+    return group
+
+
+class _Column(NamedTuple):
+    """A sensitive column: row i has the value ``keys[codes[i]]``; keys in any order."""
+
+    codes: np.ndarray
+    keys: list[Group]
+
+
+def _columns(features: Any, name: str) -> list[Any]:
+    """List the columns of a column or table of sensitive features."""
+    if hasattr(features, "columns"):
+        n_columns = len(features.columns)
+        if n_columns == 0:
+            raise ValueError(
+                f"{name} must have at least one column, got a table with none."
+            )
+        # By position, since two columns may share a name.
+        return [take_columns(features, place) for place in range(n_columns)]
+    # A sparse matrix, which one-hot encoders make.
+    if hasattr(features, "toarray"):
+        features = features.toarray()
+    if not hasattr(features, "ndim"):
+        # As objects: in an array of text, the number 1 would become the text "1".
+        features = np.asarray(features, dtype=object)
+    if features.ndim == 1:
+        return [features]
+    if features.ndim != 2 or features.shape[1] == 0:
+        raise ValueError(
+            f"{name} must be a column or a table of columns, "
+            f"got an array of shape {features.shape}."
+        )
+    return list(features.T)
+
+
+def _factorize(values: Any, name: str) -> _Column:
+    """Replace the values of a column by codes, and check that none is missing."""
+    import pandas as pd
+
+    if not isinstance(values, pd.Series):
+        values = np.asarray(values)
+    if _is_of_small_range(values):
+        return _factorize_small_range(np.asarray(values, dtype=np.int64))
+    # It hashes the values; np.unique would have to sort them, which values of different
+    # types do not allow.
+    try:
+        codes, uniques = pd.factorize(values)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must hold one value a row and column, such as text or a number: "
+            f"{error}."
+        ) from None
+    # pandas gives missing values, of whatever kind, the code -1.
+    n_missing = np.count_nonzero(codes < 0)
+    if n_missing:
+        raise ValueError(
+            f"{name} must name a group in every row, "
+            f"got {n_missing} missing of {len(codes)}."
+        )
+    return _Column(codes, [_as_python(value) for value in uniques])
+
+
+def _as_python(value: Any) -> Group:
+    """Turn a scalar of numpy into one of Python, which JSON and people can read."""
+    if hasattr(value, "item"):
+        return value.item()
+    return value
+
+
+def _is_of_small_range(values: Any) -> bool:
+    """Whether a column holds whole numbers that lie close together."""
+    dtype = values.dtype
+    # Types of pandas have no kind that numpy knows, and may hold missing values.
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
+        return False
+    # The greatest of uint64 are not in int64.
+    if not np.can_cast(dtype, np.int64) or len(values) == 0:
+        return False
+    # As Python's integers, whose difference cannot overflow.
+    low = int(values.min())
+    high = int(values.max())
+    return high - low < _SMALL_RANGE
+
+
+def _factorize_small_range(values: np.ndarray) -> _Column:
+    """Factorize whole numbers of a small range, faster than with a hash table."""
+    low = int(values.min())
+    if low != 0:
+        values = values - low
+    occurs = np.zeros(_SMALL_RANGE, dtype=bool)
+    occurs[values] = True
+    present = np.flatnonzero(occurs)
+    keys: list[Group] = [int(value) + low for value in present]
+    # Without gaps the values are the codes.
+    if present[-1] == len(present) - 1:
+        return _Column(values, keys)
+    code_of_value = np.cumsum(occurs) - 1
+    return _Column(code_of_value.take(values), keys)
+
+
+def _combine(columns: list[_Column]) -> _Column:
+    """Cross columns: a key is the tuple of their values, and only those that occur."""
+    import pandas as pd
+
+    codes = columns[0].codes
+    keys: list[Any] = [(key,) for key in columns[0].keys]
+    for column in columns[1:]:
+        # Two digits, the last one of base len(column.keys), make one number. Counting
+        # the numbers anew after each column keeps them from overflowing.
+        base = len(column.keys)
+        codes, present = pd.factorize(codes * base + column.codes)
+        combinations = []
+        for number in present.tolist():
+            first, last = divmod(number, base)
+            combinations.append((*keys[first], column.keys[last]))
+        keys = combinations
+    return _Column(codes, keys)
+
+
+def _with_sorted_keys(column: _Column) -> Groups:
+    """Renumber codes so that the keys are sorted, in the shortest integers that do."""
+    codes, keys = column
+    order = _sorted_positions(keys)
+    # Signed: -len(keys) needs one bit more than the codes do.
+    codes = codes.astype(np.min_scalar_type(-len(keys)))
+    if order == list(range(len(keys))):
+        return Groups(codes, keys)
+    new_code = np.empty(len(keys), dtype=codes.dtype)
+    new_code[order] = np.arange(len(keys))
+    sorted_keys = [keys[place] for place in order]
+    return Groups(new_code[codes], sorted_keys)
+
+
+def _sorted_positions(keys: list[Any]) -> list[int]:
+    """Positions of the keys in ascending order, also if types cannot be compared."""
+    positions = range(len(keys))
+    try:
+        return sorted(positions, key=keys.__getitem__)
+    except TypeError:
+        # Numbers and texts side by side: numbers first, since "int" is before "str".
+        ranks = [(type(key).__name__, str(key)) for key in keys]
+        return sorted(positions, key=ranks.__getitem__)

@@ -1,4 +1,11 @@
-"""Checks of input, and the only door to scikit-learn's private helpers."""
+"""Checks of the input: tables, labels, weights and settings.
+
+A check returns the input in the form that the caller needs, or raises an error that
+names the parameter, what came and what is accepted.
+
+The private helpers of scikit-learn for checks, parameter constraints and indexing enter
+cape here, so that there is one file to mend when they change.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
+    _num_features,
     _num_samples,
     check_array,
     check_is_fitted,
@@ -38,20 +46,55 @@ __all__ = [
     "check_weights",
     "fit_context",
     "has_fit_parameter",
+    "number_of_columns",
     "number_of_rows",
     "pickable",
     "positive_label",
+    "take_columns",
     "take_rows",
     "validate_data",
 ]
 
+_Rows = np.ndarray | slice | None
+
 fit_context = _fit_context
+"""Decorator of ``fit``: checks the parameters against ``_parameter_constraints``."""
+
+number_of_columns = _num_features
+"""Number of columns of a table of any kind."""
+
+
+def number_of_rows(X: Any) -> int:
+    """Number of rows of a table or a column of any kind."""
+    # scikit-learn's function takes 40 times as long, which a single row would feel.
+    if type(X) is np.ndarray and X.ndim > 0:
+        return len(X)
+    return _num_samples(X)
 
 
 def pickable(X: Any) -> Any:
-    """X in a form whose rows can be picked: as it came, unless it is a sparse format or array-like that has none."""
+    """Return a table whose rows can be picked with `take_rows`.
+
+    Parameters
+    ----------
+    X : table of any kind
+        Array, data frame, sparse matrix, list of rows or another array-like.
+
+    Returns
+    -------
+    table
+        X itself, or a CSR matrix if X is sparse in a format that cannot be indexed, or
+        an array if X cannot be indexed at all.
+
+    Raises
+    ------
+    ValueError
+        If X is no table, but a number, a text or None.
+    """
     if sparse.issparse(X):
-        return X if X.format in ("csr", "csc") else X.tocsr()
+        has_rows = X.format in ("csr", "csc")
+        return X if has_rows else X.tocsr()
+    # A text can be indexed too, but it is most likely the name of a file.
     if hasattr(X, "__getitem__") and not isinstance(X, str):
         return X
     array = np.asarray(X)
@@ -60,159 +103,314 @@ def pickable(X: Any) -> Any:
     return array
 
 
-def number_of_rows(X: Any) -> int:
-    """Of a table or a column of any kind."""
-    # scikit-learn's way takes 40 times as long
-    return len(X) if type(X) is np.ndarray and X.ndim else _num_samples(X)
+def take_rows(X: Any, rows: _Rows) -> Any:
+    """Pick rows of a table or column of any kind; None means all, without a copy."""
+    if rows is None:
+        return X
+    return _safe_indexing(X, rows)
 
 
-def check_columns(estimator: Any, X: Any) -> None:
-    """Raise unless X has the columns that the fitted estimator knows."""
-    if hasattr(estimator, "n_features_in_") and getattr(X, "ndim", 2) != 2:
-        raise ValueError(
-            f"X must be a table of shape (n_samples, {estimator.n_features_in_}), got an array of shape {X.shape}. "
-            "Reshape your data: X.reshape(1, -1) if it is one row."
-        )
-    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
-    if nameless and X.shape[1:] == (getattr(estimator, "n_features_in_", None),):
-        return  # nothing else would be looked at, and a single row should not wait for it
-    validate_data(estimator, X, skip_check_array=True, reset=False)
+def take_columns(X: Any, columns: Any) -> Any:
+    """Pick columns of a table by position: one as a column, several as a table."""
+    return _safe_indexing(X, columns, axis=1)
 
 
-def take_rows(X: Any, rows: np.ndarray | slice | None) -> Any:
-    """Rows of a table of any kind that scikit-learn can index; ``None`` is all of them, without a copy."""
-    return X if rows is None else _safe_indexing(X, rows)
-
-
-def all_if_none(rows: np.ndarray | slice | None) -> np.ndarray | slice:
-    """The index of the same rows: a slice of everything for ``None``."""
+def all_if_none(rows: _Rows) -> np.ndarray | slice:
+    """Return an index of the rows in which None, for all rows, is a slice."""
     return slice(None) if rows is None else rows
 
 
-def among(rows: np.ndarray | None, some: np.ndarray) -> np.ndarray:
-    """Some of the rows of a group as rows of the whole table; ``None`` is the group of all rows."""
-    return some if rows is None else rows[some]
+def among(rows: np.ndarray | None, positions: np.ndarray) -> np.ndarray:
+    """Turn positions within the rows of a group into rows of the whole table.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_group_rows,), or None
+        The rows of the group; None means that all rows are of the group.
+    positions : ndarray
+        Positions in ``rows``.
+
+    Returns
+    -------
+    ndarray
+        Rows of the table.
+    """
+    if rows is None:
+        return positions
+    return rows[positions]
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Raise unless X has the columns with which the estimator was fitted."""
+    if hasattr(estimator, "n_features_in_") and getattr(X, "ndim", 2) != 2:
+        raise ValueError(
+            f"X must be a table of shape (n_samples, {estimator.n_features_in_}), "
+            f"got an array of shape {X.shape}. "
+            "Reshape your data: X.reshape(1, -1) if it is one row."
+        )
+    # Of a plain array, scikit-learn would compare the number of columns and nothing
+    # else, but at a cost that dominates the prediction of a single row.
+    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
+    expected = getattr(estimator, "n_features_in_", None)
+    if nameless and X.shape[1:] == (expected,):
+        return
+    validate_data(estimator, X, skip_check_array=True, reset=False)
 
 
 def check_choice(name: str, value: Any, accepted: Sequence[str]) -> None:
-    """Raise unless ``value`` is one of the names ``accepted``."""
+    """Raise unless ``value`` is one of the names in ``accepted``."""
     if value not in accepted:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}."
-        )
+        choices = ", ".join(map(repr, accepted))
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
 
 
 def check_same_length(**columns: Any) -> int:
-    """Number of rows that all named columns share, or an error that names each length."""
-    lengths = {
-        name: number_of_rows(column)
-        for name, column in columns.items()
-        if column is not None
-    }
+    """Check that all columns have the same number of rows.
+
+    Parameters
+    ----------
+    **columns : table or column of any kind, or None
+        By the names that the error shall use. None is skipped.
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ; the message names every length.
+    """
+    lengths = {}
+    for name, column in columns.items():
+        if column is not None:
+            lengths[name] = number_of_rows(column)
     if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ValueError(
-            f"{' and '.join(lengths)} must have the same number of rows, but {came}."
-        )
+        names = " and ".join(lengths)
+        received = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"{names} must have the same number of rows, but {received}.")
     return next(iter(lengths.values()))
 
 
 def check_prevalence(name: str, value: float, *, closed: bool = True) -> float:
-    """A share of positives: in [0, 1], or in (0, 1) when not ``closed``."""
+    """Check a share: a prevalence, a confidence level or another probability.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    value : float
+        The share.
+    closed : bool, default=True
+        Whether 0 and 1 are accepted.
+
+    Returns
+    -------
+    float
+        The share.
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is not a number, or outside [0, 1], or not inside (0, 1) when not
+        ``closed``.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = np.nan
-    if not (0 <= number <= 1 if closed else 0 < number < 1):
-        raise ValueError(
-            f"{name} must be in {'[0, 1]' if closed else '(0, 1)'}, got {value!r}."
-        )
+    # A comparison with NaN is False, so that NaN is never accepted.
+    if closed:
+        accepted = 0 <= number <= 1
+        interval = "[0, 1]"
+    else:
+        accepted = 0 < number < 1
+        interval = "(0, 1)"
+    if not accepted:
+        raise ValueError(f"{name} must be in {interval}, got {value!r}.")
     return number
 
 
 def check_labels(y: Any, name: str = "y") -> np.ndarray:
-    """One-dimensional labels without missing values."""
+    """Check that labels are one column without missing values.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any type.
+    name : str, default="y"
+        Name of the parameter, for the error.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If there are no labels, more than one column, or missing or infinite labels.
+    """
     if y is None:
+        # The first words are those that scikit-learn's estimator checks look for.
         raise ValueError(
-            f"requires y to be passed, but the target y is None: {name} must be a column of labels."
+            "requires y to be passed, but the target y is None: "
+            f"{name} must be a column of labels."
         )
-    import pandas as pd  # here, since importing it costs more than the rest of cape
+    # Here, since importing pandas takes longer than importing the rest of cape.
+    import pandas as pd
 
     y = column_or_1d(y, warn=True)
-    missing = int(pd.isna(y).sum())
-    if missing:
+    n_missing = int(pd.isna(y).sum())
+    if n_missing:
         raise ValueError(
-            f"{name} must have a label in every row, got {missing} missing (NaN or None)."
+            f"{name} must have a label in every row, "
+            f"got {n_missing} missing (NaN or None)."
         )
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
+    # pandas does not count an infinity as missing, and only floats can be one.
+    if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(f"{name} must have a label in every row, got an infinity.")
     return y
 
 
 def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
-    """The two classes, sorted, and for each row whether it is of the second, the positive one."""
+    """Check labels of two classes.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of two values; the greater is the positive class.
+    name : str, default="y"
+        Name of the parameter, for the error.
+
+    Returns
+    -------
+    classes : ndarray of shape (2,)
+        The two values, sorted.
+    positive : ndarray of bool of shape (n_samples,)
+        Whether the label is ``classes[1]``.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not of exactly two classes, or as in `check_labels`.
+    """
     y = check_labels(y, name)
     if len(y) == 0:
         raise ValueError(
             f"{name} must have at least one row of each of two classes, got 0 rows."
         )
+    # Before np.unique, which cannot sort values of different types.
     kind = type_of_target(y, input_name=name)
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
-            f"Unknown label type: {name} must hold two classes of one type, got {kind} values."
+            f"Unknown label type: {name} must hold two classes of one type, "
+            f"got {kind} values."
         )
     classes = np.unique(y)
     if len(classes) > 2:
-        shown = ", ".join(map(repr, classes[:5].tolist())) + (
-            ", ..." if len(classes) > 5 else ""
-        )
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}: "
-            f"{name} must hold two classes, got {len(classes)} classes ({shown})."
-        )
+        _refuse_many_classes(classes, kind, name)
     if len(classes) < 2:
         raise ValueError(
-            f"{name} must hold two classes, got {len(classes)} class: {classes.tolist()} (n_samples = {len(y)})."
+            f"{name} must hold two classes, got {len(classes)} class: "
+            f"{classes.tolist()} (n_samples = {len(y)})."
         )
     return classes, y == classes[1]
 
 
-def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
-    """Which label counts as positive: the greater of the two that occur, as scikit-learn sorts classes.
+def _refuse_many_classes(classes: np.ndarray, kind: str, name: str) -> None:
+    """Raise the error for more than two classes; it names the first five."""
+    first = classes[:5].tolist()
+    listed = ", ".join(map(repr, first))
+    if len(classes) > 5:
+        listed += ", ..."
+    # The first two sentences are those that scikit-learn's estimator checks look for.
+    raise ValueError(
+        f"Only binary classification is supported. The type of the target is {kind}: "
+        f"{name} must hold two classes, got {len(classes)} classes ({listed})."
+    )
 
-    When only one label occurs it must be 0, 1 or -1 (or a bool), whose partner is known; any other needs ``pos_label``.
+
+def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
+    """Return the label that counts as positive.
+
+    Parameters
+    ----------
+    *columns : ndarray of shape (n_samples,)
+        Labels, predicted or true, that hold at most two values between them.
+    pos_label : object, default=None
+        The positive label. None means the greater of the two values, as scikit-learn
+        sorts classes. If there is one value only, it must be 0, 1 or -1 (or a bool),
+        since the other value is then known; it is 1 that is positive.
+
+    Returns
+    -------
+    object
+        The positive label.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two values, if ``pos_label`` is none of two, or if it is
+        missing and cannot be told from one value.
     """
     labels = np.unique(np.concatenate(columns))
+    listed = labels[:5].tolist()
     if len(labels) > 2:
         raise ValueError(
-            f"y_true and y_pred must hold two labels between them, got {len(labels)}: {labels[:5].tolist()}."
+            "y_true and y_pred must hold two labels between them, "
+            f"got {len(labels)}: {listed}."
         )
     if pos_label is not None:
-        if len(labels) == 2 and pos_label not in labels.tolist():
-            raise ValueError(
-                f"pos_label must be one of {labels.tolist()}, got {pos_label!r}."
-            )
+        # With one label only, the other may be any.
+        if len(labels) == 2 and pos_label not in listed:
+            raise ValueError(f"pos_label must be one of {listed}, got {pos_label!r}.")
         return pos_label
     if len(labels) == 2:
         return labels[1]
+    # Of 0 and 1, and of -1 and 1, the positive label is 1.
     if len(labels) == 1 and labels[0] in (-1, 0, 1):
         return 1
     raise ValueError(
-        f"pos_label must be given when y_true and y_pred hold one label only, got {labels.tolist()}."
+        "pos_label must be given when y_true and y_pred hold one label only, "
+        f"got {listed}."
     )
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Weights of the rows of X, none negative and not all zero; ``None`` stays ``None``."""
+    """Check the weights of rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), or None
+        The weights. None stays None.
+    X : table or column of any kind
+        The rows that the weights are for.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_samples,), or None
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative, missing or infinite, if all weights are zero, or if
+        their number is not the number of rows.
+    """
     if sample_weight is None:
         return None
     weights = check_array(
         sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
     )
-    if weights.shape != (number_of_rows(X),):
+    n_rows = number_of_rows(X)
+    if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must be a number for each of {number_of_rows(X)} rows, got {weights.shape}."
+            f"sample_weight must be a number for each of {n_rows} rows, "
+            f"got an array of shape {weights.shape}."
         )
+    # Weights are draw probabilities in PP-SAMPLING, and counts in every rate.
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must be at least 0 in every row, got {weights.min()}."

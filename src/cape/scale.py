@@ -1,7 +1,10 @@
-"""Dask: evidence is reduced over partitions, the adaptation is sent out, and rows are predicted where they are.
+"""Dask: tables and files on a cluster.
 
-The answers are those of `CapeClassifier` in memory, however the rows are cut into partitions and whichever worker does
-them, since evidence adds up exactly. A worker lost in the middle changes nothing: its partitions are done again.
+Evidence is computed partition by partition and added up, the adaptation is sent to the
+workers, and rows are predicted where they are. Evidence adds up exactly, so the answers
+are those of `CapeClassifier` in memory, however the rows are cut into partitions and
+whichever worker does them. If a worker is lost, its partitions are done again by
+another, which changes nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cape._learners import in_order
 from cape._prediction import refuse_row_keepers
@@ -24,48 +27,58 @@ if TYPE_CHECKING:
 __all__ = ["adapt", "evidence", "fit", "on_workers", "predict", "training_on"]
 
 _FAN_IN = 8
+"""How many pieces of evidence one task adds up."""
 
 
 def fit(
     clf: CapeClassifier, X: Any, y: Any, *, client: Any = None, **fit_params: Any
 ) -> CapeClassifier:
-    """Fit with the trainings - folds, refits and members of all groups - done by the workers of a cluster.
+    """Fit a model, with the learners trained by the workers of a cluster.
 
-    The training rows must fit into memory here and on each worker.
+    The folds, refits and members of all groups are trained side by side. The training
+    rows must fit into memory here and on each worker.
 
     Parameters
     ----------
     clf : CapeClassifier
-    X, y
-        As in ``clf.fit``.
+        The model to fit.
+    X : table of shape (n_samples, n_columns)
+        Training rows, as in ``clf.fit``.
+    y : array-like of shape (n_samples,)
+        Labels, as in ``clf.fit``.
     client : distributed.Client, default=None
-        None is the current one.
+        The cluster. None means the current client.
     **fit_params
         ``sensitive_features`` and ``sample_weight``, as in ``clf.fit``.
 
     Returns
     -------
-    clf
-        Fitted, and the same as without a cluster, seed for seed.
+    CapeClassifier
+        ``clf``, fitted; with the same seed it is the same as without a cluster.
 
     Examples
     --------
     >>> from dask.distributed import Client  # doctest: +SKIP
-    >>> fit(CapeClassifier(random_state=0), X, y, sensitive_features=z, client=Client(address))  # doctest: +SKIP
+    >>> with Client(address) as client:  # doctest: +SKIP
+    ...     clf = fit(CapeClassifier(), X, y, sensitive_features=z, client=client)
     """
+    # An extra: who does not use a cluster need not have it.
     import distributed
 
-    with training_on(client or distributed.get_client()):
+    if client is None:
+        client = distributed.get_client()
+    with training_on(client):
         return clf.fit(X, y, **fit_params)
 
 
 @contextmanager
 def training_on(client: Any) -> Iterator[None]:
-    """Have all trainings inside done by the workers of a cluster, through joblib's backend for Dask.
+    """Let the workers of a cluster train all learners of a block.
 
     Parameters
     ----------
     client : distributed.Client
+        The cluster. Learners reach it through joblib's backend for Dask.
 
     Examples
     --------
@@ -82,53 +95,55 @@ def training_on(client: Any) -> Iterator[None]:
 def evidence(
     clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None
 ) -> Evidence:
-    """Evidence of all rows of a Dask DataFrame, the same as in memory.
+    """Compute the evidence of all rows of a Dask DataFrame.
 
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted, with a quantifier that does not keep rows.
+        The fitted model. Its quantifier must not be one that keeps rows.
     ddf : dask.dataframe.DataFrame
-    sensitive_features : column, list of columns, Dask Series or DataFrame, default=None
-        Columns of ``ddf`` by name, which are then no features; or a collection with the same partitions; or None if
-        the model has ``group_columns``, or no groups.
+        The rows.
+    sensitive_features : str, list of str, Dask Series or DataFrame, default=None
+        Columns of ``ddf`` by name, which are then not features; or a collection with
+        the same partitions as ``ddf``. None if the model has ``group_columns``, or was
+        fitted without groups.
 
     Returns
     -------
     Evidence
+        The same as ``clf.evidence`` gives for all rows in memory.
+
+    Raises
+    ------
+    TypeError
+        If ``ddf`` is not a Dask DataFrame, or if the quantifier keeps rows.
+    ValueError
+        If ``sensitive_features`` names unknown columns or has other partitions.
 
     Examples
     --------
     >>> import dask.dataframe as dd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> ddf = dd.from_pandas(d.frame[["U", "V", "z"]], npartitions=3)
-    >>> evidence(clf, ddf, sensitive_features="z")
+    >>> from cape import scale
+    >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
+    >>> scale.evidence(clf, ddf, sensitive_features="z")
     Evidence(0: 500 rows, 1: 500 rows)
     """
     from dask import delayed
 
     check_is_fitted(clf)
     refuse_row_keepers(clf, "cape.scale")
-    features, groups = _split(ddf, sensitive_features)
+    table = _split(ddf, sensitive_features)
+    # With traverse, Dask would search the whole model for collections.
     model = delayed(clf, traverse=False)
-    parts = features.to_delayed()
-    labels = [None] * len(parts) if groups is None else groups.to_delayed()
-    found = [
-        delayed(_evidence)(model, part, of_rows)
-        for part, of_rows in zip(parts, labels, strict=True)
-    ]
-    while (
-        len(found) > 1
-    ):  # a tree, so that no worker holds the evidence of all partitions at once
-        found = [
-            delayed(_total)(found[i : i + _FAN_IN])
-            for i in range(0, len(found), _FAN_IN)
-        ]
-    return found[0].compute()
+    partitions = table.features.to_delayed()
+    if table.groups is None:
+        groups = [None] * len(partitions)
+    else:
+        groups = table.groups.to_delayed()
+    pieces = []
+    for features, partition_groups in zip(partitions, groups, strict=True):
+        pieces.append(delayed(_evidence)(model, features, partition_groups))
+    return _sum_as_a_tree(pieces).compute()
 
 
 def adapt(
@@ -138,13 +153,15 @@ def adapt(
     sensitive_features: Any = None,
     level: float = 0.95,
 ) -> Adaptation:
-    """Adapt to all rows of a Dask DataFrame: one reduction over its partitions.
+    """Adapt a model to all rows of a Dask DataFrame, which is read once.
 
     Parameters
     ----------
     clf : CapeClassifier
+        The fitted model. Its quantifier must not be one that keeps rows.
     ddf : dask.dataframe.DataFrame
-    sensitive_features : column, list of columns, Dask Series or DataFrame, default=None
+        The rows.
+    sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         As in `evidence`.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals and of the bound on PD.
@@ -152,22 +169,19 @@ def adapt(
     Returns
     -------
     Adaptation
+        The same as ``clf.adapt`` gives for all rows in memory.
 
     Examples
     --------
     >>> import dask.dataframe as dd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> ddf = dd.from_pandas(d.frame[["U", "V", "z"]], npartitions=3)
-    >>> adapt(clf, ddf, sensitive_features="z") == clf.adapt(d.data, sensitive_features=d.sensitive_features)
+    >>> from cape import scale
+    >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
+    >>> in_memory = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> scale.adapt(clf, ddf, sensitive_features="z") == in_memory
     True
     """
-    return clf.adapt(
-        evidence=evidence(clf, ddf, sensitive_features=sensitive_features), level=level
-    )
+    batch = evidence(clf, ddf, sensitive_features=sensitive_features)
+    return clf.adapt(evidence=batch, level=level)
 
 
 def predict(
@@ -177,34 +191,34 @@ def predict(
     sensitive_features: Any = None,
     adaptation: Adaptation | None = None,
 ) -> Any:
-    """Predict the rows of a Dask DataFrame, partition by partition, with one adaptation for all of them.
+    """Predict the rows of a Dask DataFrame with one adaptation for all partitions.
 
     Parameters
     ----------
     clf : CapeClassifier
+        The fitted model.
     ddf : dask.dataframe.DataFrame
-        Read twice when there is no adaptation yet: once for the evidence, once for the predictions.
-    sensitive_features : column, list of columns, Dask Series or DataFrame, default=None
+        The rows. Without an adaptation they are read twice: at once for the evidence,
+        and for the predictions when those are computed.
+    sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         As in `evidence`.
     adaptation : Adaptation, default=None
-        None adapts to ``ddf``, at once; the predictions themselves are lazy.
+        The adaptation to use. None adapts to ``ddf``.
 
     Returns
     -------
     dask.dataframe.Series
-        Named "prediction", with the index and the partitions of ``ddf``.
+        The predictions, not computed yet, under the name "prediction" and with the
+        index and the partitions of ``ddf``.
 
     Examples
     --------
     >>> import dask.dataframe as dd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> ddf = dd.from_pandas(d.frame[["U", "V", "z"]], npartitions=3)
-    >>> y_pred = predict(clf, ddf, sensitive_features="z").compute()
-    >>> bool((y_pred == clf.predict(d.data, sensitive_features=d.sensitive_features)).all())
+    >>> from cape import scale
+    >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
+    >>> y_pred = scale.predict(clf, ddf, sensitive_features="z").compute()
+    >>> in_memory = clf.predict(new.data, sensitive_features=new.sensitive_features)
+    >>> bool((y_pred == in_memory).all())
     True
     """
     import pandas as pd
@@ -212,13 +226,18 @@ def predict(
 
     if adaptation is None:
         adaptation = adapt(clf, ddf, sensitive_features=sensitive_features)
-    features, groups = _split(ddf, sensitive_features)
-    return features.map_partitions(
+    table = _split(ddf, sensitive_features)
+    # Dask needs an empty result to know the type of the predictions.
+    no_labels = clf.classes_[:0]
+    no_index = ddf._meta.index[:0]
+    no_rows = pd.Series(no_labels, index=no_index, name="prediction")
+    return table.features.map_partitions(
         _predict,
-        groups,
+        table.groups,
         delayed(clf, traverse=False),
         adaptation,
-        meta=pd.Series(clf.classes_[:0], name="prediction", index=ddf._meta.index[:0]),
+        meta=no_rows,
+        # Partitions belong together by position; the index may hold duplicates.
         align_dataframes=False,
     )
 
@@ -226,82 +245,126 @@ def predict(
 def on_workers(
     client: Any, *, ahead: int = 2
 ) -> Callable[..., Iterator[tuple[Any, Any]]]:
-    """Have the parts of a file done by the workers of a cluster, in order, a few at a time.
+    """Let the workers of a cluster do the parts of a file, in order.
 
-    The file is read here, so that memory stays bounded and any format will do; only parts that are being worked on are
-    with the workers. What is common to all parts is sent once to each.
+    The file is read here, so that it may be of any format and in any place. Only the
+    parts that are being worked on are with the workers, so that memory stays bounded.
+    What all parts need is sent once to each worker.
 
     Parameters
     ----------
     client : distributed.Client
+        The cluster.
     ahead : int, default=2
-        Parts for each thread of the cluster that may be under way.
+        How many parts may be under way for each thread of the cluster.
 
     Returns
     -------
     callable
-        ``each(work, shared, parts)`` as `cape.files.predict_file` takes it: gives each part with
-        ``work(*shared, part)``.
+        ``each(work, shared, parts)``, as `cape.files.predict_file` takes it: an
+        iterator over pairs of a part and ``work(*shared, part)``.
 
     Examples
     --------
     >>> from dask.distributed import Client  # doctest: +SKIP
-    >>> predict_file(model, "new.parquet", "out.parquet", each=on_workers(Client(address)))  # doctest: +SKIP
+    >>> each = on_workers(Client(address))  # doctest: +SKIP
+    >>> predict_file(model, "new.parquet", "out.csv", each=each)  # doctest: +SKIP
     """
 
     def each(
         work: Callable[..., Any], shared: tuple, parts: Iterable[Any]
     ) -> Iterator[tuple[Any, Any]]:
-        common = [client.scatter(thing, broadcast=True, hash=False) for thing in shared]
-        most = max(sum(client.nthreads().values()), 1) * ahead
-        held: deque[Any] = deque()
+        # Not by hash: hashing a model takes longer than sending it.
+        common = []
+        for item in shared:
+            common.append(client.scatter(item, broadcast=True, hash=False))
+        # A cluster whose workers are still starting has no threads yet.
+        threads_of_workers = client.nthreads().values()
+        n_threads = max(sum(threads_of_workers), 1)
+        waiting_parts: deque[Any] = deque()
 
         def submit(part: Any) -> Any:
-            held.append(part)
+            waiting_parts.append(part)
+            # A pure task is named by a hash of its arguments, which is slow for tables.
             return client.submit(work, *common, part, pure=False)
 
-        return ((held.popleft(), result) for result in in_order(submit, parts, most))
+        # Results come in the order of the parts: the next belongs to the oldest part.
+        for result in in_order(submit, parts, n_threads * ahead):
+            yield waiting_parts.popleft(), result
 
     return each
 
 
-def _split(ddf: Any, sensitive_features: Any) -> tuple[Any, Any]:
-    """Features and groups of each row, as Dask collections with the same partitions."""
+class _Table(NamedTuple):
+    """The rows of a Dask DataFrame: two collections with the same partitions."""
+
+    features: Any
+    groups: Any
+
+
+def _split(ddf: Any, sensitive_features: Any) -> _Table:
+    """Separate the features from the groups of the rows; groups may be None."""
     if not hasattr(ddf, "npartitions") or not hasattr(ddf, "columns"):
         raise TypeError(f"ddf must be a Dask DataFrame, got {type(ddf).__name__}.")
     if sensitive_features is None:
-        return ddf, None
+        return _Table(ddf, None)
     if hasattr(sensitive_features, "npartitions"):
         if sensitive_features.npartitions != ddf.npartitions:
             raise ValueError(
-                f"sensitive_features must have the {ddf.npartitions} partitions of ddf, "
-                f"got {sensitive_features.npartitions}."
+                f"sensitive_features must have the {ddf.npartitions} partitions of "
+                f"ddf, got {sensitive_features.npartitions}."
             )
-        return ddf, sensitive_features
-    columns = (
-        [sensitive_features]
-        if isinstance(sensitive_features, str)
-        else list(sensitive_features)
-    )
+        return _Table(ddf, sensitive_features)
+    if isinstance(sensitive_features, str):
+        sensitive_features = [sensitive_features]
+    return _split_columns(ddf, list(sensitive_features))
+
+
+def _split_columns(ddf: Any, columns: list[str]) -> _Table:
+    """Take columns out of a Dask DataFrame; one is a Series, several a DataFrame."""
     unknown = [column for column in columns if column not in ddf.columns]
     if unknown:
         raise ValueError(
-            f"sensitive_features must be columns of ddf, among {list(ddf.columns)[:20]}, got {unknown}."
+            "sensitive_features must be columns of ddf, among "
+            f"{list(ddf.columns)[:20]}, got {unknown}."
         )
-    return ddf.drop(columns=columns), ddf[columns[0] if len(columns) == 1 else columns]
+    features = ddf.drop(columns=columns)
+    if len(columns) == 1:
+        return _Table(features, ddf[columns[0]])
+    return _Table(features, ddf[columns])
+
+
+def _sum_as_a_tree(pieces: list[Any]) -> Any:
+    """Add up delayed evidence, a few pieces at a time.
+
+    A single task for the sum would need the evidence of all partitions on one worker.
+    """
+    from dask import delayed
+
+    while len(pieces) > 1:
+        sums = []
+        for start in range(0, len(pieces), _FAN_IN):
+            branch = pieces[start : start + _FAN_IN]
+            sums.append(delayed(_sum)(branch))
+        pieces = sums
+    return pieces[0]
+
+
+def _sum(pieces: list[Evidence]) -> Evidence:
+    """Add up evidence."""
+    # From the first piece on, since evidence cannot be added to sum's own start, 0.
+    return sum(pieces[1:], pieces[0])
 
 
 def _evidence(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> Evidence:
+    """Compute the evidence of a partition."""
     return clf.evidence(features, sensitive_features=groups)
-
-
-def _total(found: list[Evidence]) -> Evidence:
-    return sum(found[1:], found[0])
 
 
 def _predict(
     features: pd.DataFrame, groups: Any, clf: CapeClassifier, adaptation: Adaptation
 ) -> pd.Series:
+    """Predict the rows of a partition."""
     import pandas as pd
 
     labels = clf.predict(features, sensitive_features=groups, adaptation=adaptation)

@@ -1,0 +1,170 @@
+"""The header of a model file: what it holds, and with which versions it was made.
+
+The header is JSON, so that anybody can read it without cape and without building the
+model. It carries a format number; files of another format are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cape._groups import group_name
+from cape._versions import package_versions
+from cape.classifier import CapeClassifier
+from cape.persist._container import not_a_model_file
+
+__all__ = ["header_as_json", "make_header", "parse_header", "warn_of_other_versions"]
+
+_FORMAT = "cape-model"
+_FORMAT_VERSION = 1
+_NEEDED = {"versions", "fingerprint", "sha256"}
+_PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skops", "skrub")
+_HARMLESS = ("python", "skops")
+"""Packages whose version does not change what a loaded model predicts."""
+
+
+def make_header(
+    clf: CapeClassifier, checksum: str, details: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Describe a fitted model.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        The fitted model.
+    checksum : str
+        SHA-256 of the part of the file that holds the model.
+    details : mapping or None
+        Further entries of the caller, which JSON must be able to hold.
+
+    Returns
+    -------
+    dict
+        The header, as `cape.persist.read_header` documents it.
+
+    Raises
+    ------
+    ValueError
+        If JSON cannot hold ``details``.
+    """
+    settings = {}
+    for name, value in clf.get_params(deep=False).items():
+        settings[name] = _as_json_value(value)
+    return {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "saved": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": package_versions(_PACKAGES),
+        "columns": _column_names(clf),
+        "groups": [group_name(group) for group in clf.groups_],
+        "classes": _as_json_value(clf.classes_.tolist()),
+        "settings": settings,
+        "fingerprint": clf.fingerprint_,
+        "sha256": checksum,
+        "details": _check_details(details),
+    }
+
+
+def header_as_json(header: dict[str, Any]) -> bytes:
+    """Write a header as the bytes of the file's first part."""
+    return json.dumps(header, indent=1).encode()
+
+
+def parse_header(content: bytes, path: str | Path) -> dict[str, Any]:
+    """Read a header, and check that it is of the format that this cape reads.
+
+    Parameters
+    ----------
+    content : bytes
+        The first part of the file.
+    path : str or Path
+        The file, for the error.
+
+    Returns
+    -------
+    dict
+        The header.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, not a header of a model file, or of another format version.
+    """
+    try:
+        header = json.loads(content)
+    # UnicodeDecodeError is a ValueError, and so is JSONDecodeError. Brackets nested a
+    # thousand times are a RecursionError.
+    except (ValueError, RecursionError) as error:
+        raise not_a_model_file(path, "its header is not JSON.") from error
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise not_a_model_file(path, "its header is of another kind.")
+    # Before the other entries, since another format may have others.
+    version = header.get("format_version")
+    if version != _FORMAT_VERSION:
+        raise not_a_model_file(
+            path,
+            f"its format is version {version!r}, this cape reads {_FORMAT_VERSION}.",
+        )
+    missing = sorted(_NEEDED - set(header))
+    if missing:
+        raise not_a_model_file(path, f"its header lacks {', '.join(missing)}.")
+    return header
+
+
+def warn_of_other_versions(header: dict[str, Any], path: str | Path) -> None:
+    """Warn if the model was saved with other versions of packages than are installed.
+
+    The warning points at the caller of the function that calls this one.
+    """
+    installed = package_versions(_PACKAGES)
+    differences = []
+    for package, version in header["versions"].items():
+        here = installed.get(package, "missing")
+        if package not in _HARMLESS and here != version:
+            differences.append(f"{package} {version} (here {here})")
+    if differences:
+        warnings.warn(
+            f"{str(path)!r} was saved with {', '.join(differences)}: predictions may "
+            "differ, or fail.",
+            stacklevel=3,
+        )
+
+
+def _column_names(clf: CapeClassifier) -> list[str]:
+    """Names of the columns of the training table, or their numbers."""
+    names = getattr(clf, "feature_names_in_", range(clf.n_features_in_))
+    return [str(name) for name in names]
+
+
+def _check_details(details: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Copy the details of the caller, and raise if JSON cannot hold them."""
+    if details is None:
+        return {}
+    copied = dict(details)
+    # Without NaN, which Python writes but other readers of JSON refuse.
+    try:
+        json.dumps(copied, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"details must be a mapping that JSON can hold, got {details!r}: {error}"
+        ) from error
+    return copied
+
+
+def _as_json_value(value: Any) -> Any:
+    """Return a value in a form that JSON can hold; for any other type, its text."""
+    if isinstance(value, (list, tuple)):
+        return [_as_json_value(part) for part in value]
+    # Classes and settings are often scalars of numpy, of which JSON holds none.
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    return str(value)

@@ -1,0 +1,59 @@
+"""Walking through all objects that a model is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["parts_of"]
+
+_SIMPLE = (str, bytes, int, float, type(None), type)
+"""Types of values that have no parts; they are not walked over either."""
+
+
+def parts_of(thing: Any) -> Iterator[Any]:
+    """Walk over an object and all objects within it, each once.
+
+    Parameters
+    ----------
+    thing : object
+        A model, or a list or dict of models.
+
+    Yields
+    ------
+    object
+        The object itself, then the values of its attributes, items and elements, and
+        theirs. Numbers, texts and types are left out.
+
+    Examples
+    --------
+    >>> from cape.persist._parts import parts_of
+    >>> list(parts_of([{"a": (1, 2)}]))
+    [[{'a': (1, 2)}], {'a': (1, 2)}, (1, 2)]
+    """
+    # By identity, since models can refer to the same object twice, or to themselves.
+    visited: set[int] = set()
+    waiting = [thing]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in visited or isinstance(part, _SIMPLE):
+            continue
+        visited.add(id(part))
+        yield part
+        waiting.extend(_children(part))
+
+
+def _children(part: Any) -> Iterable[Any]:
+    """The objects that an object holds directly."""
+    if isinstance(part, dict):
+        return part.values()
+    if isinstance(part, (list, tuple, set)):
+        return part
+    # Gradient boosting keeps its trees in an array of objects.
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        return part.ravel().tolist()
+    if hasattr(part, "__dict__"):
+        return vars(part).values()
+    return ()

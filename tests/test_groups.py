@@ -1,0 +1,338 @@
+"""Reading groups from all kinds of columns and tables, and listing their rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from cape._groups import (
+    EVERYONE,
+    Groups,
+    check_groups,
+    everyone,
+    group_from_json,
+    group_name,
+    group_to_json,
+    sorted_groups,
+    split_columns,
+    split_groups,
+)
+
+values = st.one_of(
+    st.integers(-3, 3),
+    st.text(max_size=2),
+    st.booleans(),
+    st.sampled_from([0.5, 1.0]),
+)
+columns_of_codes = st.lists(st.integers(0, 9), min_size=1, max_size=40)
+
+
+def values_of(groups):
+    """The group of each row."""
+    return [groups.keys[code] for code in groups.codes]
+
+
+@given(st.lists(values, min_size=1, max_size=30))
+def test_each_row_gets_its_group(z):
+    groups = check_groups(z)
+    assert values_of(groups) == z
+    assert len(groups) == len(z)
+    assert len(set(groups.keys)) == len(groups.keys) == len(set(z))
+
+
+@given(st.lists(values, min_size=1, max_size=30))
+def test_the_rows_of_a_group_are_those_of_its_value(z):
+    groups = check_groups(z)
+    rows = dict(groups.rows())
+    if len(groups.keys) == 1:
+        # All rows, without a copy.
+        assert rows == {groups.keys[0]: None}
+        return
+    for key, group_rows in rows.items():
+        assert group_rows.tolist() == [i for i, value in enumerate(z) if value == key]
+
+
+@given(columns_of_codes, st.data())
+def test_the_rows_of_a_piece_are_counted_from_its_start(z, data):
+    start = data.draw(st.integers(0, len(z)))
+    stop = data.draw(st.integers(start, len(z)))
+    groups = check_groups(z)
+    pieces = groups.rows_between(start, stop)
+    assert len(pieces) == len(groups.keys)
+    for key, rows in zip(groups.keys, pieces, strict=True):
+        expected = [i for i, value in enumerate(z[start:stop]) if value == key]
+        assert rows.tolist() == expected
+
+
+@given(columns_of_codes, st.integers(1, 39))
+def test_pieces_make_up_the_whole(z, cut):
+    groups = check_groups(z)
+    whole = groups.rows_between(0, len(z))
+    cut = min(cut, len(z))
+    before = groups.rows_between(0, cut)
+    after = groups.rows_between(cut, len(z))
+    for rows, first, second in zip(whole, before, after, strict=True):
+        assert rows.tolist() == [*first, *(second + cut)]
+
+
+@given(st.lists(st.tuples(values, st.sampled_from("xyz")), min_size=1, max_size=30))
+def test_several_columns_make_combinations(table):
+    groups = check_groups(pd.DataFrame(table, columns=["a", "b"]).astype(object))
+    assert values_of(groups) == table
+    assert len(groups.keys) == len(set(table))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from("xy"), st.booleans()),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_combinations_of_three_columns_do_not_depend_on_the_first(table):
+    """Taking the columns in another order permutes each key, and changes no group."""
+    frame = pd.DataFrame(table, columns=["a", "b", "c"])
+    turned = check_groups(frame[["c", "a", "b"]])
+    expected = [(c, a, b) for a, b, c in table]
+    assert values_of(turned) == expected
+    assert values_of(check_groups(frame)) == table
+
+
+def test_very_many_combinations_do_not_overflow():
+    """Six columns of 3,000 values each have 7e20 combinations, too many for int64."""
+    random = np.random.default_rng(0)
+    table = [random.permutation(3000).astype(str) for _ in range(6)]
+    groups = check_groups(pd.DataFrame(dict(enumerate(table))))
+    assert values_of(groups) == list(zip(*table, strict=True))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        pd.Index,
+        pd.Categorical,
+        pl.Series,
+        lambda z: pd.Series(z, dtype="string"),
+        lambda z: pd.Series(z, dtype="category"),
+        lambda z: np.array(z, dtype=object),
+    ],
+)
+def test_columns_of_any_kind(kind):
+    groups = check_groups(kind(["b", "a", "b"]))
+    assert groups.keys == ["a", "b"]
+    assert groups.codes.tolist() == [1, 0, 1]
+    assert type(groups.keys[0]) is str
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.asarray,
+        pd.DataFrame,
+        lambda z: pl.DataFrame(z, schema=["a", "b"]),
+        np.ndarray.tolist,
+        sparse.csr_array,
+    ],
+)
+def test_tables_of_any_kind(kind):
+    groups = check_groups(kind(np.array([[1, 2], [0, 2], [1, 2]])))
+    assert groups.keys == [(0, 2), (1, 2)]
+    assert groups.codes.tolist() == [1, 0, 1]
+    assert all(type(value) is int for value in groups.keys[0])
+
+
+def test_a_table_of_one_column_is_a_column():
+    assert check_groups(pd.DataFrame({"z": ["b", "a"]})).keys == ["a", "b"]
+    assert check_groups(np.array([[2], [1]])).keys == [1, 2]
+
+
+def test_columns_that_share_a_name():
+    numbers = pd.Series([1, 2], name="z")
+    texts = pd.Series(["a", "b"], name="z")
+    both = pd.concat([numbers, texts], axis=1)
+    assert check_groups(both).keys == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+@pytest.mark.parametrize("step", [1, 5], ids=["without gaps", "with gaps"])
+def test_whole_numbers_of_any_width_are_groups(dtype, step):
+    info = np.iinfo(dtype)
+    middle = 0 if info.min < 0 else 127
+    first = max(info.min, middle - 127)
+    numbers = np.arange(first, middle + 128, step)
+    numbers = np.random.default_rng(0).permutation(np.repeat(numbers, 2)).astype(dtype)
+    groups = check_groups(numbers)
+    assert groups.keys == sorted({int(number) for number in numbers})
+    assert values_of(groups) == numbers.tolist()
+
+
+@pytest.mark.parametrize("offset", [-(2**63), -7, 0, 2**63 - 256])
+@pytest.mark.parametrize("width", [1, 255, 256, 257])
+def test_small_ranges_are_read_as_any_other(offset, width):
+    """Whole numbers close together are looked up, others are hashed: same answer."""
+    last = min(offset + width - 1, 2**63 - 1)
+    numbers = np.array([last, offset, last, offset], dtype=np.int64)
+    groups = check_groups(numbers)
+    hashed = check_groups(numbers.astype(object))
+    assert groups.keys == hashed.keys
+    assert groups.codes.tolist() == hashed.codes.tolist()
+
+
+def test_numbers_and_texts_stay_apart():
+    assert check_groups([1, "1", 1]).keys == [1, "1"]
+
+
+def test_keys_are_sorted_where_they_can_be():
+    assert check_groups([3, 1, 2]).keys == [1, 2, 3]
+    assert check_groups(["b", 2, "a", 1]).keys == [1, 2, "a", "b"]
+    assert check_groups([10, 9]).keys == [9, 10]
+
+
+@given(st.lists(values, unique=True, max_size=8), st.randoms())
+def test_the_order_of_groups_does_not_depend_on_the_order_of_rows(groups, random):
+    shuffled = list(groups)
+    random.shuffle(shuffled)
+    if groups:
+        assert check_groups(groups).keys == check_groups(shuffled).keys
+
+
+@given(st.lists(values, unique=True, max_size=8))
+def test_sorted_groups_are_in_the_order_of_the_keys(groups):
+    result = sorted_groups(iter(groups))
+    assert sorted(map(repr, result)) == sorted(map(repr, groups))
+    if groups:
+        assert result == check_groups(groups).keys
+
+
+def test_codes_take_as_little_memory_as_they_can():
+    assert check_groups(["a", "b"]).codes.dtype == np.int8
+    assert check_groups([str(i) for i in range(128)]).codes.dtype == np.int8
+    assert check_groups([str(i) for i in range(129)]).codes.dtype == np.int16
+
+
+def test_one_group_of_all():
+    assert everyone(3).rows() == [(EVERYONE, None)]
+    assert everyone(0).rows() == []
+    assert check_groups([]).rows() == []
+
+
+def test_names():
+    assert group_name("a") == "a"
+    assert group_name(3) == "3"
+    assert group_name(("a", 1)) == "a, 1"
+
+
+@given(values | st.tuples(values, values))
+def test_groups_come_back_from_json_with_their_types(group):
+    text = json.dumps(group_to_json(group))
+    loaded = group_from_json(json.loads(text))
+    assert repr(loaded) == repr(group)
+
+
+@pytest.mark.parametrize(
+    "group", [pd.Timestamp("2020-01-01"), ("a", None), np.int64(1)]
+)
+def test_groups_that_json_cannot_hold_are_refused(group):
+    with pytest.raises(TypeError, match="a group must be text or a number to be saved"):
+        group_to_json(group)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (3, "must be a column or a table of columns, got an array of shape ()"),
+        (np.zeros((2, 0)), "got an array of shape (2, 0)"),
+        (np.zeros((2, 2, 2)), "got an array of shape (2, 2, 2)"),
+        (pd.DataFrame(index=range(2)), "at least one column, got a table with none"),
+        (["a", None], "must name a group in every row, got 1 missing of 2"),
+        ([0.5, np.nan, np.nan], "must name a group in every row, got 2 missing of 3"),
+        (pd.Series([1, None], dtype="Int64"), "got 1 missing of 2"),
+        (pd.DataFrame({"a": [1, 2], "b": ["x", None]}), "got 1 missing of 2"),
+        ([["a"], ["b", "c"]], "must hold one value a row and column"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_groups_that_cannot_be_read_are_refused(features, message):
+    with pytest.raises(ValueError, match="zones must") as caught:
+        check_groups(features, "zones")
+    assert message in str(caught.value)
+
+
+def test_groups_are_taken_from_one_place():
+    X = pd.DataFrame({"a": [1, 2], "z": ["y", "x"]})
+    features, groups = split_groups(X, None, None)
+    assert features is X and groups.keys == [EVERYONE]
+    features, groups = split_groups(X, X["z"], None)
+    assert features is X and groups.keys == ["x", "y"]
+    features, groups = split_groups(X, None, "z")
+    assert list(features) == ["a"] and groups.keys == ["x", "y"]
+    with pytest.raises(ValueError, match="sensitive_features must be None when"):
+        split_groups(X, X["z"], "z")
+
+
+def test_a_missing_group_is_said_to_be_in_the_columns():
+    X = pd.DataFrame({"a": [1, 2], "z": ["y", None]})
+    with pytest.raises(ValueError, match="group_columns must name a group in every"):
+        split_groups(X, None, ["z"])
+
+
+@pytest.mark.parametrize("columns", ["b", ["b"], ["b", "a"]])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_are_taken_out_of_frames(kind, columns):
+    X = kind({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
+    rest, taken = split_columns(X, columns)
+    assert list(taken.columns) == list(columns)
+    assert list(rest.columns) == [name for name in "abc" if name not in columns]
+    assert isinstance(rest, kind)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.ndarray.tolist])
+@pytest.mark.parametrize(
+    ("columns", "places"),
+    [(1, [1]), (-1, [2]), ([2, 0], [2, 0]), (np.int8(1), [1]), ([-3, 1], [0, 1])],
+    ids=str,
+)
+def test_columns_are_taken_out_of_arrays(kind, columns, places):
+    X = np.arange(6).reshape(2, 3)
+    rest, taken = split_columns(kind(X), columns)
+    if sparse.issparse(rest):
+        rest = rest.todense()
+        taken = taken.todense()
+    np.testing.assert_array_equal(taken, X[:, places])
+    np.testing.assert_array_equal(rest, np.delete(X, places, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("X", "columns", "message"),
+    [
+        (np.eye(2), [], "zone must name at least one column, got none"),
+        (np.eye(2), 2, r"zone must be columns of X, among \[0, 1\], got \[2\]"),
+        (np.eye(2), [-3, 0], r"among \[0, 1\], got \[-3\]"),
+        (np.eye(2), ["a"], r"among \[0, 1\], got \['a'\]"),
+        (np.eye(2), [1.0], r"among \[0, 1\], got \[1.0\]"),
+        (pd.DataFrame({"a": [1]}), ["a", "b"], r"among \['a'\], got \['b'\]"),
+        (pd.DataFrame({"a": [1]}), 0, r"among \['a'\], got \[0\]"),
+    ],
+    ids=str,
+)
+def test_columns_that_are_not_there_are_named(X, columns, message):
+    with pytest.raises(ValueError, match=message):
+        split_columns(X, columns, "zone")
+
+
+def test_groups_can_be_made_by_hand():
+    groups = Groups(np.array([0, 1, 1]), ["a", "b"])
+    assert len(groups) == 3
+    [(first, rows_of_first), (second, rows_of_second)] = groups.rows()
+    assert (first, second) == ("a", "b")
+    assert rows_of_first.tolist() == [0]
+    assert rows_of_second.tolist() == [1, 2]
