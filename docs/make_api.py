@@ -16,6 +16,7 @@ TITLES = {
     "cape.evidence": "Evidence",
     "cape.histogram": "Score histograms",
     "cape.pool": "Pools",
+    "cape.rules": "Rules",
     "cape.quantify": "Quantifiers",
     "cape.metrics": "Metrics",
     "cape.sampling": "Sampling",

@@ -157,10 +157,10 @@ def _describe(adapted: GroupAdaptation) -> str:
 class AdaptationWarning(UserWarning):
     """An adaptation may mislead: more than the prevalence moved, or rows are too few.
 
+    Silence it if you look at the diagnostics anyway.
+
     Examples
     --------
-    Silence the warning if you look at the diagnostics anyway:
-
     >>> import warnings
     >>> from cape import AdaptationWarning
     >>> with warnings.catch_warnings():
