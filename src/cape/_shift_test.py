@@ -1,11 +1,16 @@
-"""Are a batch's scores any mixture of the two classes' training scores? The test of the prior-shift assumption."""
+"""The test of the prior-shift assumption.
+
+Under prior shift the scores of a batch are a mixture of the training scores of the two
+classes, with some prevalence. The test fits the best mixture and asks whether what is
+left is more than noise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import chdtrc
@@ -17,28 +22,38 @@ __all__ = [
     "CheckedGroup",
     "MixtureFit",
     "check_prior_shift",
+    "count_agreements",
     "fit_mixture",
     "holm",
-    "count_agreements",
 ]
 
-_CELLS = (4, 8, 16)  # nested: how finely a batch is looked at depends on its rows
+# Three finenesses, nested so that agreements can be counted for all three at once. Few
+# cells see little, and many cells have few rows each: a batch gets as many as its rows
+# fill with eight in the mean, and chi-square is then a good approximation.
+_CELLS = (4, 8, 16)
 _ROWS_PER_CELL = 8
+
+# The covariance depends on the prevalence, so least squares are iterated. They settle
+# after three to six steps.
+_MAX_STEPS = 20
+_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
 class MixtureFit:
-    """How well the best mixture of the classes explains a batch.
+    """How well the best mixture of the two classes explains a batch.
 
     Parameters
     ----------
     prevalence : float
-        Of the best mixture.
+        Prevalence of the best mixture, NaN if there was no test.
     statistic : float
-        Squared distance to it, in units of its noise; chi-square with ``df`` degrees of freedom under prior shift.
+        Squared distance to the best mixture in units of its noise. Under prior shift it
+        has a chi-square distribution with ``df`` degrees of freedom.
     df : int
-        0 when there were too few rows, or too few different scores, to test.
+        Degrees of freedom, 0 if there were too few rows or too few different scores.
     p_value : float
+        Probability of a statistic as large under prior shift.
     effect : float
         Share of the batch that no mixture explains, beyond what noise would leave.
     """
@@ -50,95 +65,194 @@ class MixtureFit:
     effect: float
 
 
+_NOT_TESTED = MixtureFit(
+    prevalence=float("nan"),
+    statistic=0.0,
+    df=0,
+    p_value=1.0,
+    effect=0.0,
+)
+
+
 def fit_mixture(
     positives: ScoreHistogram,
     negatives: ScoreHistogram,
     batch: ScoreHistogram,
     agreements: np.ndarray | None = None,
 ) -> MixtureFit:
-    """Fit rho P + (1 - rho) N to a batch by generalised least squares, and test the fit.
-
-    With p, n and b the shares of cells among the positives, the negatives and the batch, the residual
-    b - rho p - (1 - rho) n has, under prior shift, mean 0 and the covariance
-
-        (rho S(p) + (1 - rho) S(n)) / rows + rho^2 S(p) / N1 + (1 - rho)^2 S(n) / N0,    S(p) = diag(p) - p p',
-
-    whose last two terms are the noise of the training histograms. The least weighted square over rho is chi-square
-    with cells - 2 degrees of freedom, and cells - 1 when the best rho lies outside [0, 1] and is held at its end.
+    """Fit a mixture of the two classes to a batch, and test the fit.
 
     Parameters
     ----------
     positives, negatives : ScoreHistogram
         Out-of-fold scores of the two classes in training.
     batch : ScoreHistogram
-    agreements : ndarray of int64, default=None
-        Of a batch with several scores a row, how often two of them fell agreements; see `count_agreements`.
+        Scores of the batch, with the same edges.
+    agreements : ndarray of int64 of shape (3,), default=None
+        For a batch with several scores a row, how often they agree; see
+        `count_agreements`. None treats the scores of a row as one.
+
+    Returns
+    -------
+    MixtureFit
+
+    Notes
+    -----
+    Let p, n and b be the shares of the cells among the positives, the negatives and the
+    batch. Under prior shift with prevalence rho, b - rho p - (1 - rho) n has mean 0 and
+    the covariance::
+
+        (rho S(p) + (1 - rho) S(n)) / rows + rho^2 S(p) / N1 + (1 - rho)^2 S(n) / N0
+
+    with S(p) = diag(p) - p p'. The last two terms are the noise of the training
+    histograms. The generalised least square over rho is chi-square with cells - 2
+    degrees of freedom, or cells - 1 if the best rho lies outside [0, 1] and is held at
+    the end.
 
     Examples
     --------
-    >>> from cape.histogram import edges_for, round_scores
-    >>> random = np.random.default_rng(0)
-    >>> positives, negatives = round_scores(random.beta(3, 1, 500)), round_scores(random.beta(1, 3, 500))
-    >>> edges = edges_for(positives, negatives)
-    >>> classes = [ScoreHistogram.of(scores, edges) for scores in (positives, negatives)]
-    >>> mixed = round_scores(np.concatenate([random.beta(3, 1, 60), random.beta(1, 3, 140)]))
-    >>> fit_mixture(*classes, ScoreHistogram.of(mixed, edges)).p_value > 0.05
+    >>> from cape.histogram import ScoreHistogram, round_scores
+    >>> edges = round_scores([0.25, 0.5, 0.75])
+    >>> def histogram(*counts):
+    ...     return ScoreHistogram.of(np.repeat([0, *edges + 1], counts), edges)
+    >>> high, low = histogram(100, 200, 300, 400), histogram(400, 300, 200, 100)
+    >>> fit_mixture(high, low, histogram(50, 50, 50, 50)).p_value > 0.9
     True
-    >>> fit_mixture(*classes, ScoreHistogram.of(round_scores(random.beta(9, 9, 200)), edges)).p_value < 0.001
+    >>> fit_mixture(high, low, histogram(90, 10, 10, 90)).p_value < 0.001
     True
     """
-    fineness = _fineness(min(positives.size, negatives.size, batch.size))
-    cuts = (
-        _nested_cuts(positives, negatives)[fineness] if fineness >= 0 else np.empty(0)
-    )
+    smallest = min(positives.size, negatives.size, batch.size)
+    fineness = _fineness(smallest)
+    if fineness is None:
+        return _NOT_TESTED
+    cuts = _nested_cuts(positives, negatives)[fineness]
     if len(cuts) < 2:
-        return MixtureFit(float("nan"), 0.0, 0, 1.0, 0.0)
+        return _NOT_TESTED
     b = batch.merged(cuts) / batch.counts.sum()
-    p, n = _smoothed(positives.merged(cuts)), _smoothed(negatives.merged(cuts))
-    rows = batch.size / (
-        1.0 if agreements is None else _design_effect(b, agreements[fineness], batch)
+    rows = batch.size
+    if agreements is not None:
+        rows = rows / _design_effect(b, agreements[fineness], batch)
+    problem = _LeastSquares(
+        p=_smoothed_shares(positives.merged(cuts)),
+        n=_smoothed_shares(negatives.merged(cuts)),
+        b=b,
+        n_positives=positives.size,
+        n_negatives=negatives.size,
+        rows=rows,
     )
-    d, r = (p - n)[:-1], (b - n)[:-1]
-    rho = free = 0.5
-    for _ in range(20):
-        inverse = np.linalg.inv(
-            _covariance(p, n, rho, positives.size, negatives.size, rows)
+    return problem.fit()
+
+
+@dataclass(frozen=True)
+class _LeastSquares:
+    """The generalised least squares of `fit_mixture`.
+
+    Shares of the cells among positives, negatives and batch, and numbers of rows.
+    """
+
+    p: np.ndarray
+    n: np.ndarray
+    b: np.ndarray
+    n_positives: float
+    n_negatives: float
+    rows: float
+
+    def fit(self) -> MixtureFit:
+        """Find the best prevalence in [0, 1] and test what is left."""
+        # The shares sum to 1, so the covariance of all cells is singular. The last cell
+        # is left out: the others determine it.
+        direction = self.p - self.n
+        target = self.b - self.n
+        rho = 0.5
+        for _ in range(_MAX_STEPS):
+            precision = np.linalg.inv(self._covariance(rho))
+            weighted = direction[:-1] @ precision
+            information = weighted @ direction[:-1]
+            unrestricted = 0.5
+            if information > 0:
+                unrestricted = float(weighted @ target[:-1] / information)
+            previous = rho
+            rho = min(max(unrestricted, 0.0), 1.0)
+            if abs(rho - previous) < _TOLERANCE:
+                break
+        residual = target - rho * direction
+        square = residual[:-1] @ precision @ residual[:-1]
+        statistic = max(float(square), 0.0)
+        # Held at an end, rho is no longer fitted and costs no degree of freedom.
+        df = len(residual) - 1
+        if unrestricted == rho:
+            df -= 1
+        return MixtureFit(
+            prevalence=rho,
+            statistic=statistic,
+            df=df,
+            p_value=float(chdtrc(df, statistic)),
+            effect=_excess_share(residual, statistic, df),
         )
-        information = d @ inverse @ d
-        free = float(d @ inverse @ r / information) if information > 0 else 0.5
-        moved, rho = abs(min(max(free, 0.0), 1.0) - rho), min(max(free, 0.0), 1.0)
-        if moved < 1e-4:
-            break
-    residual = b - rho * p - (1 - rho) * n
-    statistic = max(float(residual[:-1] @ inverse @ residual[:-1]), 0.0)
-    df = len(b) - 2 + (free != rho)
-    beyond_noise = np.sqrt(max(1 - df / statistic, 0.0)) if statistic > 0 else 0.0
-    effect = float(np.abs(residual).sum() / 2 * beyond_noise)
-    return MixtureFit(rho, statistic, df, float(chdtrc(df, statistic)), effect)
+
+    def _covariance(self, rho: float) -> np.ndarray:
+        """Return the covariance of the residual, without the last cell."""
+        positive = rho / self.rows + rho**2 / self.n_positives
+        rest = 1 - rho
+        negative = rest / self.rows + rest**2 / self.n_negatives
+        of_positives = positive * _multinomial(self.p)
+        of_negatives = negative * _multinomial(self.n)
+        return of_positives + of_negatives
+
+
+def _multinomial(shares: np.ndarray) -> np.ndarray:
+    """Return the covariance of one multinomial draw, without the last cell."""
+    first = shares[:-1]
+    return np.diag(first) - np.outer(first, first)
+
+
+def _excess_share(
+    residual: np.ndarray,
+    statistic: float,
+    df: int,
+) -> float:
+    """Return the share of the batch that the mixture misses, beyond noise.
+
+    Half of the sum of absolute residuals is the share of rows that would have to change
+    their cell. Noise alone leaves a statistic of ``df`` in the mean, so only the share
+    1 - df / statistic of the squared distance counts.
+    """
+    if statistic <= 0:
+        return 0.0
+    missed = np.abs(residual).sum() / 2
+    beyond_noise = max(1 - df / statistic, 0.0)
+    return float(missed * np.sqrt(beyond_noise))
 
 
 def count_agreements(
-    scores: np.ndarray, positives: ScoreHistogram, negatives: ScoreHistogram
+    scores: np.ndarray,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
 ) -> np.ndarray:
-    """How often two scores of a row, by two models or twice by one, lie in one cell of the test; it adds up over rows.
+    """Count how often two scores of a row fall into one cell of the test.
 
-    With ``scores="folds"`` a row has K scores, which agree more or less. The less they do, the less noise their
-    histogram has; pooled counts cannot tell, so evidence carries this number for each fineness of the test.
+    With ``scores="folds"`` a row has the scores of K models. The less they agree, the
+    less noise the histogram of all scores has, and pooled counts do not tell how far
+    they agree. Evidence carries this number, which adds up over rows, for each fineness
+    of the test.
 
     Parameters
     ----------
     scores : ndarray of int64 of shape (n_models, n_rows)
+        Rounded scores of each row by each model.
     positives, negatives : ScoreHistogram
-        Of training; they fix the cells.
+        Out-of-fold scores of the two classes in training, which fix the cells.
 
     Returns
     -------
     ndarray of int64 of shape (3,)
-        From n_models (no two agreements) to n_models^2 (all agreements) a row, for 4, 8 and 16 cells.
+        Ordered pairs of scores of the same row in the same cell, each score paired with
+        itself too, for 4, 8 and 16 cells. A row adds between n_models, if no two of its
+        scores agree, and n_models^2, if all agree.
 
     Examples
     --------
-    >>> from cape.histogram import edges_for, round_scores
+    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
     >>> low, high = round_scores([0.1, 0.2, 0.3]), round_scores([0.7, 0.8, 0.9])
     >>> edges = edges_for(high, low)
     >>> classes = ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
@@ -147,91 +261,167 @@ def count_agreements(
     """
     nested = _nested_cuts(positives, negatives)
     finest = nested[-1]
-    cells = np.searchsorted(finest, scores, side="left").astype(np.int8)
-    found = []
+    finest_cells = np.searchsorted(finest, scores, side="left")
+    # Scores are looked up once, in the finest cells; a small table has the coarser
+    # ones, in single bytes, which are compared fast.
+    last_scores = np.append(finest, ONE)
+    agreements = []
     for cuts in nested:
-        coarser = np.searchsorted(cuts, np.append(finest, ONE), side="left").astype(
-            np.int8
-        )[cells]
-        pairs = sum(
-            np.count_nonzero(one == other) for one, other in combinations(coarser, 2)
-        )
-        found.append(scores.size + 2 * pairs)
-    return np.array(found, dtype=np.int64)
+        coarser = np.searchsorted(cuts, last_scores, side="left")
+        cells = coarser.astype(np.int8)[finest_cells]
+        pairs = 0
+        for one, other in combinations(cells, 2):
+            pairs += int(np.count_nonzero(one == other))
+        agreements.append(scores.size + 2 * pairs)
+    return np.array(agreements, dtype=np.int64)
 
 
-def _design_effect(b: np.ndarray, agreements: int, batch: ScoreHistogram) -> float:
-    """Variance of a row's share in the cells, over that of a row with one score: total over cells, as survey design."""
-    one_score = 1 - b @ b
-    within = agreements / (batch.size * batch.unit**2) - b @ b
-    return (
-        float(min(max(within / one_score, 1 / batch.unit), 1.0))
-        if one_score > 0
-        else 1.0
-    )
+def _design_effect(
+    b: np.ndarray,
+    agreements: int,
+    batch: ScoreHistogram,
+) -> float:
+    """Return by how much the variance shrinks since a row has several scores.
+
+    As in survey sampling (Kish 1965), the scores of a row are a cluster. With x the
+    shares of a row's scores in the cells, the total variance of a row is E|x|^2 -
+    |b|^2, and that of a row with a single score is 1 - |b|^2. ``agreements`` is the sum
+    of |x|^2 in units of 1 / K^2.
+    """
+    single_score = 1 - b @ b
+    if single_score <= 0:
+        return 1.0
+    mean_square = agreements / (batch.size * batch.unit**2)
+    ratio = (mean_square - b @ b) / single_score
+    # K independent scores divide the variance by K, and no scores by more.
+    ratio = max(ratio, 1 / batch.unit)
+    return float(min(ratio, 1.0))
 
 
-def _covariance(p, n, rho, n_positives, n_negatives, rows) -> np.ndarray:
-    """Of the residual, without its last cell, which the others determine."""
-    a = rho / rows + rho**2 / n_positives
-    b = (1 - rho) / rows + (1 - rho) ** 2 / n_negatives
-    p, n = p[:-1], n[:-1]
-    return np.diag(a * p + b * n) - a * np.outer(p, p) - b * np.outer(n, n)
-
-
-def _fineness(rows: float) -> int:
-    """Which of the nested cells give every histogram rows enough; -1 if none does."""
-    return sum(rows >= cells * _ROWS_PER_CELL for cells in _CELLS) - 1
+def _fineness(rows: float) -> int | None:
+    """Return the finest cells that the smallest histogram fills, None if none."""
+    finest = None
+    for fineness, cells in enumerate(_CELLS):
+        if rows >= cells * _ROWS_PER_CELL:
+            finest = fineness
+    return finest
 
 
 def _nested_cuts(
     positives: ScoreHistogram, negatives: ScoreHistogram
 ) -> list[np.ndarray]:
-    """Edges at quantiles of the training scores, both classes weighing the same; a finer list holds the coarser."""
-    tally = np.cumsum(positives.shares + negatives.shares)[:-1] / 2
-    finest = np.searchsorted(tally, np.arange(1, _CELLS[-1]) / _CELLS[-1] - 1e-9)
-    edges, last = positives.edges, len(positives.edges)
-    nested = (
-        np.unique(finest[step - 1 :: step])
-        for step in (_CELLS[-1] // cells for cells in _CELLS)
-    )
-    return [edges[places[places < last]] for places in nested]
+    """Return the edges between 4, 8 and 16 cells, each holding the edges before.
+
+    They are quantiles of the training scores, where both classes weigh the same:
+    otherwise a rare class would have all its scores in one cell.
+    """
+    shares = (positives.shares + negatives.shares) / 2
+    below_edge = np.cumsum(shares)[:-1]
+    most_cells = _CELLS[-1]
+    levels = np.arange(1, most_cells) / most_cells
+    # A level that is met exactly must not move to the next edge by rounding.
+    places = np.searchsorted(below_edge, levels - 1e-9)
+    edges = positives.edges
+    nested = []
+    for cells in _CELLS:
+        step = most_cells // cells
+        distinct = np.unique(places[step - 1 :: step])
+        distinct = distinct[distinct < len(edges)]
+        nested.append(edges[distinct])
+    return nested
 
 
-def _smoothed(counts: np.ndarray) -> np.ndarray:
-    return (counts + 0.5) / (counts.sum() + 0.5 * len(counts))
+def _smoothed_shares(counts: np.ndarray) -> np.ndarray:
+    """Return shares with half a row added to every cell, so that none is 0."""
+    smoothed = counts + 0.5
+    return smoothed / smoothed.sum()
 
 
 class CheckedGroup(NamedTuple):
-    """How the best mixture fits a group, and its p-value after correction for the number of groups."""
+    """The test of one group among several.
+
+    Parameters
+    ----------
+    fit : MixtureFit
+        How the best mixture fits the group.
+    p_adjusted : float
+        The p-value after Holm's correction for the number of groups.
+    """
 
     fit: MixtureFit
     p_adjusted: float
 
 
+class _TrainingScores(Protocol):
+    """What the test needs of a group's training."""
+
+    @property
+    def positives(self) -> ScoreHistogram: ...
+
+    @property
+    def negatives(self) -> ScoreHistogram: ...
+
+
+class _BatchScores(Protocol):
+    """What the test needs of a group's rows in the batch."""
+
+    @property
+    def scores(self) -> ScoreHistogram: ...
+
+    @property
+    def agreements(self) -> np.ndarray | None: ...
+
+
 def check_prior_shift(
-    models: Mapping[Group, Any], evidence: Mapping[Group, Any]
+    models: Mapping[Group, _TrainingScores],
+    evidence: Mapping[Group, _BatchScores],
 ) -> dict[Group, CheckedGroup]:
-    """Test each group of the evidence that has a model in ``models``; p-values are adjusted by Holm's method."""
-    fits = {
-        group: fit_mixture(
-            models[group].positives,
-            models[group].negatives,
-            found.scores,
-            found.agreements,
-        )
-        for group, found in evidence.items()
-        if group in models
-    }
-    adjusted = holm([fit.p_value for fit in fits.values()])
-    return {
-        group: CheckedGroup(fit, p)
-        for (group, fit), p in zip(fits.items(), adjusted, strict=True)
-    }
+    """Test every group of a batch that has a model.
+
+    Parameters
+    ----------
+    models : mapping from group to an object with ``positives`` and ``negatives``
+        Training scores of the two classes in each group.
+    evidence : mapping from group to an object with ``scores`` and ``agreements``
+        Scores of the batch in each group. Groups without a model are left out.
+
+    Returns
+    -------
+    dict from group to CheckedGroup
+        In the order of ``evidence``, with p-values adjusted by Holm's method.
+    """
+    fits = {}
+    for group, batch in evidence.items():
+        if group in models:
+            model = models[group]
+            fits[group] = fit_mixture(
+                model.positives,
+                model.negatives,
+                batch.scores,
+                batch.agreements,
+            )
+    p_values = [fit.p_value for fit in fits.values()]
+    checked = {}
+    for group, p_adjusted in zip(fits, holm(p_values), strict=True):
+        checked[group] = CheckedGroup(fits[group], p_adjusted)
+    return checked
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted for as many tests, by Holm's step-down method.
+    """Adjust p-values for the number of tests by Holm's step-down method (1979).
+
+    Rejecting where the adjusted p-value is below alpha makes a single false rejection
+    with a probability of at most alpha, however the tests depend on each other.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        P-values of all tests.
+
+    Returns
+    -------
+    list of float
+        The adjusted p-values in the same order.
 
     Examples
     --------
@@ -240,7 +430,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty_like(p)
-    result[order] = np.minimum(adjusted, 1.0)
-    return result.tolist()
+    # The smallest of m p-values is multiplied by m, the next by m - 1, ..., and none is
+    # adjusted to less than one that is smaller than itself.
+    factors = np.arange(len(p), 0, -1)
+    stepped = np.maximum.accumulate(p[order] * factors)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted.tolist()

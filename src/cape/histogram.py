@@ -1,77 +1,142 @@
-"""Score histograms that add up: all that CAPE needs to know of a set of rows."""
+"""Score histograms, which add up: quantifiers, rules and tests need no more of a batch.
+
+Scores are rounded once, to integers, and counted in fixed cells. Counts and sums of
+integers do not depend on the order of the rows or on how the rows are cut into parts,
+so a table in memory, a file read in parts and a cluster give the same histogram.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["HALF", "ONE", "ScoreHistogram", "check_scores", "edges_for", "round_scores"]
+__all__ = [
+    "HALF",
+    "ONE",
+    "ScoreHistogram",
+    "check_scores",
+    "edges_for",
+    "round_scores",
+]
 
+# Why 2^-32. The last bits of a score depend on the order in which a matrix product
+# adds its terms, so they must go: 2^-32 is a million times as coarse as this noise, and
+# finer than any difference between scores that means something. Sums stay exact: a
+# cell of an int64 histogram has room for 2^31 scores.
 ONE = 1 << 32
-"""The score 1 in the integer units of this module: a score is a multiple of 2^-32."""
+"""The score 1 as an integer: scores are counted in units of 2^-32."""
 
 HALF = ONE >> 1
+"""The score 1/2 as an integer, above which an unadapted classifier predicts 1."""
 
+# HDy matches histograms of 10, 20, ..., 110 bins of equal width.
 _HDY_BINS = range(10, 111, 10)
 
+# 2^16 scores take half a megabyte: a block of this size is sorted in the cache.
 _SORTED_AT_ONCE = 1 << 16
-
-_BITS_OF_ONE = np.float64(1).view(np.uint64)
 
 
 def round_scores(scores: Any) -> np.ndarray:
-    """Round scores in [0, 1] to whole multiples of 2^-32, given as integers from 0 to ``ONE``.
+    """Round scores to whole multiples of 2^-32.
 
-    The integer is used everywhere - in sums, cells, cut points and predictions - so that nothing depends on the order
-    of rows or on how they are cut into parts, although the last bit of a score may.
+    Every score is rounded once, and the integer is used everywhere: in sums, cells, cut
+    points and predictions. Results then do not depend on the order of rows or on how
+    they are cut into parts, although the last bits of a score may.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Scores in [0, 1], of any shape.
+
+    Returns
+    -------
+    ndarray of int64
+        Integers from 0 to `ONE`, of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1].
 
     Examples
     --------
     >>> round_scores([0.0, 0.5, 1.0]).tolist()
     [0, 2147483648, 4294967296]
+    >>> (round_scores([0.1, 0.2]) / ONE).round(6).tolist()
+    [0.1, 0.2]
     """
-    return np.rint(check_scores(scores) * ONE).astype(np.int64)
+    scores = check_scores(scores)
+    return np.rint(scores * ONE).astype(np.int64)
 
 
 def check_scores(scores: Any) -> np.ndarray:
-    """Scores as numbers in [0, 1], or an error that names one that is not.
+    """Return scores as an array of float64, after checking that all are in [0, 1].
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Scores of any shape.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    ValueError
+        If a score is below 0, above 1 or NaN. The message names the first one.
 
     Examples
     --------
     >>> check_scores([0.5, 1]).tolist()
     [0.5, 1.0]
+    >>> check_scores([0.5, 1.5])
+    Traceback (most recent call last):
+        ...
+    ValueError: scores must be probabilities in [0, 1], got 1.5.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    # The bits of numbers from 0 to 1 ascend as the numbers do, and those of all others are above: one look, not two.
-    if (
-        scores.size
-        and np.maximum.reduce(scores.view(np.uint64), axis=None) > _BITS_OF_ONE
-    ):
-        bad = scores[~((scores >= 0) & (scores <= 1))]
-        if len(bad):
-            raise ValueError(f"scores must be probabilities in [0, 1], got {bad[0]}.")
+    # Comparisons with NaN are false, so NaN is refused as well.
+    valid = (scores >= 0) & (scores <= 1)
+    if not valid.all():
+        first = scores[~valid][0]
+        raise ValueError(f"scores must be probabilities in [0, 1], got {first}.")
     return scores
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreHistogram:
-    """How many scores fall into each cell, and their sum.
+    """Number and sum of the scores in each cell of [0, 1].
+
+    Histograms with the same edges can be added and subtracted.
 
     Parameters
     ----------
-    edges : ndarray of int64
-        The inner cut points in units of 2^-32, ascending. Cell i holds the scores s with
-        ``edges[i - 1] < s <= edges[i]``, so that "above a cut" is strict, as a member's decision is.
+    edges : ndarray of int64 of shape (n_edges,)
+        The inner cut points in units of 2^-32, ascending. Cell i holds the scores s
+        with ``edges[i - 1] < s <= edges[i]``.
     counts : ndarray of shape (n_edges + 1,)
-        Scores per cell: int64, or float64 where training rows are weighted.
+        Number of scores in each cell: int64, or float64 if training rows are weighted.
     sums : ndarray of shape (n_edges + 1,)
-        Sum of the scores per cell, in units of 2^-32; of the same type.
+        Sum of the scores in each cell, in units of 2^-32, of the same type.
     unit : int, default=1
-        How many scores a row has. A batch scored by K models counts in units of 1/K of a row.
-    rows : ndarray of int64, optional
-        The scores themselves, kept only for quantifiers that are not ours and cannot do without.
+        Number of scores of each row. A batch that K models score has ``unit=K``.
+    rows : ndarray of int64 of shape (n_scores,), default=None
+        The sorted scores themselves, kept only for quantifiers of QuaPy, which need
+        them.
+
+    See Also
+    --------
+    edges_for : Choose the edges from training scores.
+    round_scores : Turn scores into the integers that are counted here.
+
+    Notes
+    -----
+    A member of a pool predicts 1 for the scores strictly above its cut. Cells are
+    closed on the right for this reason: the number of scores strictly above an edge is
+    the sum of the cells to its right, and predicted prevalences are exact.
 
     Examples
     --------
@@ -100,70 +165,154 @@ class ScoreHistogram:
         unit: int = 1,
         keep_rows: bool = False,
     ) -> ScoreHistogram:
-        """Histogram of integer scores (see `round_scores`); ``weights`` are for training rows alone."""
+        """Count scores.
+
+        Parameters
+        ----------
+        scores : ndarray of int64
+            Scores from `round_scores`, of any shape.
+        edges : ndarray of int64 of shape (n_edges,)
+            The inner cut points, ascending; see `edges_for`.
+        weights : ndarray of shape (n_scores,), default=None
+            Weights of training rows.
+        unit : int, default=1
+            Number of scores of each row.
+        keep_rows : bool, default=False
+            Whether to keep the scores themselves.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Examples
+        --------
+        >>> scores = round_scores([0.2, 0.5, 0.6])
+        >>> ScoreHistogram.of(scores, np.array([HALF])).counts.tolist()
+        [2, 1]
+        """
         scores = np.ravel(scores)
-        if weights is None and len(scores) > len(edges):
-            counts, sums = _many_in_cells(scores, edges)
+        many = len(scores) > len(edges)
+        if many and weights is None:
+            cells = _count_by_sorting(scores, edges)
         else:
-            counts, sums = _few_in_cells(scores, edges, weights)
-        return cls(edges, counts, sums, unit, np.sort(scores) if keep_rows else None)
+            cells = _count_by_lookup(scores, edges, weights)
+        return cls(
+            edges,
+            cells.counts,
+            cells.sums,
+            unit,
+            rows=np.sort(scores) if keep_rows else None,
+        )
 
     @classmethod
     def empty(
-        cls, edges: np.ndarray, *, unit: int = 1, keep_rows: bool = False
+        cls,
+        edges: np.ndarray,
+        *,
+        unit: int = 1,
+        keep_rows: bool = False,
     ) -> ScoreHistogram:
-        """The histogram of no rows, the zero of the addition."""
-        return cls.of(
-            np.empty(0, dtype=np.int64), edges, unit=unit, keep_rows=keep_rows
-        )
+        """Return the histogram of no rows, the zero of the addition.
+
+        Parameters
+        ----------
+        edges : ndarray of int64 of shape (n_edges,)
+            The inner cut points, ascending.
+        unit : int, default=1
+            Number of scores of each row.
+        keep_rows : bool, default=False
+            Whether histograms that are added to this one keep their scores.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Examples
+        --------
+        >>> ScoreHistogram.empty(np.array([HALF]))
+        ScoreHistogram(0 rows in 2 cells)
+        """
+        no_scores = np.empty(0, dtype=np.int64)
+        return cls.of(no_scores, edges, unit=unit, keep_rows=keep_rows)
 
     @property
     def size(self) -> float:
-        """Number of rows; of weighted training rows, the number they are worth."""
+        """Number of rows, or the sum of their weights."""
         total = self.counts.sum() / self.unit
-        return (
-            int(total)
-            if self.counts.dtype.kind == "i" and total.is_integer()
-            else float(total)
-        )
+        is_weighted = self.counts.dtype.kind == "f"
+        if is_weighted or not total.is_integer():
+            return float(total)
+        return int(total)
 
     @property
     def mean(self) -> float:
-        """Mean score, exact: it comes from the sums, not from the cells."""
-        return float(self.sums.sum() / self.counts.sum() / ONE)
+        """Mean score. It is exact, since it comes from sums and not from cells."""
+        mean = self.sums.sum() / self.counts.sum()
+        return float(mean / ONE)
 
     @property
     def shares(self) -> np.ndarray:
-        """Share of the scores in each cell."""
+        """Share of the scores in each cell, an array of shape (n_cells,)."""
         return self.counts / self.counts.sum()
 
     @property
     def centres(self) -> np.ndarray:
-        """Mean score of each cell; of an empty one, its middle."""
-        bounds = np.concatenate([[0], self.edges, [ONE]])
-        middles = (bounds[:-1] + bounds[1:]) / (2 * ONE)
-        return np.divide(
-            self.sums / ONE, self.counts, out=middles, where=self.counts > 0
-        )
+        """Mean score of each cell, and the middle of each empty cell."""
+        left = np.append(0, self.edges)
+        right = np.append(self.edges, ONE)
+        centres = (left + right) / (2 * ONE)
+        occupied = self.counts > 0
+        sums = self.sums[occupied] / ONE
+        centres[occupied] = sums / self.counts[occupied]
+        return centres
 
     def above(self) -> np.ndarray:
-        """How many scores lie strictly above each cut: ``-1`` (all), every edge, and ``ONE`` (none)."""
-        above = np.zeros(len(self.counts) + 1, dtype=self.counts.dtype)
-        np.cumsum(self.counts[::-1], out=above[-2::-1])
-        return above
+        """Count the scores strictly above each cut.
+
+        Returns
+        -------
+        ndarray of shape (n_edges + 2,)
+            The scores above the cut -1 (all of them), above every edge, and above `ONE`
+            (none).
+
+        Examples
+        --------
+        >>> edges = round_scores([0.25, 0.5])
+        >>> ScoreHistogram.of(round_scores([0.1, 0.5, 0.9]), edges).above().tolist()
+        [3, 2, 1, 0]
+        """
+        from_the_right = np.cumsum(self.counts[::-1])
+        return np.append(from_the_right[::-1], 0)
 
     def merged(self, edges: np.ndarray) -> np.ndarray:
-        """Counts in the coarser cells that ``edges``, a subset of this histogram's, make."""
-        starts = np.concatenate([[0], np.searchsorted(self.edges, edges) + 1])
+        """Count the scores in coarser cells.
+
+        Parameters
+        ----------
+        edges : ndarray of int64
+            Some of the edges of this histogram, ascending.
+
+        Returns
+        -------
+        ndarray of shape (len(edges) + 1,)
+
+        Examples
+        --------
+        >>> edges = round_scores([0.25, 0.5, 0.75])
+        >>> histogram = ScoreHistogram.of(round_scores([0.1, 0.3, 0.9]), edges)
+        >>> histogram.merged(edges[1:2]).tolist()
+        [2, 1]
+        """
+        first_cells = np.searchsorted(self.edges, edges) + 1
+        starts = np.append(0, first_cells)
         return np.add.reduceat(self.counts, starts)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
-        rows = (
-            None
-            if self.rows is None
-            else np.sort(np.concatenate([self.rows, other.rows]))
-        )
+        rows = None
+        if self.rows is not None:
+            rows = np.concatenate([self.rows, other.rows])
+            rows.sort()
         return replace(
             self,
             counts=self.counts + other.counts,
@@ -175,10 +324,13 @@ class ScoreHistogram:
         self._check_fits(other)
         if self.rows is not None:
             raise TypeError(
-                "a histogram that keeps raw scores for a foreign quantifier cannot be taken from."
+                "cannot subtract histograms that keep the raw scores for a foreign "
+                "quantifier (keep_rows=True)."
             )
-        counts, sums = self.counts - other.counts, self.sums - other.sums
-        if (counts < 0).any() or (sums < 0).any():
+        counts = self.counts - other.counts
+        sums = self.sums - other.sums
+        smallest = min(counts.min(), sums.min())
+        if smallest < 0:
             raise ValueError("cannot take away rows that were never added.")
         return replace(self, counts=counts, sums=sums)
 
@@ -198,9 +350,12 @@ class ScoreHistogram:
         return f"ScoreHistogram({self.size:g} rows in {len(self.counts)} cells)"
 
     def _check_fits(self, other: ScoreHistogram) -> None:
-        if self.unit != other.unit or not np.array_equal(self.edges, other.edges):
+        """Raise unless the other histogram counts in the same cells and units."""
+        same_edges = np.array_equal(self.edges, other.edges)
+        if self.unit != other.unit or not same_edges:
             raise ValueError(
-                "histograms must have the same edges and unit to be added or taken away."
+                "histograms must have the same edges and unit to be added or "
+                "subtracted."
             )
 
 
@@ -212,58 +367,106 @@ def edges_for(
     negative_weights: np.ndarray | None = None,
     cuts: int = 1000,
 ) -> np.ndarray:
-    """Edges of a group: half of ``cuts`` at quantiles of each class's scores, those HDy needs, and 1/2.
+    """Choose the edges of the histograms of a group from its training scores.
 
-    Quantiles of all scores together would be too coarse once the prevalence moves far.
+    Half of the cuts are quantiles of the positives, half are quantiles of the
+    negatives. To them come the borders of the bins that `cape.quantify.HDy` and
+    `cape.quantify.DyS` use, and 1/2.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of int64
+        Rounded out-of-fold scores of the two classes; see `round_scores`.
+    positive_weights, negative_weights : ndarray, default=None
+        Weights of the training rows.
+    cuts : int, default=1000
+        Number of quantiles. Quantiles that coincide are used once.
+
+    Returns
+    -------
+    ndarray of int64
+        The edges, ascending, all of them between 0 and `ONE`.
+
+    Examples
+    --------
+    >>> edges = edges_for(round_scores([0.61, 0.83]), round_scores([0.12, 0.34]))
+    >>> np.isin(round_scores([0.12, 0.34, 0.5, 0.61, 0.83]), edges).tolist()
+    [True, True, True, True, True]
     """
-    levels = np.linspace(0, 1, cuts // 2 + 1)[1:-1]
-    quantiles = [
-        _quantiles(scores, levels, weights)
-        for scores, weights in (
-            (positives, positive_weights),
-            (negatives, negative_weights),
-        )
+    # Quantiles of all scores together would follow the class that is frequent in
+    # training. In a batch whose prevalence has moved far the other class is frequent,
+    # and most of its scores would lie in a few cells.
+    candidates: list[Any] = [
+        _quantiles(positives, positive_weights, cuts // 2),
+        _quantiles(negatives, negative_weights, cuts // 2),
+        [HALF],
     ]
-    regular = [np.rint(np.arange(1, b) / b * ONE).astype(np.int64) for b in _HDY_BINS]
-    edges = np.unique(np.concatenate([*quantiles, *regular, [HALF]]))
-    return edges[(edges > 0) & (edges < ONE)]
+    for bins in _HDY_BINS:
+        borders = np.arange(1, bins) / bins
+        candidates.append(round_scores(borders))
+    edges = np.unique(np.concatenate(candidates))
+    inside = (edges > 0) & (edges < ONE)
+    return edges[inside]
 
 
 def _quantiles(
-    scores: np.ndarray, levels: np.ndarray, weights: np.ndarray | None
+    scores: np.ndarray,
+    weights: np.ndarray | None,
+    parts: int,
 ) -> np.ndarray:
-    return np.quantile(scores, levels, weights=weights, method="inverted_cdf").astype(
-        np.int64
+    """Return the scores that cut a class into equal parts."""
+    levels = np.linspace(0, 1, parts + 1)
+    # Interpolated quantiles would lie between scores, and be no integers.
+    quantiles = np.quantile(
+        scores,
+        levels[1:-1],
+        weights=weights,
+        method="inverted_cdf",
     )
+    return quantiles.astype(np.int64)
 
 
-def _many_in_cells(
-    scores: np.ndarray, edges: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and exact sums per cell: it is faster to sort many scores and look the edges up than the reverse.
+class _Cells(NamedTuple):
+    """Number and sum of the scores in each cell."""
 
-    Blocks are sorted by themselves, which stays in the cache; what they hold adds up.
+    counts: np.ndarray
+    sums: np.ndarray
+
+
+def _count_by_lookup(
+    scores: np.ndarray,
+    edges: np.ndarray,
+    weights: np.ndarray | None,
+) -> _Cells:
+    """Look up the cell of each score."""
+    n_cells = len(edges) + 1
+    cell = np.searchsorted(edges, scores, side="left")
+    counts = np.bincount(cell, weights, n_cells)
+    if weights is None:
+        # bincount would add in floating point, which is inexact beyond 2^53.
+        sums = np.zeros(n_cells, dtype=np.int64)
+        np.add.at(sums, cell, scores)
+    else:
+        sums = np.bincount(cell, weights * scores, n_cells)
+    return _Cells(counts, sums)
+
+
+def _count_by_sorting(scores: np.ndarray, edges: np.ndarray) -> _Cells:
+    """Sort the scores and look up the edges among them: the fast twin for many scores.
+
+    With more scores than edges it takes a third to a half of the time of
+    `_count_by_lookup`, which is most of the time of an estimate.
     """
-    counts, sums = np.zeros((2, len(edges) + 1), dtype=np.int64)
+    n_cells = len(edges) + 1
+    counts = np.zeros(n_cells, dtype=np.int64)
+    sums = np.zeros(n_cells, dtype=np.int64)
     for start in range(0, len(scores), _SORTED_AT_ONCE):
-        block = np.sort(scores[start : start + _SORTED_AT_ONCE])
-        bounds = np.concatenate(
-            [[0], np.searchsorted(block, edges, side="right"), [len(block)]]
-        )
-        totals = np.concatenate([[0], np.cumsum(block)])
+        stop = start + _SORTED_AT_ONCE
+        block = np.sort(scores[start:stop])
+        # Cell i holds the scores from bounds[i] to bounds[i + 1] of the sorted block.
+        inner_bounds = np.searchsorted(block, edges, side="right")
+        bounds = np.concatenate([[0], inner_bounds, [len(block)]])
+        totals = np.append(0, np.cumsum(block))
         counts += np.diff(bounds)
         sums += np.diff(totals[bounds])
-    return counts, sums
-
-
-def _few_in_cells(
-    scores: np.ndarray, edges: np.ndarray, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same, looking up the cell of each score."""
-    cells, n_cells = np.searchsorted(edges, scores, side="left"), len(edges) + 1
-    counts = np.bincount(cells, weights=weights, minlength=n_cells)
-    if weights is not None:
-        return counts, np.bincount(cells, weights=weights * scores, minlength=n_cells)
-    sums = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(sums, cells, scores)  # in integers: bincount would add in floating point
-    return counts, sums
+    return _Cells(counts, sums)

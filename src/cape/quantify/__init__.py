@@ -1,11 +1,12 @@
-"""Quantifiers: from the score histogram of a batch to its prevalence, with an interval."""
+"""Quantifiers: estimate the prevalence of a batch from its score histogram."""
 
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
-from cape.quantify._foreign import QuaPyQuantifier
 from cape.quantify._likelihood import EMQ, HistogramPosterior
 from cape.quantify._matching import DyS, HDy
+from cape.quantify._moments import Moments, moment_interval
 from cape.quantify._names import QUANTIFIERS, make_quantifier
+from cape.quantify._quapy import QuaPyQuantifier
 
 __all__ = [
     "ACC",
@@ -17,7 +18,9 @@ __all__ = [
     "DyS",
     "HDy",
     "HistogramPosterior",
+    "Moments",
     "QuaPyQuantifier",
     "Quantifier",
     "make_quantifier",
+    "moment_interval",
 ]

@@ -1,32 +1,33 @@
-"""What every quantifier is: two training histograms in, then a batch in and a prevalence out."""
+"""The base class of all quantifiers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from cape._validation import check_is_fitted, check_prevalence
-from cape.histogram import ScoreHistogram, check_scores, round_scores
+from cape.histogram import ScoreHistogram
+from cape.quantify._moments import Moments, moment_interval
 
-__all__ = [
-    "Moments",
-    "Quantifier",
-    "decreasing_root",
-    "moment_interval",
-    "posterior_statistic",
-]
+__all__ = ["Quantifier"]
+
+# Below this share of the spread of the scores, the difference of two mean scores is a
+# matter of rounding, and dividing by it would give any prevalence.
+_LEAST_SEPARATION = 1e-3
 
 
 class Quantifier(BaseEstimator):
-    """Turns the score histogram of a batch into its prevalence, with an interval.
+    """Base class of quantifiers, which estimate the prevalence of a batch.
 
-    A quantifier never sees a feature nor a row. A new one subclasses this and gives ``_estimate``; its interval then
-    comes for free, from `moment_interval` with the statistic of ``_statistic``.
+    A quantifier is fitted on the score histograms of the two classes and applied to the
+    score histogram of a batch. It sees neither features nor rows.
+
+    To write your own, subclass `Quantifier` and define ``_estimate(batch)``. Its
+    interval then comes from `moment_interval` with the mean score as the statistic;
+    define ``_statistic(histogram, prevalence)`` to use a better statistic. Define
+    ``_fit()`` to prepare what does not depend on the batch.
 
     Attributes
     ----------
@@ -35,133 +36,135 @@ class Quantifier(BaseEstimator):
     prevalence_ : float
         Share of positives in training.
     informative_ : bool
-        Whether the scores tell the classes apart. If not, the estimate is the training prevalence, its interval [0, 1].
+        Whether the scores tell the classes apart. If they do not, every estimate is the
+        training prevalence, with the interval [0, 1].
 
     Examples
     --------
-    >>> from cape.histogram import edges_for, round_scores
+    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
     >>> class MeanScore(Quantifier):
     ...     def _estimate(self, batch):
     ...         return batch.mean
-    >>> positives, negatives = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = MeanScore().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> fitted.estimate(ScoreHistogram.of(round_scores([0.75, 0.25]), edges))
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = MeanScore().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> quantifier.estimate(ScoreHistogram.of(round_scores([0.75, 0.25]), edges))
     0.5
     """
 
     keeps_rows = False
-    """Whether it needs the scores themselves, and so a batch in memory."""
+    """Whether the quantifier needs histograms that keep their scores."""
 
+    # Whether the estimate divides by how well the scores tell the classes apart.
     _corrects = True
-    """Whether it divides by how well the scores tell the classes apart."""
 
-    def fit(self, positives: ScoreHistogram, negatives: ScoreHistogram) -> Quantifier:
-        """Learn from the training scores of the two classes.
+    def fit(
+        self,
+        positives: ScoreHistogram,
+        negatives: ScoreHistogram,
+    ) -> Quantifier:
+        """Fit the quantifier on the training scores of the two classes.
 
         Parameters
         ----------
         positives, negatives : ScoreHistogram
-            Out-of-fold scores, with the same edges.
+            Out-of-fold scores of the two classes, with the same edges.
 
         Returns
         -------
-        self
+        self : Quantifier
+            The fitted quantifier.
+
+        Raises
+        ------
+        ValueError
+            If a histogram is empty, or the edges differ.
         """
-        for name, histogram in (("positives", positives), ("negatives", negatives)):
-            if not histogram.counts.sum() > 0:
-                raise ValueError(
-                    f"{name} must hold at least one score, got an empty histogram."
-                )
+        _check_not_empty("positives", positives, "score")
+        _check_not_empty("negatives", negatives, "score")
         if not np.array_equal(positives.edges, negatives.edges):
             raise ValueError("positives and negatives must have the same edges.")
-        self.positives_, self.negatives_ = positives, negatives
-        self.prevalence_ = float(positives.size / (positives.size + negatives.size))
-        self.informative_ = not self._corrects or _tells_apart(positives, negatives)
-        if not self.informative_:
+        self.positives_ = positives
+        self.negatives_ = negatives
+        n_rows = positives.size + negatives.size
+        self.prevalence_ = float(positives.size / n_rows)
+        # A quantifier that corrects nothing does not divide by the separation.
+        self.informative_ = True
+        if self._corrects:
+            self.informative_ = _tells_apart(positives, negatives)
+        if self.informative_:
+            self._fit()
+        else:
             warnings.warn(
-                f"the scores cannot tell the classes apart (mean score of positives {positives.mean:.4f}, of negatives "
-                f"{negatives.mean:.4f}): every estimate will be the training prevalence, with interval [0, 1].",
+                "the scores cannot tell the classes apart (mean score of positives "
+                f"{positives.mean:.4f}, of negatives {negatives.mean:.4f}): every "
+                "estimate will be the training prevalence, with interval [0, 1].",
                 stacklevel=2,
             )
-        else:
-            self._fit()
         return self
 
     def estimate(self, batch: ScoreHistogram) -> float:
-        """Prevalence of the batch.
+        """Estimate the prevalence of a batch.
 
         Parameters
         ----------
         batch : ScoreHistogram
-            Scores of at least one row, with the edges of training.
+            Scores of at least one row, with the edges of the training histograms.
 
         Returns
         -------
-        float in [0, 1]
+        float
+            The prevalence, in [0, 1].
         """
         self._check_batch(batch)
-        return (
-            min(max(float(self._estimate(batch)), 0.0), 1.0)
-            if self.informative_
-            else self.prevalence_
-        )
-
-    def estimate_scores(self, scores: np.ndarray) -> float:
-        """Prevalence of a batch given as scores: what `estimate` gives for its histogram, to the rounding of scores.
-
-        Parameters
-        ----------
-        scores : array-like of float in [0, 1]
-            At least one.
-
-        Returns
-        -------
-        float in [0, 1]
-        """
-        self._check_fitted()
-        scores = np.ravel(np.asarray(scores, dtype=np.float64))
-        if len(scores) == 0:
-            raise ValueError("scores must hold at least one, got none.")
         if not self.informative_:
-            check_scores(scores)
             return self.prevalence_
-        return min(max(float(self._estimate_scores(scores)), 0.0), 1.0)
+        estimate = float(self._estimate(batch))
+        return min(max(estimate, 0.0), 1.0)
 
     def estimate_each(self, scores: np.ndarray) -> np.ndarray:
-        """Prevalence of many batches of one row each.
+        """Estimate the prevalence of many batches of a single row.
 
         Parameters
         ----------
         scores : ndarray of int64 of shape (n_models, n_rows)
-            Rounded scores of each row, by one model or by several whose histograms are pooled.
+            Rounded scores of each row by one or several models. The scores of a row
+            make one histogram.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            The prevalences, in [0, 1].
         """
-        self._check_fitted()
-        return (
-            self._estimate_each(scores)
-            if self.informative_
-            else np.full(scores.shape[1], self.prevalence_)
-        )
+        check_is_fitted(self)
+        if not self.informative_:
+            n_rows = scores.shape[1]
+            return np.full(n_rows, self.prevalence_)
+        return self._estimate_each(scores)
 
     def interval(
-        self, batch: ScoreHistogram, level: float = 0.95
+        self,
+        batch: ScoreHistogram,
+        level: float = 0.95,
     ) -> tuple[float, float]:
-        """Where the realised prevalence of the batch lies at confidence ``level``.
+        """Compute a confidence interval for the realised prevalence of a batch.
 
-        It counts the noise of the batch and of the training histograms, and always holds the estimate.
+        The interval takes the noise of the batch and of the training histograms into
+        account. It always holds the estimate.
 
         Parameters
         ----------
         batch : ScoreHistogram
-        level : float in (0, 1), default=0.95
+            Scores of at least one row, with the edges of the training histograms.
+        level : float, default=0.95
+            Confidence level in (0, 1).
 
         Returns
         -------
         low, high : float
+            The ends of the interval, in [0, 1].
         """
         self._check_batch(batch)
         check_prevalence("level", level, closed=False)
@@ -171,162 +174,115 @@ class Quantifier(BaseEstimator):
         low, high = self._interval(batch, estimate, level)
         return min(low, estimate), max(high, estimate)
 
+    def statistic_moments(
+        self,
+        histogram: ScoreHistogram,
+        prevalence: float,
+    ) -> Moments:
+        """Compute the moments of the statistic that this quantifier's interval uses.
+
+        Under prior shift the mean over a batch with prevalence rho is rho times the
+        mean over the positives plus 1 - rho times the mean over the negatives.
+
+        Parameters
+        ----------
+        histogram : ScoreHistogram
+            The rows over which mean and variance are taken: a class in training, or a
+            batch.
+        prevalence : float
+            The prevalence near which the statistic should tell most.
+
+        Returns
+        -------
+        Moments
+            Mean, variance and number of rows.
+
+        Examples
+        --------
+        >>> model = clf.model_of(0)
+        >>> moments = model.quantifier.statistic_moments(model.positives, 0.5)
+        >>> moments.size == model.positives.size
+        True
+        """
+        check_is_fitted(self)
+        values = self._statistic(histogram, prevalence)
+        return Moments.of(values, histogram)
+
     def _fit(self) -> None:
         """Prepare what does not depend on the batch."""
 
     def _estimate(self, batch: ScoreHistogram) -> float:
+        """Estimate the prevalence. The result may lie outside [0, 1]."""
         raise TypeError(f"{type(self).__name__} must define _estimate(batch).")
 
-    def _estimate_scores(self, scores: np.ndarray) -> float:
-        """The estimate from scores, which it checks."""
-        edges = self.positives_.edges
-        return self._estimate(
-            ScoreHistogram.of(round_scores(scores), edges, keep_rows=self.keeps_rows)
-        )
-
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
-        distinct, place = np.unique(scores, axis=1, return_inverse=True)
-        edges, unit = self.positives_.edges, len(scores)
-        batches = (
-            ScoreHistogram.of(row, edges, unit=unit, keep_rows=self.keeps_rows)
-            for row in distinct.T
+        """Estimate the prevalence of each distinct row once."""
+        distinct, place = np.unique(
+            scores,
+            axis=1,
+            return_inverse=True,
         )
-        return np.array([self.estimate(batch) for batch in batches])[place.ravel()]
+        estimates = []
+        for row in distinct.T:
+            batch = ScoreHistogram.of(
+                row,
+                self.positives_.edges,
+                unit=len(scores),
+                keep_rows=self.keeps_rows,
+            )
+            estimates.append(self.estimate(batch))
+        return np.array(estimates)[place.ravel()]
 
-    def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        """Value of each cell in the statistic whose mean tells the prevalence; by default the score."""
+    def _statistic(
+        self,
+        histogram: ScoreHistogram,
+        prevalence: float,
+    ) -> np.ndarray:
+        """Return the value of the interval's statistic in each cell.
+
+        Any function of the score is valid. The interval is shortest for the derivative
+        of the log-likelihood in the prevalence; the default is the score itself.
+        """
         return histogram.centres
 
     def _interval(
-        self, batch: ScoreHistogram, estimate: float, level: float
+        self,
+        batch: ScoreHistogram,
+        estimate: float,
+        level: float,
     ) -> tuple[float, float]:
-        t, f, m = (
-            Moments.of(self._statistic(h, estimate), h)
-            for h in (self.positives_, self.negatives_, batch)
+        """Compute the interval, which need not hold the estimate."""
+        return moment_interval(
+            self.statistic_moments(self.positives_, estimate),
+            self.statistic_moments(self.negatives_, estimate),
+            self.statistic_moments(batch, estimate),
+            level,
         )
-        return moment_interval(t, f, m, level)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(
-            self, "informative_"
-        ):  # a tenth of what check_is_fitted costs, which is as long as an estimate
-            check_is_fitted(self)
 
     def _check_batch(self, batch: ScoreHistogram) -> None:
-        self._check_fitted()
-        if not batch.counts.sum() > 0:
-            raise ValueError(
-                "batch must hold at least one row, got an empty histogram."
-            )
+        """Raise unless the quantifier is fitted and the batch has rows."""
+        check_is_fitted(self)
+        _check_not_empty("batch", batch, "row")
 
 
-class Moments(NamedTuple):
-    """Mean and variance of a statistic over the rows of a histogram, and how many rows there are."""
-
-    mean: float
-    variance: float
-    size: float
-
-    @classmethod
-    def of(cls, values: np.ndarray, histogram: ScoreHistogram) -> Moments:
-        """Moments of the statistic that has ``values`` in the histogram's cells."""
-        shares = histogram.shares
-        mean = float(shares @ values)
-        return cls(mean, float(shares @ (values - mean) ** 2), histogram.size)
-
-
-def moment_interval(
-    positives: Moments, negatives: Moments, batch: Moments, level: float
-) -> tuple[float, float]:
-    """Invert the test "the mean of this statistic is that of a mixture with prevalence rho".
-
-    With t, f, m the means over positives, negatives and batch, and s1, s0 the variances in the two classes, a batch of
-    n rows of which exactly rho n are positive has m - f - rho (t - f) of mean 0 and variance
-
-        (rho s1 + (1 - rho) s0) / n + rho^2 s1 / N1 + (1 - rho)^2 s0 / N0,
-
-    where the last two terms are the noise of training. The rho that pass at ``level`` solve a quadratic (a Fieller
-    interval), so there is nothing to simulate. All rho pass when t and f cannot be told apart.
-    """
-    (t, s1, n1), (f, s0, n0), (m, _, n) = positives, negatives, batch
-    z2 = ndtri((1 + level) / 2) ** 2
-    d = t - f
-    a = d * d - z2 * (s1 / n1 + s0 / n0)
-    b = -2 * d * (m - f) - z2 * ((s1 - s0) / n - 2 * s0 / n0)
-    c = (m - f) ** 2 - z2 * (s0 / n + s0 / n0)
-    if a <= 0:
-        return 0.0, 1.0
-    centre, root = (m - f) / d, np.sqrt(max(b * b - 4 * a * c, 0.0))
-    low, high = np.clip(
-        [(-b - root) / (2 * a), (-b + root) / (2 * a)], 0.0, 1.0
-    ).tolist()
-    if 0 <= centre <= 1:
-        return low, high
-    # The mean lies beyond that of a pure batch: at the least, what remains is that end, give or take its noise.
-    end = float(centre > 1)
-    noise = float(
-        np.sqrt(z2 * (s1 * (1 / n + 1 / n1) if end else s0 * (1 / n + 1 / n0))) / abs(d)
-    )
-    return (
-        (max(min(low, 1 - noise), 0.0), 1.0)
-        if end
-        else (0.0, min(max(high, noise), 1.0))
-    )
-
-
-def posterior_statistic(
-    scores: np.ndarray, prevalence: float, estimate: float
-) -> np.ndarray:
-    """The likelihood's score at ``estimate`` if the scores were posteriors at the training ``prevalence``.
-
-    Its mean is linear in the prevalence whether they are or not; the better calibrated they are, the less it scatters.
-    Nothing in it is fitted to the training rows whose mean is then taken.
-    """
-    a, b = scores / prevalence, (1 - scores) / (1 - prevalence)
-    q = min(max(estimate, 1e-3), 1 - 1e-3)
-    return (a - b) / (q * a + (1 - q) * b)
-
-
-def decreasing_root(
-    slope: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    start: np.ndarray,
-    *,
-    steps: int = 60,
-    within: float = 1e-12,
-) -> np.ndarray:
-    """Where each of several decreasing functions on [0, 1] crosses 0, or the end it points to.
-
-    Newton's steps; one that would leave the bracket goes nearly all the way to its end instead, since the end is then
-    often the answer. ``slope(x)`` gives values and derivatives.
-    """
-    x = np.array(start, dtype=np.float64)
-    low, high = np.zeros_like(x), np.ones_like(x)
-    for turn in range(steps):
-        value, derivative = slope(x)
-        up = value > 0
-        low, high = np.where(up, x, low), np.where(up, high, x)
-        newton = x - np.divide(
-            value, derivative, out=np.full_like(x, np.inf), where=derivative < -1e-150
+def _check_not_empty(
+    name: str,
+    histogram: ScoreHistogram,
+    what: str,
+) -> None:
+    """Raise if a histogram has no scores, or only scores of weight 0."""
+    if not histogram.counts.sum() > 0:
+        raise ValueError(
+            f"{name} must hold at least one {what}, got an empty histogram."
         )
-        inside = (newton >= low) & (newton <= high) & (newton > 0) & (newton < 1)
-        end = np.where(up, high, low)
-        moved = np.where(
-            inside, newton, end + (x - end) * (0.5 if turn % 4 == 3 else 1 / 64)
-        )
-        done = np.abs(moved - x) <= within
-        x = moved
-        if done.all():
-            break
-    return np.where(
-        low == 0,
-        np.where(x < 1e-10, 0.0, x),
-        np.where((high == 1) & (x > 1 - 1e-10), 1.0, x),
-    )
 
 
 def _tells_apart(positives: ScoreHistogram, negatives: ScoreHistogram) -> bool:
-    """Whether the classes' mean scores differ by more than a thousandth of the scores' own spread."""
-    spread = np.sqrt(
-        max(Moments.of(h.centres, h).variance for h in (positives, negatives))
-    )
-    return abs(positives.mean - negatives.mean) > 1e-3 * spread
+    """Return whether the mean scores of the classes differ beyond rounding."""
+    variances = [
+        Moments.of(histogram.centres, histogram).variance
+        for histogram in (positives, negatives)
+    ]
+    spread = np.sqrt(max(variances))
+    separation = abs(positives.mean - negatives.mean)
+    return separation > _LEAST_SEPARATION * spread

@@ -2,118 +2,131 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from cape.histogram import HALF, ONE, ScoreHistogram, check_scores
+from cape.histogram import HALF, ONE, ScoreHistogram
 from cape.quantify._base import Quantifier
 
 __all__ = ["ACC", "CC", "PCC", "SPA"]
 
-_BLOCK = 1 << 17
 
+class _MeanQuantifier(Quantifier):
+    """The estimate is a function of the mean score.
 
-class _Mean(Quantifier):
-    """The estimate is a function of a mean over scores, so many batches of one row can be done at once."""
+    `_CountingQuantifier` replaces the score by the predicted label, 0 or 1, so that the
+    mean is the share of rows that are classified as positive.
+    """
 
-    def _from_mean(self, mean):
+    def _from_mean(self, mean: Any) -> Any:
+        """Return the prevalence that belongs to a mean, or to each of many means."""
         raise TypeError(f"{type(self).__name__} must define _from_mean(mean).")
 
     def _mean(self, histogram: ScoreHistogram) -> float:
+        """Return the mean over the scores of a histogram."""
         return histogram.mean
 
     def _values(self, scores: np.ndarray) -> np.ndarray:
+        """Return what is averaged, for each of many rounded scores."""
         return scores / ONE
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         return self._from_mean(self._mean(batch))
 
-    def _estimate_scores(self, scores: np.ndarray) -> float:
-        total = 0.0
-        for start in range(
-            0, len(scores), _BLOCK
-        ):  # so that scores that have just been checked are still in the cache
-            total += self._total(check_scores(scores[start : start + _BLOCK]))
-        return self._from_mean(total / len(scores))
-
-    def _total(self, scores: np.ndarray) -> float:
-        """What the mean is a mean of, summed over scores; `_mean` reads the same off a histogram."""
-        return float(
-            np.einsum("i->", scores)
-        )  # a fifth faster than sum(), and as good for so few
-
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
-        return np.clip(self._from_mean(self._values(scores).mean(axis=0)), 0.0, 1.0)
+        # The mean of a row over its models is all that is needed: no histograms.
+        values = self._values(scores)
+        estimates = self._from_mean(values.mean(axis=0))
+        return np.clip(estimates, 0.0, 1.0)
 
 
-class _Count(_Mean):
-    """The mean is the share of scores above 1/2."""
+class _CountingQuantifier(_MeanQuantifier):
+    """The mean is the share of the scores strictly above 1/2."""
 
     def _mean(self, histogram: ScoreHistogram) -> float:
-        above = histogram.counts[np.searchsorted(histogram.edges, HALF) + 1 :].sum()
-        return float(above / histogram.counts.sum())
-
-    def _total(self, scores: np.ndarray) -> float:
-        return float(
-            np.count_nonzero(scores > (HALF + 0.5) / ONE)
-        )  # rounded, above 1/2
+        first_cell_above = np.searchsorted(histogram.edges, HALF) + 1
+        n_above = histogram.counts[first_cell_above:].sum()
+        return float(n_above / histogram.counts.sum())
 
     def _values(self, scores: np.ndarray) -> np.ndarray:
-        return (scores > HALF).astype(float)
+        is_above = scores > HALF
+        return is_above.astype(float)
 
-    def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        return (
-            np.arange(len(histogram.counts)) > np.searchsorted(histogram.edges, HALF)
-        ).astype(float)
+    def _statistic(
+        self,
+        histogram: ScoreHistogram,
+        prevalence: float,
+    ) -> np.ndarray:
+        last_cell_below = np.searchsorted(histogram.edges, HALF)
+        cells = np.arange(len(histogram.counts))
+        is_above = cells > last_cell_below
+        return is_above.astype(float)
 
 
-class _Uncorrected(_Mean):
-    """The mean itself, biased as soon as the prevalence moves."""
+class _Uncorrected(_MeanQuantifier):
+    """The mean itself."""
 
     _corrects = False
 
-    def _from_mean(self, mean):
+    def _from_mean(self, mean: Any) -> Any:
         return mean
 
 
-class _Corrected(_Mean):
-    """The mean, rescaled so that the positives' is 1 and the negatives' is 0."""
+class _Corrected(_MeanQuantifier):
+    """The mean, rescaled to be 1 over the positives and 0 over the negatives."""
 
     def _fit(self) -> None:
         self.positive_mean_ = self._mean(self.positives_)
         self.negative_mean_ = self._mean(self.negatives_)
 
-    def _from_mean(self, mean):
-        if self.positive_mean_ == self.negative_mean_:
+    def _from_mean(self, mean: Any) -> Any:
+        # Under prior shift mean = rho positive_mean + (1 - rho) negative_mean, which is
+        # solved for rho. Counts may not differ where mean scores do: then no rho is
+        # better than another.
+        gap = self.positive_mean_ - self.negative_mean_
+        if gap == 0:
             return np.full_like(mean, self.prevalence_)
-        return (mean - self.negative_mean_) / (
-            self.positive_mean_ - self.negative_mean_
-        )
+        return (mean - self.negative_mean_) / gap
 
 
-class CC(_Count, _Uncorrected):
-    """Classify and count [1]_: the share of scores above 1/2, uncorrected.
+class CC(_CountingQuantifier, _Uncorrected):
+    """Classify and count [1]_: the share of the scores above 1/2.
 
-    It is biased as soon as the prevalence moves. Its interval is that of `ACC`, stretched to hold the estimate.
+    The estimate is biased as soon as the prevalence moves. The interval is that of
+    `ACC`, stretched to hold the estimate.
+
+    See Also
+    --------
+    ACC : The same count, corrected by the error rates.
 
     References
     ----------
-    .. [1] G. Forman, "Counting positives accurately despite inaccurate classification", ECML 2005.
+    .. [1] G. Forman, "Counting positives accurately despite inaccurate classification",
+       ECML 2005.
 
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.6, 0.8, 0.9, 0.4]), round_scores([0.1, 0.2, 0.3, 0.6])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = CC().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> fitted.estimate(ScoreHistogram.of(round_scores([0.7, 0.2]), edges))
+    >>> high, low = round_scores([0.6, 0.8, 0.9, 0.4]), round_scores([0.1, 0.2, 0.6])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = CC().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> quantifier.estimate(ScoreHistogram.of(round_scores([0.7, 0.2]), edges))
     0.5
     """
 
 
 class PCC(_Uncorrected):
-    """Probabilistic classify and count [1]_: the mean score, uncorrected.
+    """Probabilistic classify and count [1]_: the mean score.
 
-    It is biased as soon as the prevalence moves. Its interval is that of `SPA`, stretched to hold the estimate.
+    The estimate is biased as soon as the prevalence moves. The interval is that of
+    `SPA`, stretched to hold the estimate.
+
+    See Also
+    --------
+    SPA : The same mean, corrected by the mean scores of the classes.
 
     References
     ----------
@@ -122,37 +135,47 @@ class PCC(_Uncorrected):
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = PCC().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> fitted.estimate(ScoreHistogram.of(round_scores([0.75, 0.25]), edges))
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = PCC().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> quantifier.estimate(ScoreHistogram.of(round_scores([0.75, 0.25]), edges))
     0.5
     """
 
 
-class ACC(_Count, _Corrected):
-    """Adjusted count [1]_: p = (p' - FPR) / (TPR - FPR), with p' the share of scores above 1/2.
+class ACC(_CountingQuantifier, _Corrected):
+    """Adjusted count [1]_: the share of the scores above 1/2, corrected.
+
+    The estimate is (c - FPR) / (TPR - FPR), clipped to [0, 1], where c is the share of
+    the batch's scores above 1/2, and TPR and FPR are the shares in training.
 
     References
     ----------
-    .. [1] G. Forman, "Quantifying trends accurately despite classifier error and class imbalance", KDD 2006.
+    .. [1] G. Forman, "Quantifying trends accurately despite classifier error and class
+       imbalance", KDD 2006.
 
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.6, 0.8, 0.9, 0.4]), round_scores([0.1, 0.2, 0.3, 0.6])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = ACC().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> fitted.estimate(ScoreHistogram.of(round_scores([0.7, 0.2, 0.1, 0.1]), edges))
-    0.0
+    >>> high, low = round_scores([0.6, 0.8, 0.4]), round_scores([0.1, 0.6, 0.2])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = ACC().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> batch = ScoreHistogram.of(round_scores([0.7, 0.2]), edges)
+    >>> round(quantifier.estimate(batch), 6)
+    0.5
     """
 
 
 class SPA(_Corrected):
-    """Scaled probability average [1]_, the paper's quantifier; PACC with two classes.
+    """Scaled probability average [1]_: the mean score, corrected.
 
-    q = (mean score - FPpa) / (TPpa - FPpa), clipped to [0, 1]; TPpa and FPpa are the mean out-of-fold scores of the
-    positives and of the negatives.
+    This is the quantifier of the CAPE paper. The estimate is (mean score - FPpa) /
+    (TPpa - FPpa), clipped to [0, 1], where TPpa and FPpa are the mean out-of-fold
+    scores of the positives and of the negatives. With two classes it equals PACC.
 
     References
     ----------
@@ -161,9 +184,12 @@ class SPA(_Corrected):
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = SPA().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> round(fitted.estimate(ScoreHistogram.of(round_scores([0.7, 0.2, 0.2, 0.2]), edges)), 6)
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = SPA().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> batch = ScoreHistogram.of(round_scores([0.7, 0.2, 0.2, 0.2]), edges)
+    >>> round(quantifier.estimate(batch), 6)
     0.25
     """

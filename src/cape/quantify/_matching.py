@@ -1,166 +1,265 @@
-"""Quantifiers that look for the mixture of the classes' histograms nearest the batch's: HDy and DyS."""
+"""Quantifiers that match the batch's histogram with a mixture: HDy and DyS."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from cape._validation import check_choice
-from cape.histogram import ONE, ScoreHistogram, round_scores
-from cape.quantify._base import Quantifier, decreasing_root, posterior_statistic
+from cape.histogram import ScoreHistogram, round_scores
+from cape.quantify._base import Quantifier
+from cape.quantify._moments import mixture, posterior_statistic
+from cape.quantify._roots import ValuesAndDerivatives, decreasing_root
 
 __all__ = ["DyS", "HDy"]
 
 
-class _Matching(Quantifier):
-    """Match the batch in bins of equal width, for one or several numbers of bins at once."""
+class _Shares(NamedTuple):
+    """Shares of the bins among the positives, the negatives and the batch.
 
-    def _bins(self) -> list[int]:
-        raise TypeError(f"{type(self).__name__} must define _bins().")
+    The bins of several binnings stand one after the other.
+    """
 
-    def _slope(self, p, n, b, mix, starts):
-        raise TypeError(f"{type(self).__name__} must define _slope().")
+    positives: np.ndarray
+    negatives: np.ndarray
+    batch: np.ndarray
 
-    def _fit(self) -> None:
-        bins = self._bins()
-        self.bounds_ = [_bin_bounds(self.positives_.edges, b) for b in bins]
-        self.positive_shares_ = self._binned(self.positives_)
-        self.negative_shares_ = self._binned(self.negatives_)
-        self.starts_ = np.cumsum([0, *bins[:-1]])
+    def mixture(self, rho: np.ndarray) -> np.ndarray:
+        """Return the shares in a mixture, with one prevalence for each bin."""
+        return mixture(rho, self.positives, self.negatives)
 
-    def _binned(self, histogram: ScoreHistogram) -> np.ndarray:
-        """Shares in the bins of every binning, one after the other."""
-        tally = np.concatenate([[0], np.cumsum(histogram.counts)])
-        return (
-            np.concatenate([np.diff(tally[bounds]) for bounds in self.bounds_])
-            / tally[-1]
+    def keep(self, bins: np.ndarray) -> _Shares:
+        """Return the shares of some of the bins."""
+        return _Shares(
+            self.positives[bins],
+            self.negatives[bins],
+            self.batch[bins],
         )
 
-    def _estimate(self, batch: ScoreHistogram) -> float:
-        return self._match(self._binned(batch))
 
-    def _match(self, b: np.ndarray) -> float:
-        """The prevalence whose mixture is nearest the shares ``b`` in the bins of every binning."""
-        p, n = self.positive_shares_, self.negative_shares_
-        binning = np.repeat(
-            np.arange(len(self.starts_)), np.diff([*self.starts_, len(p)])
-        )
-        used = (p + n > 0) & (p != n) & (b > 0 if self._ignores_empty_bins else True)
-        p, n, b, binning = p[used], n[used], b[used], binning[used]
-        matched, starts = np.unique(binning, return_index=True)
-        if (
-            len(matched) == 0
-        ):  # the batch fell where training never did: nothing to match
-            return self.prevalence_
+class _MatchingQuantifier(Quantifier):
+    """Match the batch in bins of equal width, in one or several binnings at once."""
 
-        sizes = np.diff([*starts, len(p)])
-
-        def slope(rho):
-            spread = np.repeat(rho, sizes)
-            return self._slope(p, n, b, spread * p + (1 - spread) * n, starts)
-
-        return float(np.median(decreasing_root(slope, np.full(len(matched), 0.5))))
-
+    # A bin without rows of the batch adds nothing to the Hellinger distance's slope.
     _ignores_empty_bins = True
 
-    def _statistic(self, histogram: ScoreHistogram, estimate: float) -> np.ndarray:
-        return posterior_statistic(histogram.centres, self.prevalence_, estimate)
+    def _bin_numbers(self) -> list[int]:
+        """Return the number of bins of each binning."""
+        raise TypeError(f"{type(self).__name__} must define _bin_numbers().")
+
+    def _slope_terms(
+        self,
+        shares: _Shares,
+        mixed: np.ndarray,
+    ) -> ValuesAndDerivatives:
+        """Return what each bin adds to the slope, and the slope's derivative.
+
+        The slope is that of the negative distance between batch and mixture.
+        """
+        raise TypeError(f"{type(self).__name__} must define _slope_terms().")
+
+    def _fit(self) -> None:
+        numbers = self._bin_numbers()
+        edges = self.positives_.edges
+        self.bounds_ = [_cells_of_bins(edges, n_bins) for n_bins in numbers]
+        binnings = np.arange(len(numbers))
+        self.binning_ = np.repeat(binnings, numbers)
+        self.positive_shares_ = self._binned(self.positives_)
+        self.negative_shares_ = self._binned(self.negatives_)
+
+    def _binned(self, histogram: ScoreHistogram) -> np.ndarray:
+        """Return the shares of the bins of every binning, one after the other."""
+        cumulated = np.append(0, np.cumsum(histogram.counts))
+        counts = []
+        for bounds in self.bounds_:
+            counts.append(np.diff(cumulated[bounds]))
+        return np.concatenate(counts) / cumulated[-1]
+
+    def _estimate(self, batch: ScoreHistogram) -> float:
+        shares = _Shares(
+            self.positive_shares_,
+            self.negative_shares_,
+            self._binned(batch),
+        )
+        # Bins in which the classes have equal shares tell nothing about the prevalence.
+        used = shares.positives != shares.negatives
+        if self._ignores_empty_bins:
+            used &= shares.batch > 0
+        if not used.any():
+            # The batch has scores only where training had none: nothing can be matched.
+            return self.prevalence_
+        binning = self.binning_[used]
+        nearest = self._match(shares.keep(used), binning)
+        return float(np.median(nearest))
+
+    def _match(
+        self,
+        shares: _Shares,
+        binning: np.ndarray,
+    ) -> np.ndarray:
+        """Find the prevalence of the nearest mixture in each binning, all at once."""
+        _, starts, sizes = np.unique(
+            binning,
+            return_index=True,
+            return_counts=True,
+        )
+
+        def slope(rho: np.ndarray) -> ValuesAndDerivatives:
+            rho_of_bin = np.repeat(rho, sizes)
+            mixed = shares.mixture(rho_of_bin)
+            values, derivatives = self._slope_terms(shares, mixed)
+            # Sums over the bins of each binning.
+            return (
+                np.add.reduceat(values, starts),
+                np.add.reduceat(derivatives, starts),
+            )
+
+        start = np.full(len(starts), 0.5)
+        return decreasing_root(slope, start)
+
+    def _statistic(
+        self,
+        histogram: ScoreHistogram,
+        prevalence: float,
+    ) -> np.ndarray:
+        # The distance has no sampling distribution in closed form. The likelihood's
+        # derivative is about as efficient as the distance, and has one.
+        return posterior_statistic(histogram.centres, self.prevalence_, prevalence)
 
 
-class HDy(_Matching):
-    """Least Hellinger distance in 10, 20, ..., 110 bins, and the median of the eleven prevalences [1]_.
+class HDy(_MatchingQuantifier):
+    """Least Hellinger distance between the batch and a mixture of the classes [1]_.
 
-    The distance is convex in the prevalence, so its minimum is found exactly and not on a grid.
+    Scores are put into 10, 20, ..., 110 bins, and the estimate is the median of the
+    eleven prevalences. The distance is convex in the prevalence, so its minimum is
+    found exactly and not on a grid.
+
+    See Also
+    --------
+    HistogramPosterior : Better for few rows.
+
+    Notes
+    -----
+    HDy is bad at small batches: with up to 100 rows most of the bins are empty or hold
+    a single row. With 20 rows and a training prevalence of 0.3 its mean absolute error
+    is .104, that of `HistogramPosterior` .056; with 100 rows .051 and .026.
 
     References
     ----------
-    .. [1] V. González-Castro et al., "Class distribution estimation based on the Hellinger distance", Information
-       Sciences 218, 2013.
+    .. [1] V. González-Castro et al., "Class distribution estimation based on the
+       Hellinger distance", Information Sciences 218, 2013.
 
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.61, 0.81]), round_scores([0.11, 0.31])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = HDy().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> round(fitted.estimate(ScoreHistogram.of(round_scores([0.61, 0.81, 0.11, 0.31]), edges)), 6)
+    >>> high, low = round_scores([0.61, 0.81]), round_scores([0.11, 0.31])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = HDy().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> batch = ScoreHistogram.of(round_scores([0.61, 0.81, 0.11, 0.31]), edges)
+    >>> round(quantifier.estimate(batch), 6)
     0.5
     """
 
-    def _bins(self) -> list[int]:
+    def _bin_numbers(self) -> list[int]:
+        # Nobody knows the best number of bins beforehand. The median over eleven
+        # numbers, as in [1], is not misled by one that is too fine or too coarse.
         return list(range(10, 111, 10))
 
-    def _slope(self, p, n, b, mix, starts):
-        """Of sum sqrt(b mix), one minus the squared distance: a sum of concave terms."""
-        first = np.sqrt(b / mix) * (p - n)
-        return np.add.reduceat(first, starts), np.add.reduceat(
-            first * (n - p) / (2 * mix), starts
-        )
+    def _slope_terms(
+        self,
+        shares: _Shares,
+        mixed: np.ndarray,
+    ) -> ValuesAndDerivatives:
+        return _hellinger_slope(shares, mixed)
 
 
-class DyS(_Matching):
+class DyS(_MatchingQuantifier):
     """Least Topsøe or Hellinger distance in a few bins [1]_.
 
     Parameters
     ----------
     n_bins : int, default=8
-        Bins of equal width; a divisor of 10, 20, ..., or 110, whose borders every histogram has.
+        Number of bins of equal width. It must divide 10, 20, ..., or 110, since every
+        histogram has the borders of these bins.
     divergence : {"topsoe", "hellinger"}, default="topsoe"
+        The distance between the batch and a mixture.
 
     References
     ----------
-    .. [1] A. Maletzke et al., "DyS: a framework for mixture models in quantification", AAAI 2019.
+    .. [1] A. Maletzke et al., "DyS: a framework for mixture models in quantification",
+       AAAI 2019.
 
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> positives, negatives = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
-    >>> edges = edges_for(positives, negatives)
-    >>> fitted = DyS().fit(ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges))
-    >>> round(fitted.estimate(ScoreHistogram.of(round_scores([0.6, 0.8, 0.1, 0.3]), edges)), 6)
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = DyS(n_bins=4).fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> batch = ScoreHistogram.of(round_scores([0.6, 0.8, 0.1, 0.3]), edges)
+    >>> round(quantifier.estimate(batch), 6)
     0.5
     """
 
     _ignores_empty_bins = False
 
-    def __init__(self, n_bins: int = 8, divergence: str = "topsoe"):
+    def __init__(
+        self,
+        n_bins: int = 8,
+        divergence: str = "topsoe",
+    ):
         self.n_bins = n_bins
         self.divergence = divergence
 
-    def _estimate_scores(self, scores: np.ndarray) -> float:
-        """For bins so few it is faster to count the scores above each border than to sort them into cells."""
-        if self.n_bins > 16 or len(scores) < 10_000:
-            return super()._estimate_scores(scores)
-        rounded = round_scores(scores)
-        borders = self.positives_.edges[self.bounds_[0][1:-1] - 1]
-        above = np.array(
-            [
-                len(scores),
-                *(np.count_nonzero(rounded > border) for border in borders),
-                0,
-            ]
-        )
-        return self._match(-np.diff(above) / len(scores))
-
-    def _bins(self) -> list[int]:
+    def _bin_numbers(self) -> list[int]:
         check_choice("divergence", self.divergence, ("topsoe", "hellinger"))
         return [self.n_bins]
 
-    def _slope(self, p, n, b, mix, starts):
+    def _slope_terms(
+        self,
+        shares: _Shares,
+        mixed: np.ndarray,
+    ) -> ValuesAndDerivatives:
         if self.divergence == "hellinger":
-            return HDy._slope(self, p, n, b, mix, starts)
-        both = mix + b
-        value = (n - p) * np.log(2 * mix / both)
-        return np.add.reduceat(value, starts), -np.add.reduceat(
-            (p - n) ** 2 * b / (mix * both), starts
-        )
+            return _hellinger_slope(shares, mixed)
+        return _topsoe_slope(shares, mixed)
 
 
-def _bin_bounds(edges: np.ndarray, bins: int) -> np.ndarray:
-    """Between which cells the borders i / bins lie."""
-    borders = np.rint(np.arange(1, bins) / bins * ONE).astype(np.int64)
-    places = np.searchsorted(edges, borders)
-    if (places == len(edges)).any() or not np.array_equal(edges[places], borders):
+def _hellinger_slope(shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
+    """Differentiate the sum of sqrt(b m): one minus half the squared distance."""
+    # With m' = p - n: (sqrt(b m))' = sqrt(b / m) m' / 2. The factor 1/2 is left out.
+    direction = shares.positives - shares.negatives
+    ratio = shares.batch / mixed
+    values = np.sqrt(ratio) * direction
+    derivatives = values * -direction / (2 * mixed)
+    return values, derivatives
+
+
+def _topsoe_slope(shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
+    """Differentiate minus the sum of m log(2m / (m + b)) + b log(2b / (m + b))."""
+    # The derivatives of the logarithms cancel, and m' log(2m / (m + b)) remains.
+    direction = shares.positives - shares.negatives
+    total = mixed + shares.batch
+    logarithms = np.log(2 * mixed / total)
+    values = -direction * logarithms
+    curvature = shares.batch / (mixed * total)
+    derivatives = -(direction**2) * curvature
+    return values, derivatives
+
+
+def _cells_of_bins(edges: np.ndarray, n_bins: int) -> np.ndarray:
+    """Return the first cell of each bin of equal width, and the number of cells."""
+    borders = np.arange(1, n_bins) / n_bins
+    borders = round_scores(borders)
+    has_borders = np.isin(borders, edges).all()
+    if n_bins < 1 or not has_borders:
         raise ValueError(
-            f"n_bins must be a divisor of 10, 20, ..., or 110, got {bins!r}."
+            f"n_bins must be a divisor of 10, 20, ..., or 110, got {n_bins!r}."
         )
-    return np.concatenate([[0], places + 1, [len(edges) + 1]])
+    first_cells = np.searchsorted(edges, borders) + 1
+    n_cells = len(edges) + 1
+    return np.concatenate([[0], first_cells, [n_cells]])

@@ -1,4 +1,4 @@
-"""Quantifiers by name."""
+"""The table of quantifiers, and quantifiers by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sklearn.base import clone
 from cape._validation import check_choice
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
-from cape.quantify._foreign import QuaPyQuantifier
 from cape.quantify._likelihood import EMQ, HistogramPosterior
 from cape.quantify._matching import DyS, HDy
+from cape.quantify._quapy import QuaPyQuantifier
 
 __all__ = ["QUANTIFIERS", "make_quantifier"]
 
@@ -25,10 +25,29 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
     "emq": EMQ,
     "histogram": HistogramPosterior,
 }
+"""Names of the quantifiers. Everything that lists quantifiers is derived from this."""
 
 
 def make_quantifier(quantifier: Any) -> Quantifier:
-    """An unfitted quantifier from a name, from one of ours, or from one of QuaPy's.
+    """Make an unfitted quantifier from a name or an instance.
+
+    Parameters
+    ----------
+    quantifier : str, Quantifier or quapy.method.aggregative.AggregativeQuantifier
+        A name in `QUANTIFIERS`, an instance of a subclass of `Quantifier`, which is
+        cloned, or an aggregative quantifier of QuaPy.
+
+    Returns
+    -------
+    Quantifier
+
+    Raises
+    ------
+    ValueError
+        If there is no quantifier of this name.
+    TypeError
+        If ``quantifier`` is anything else, such as an object that has ``fit``,
+        ``estimate`` and ``interval`` but is no `Quantifier`.
 
     Examples
     --------
@@ -38,14 +57,14 @@ def make_quantifier(quantifier: Any) -> Quantifier:
     if isinstance(quantifier, str):
         check_choice("quantifier", quantifier, tuple(QUANTIFIERS))
         return QUANTIFIERS[quantifier]()
-    if hasattr(quantifier, "aggregation_fit"):
+    if isinstance(quantifier, Quantifier):
+        return clone(quantifier)
+    is_instance = not isinstance(quantifier, type)
+    if is_instance and hasattr(quantifier, "aggregation_fit"):
         return QuaPyQuantifier(quantifier)
-    if all(
-        callable(getattr(quantifier, method, None))
-        for method in ("fit", "estimate", "interval")
-    ):
-        return clone(quantifier, safe=False)
+    names = ", ".join(map(repr, QUANTIFIERS))
     raise TypeError(
-        f"quantifier must be one of {', '.join(map(repr, QUANTIFIERS))}, a cape.quantify.Quantifier or an aggregative "
-        f"quantifier of QuaPy, got {quantifier!r}."
+        f"quantifier must be one of {names}, an instance of a subclass of "
+        "cape.quantify.Quantifier or an aggregative quantifier of QuaPy, "
+        f"got {quantifier!r}."
     )
