@@ -25,7 +25,9 @@ lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-bench: $(STAMP)  ## speed and memory as ratios; make bench QUICK=--quick for a first look
+bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; make bench QUICK=--quick for a first look
+	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py $(QUICK)
 
 AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod

@@ -1,12 +1,13 @@
-"""Do the intervals hold their level? Coverage of the realised prevalence, by simulation on the paper's generator.
+"""Simulate how often intervals hold the realised prevalence, on the paper's generator.
 
-One training draw serves all batch sizes and prevalences: its folds are fitted once. Labels of a batch are drawn with
-the true prevalence, and an interval is right when it holds the share of positives that came out. From the root:
+One training draw serves all batch sizes and prevalences: its folds are fitted once. The
+labels of a batch are drawn with the true prevalence, and an interval is right if it
+holds the share of positives that was drawn. From the root:
 
-    python benchmarks/coverage.py --draws 2000                         # logistic regression, our quantifiers
+    python benchmarks/coverage.py --draws 2000                 # logistic regression
     python benchmarks/coverage.py --draws 300 --learner boosting --scores folds
-    python benchmarks/coverage.py --draws 40 --peer                    # QuaPy's bootstrap
-    python benchmarks/coverage.py --write docs/trust.md                # tables from what was simulated
+    python benchmarks/coverage.py --draws 40 --peer            # QuaPy's bootstrap
+    python benchmarks/coverage.py --write docs/trust.md        # tables of the results
 """
 
 from __future__ import annotations
@@ -18,265 +19,337 @@ import warnings
 from collections import defaultdict
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from quantifiers import GivenScores, both_columns
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
-from cape.quantify import make_quantifier
+from cape.quantify import QUANTIFIERS, make_quantifier
 from tables import replace_block
 
-MEAN, SD = (
-    {1: (15.0, 20.0), 0: (5.0, 40.0)},
-    {1: (10.0, 10.0), 0: (5.0, 10.0)},
-)  # as cape.datasets.make_synthetic
-TRAINING_ROWS, BATCH_ROWS, PREVALENCES = (
-    (200, 1000, 5000),
-    (20, 100, 500, 5000),
-    (0.1, 0.3, 0.5, 0.9),
-)
-PROMISED, OTHERS = ("spa", "histogram"), ("acc", "hdy", "dys", "emq", "cc", "pcc")
+# U and V of the two classes, as in cape.datasets.make_synthetic.
+MEAN = {1: (15.0, 20.0), 0: (5.0, 40.0)}
+SD = {1: (10.0, 10.0), 0: (5.0, 10.0)}
+TRAINING_ROWS = (200, 1000, 5000)
+BATCH_ROWS = (20, 100, 500, 5000)
+PREVALENCES = (0.1, 0.3, 0.5, 0.9)
+PROMISED = ("spa", "histogram")
+OTHERS = tuple(name for name in QUANTIFIERS if name not in PROMISED)
 PEERS = ("QuaPy SMM bootstrap", "QuaPy EMQ bootstrap")
-OTHERS_EVERY = 4  # the other quantifiers are tried on every fourth training draw
+OTHERS_EVERY = 4
+"""The other quantifiers are tried on every fourth training draw."""
 RESULTS = Path("docs/data/coverage.json")
 LEARNERS = {
     "logistic": LogisticRegression(),
     "boosting": HistGradientBoostingClassifier(
-        max_iter=30, max_leaf_nodes=8, early_stopping=False
+        max_iter=30,
+        max_leaf_nodes=8,
+        early_stopping=False,
     ),
 }
+KEY = (
+    "learner",
+    "scores",
+    "quantifier",
+    "training_rows",
+    "batch_rows",
+    "prevalence",
+)
+
+
+class Training(NamedTuple):
+    """Out-of-fold scores of the two classes, and the models that score a batch."""
+
+    positives: ScoreHistogram
+    negatives: ScoreHistogram
+    models: list[Any]
+
+
+class Task(NamedTuple):
+    """One training draw."""
+
+    seed: int
+    rows: int
+    learner: str
+    scores: str
+    peer: bool
+    only: tuple[str, ...]
+
+
+class Outcome(NamedTuple):
+    """One interval: whether it was right, its width and its processor time."""
+
+    right: bool
+    width: float
+    seconds: float
 
 
 def draw_rows(random, n_positive, n_negative):
-    return np.concatenate(
-        [
-            random.normal(MEAN[y], SD[y], (n, 2))
-            for y, n in ((1, n_positive), (0, n_negative))
-        ]
-    )
+    """Draw rows of positives, then of negatives."""
+    positives = random.normal(MEAN[1], SD[1], (n_positive, 2))
+    negatives = random.normal(MEAN[0], SD[0], (n_negative, 2))
+    return np.concatenate([positives, negatives])
+
+
+def draw_batch(random, n, prevalence):
+    """Draw the rows of a batch; return them and how many are positive."""
+    n_positive = int(random.binomial(n, prevalence))
+    return draw_rows(random, n_positive, n - n_positive), n_positive
+
+
+def score_by_models(models, X):
+    """Return rounded scores of shape (n_models, n_rows)."""
+    scores = [round_scores(model.predict_proba(X)[:, 1]) for model in models]
+    return np.stack(scores)
 
 
 def train(random, rows, learner, scores):
-    """Two histograms of out-of-fold scores, and the models that score a batch, as CapeClassifier has them."""
+    """Draw training rows and fit models to them as CapeClassifier does."""
     n_positive = rows // 2
-    X, y = (
-        draw_rows(random, n_positive, rows - n_positive),
-        np.repeat([1, 0], [n_positive, rows - n_positive]),
-    )
-    out_of_fold, models = np.empty(rows), []
-    for fit_on, test in StratifiedKFold(
-        10, shuffle=True, random_state=int(random.integers(1 << 30))
-    ).split(X, y):
-        models.append(clone(learner).fit(X[fit_on], y[fit_on]))
-        out_of_fold[test] = models[-1].predict_proba(X[test])[:, 1]
+    X = draw_rows(random, n_positive, rows - n_positive)
+    y = np.repeat([1, 0], [n_positive, rows - n_positive])
+    seed = int(random.integers(1 << 30))
+    splitter = StratifiedKFold(10, shuffle=True, random_state=seed)
+    out_of_fold = np.empty(rows, dtype=np.int64)
+    models = []
+    for fit_on, test in splitter.split(X, y):
+        model = clone(learner).fit(X[fit_on], y[fit_on])
+        out_of_fold[test] = score_by_models([model], X[test])[0]
+        models.append(model)
     if scores == "refit":
         models = [clone(learner).fit(X, y)]
-    rounded = round_scores(out_of_fold)
-    edges = edges_for(rounded[y == 1], rounded[y == 0])
-    return [
-        ScoreHistogram.of(rounded[y == label], edges, keep_rows=True)
-        for label in (1, 0)
-    ], models
+    positives = out_of_fold[y == 1]
+    negatives = out_of_fold[y == 0]
+    edges = edges_for(positives, negatives)
+    return Training(
+        ScoreHistogram.of(positives, edges, keep_rows=True),
+        ScoreHistogram.of(negatives, edges, keep_rows=True),
+        models,
+    )
+
+
+def our_intervals(task, training):
+    """Return the interval functions of our quantifiers by name."""
+    names = PROMISED
+    if task.only:
+        names = task.only
+    elif task.seed % OTHERS_EVERY == 0:
+        names = PROMISED + OTHERS
+    intervals = {}
+    for name in names:
+        quantifier = make_quantifier(name)
+        quantifier.fit(training.positives, training.negatives)
+        intervals[name] = quantifier.interval
+    return intervals
+
+
+def quapy_intervals(training):
+    """Return QuaPy's bootstrap around two of its quantifiers, on the same scores."""
+    from quapy.method.aggregative import EMQ, SMM
+
+    quantifiers = (
+        SMM(GivenScores(), fit_classifier=False),
+        EMQ(GivenScores(), fit_classifier=False),
+    )
+    intervals = {}
+    for name, quantifier in zip(PEERS, quantifiers, strict=True):
+        intervals[name] = quapy_interval(quantifier, training)
+    return intervals
+
+
+def quapy_interval(quantifier, training):
+    """Return a function from a batch to the interval of QuaPy's bootstrap."""
+    from joblib import parallel_config
+    from quapy.method.confidence import AggregativeBootstrap
+
+    positives = training.positives.rows
+    negatives = training.negatives.rows
+    scores = np.concatenate([positives, negatives]) / ONE
+    labels = np.repeat([1, 0], [len(positives), len(negatives)])
+    bootstrap = AggregativeBootstrap(
+        quantifier,
+        n_test_samples=500,
+        confidence_level=0.95,
+    )
+    prevalence = labels.mean()
+    quantifier.train_prevalence = np.array([1 - prevalence, prevalence])
+    bootstrap.aggregation_fit(both_columns(scores), labels)
+
+    def interval(batch):
+        with parallel_config(backend="sequential"):
+            _, region = bootstrap.aggregate_conf(both_columns(batch.rows / ONE))
+        return float(region.I_low[1]), float(region.I_high[1])
+
+    return interval
 
 
 def one_draw(task):
-    """Of one training draw, for each cell and quantifier: whether the interval was right, its width, its seconds."""
-    seed, rows, learner, scores, peer, only = task
-    random = np.random.default_rng([seed, rows])
+    """Return the outcome of each interval on the batches after one training draw."""
+    random = np.random.default_rng([task.seed, task.rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        (positives, negatives), models = train(random, rows, LEARNERS[learner], scores)
-        names = (
-            () if peer else only or PROMISED + (() if seed % OTHERS_EVERY else OTHERS)
-        )
-        intervals = {
-            name: make_quantifier(name).fit(positives, negatives).interval
-            for name in names
-        }
-        if peer:
-            intervals = quapy_intervals(positives, negatives)
-    found = []
+        training = train(random, task.rows, LEARNERS[task.learner], task.scores)
+        if task.peer:
+            intervals = quapy_intervals(training)
+        else:
+            intervals = our_intervals(task, training)
+    outcomes = []
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
-            n_positive = int(random.binomial(n, rho))
-            X = draw_rows(random, n_positive, n - n_positive)
-            s = np.stack(
-                [round_scores(model.predict_proba(X)[:, 1]) for model in models]
-            )
+            X, n_positive = draw_batch(random, n, rho)
             batch = ScoreHistogram.of(
-                s, positives.edges, unit=len(models), keep_rows=peer
+                score_by_models(training.models, X),
+                training.positives.edges,
+                unit=len(training.models),
+                keep_rows=task.peer,
             )
             for name, interval in intervals.items():
-                start = time.process_time()
-                low, high = interval(batch)
-                spent = time.process_time() - start
-                right = low - 1e-9 <= n_positive / n <= high + 1e-9
-                found.append(((name, rows, n, rho), (right, high - low, spent)))
-    return found
+                outcome = measure(interval, batch, n_positive / n)
+                outcomes.append(((name, task.rows, n, rho), outcome))
+    return outcomes
 
 
-def quapy_intervals(positives, negatives):
-    """QuaPy's bootstrap around two of its quantifiers, on the same scores."""
-    from joblib import parallel_config
-    from quapy.method.aggregative import EMQ, SMM
-    from quapy.method.confidence import AggregativeBootstrap
-
-    from cape.quantify._foreign import _Scores
-
-    scores = np.concatenate([positives.rows, negatives.rows]) / ONE
-    labels = np.repeat([1, 0], [len(positives.rows), len(negatives.rows)])
-
-    def interval_of(quantifier):
-        bootstrap = AggregativeBootstrap(
-            quantifier, n_test_samples=500, confidence_level=0.95
-        )
-        quantifier.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
-        bootstrap.aggregation_fit(np.column_stack([1 - scores, scores]), labels)
-
-        def interval(batch):
-            rows = batch.rows / ONE
-            with parallel_config(backend="sequential"):
-                _, region = bootstrap.aggregate_conf(np.column_stack([1 - rows, rows]))
-            return float(region.I_low[1]), float(region.I_high[1])
-
-        return interval
-
-    return dict(
-        zip(
-            PEERS,
-            map(
-                interval_of,
-                (
-                    SMM(_Scores(), fit_classifier=False),
-                    EMQ(_Scores(), fit_classifier=False),
-                ),
-            ),
-            strict=True,
-        )
-    )
+def measure(interval, batch, realised):
+    """Compute an interval and see whether it holds the realised prevalence."""
+    start = time.process_time()
+    low, high = interval(batch)
+    seconds = time.process_time() - start
+    right = low - 1e-9 <= realised <= high + 1e-9
+    return Outcome(right, high - low, seconds)
 
 
-def simulate(rows, draws, learner, scores, peer, only, processes, minutes):
-    """Coverage, mean width, median milliseconds and number of draws of each cell."""
-    tasks = [(seed, rows, learner, scores, peer, only) for seed in range(draws)]
+def simulate(rows, options):
+    """Return the records of all cells with so many training rows."""
+    only = tuple(options.only)
+    setting = (rows, options.learner, options.scores, options.peer, only)
+    tasks = [Task(seed, *setting) for seed in range(options.draws)]
     cells = defaultdict(list)
-    stop = time.monotonic() + 60 * minutes
-    with get_context("fork").Pool(processes) as pool:
-        for found in pool.imap(
-            one_draw, tasks, chunksize=2
-        ):  # in order: no draw is left out for being slow
-            for cell, value in found:
-                cells[cell].append(value)
+    stop = time.monotonic() + 60 * options.minutes
+    with get_context("fork").Pool(options.processes) as pool:
+        # In order of the seeds: no draw is left out for being slow.
+        for outcomes in pool.imap(one_draw, tasks, chunksize=2):
+            for cell, outcome in outcomes:
+                cells[cell].append(outcome)
             if time.monotonic() > stop:
                 break
-    return [
-        {
-            "learner": learner,
-            "scores": scores,
-            "quantifier": name,
-            "training_rows": training_rows,
-            "batch_rows": n,
-            "prevalence": rho,
-            "draws": len(values),
-            "coverage": round(float(np.mean([right for right, _, _ in values])), 4),
-            "width": round(float(np.mean([width for _, width, _ in values])), 4),
-            "milliseconds": round(
-                1e3 * float(np.median([spent for _, _, spent in values])), 3
-            ),
-        }
-        for (name, training_rows, n, rho), values in cells.items()
-    ]
+    records = []
+    for cell, outcomes in cells.items():
+        key = (options.learner, options.scores, *cell)
+        records.append(dict(zip(KEY, key, strict=True)) | summary(outcomes))
+    return records
+
+
+def summary(outcomes):
+    """Return coverage, mean width, median time and number of draws."""
+    right = [outcome.right for outcome in outcomes]
+    widths = [outcome.width for outcome in outcomes]
+    seconds = [outcome.seconds for outcome in outcomes]
+    return {
+        "draws": len(outcomes),
+        "coverage": round(float(np.mean(right)), 4),
+        "width": round(float(np.mean(widths)), 4),
+        "milliseconds": round(1e3 * float(np.median(seconds)), 3),
+    }
 
 
 def remember(results, times_only=False):
-    """Replace what was known of the same cells; or their times alone."""
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    key = (
-        "learner",
-        "scores",
-        "quantifier",
-        "training_rows",
-        "batch_rows",
-        "prevalence",
-    )
-    merged = {tuple(r[k] for k in key): r for r in known}
-    for r in results:
-        cell = tuple(r[k] for k in key)
-        merged[cell] = (
-            merged[cell] | {"milliseconds": r["milliseconds"]} if times_only else r
-        )
+    """Replace the stored records of the same cells, or their times alone."""
+    stored = []
+    if RESULTS.exists():
+        stored = json.loads(RESULTS.read_text())
+    by_cell = {tuple(record[name] for name in KEY): record for record in stored}
+    for record in results:
+        cell = tuple(record[name] for name in KEY)
+        if times_only:
+            by_cell[cell]["milliseconds"] = record["milliseconds"]
+        else:
+            by_cell[cell] = record
+    ordered = [by_cell[cell] for cell in sorted(by_cell)]
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps([merged[k] for k in sorted(merged)], indent=0) + "\n")
+    RESULTS.write_text(json.dumps(ordered, indent=0) + "\n")
 
 
 def tables(results):
-    """Coverage as Markdown: one table a learner, one line for each quantifier and number of training rows."""
+    """Return coverage in Markdown, one table for each learner and kind of scores."""
+    settings = defaultdict(list)
+    for record in results:
+        settings[record["learner"], record["scores"]].append(record)
     parts = []
-    for learner, scores in sorted(
-        {(r["learner"], r["scores"]) for r in results}, reverse=True
-    ):
-        mine = [r for r in results if (r["learner"], r["scores"]) == (learner, scores)]
-        title = f'{learner}, `scores="{scores}"`'.capitalize()
-        head = (
-            "| quantifier | training rows | "
-            + " | ".join(f"batch {n}" for n in BATCH_ROWS)
-            + " | ms | draws |"
-        )
-        lines = [f"**{title}**\n", head, "|---" * (head.count("|") - 1) + "|"]
-        for name in (*PROMISED, *OTHERS, *PEERS):
-            for rows in TRAINING_ROWS:
-                cells = [
-                    r
-                    for r in mine
-                    if r["quantifier"] == name and r["training_rows"] == rows
-                ]
-                if cells:
-                    lines.append(_line(name, rows, cells))
-        parts.append("\n".join(lines))
+    for setting in sorted(settings, reverse=True):
+        parts.append(setting_table(setting, settings[setting]))
     return "\n\n".join(parts)
 
 
-def _line(name, rows, cells):
-    shown = []
+def setting_table(setting, results):
+    """Return one table, a line for each quantifier and number of training rows."""
+    learner, scores = setting
+    title = f'{learner}, `scores="{scores}"`'.capitalize()
+    columns = ["quantifier", "training rows"]
+    columns += [f"batch {n}" for n in BATCH_ROWS]
+    columns += ["ms", "draws"]
+    lines = [
+        f"**{title}**\n",
+        f"| {' | '.join(columns)} |",
+        "|---" * len(columns) + "|",
+    ]
+    by_line = defaultdict(list)
+    for record in results:
+        by_line[record["quantifier"], record["training_rows"]].append(record)
+    for name in (*PROMISED, *OTHERS, *PEERS):
+        for rows in TRAINING_ROWS:
+            if (name, rows) in by_line:
+                lines.append(table_line(name, rows, by_line[name, rows]))
+    return "\n".join(lines)
+
+
+def table_line(name, rows, records):
+    """Return the coverages of one quantifier, by batch size and prevalence."""
+    cells = [name, str(rows)]
+    ordered = sorted(records, key=lambda record: record["prevalence"])
     for n in BATCH_ROWS:
-        by_prevalence = sorted(
-            (r["prevalence"], r["coverage"]) for r in cells if r["batch_rows"] == n
-        )
-        shown.append(
-            " ".join(f"{coverage:.3f}".lstrip("0") for _, coverage in by_prevalence)
-        )
-    slowest, draws = (
-        max(r["milliseconds"] for r in cells),
-        min(r["draws"] for r in cells),
-    )
-    return (
-        f"| {name} | {rows} | "
-        + " | ".join(shown)
-        + f" | {slowest:{'.0f' if slowest >= 10 else '.2g'}} | {draws} |"
-    )
+        coverages = [
+            f"{record['coverage']:.3f}".lstrip("0")
+            for record in ordered
+            if record["batch_rows"] == n
+        ]
+        cells.append(" ".join(coverages))
+    slowest = max(record["milliseconds"] for record in records)
+    digits = ".0f" if slowest >= 10 else ".2g"
+    cells.append(f"{slowest:{digits}}")
+    cells.append(str(min(record["draws"] for record in records)))
+    return f"| {' | '.join(cells)} |"
 
 
-if __name__ == "__main__":
+def parse_arguments():
+    """Read the command line."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--rows", type=int, nargs="*", default=TRAINING_ROWS)
     parser.add_argument("--learner", default="logistic", choices=LEARNERS)
     parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
     parser.add_argument(
-        "--peer", action="store_true", help="QuaPy's bootstrap instead of ours"
+        "--peer",
+        action="store_true",
+        help="QuaPy's bootstrap instead of ours",
     )
     parser.add_argument(
-        "--only", nargs="*", default=(), help="these quantifiers, on every draw"
+        "--only",
+        nargs="*",
+        default=(),
+        help="these quantifiers, on every draw",
     )
     parser.add_argument(
         "--times-only",
         action="store_true",
-        help="keep the coverage known, replace its times",
+        help="keep the coverage that is stored, replace its times",
     )
     parser.add_argument(
         "--minutes",
@@ -290,23 +363,21 @@ if __name__ == "__main__":
         metavar="PAGE",
         help="write the tables into this page, simulating nothing",
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    """Simulate and store results, or write stored results into a page."""
+    options = parse_arguments()
     if options.write:
-        replace_block(
-            Path(options.write), "coverage", tables(json.loads(RESULTS.read_text()))
-        )
-    else:
-        for rows in options.rows:
-            only = tuple(options.only)
-            found = simulate(
-                rows,
-                options.draws,
-                options.learner,
-                options.scores,
-                options.peer,
-                only,
-                options.processes,
-                options.minutes,
-            )
-            remember(found, options.times_only)
-            print(tables(found), flush=True)
+        results = json.loads(RESULTS.read_text())
+        replace_block(Path(options.write), "coverage", tables(results))
+        return
+    for rows in options.rows:
+        results = simulate(rows, options)
+        remember(results, options.times_only)
+        print(tables(results), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,14 @@
-"""Each quantifier against QuaPy's and mlquantify's same method: one batch, scores given, microseconds."""
+"""Time each quantifier against the same method of QuaPy and of mlquantify.
+
+One batch, whose scores are given, in microseconds. Our time is that of all that an
+estimate needs from the scores: `round_scores`, `ScoreHistogram.of` and `estimate`. The
+peers are given two columns of probabilities, made beforehand, and aggregate them.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -10,11 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
-from cape.quantify import make_quantifier
+from cape.quantify import QUANTIFIERS, make_quantifier
 
-NAMES = ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram")
-FAST = NAMES[:4]
-"""They take microseconds, which scatter."""
+NAMES = tuple(QUANTIFIERS)
+
+FAST = ("cc", "pcc", "acc", "spa")
+"""Quantifiers that take microseconds, which scatter and need more rounds."""
 
 TRAINING_ROWS = 5000
 
@@ -32,127 +39,160 @@ class GivenScores(ClassifierMixin, BaseEstimator):
         return X
 
     def predict(self, X):
-        return (X[:, 1] > 0.5).astype(int)
+        return predicted_labels(X)
 
 
-def scores_of(n_positive, n_negative, random):
-    return np.concatenate(
-        [random.beta(4, 2, n_positive), random.beta(2, 4, n_negative)]
-    )
+def predicted_labels(probabilities):
+    """Return the labels of rows with the probabilities of both classes."""
+    return (probabilities[:, 1] > 0.5).astype(int)
 
 
-def batch_of(n, random):
-    return random.permutation(scores_of(n - n * 7 // 10, n * 7 // 10, random))
+def both_columns(scores):
+    """Return the probabilities of both classes, which the peers want."""
+    return np.column_stack([1 - scores, scores])
+
+
+def draw_scores(n_positive, n_negative, random):
+    """Draw scores of positives, then of negatives."""
+    positives = random.beta(4, 2, n_positive)
+    negatives = random.beta(2, 4, n_negative)
+    return np.concatenate([positives, negatives])
+
+
+def draw_batch(n, random):
+    """Draw the scores of a batch with prevalence .3, in random order."""
+    n_negative = n * 7 // 10
+    scores = draw_scores(n - n_negative, n_negative, random)
+    return random.permutation(scores)
 
 
 def ours(name, training, labels):
-    edges = edges_for(*(round_scores(training[labels == label]) for label in (1, 0)))
-    positives, negatives = (
-        ScoreHistogram.of(round_scores(training[labels == label]), edges)
-        for label in (1, 0)
+    """Return a function from the scores of a batch to our estimate."""
+    positives = round_scores(training[labels == 1])
+    negatives = round_scores(training[labels == 0])
+    edges = edges_for(positives, negatives)
+    quantifier = make_quantifier(name)
+    quantifier.fit(
+        ScoreHistogram.of(positives, edges),
+        ScoreHistogram.of(negatives, edges),
     )
-    fitted = make_quantifier(name).fit(positives, negatives)
-    return fitted.estimate_scores
+
+    def estimate(scores):
+        batch = ScoreHistogram.of(round_scores(scores), edges)
+        return quantifier.estimate(batch)
+
+    return estimate
 
 
 def quapys(name, training, labels):
+    """Return a function from probabilities to QuaPy's estimate, None if it has none."""
     import quapy.method.aggregative as methods
 
-    made = {
-        "cc": lambda: methods.CC(LogisticRegression()),
-        "pcc": lambda: methods.PCC(LogisticRegression()),
-        "acc": lambda: methods.ACC(LogisticRegression(), solver="exact-raise"),
-        "spa": lambda: methods.SMM(LogisticRegression()),
-        "hdy": lambda: methods.HDy(LogisticRegression()),
-        "dys": lambda: methods.DyS(LogisticRegression(), n_bins=8, divergence="topsoe"),
-        "emq": lambda: methods.EMQ(LogisticRegression()),
+    classifier = LogisticRegression()
+    makers: dict[str, Callable] = {
+        "cc": lambda: methods.CC(classifier),
+        "pcc": lambda: methods.PCC(classifier),
+        "acc": lambda: methods.ACC(classifier, solver="exact-raise"),
+        "spa": lambda: methods.SMM(classifier),
+        "hdy": lambda: methods.HDy(classifier),
+        "dys": lambda: methods.DyS(classifier, n_bins=8, divergence="topsoe"),
+        "emq": lambda: methods.EMQ(classifier),
     }
-    if name not in made:
+    if name not in makers:
         return None
-    method = made[name]()
+    method = makers[name]()
     method.classifier = GivenScores()
-    posteriors = np.column_stack([1 - training, training])
-    crisp = method._classifier_method() == "predict"
-    method.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
-    method.aggregation_fit(
-        (training > 0.5).astype(int) if crisp else posteriors, labels
-    )
-    if crisp:
-        return lambda given: method.aggregate((given[:, 1] > 0.5).astype(int))[1]
+    prevalence = labels.mean()
+    method.train_prevalence = np.array([1 - prevalence, prevalence])
+    probabilities = both_columns(training)
+    if method._classifier_method() == "predict":
+        method.aggregation_fit(predicted_labels(probabilities), labels)
+        return lambda given: method.aggregate(predicted_labels(given))[1]
+    method.aggregation_fit(probabilities, labels)
     return lambda given: method.aggregate(given)[1]
 
 
 def mlquantifys(name, training, labels):
+    """Return a function from probabilities to mlquantify's estimate, None if none."""
     from mlquantify import counting, likelihood, matching
 
-    made = {
-        "cc": lambda: counting.CC(GivenScores()),
-        "pcc": lambda: counting.PCC(GivenScores()),
-        "acc": lambda: counting.ACC(GivenScores()),
-        "spa": lambda: matching.SMM(GivenScores()),
-        "hdy": lambda: matching.HDy(GivenScores()),
-        "dys": lambda: matching.DyS(GivenScores()),
-        "emq": lambda: likelihood.EMQ(GivenScores()),
+    makers = {
+        "cc": counting.CC,
+        "pcc": counting.PCC,
+        "acc": counting.ACC,
+        "spa": matching.SMM,
+        "hdy": matching.HDy,
+        "dys": matching.DyS,
+        "emq": likelihood.EMQ,
     }
-    if name not in made:
+    if name not in makers:
         return None
-    method = made[name]()
-    method.fit(np.column_stack([1 - training, training]), labels)
-    return lambda given: method.predict(given)
+    method = makers[name](GivenScores())
+    method.fit(both_columns(training), labels)
+    return method.predict
 
 
 @cache
 def competitors(name):
-    """Functions that take a batch's scores: ours one column, theirs the two that they want, made beforehand."""
-    training = scores_of(
-        TRAINING_ROWS // 2, TRAINING_ROWS // 2, np.random.default_rng(0)
-    )
-    labels = np.repeat([1, 0], TRAINING_ROWS // 2)
-    found = {"cape": ours(name, training, labels)}
-    for library, make in (("quapy", quapys), ("mlquantify", mlquantifys)):
+    """Return the fitted methods by library, each a function of a batch."""
+    half = TRAINING_ROWS // 2
+    training = draw_scores(half, half, np.random.default_rng(0))
+    labels = np.repeat([1, 0], half)
+    methods = {}
+    for library, make in (
+        ("cape", ours),
+        ("quapy", quapys),
+        ("mlquantify", mlquantifys),
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             method = make(name, training, labels)
         if method is not None:
-            found[library] = method
-    return found
+            methods[library] = method
+    return methods
+
+
+def repeated(method, batch, repeats):
+    """Return a function without arguments that estimates a batch several times."""
+
+    def run():
+        for _ in range(repeats):
+            method(batch)
+
+    return run
 
 
 def quantifier_ratios(name, n, random, *, rounds):
-    """Ratio to the fastest peer; the seconds are those of one batch."""
+    """Return the times of a quantifier and of its fastest peer at one size."""
     from clock import compare
 
-    batch = batch_of(n, random)
-    both = np.column_stack([1 - batch, batch])
+    scores = draw_batch(n, random)
+    probabilities = both_columns(scores)
     repeats = max(3, min(10, 1_000_000 // n))
-    made = {
-        library: lambda method=method, given=batch if library == "cape" else both: [
-            method(given) for _ in range(repeats)
-        ]
-        for library, method in competitors(name).items()
-    }
+    runs = {}
+    for library, method in competitors(name).items():
+        batch = scores if library == "cape" else probabilities
+        runs[library] = repeated(method, batch, repeats)
+    baseline = next((library for library in runs if library != "cape"), "cape")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        records = compare(
-            made,
-            rounds=rounds,
-            baseline=min(made, key=lambda library: library == "cape"),
-            settle=0,
-        )
-    for record in records:
-        record["seconds"] /= repeats
-    fastest = min(
-        (r for r in records if r["what"] != "cape"),
-        key=lambda r: r["seconds"],
-        default=None,
-    )
-    mine = next(r for r in records if r["what"] == "cape")
-    return {
+        records = compare(runs, rounds=rounds, baseline=baseline, settle=0)
+    microseconds = {
+        record["what"]: 1e6 * record["seconds"] / repeats for record in records
+    }
+    cape = microseconds.pop("cape")
+    record = {
         "part": "quantifier",
         "what": name,
         "rows": n,
-        "cape_microseconds": mine["seconds"] * 1e6,
-        "fastest_peer": None if fastest is None else fastest["what"],
-        "peer_microseconds": None if fastest is None else fastest["seconds"] * 1e6,
-        "ratio": None if fastest is None else mine["seconds"] / fastest["seconds"],
+        "cape_microseconds": cape,
+        "fastest_peer": None,
+        "peer_microseconds": None,
+        "ratio": None,
     }
+    if microseconds:
+        fastest = min(microseconds, key=microseconds.get)
+        record["fastest_peer"] = fastest
+        record["peer_microseconds"] = microseconds[fastest]
+        record["ratio"] = cape / microseconds[fastest]
+    return record

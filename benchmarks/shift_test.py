@@ -1,4 +1,4 @@
-"""Does the test of the assumption keep its level, and what does it see? On the paper's generator.
+"""Simulate the level and the power of the shift test on the paper's generator.
 
 python benchmarks/shift_test.py --draws 200 --minutes 5
 python benchmarks/shift_test.py --write docs/trust.md
@@ -14,19 +14,21 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from coverage import LEARNERS, draw_rows, train
+from coverage import LEARNERS, draw_batch, score_by_models, train
 
-from cape._shift_test import fit_mixture, pairs_together
-from cape.histogram import ScoreHistogram, round_scores
+from cape._shift_test import count_agreements, fit_mixture
+from cape.histogram import ScoreHistogram
 from tables import replace_block
 
 RESULTS = Path("docs/data/shift_test.json")
-BATCH_ROWS, PREVALENCES = (50, 500, 5000), (0.1, 0.5, 0.9)
+BATCH_ROWS = (50, 500, 5000)
+PREVALENCES = (0.1, 0.5, 0.9)
 SHIFTS = {
     "none": (0.0, 0.0),
     "U by half a standard deviation": (5.0, 0.0),
     "V by half a standard deviation": (0.0, 5.0),
 }
+# Learner, scores, training rows.
 SETTINGS = [
     ("logistic", "refit", 200),
     ("logistic", "refit", 2000),
@@ -37,87 +39,93 @@ SETTINGS = [
 ]
 
 
+def is_rejected(training, X):
+    """Return whether the test rejects a batch at the 5 % level."""
+    scores = score_by_models(training.models, X)
+    n_models = len(training.models)
+    batch = ScoreHistogram.of(scores, training.positives.edges, unit=n_models)
+    agreements = None
+    if n_models > 1:
+        agreements = count_agreements(scores, training.positives, training.negatives)
+    fit = fit_mixture(training.positives, training.negatives, batch, agreements)
+    return fit.p_value < 0.05
+
+
 def one_draw(task):
+    """Test many batches against one training draw; return cells and rejections."""
     seed, learner, scores, rows = task
     random = np.random.default_rng([seed, rows, 1])
-    (positives, negatives), models = train(random, rows, LEARNERS[learner], scores)
-    found = []
+    training = train(random, rows, LEARNERS[learner], scores)
+    outcomes = []
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
-            n_positive = int(random.binomial(n, rho))
-            X = draw_rows(random, n_positive, n - n_positive)
+            X, _ = draw_batch(random, n, rho)
             for shift, by in SHIFTS.items():
-                s = np.stack(
-                    [
-                        round_scores(model.predict_proba(X + np.array(by))[:, 1])
-                        for model in models
-                    ]
-                )
-                batch = ScoreHistogram.of(s, positives.edges, unit=len(models))
-                together = (
-                    pairs_together(s, positives, negatives) if len(models) > 1 else None
-                )
-                found.append(
-                    (
-                        (n, shift),
-                        fit_mixture(positives, negatives, batch, together).p_value
-                        < 0.05,
-                    )
-                )
-    return found
+                rejected = is_rejected(training, X + np.array(by))
+                outcomes.append(((n, shift), rejected))
+    return outcomes
 
 
 def simulate(setting, draws, minutes, processes):
-    stop, cells = time.monotonic() + 60 * minutes, defaultdict(list)
+    """Return the share of rejections in each cell of one setting."""
+    stop = time.monotonic() + 60 * minutes
+    tasks = [(seed, *setting) for seed in range(draws)]
+    rejections = defaultdict(list)
     with get_context("fork").Pool(processes) as pool:
-        for found in pool.imap(one_draw, [(seed, *setting) for seed in range(draws)]):
-            for cell, rejected in found:
-                cells[cell].append(rejected)
+        for outcomes in pool.imap(one_draw, tasks):
+            for cell, rejected in outcomes:
+                rejections[cell].append(rejected)
             if time.monotonic() > stop:
                 break
     learner, scores, rows = setting
-    return [
-        {
-            "learner": learner,
-            "scores": scores,
-            "training_rows": rows,
-            "batch_rows": n,
-            "shift": shift,
-        }
-        | {"rejected": round(float(np.mean(values)), 4), "tests": len(values)}
-        for (n, shift), values in cells.items()
-    ]
+    records = []
+    for (n, shift), rejected in rejections.items():
+        records.append(
+            {
+                "learner": learner,
+                "scores": scores,
+                "training_rows": rows,
+                "batch_rows": n,
+                "shift": shift,
+                "rejected": round(float(np.mean(rejected)), 4),
+                "tests": len(rejected),
+            }
+        )
+    return records
 
 
 def table(results):
-    lines = [
-        "| learner, scores | training rows | what moved besides | "
-        + " | ".join(f"batch {n}" for n in BATCH_ROWS)
-    ]
-    lines[0] += " | tests a cell |"
-    lines.append("|---" * (lines[0].count("|") - 1) + "|")
-    for learner, scores, rows in SETTINGS:
+    """Return all results as a table in Markdown."""
+    columns = ["learner, scores", "training rows", "what moved besides"]
+    columns += [f"batch {n}" for n in BATCH_ROWS]
+    columns.append("tests a cell")
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    by_cell = {}
+    for record in results:
+        setting = (record["learner"], record["scores"], record["training_rows"])
+        by_cell[setting, record["shift"], record["batch_rows"]] = record
+    for setting in SETTINGS:
         for shift in SHIFTS:
-            mine = {
-                r["batch_rows"]: r
-                for r in results
-                if (r["learner"], r["scores"], r["training_rows"], r["shift"])
-                == (learner, scores, rows, shift)
-            }
-            if mine:
-                shares = " | ".join(
-                    f"{100 * mine[n]['rejected']:.1f} %" for n in BATCH_ROWS
-                )
-                tests = min(r["tests"] for r in mine.values())
-                lines.append(
-                    f'| {learner}, "{scores}" | {rows} | {shift} | {shares} | {tests} |'
-                )
+            if (setting, shift, BATCH_ROWS[0]) in by_cell:
+                records = [by_cell[setting, shift, n] for n in BATCH_ROWS]
+                lines.append(table_line(setting, shift, records))
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def table_line(setting, shift, records):
+    """Return the line of one setting and one shift."""
+    learner, scores, rows = setting
+    cells = [f'{learner}, "{scores}"', str(rows), shift]
+    cells += [f"{100 * record['rejected']:.1f} %" for record in records]
+    cells.append(str(min(record["tests"] for record in records)))
+    return f"| {' | '.join(cells)} |"
+
+
+def parse_arguments():
+    """Read the command line."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--draws",
@@ -132,17 +140,23 @@ if __name__ == "__main__":
         metavar="PAGE",
         help="write the table into this page, simulating nothing",
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    """Simulate all settings, or write what was simulated into a page."""
+    options = parse_arguments()
     if options.write:
-        replace_block(
-            Path(options.write), "shift test", table(json.loads(RESULTS.read_text()))
-        )
-    else:
-        results = []
-        for setting in SETTINGS:
-            results += simulate(
-                setting, options.draws, options.minutes, options.processes
-            )
-            RESULTS.parent.mkdir(parents=True, exist_ok=True)
-            RESULTS.write_text(json.dumps(results, indent=0) + "\n")
-        print(table(results))
+        results = json.loads(RESULTS.read_text())
+        replace_block(Path(options.write), "shift test", table(results))
+        return
+    results = []
+    for setting in SETTINGS:
+        results += simulate(setting, options.draws, options.minutes, options.processes)
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=0) + "\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
