@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._shift_test import _nested_cuts, fit_mixture, pairs_together
+from cape._shift_test import _nested_cuts, fit_mixture, count_agreements
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 
 
@@ -124,7 +124,7 @@ def test_rows_with_several_scores_keep_the_level(agreement):
         k = random.binomial(200, 0.3)
         s = np.concatenate([scores(True, k), scores(False, 200 - k)], axis=1)
         batch = ScoreHistogram.of(s, edges, unit=n_models)
-        together = pairs_together(s, positives, negatives)
+        together = count_agreements(s, positives, negatives)
         rejected.append(
             fit_mixture(positives, negatives, batch, together).p_value < 0.05
         )
@@ -137,15 +137,15 @@ def test_rows_with_several_scores_keep_the_level(agreement):
 
 
 @given(st.integers(1, 5), st.integers(0, 30), st.integers(0, 30), st.integers(0, 2**32))
-def test_pairs_together_add_up_over_rows(n_models, n, m, seed):
+def test_count_agreements_add_up_over_rows(n_models, n, m, seed):
     random = np.random.default_rng(seed)
     positives, negatives = classes(random, 40, 40)
     s = random.integers(0, 2**32, (n_models, n + m))
-    whole = pairs_together(s, positives, negatives)
+    whole = count_agreements(s, positives, negatives)
     assert (
         whole
-        == pairs_together(s[:, :n], positives, negatives)
-        + pairs_together(s[:, n:], positives, negatives)
+        == count_agreements(s[:, :n], positives, negatives)
+        + count_agreements(s[:, n:], positives, negatives)
     ).all()
     assert (n_models * (n + m) <= whole).all() and (
         whole <= n_models**2 * (n + m)
@@ -155,6 +155,6 @@ def test_pairs_together_add_up_over_rows(n_models, n, m, seed):
         assert together == (cells[:, None] == cells[None]).sum()
     assert (np.diff(whole) <= 0).all()  # finer cells hold fewer together
     assert (
-        pairs_together(np.repeat(s[:1], n_models, axis=0), positives, negatives)
+        count_agreements(np.repeat(s[:1], n_models, axis=0), positives, negatives)
         == n_models**2 * (n + m)
     ).all()

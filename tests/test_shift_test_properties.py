@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chisquare
 
-from cape._shift_test import fit_mixture, pairs_together
+from cape._shift_test import fit_mixture, count_agreements
 from cape.histogram import ScoreHistogram, round_scores
 
 EDGES = round_scores([0.25, 0.5, 0.75])
@@ -138,7 +138,7 @@ def test_models_that_always_agree_are_one_model(n_models):
     again = np.repeat(scores[None], n_models, axis=0)
     one = fit_mixture(p, n, ScoreHistogram.of(scores, EDGES))
     several = ScoreHistogram.of(again, EDGES, unit=n_models)
-    together = fit_mixture(p, n, several, pairs_together(again, p, n))
+    together = fit_mixture(p, n, several, count_agreements(again, p, n))
     assert (together.statistic, together.p_value) == pytest.approx(
         (one.statistic, one.p_value), rel=1e-9
     )
@@ -149,7 +149,7 @@ def test_models_that_always_agree_are_one_model(n_models):
         p,
         n,
         ScoreHistogram.of(spread, EDGES, unit=n_models),
-        pairs_together(spread, p, n),
+        count_agreements(spread, p, n),
     )
     assert apart.p_value < one.p_value
 

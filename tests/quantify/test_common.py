@@ -12,7 +12,6 @@ from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
     QUANTIFIERS,
     DyS,
-    HDy,
     HistogramPosterior,
     Quantifier,
     make_quantifier,
@@ -187,21 +186,6 @@ def test_bad_input(name, random):
         )
     with pytest.raises(ValueError, match="not fitted"):
         make_quantifier(name).estimate(of([0.5]))
-
-
-def test_make_quantifier():
-    assert isinstance(make_quantifier("hdy"), HDy)
-    mine = HistogramPosterior(cells=5)
-    copy = make_quantifier(mine)
-    assert copy is not mine
-    assert copy.cells == 5
-    with pytest.raises(
-        ValueError,
-        match="quantifier must be one of 'cc', 'pcc', .*'histogram', got 'spaa'",
-    ):
-        make_quantifier("spaa")
-    with pytest.raises(TypeError, match="quantifier must be one of 'cc', .* got 3"):
-        make_quantifier(3)
 
 
 def test_settings_are_checked():

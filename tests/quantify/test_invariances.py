@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
@@ -19,7 +18,6 @@ from cape.quantify import (
     HistogramPosterior,
     make_quantifier,
 )
-from cape.quantify._base import Moments, moment_interval
 
 CORRECTED = sorted(set(QUANTIFIERS) - {"cc", "pcc"})
 EXACT_IN_SHARES = sorted(
@@ -171,65 +169,6 @@ def test_a_mixture_of_the_training_histograms_themselves_is_recognised(seed):
     if posterior.informative_:
         low, high = posterior.interval(batch)
         assert low <= tenths / 10 + 0.05 and tenths / 10 - 0.05 <= high
-
-
-moments = st.builds(
-    Moments, st.floats(0, 1), st.floats(1e-6, 0.25), st.integers(5, 10_000).map(float)
-)
-
-
-@given(
-    moments,
-    moments,
-    moments,
-    st.floats(0.3, 0.99),
-    st.floats(0.01, 100),
-    st.floats(-5, 5),
-)
-def test_the_moment_interval_has_no_unit(
-    positives, negatives, batch, level, scale, shift
-):
-    """The statistic may be stretched, moved or turned round: the prevalence is the same."""
-    gap = abs(positives.mean - negatives.mean)
-    noise = np.sqrt(
-        positives.variance / positives.size + negatives.variance / negatives.size
-    )
-    if gap < 5 * noise + 1e-3:
-        return
-    expected = moment_interval(positives, negatives, batch, level)
-    for factor in (scale, -scale):
-        parts = (
-            Moments(shift + factor * m, factor**2 * v, n)
-            for m, v, n in (positives, negatives, batch)
-        )
-        assert moment_interval(*parts, level) == pytest.approx(expected, abs=1e-6)
-
-
-@given(
-    st.floats(0.02, 0.98),
-    st.integers(20, 5000),
-    st.integers(50, 5000),
-    st.floats(0.5, 0.99),
-)
-def test_the_moment_interval_holds_just_what_its_test_does_not_reject(
-    rho, n, training, level
-):
-    t, f = Moments(0.7, 0.04, training), Moments(0.35, 0.05, 2 * training)
-    low, high = moment_interval(
-        t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, n), level
-    )
-
-    def p_value(q):
-        spread = (q * t.variance + (1 - q) * f.variance) / n
-        spread += q**2 * t.variance / t.size + (1 - q) ** 2 * f.variance / f.size
-        return 2 * norm.sf(abs((rho - q) * (t.mean - f.mean)) / np.sqrt(spread))
-
-    assert low <= rho <= high
-    for end in (low, high):
-        if 0 < end < 1:
-            assert p_value(end) == pytest.approx(1 - level, abs=1e-6)
-    inside = np.linspace(low, high, 7)[1:-1]
-    assert min(map(p_value, inside)) >= 1 - level - 1e-9
 
 
 @pytest.mark.parametrize("name", CORRECTED)

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import EMQ, HistogramPosterior
-from cape.quantify._base import decreasing_root
+from cape.quantify._likelihood import _NormalMixture, _quantile_cuts
 
 
 def histograms(seed, n_train, n_batch, rho):
@@ -78,27 +79,106 @@ def test_emq_is_where_the_likelihood_is_greatest(rho):
     assert cost(fitted.estimate(batch)) <= best.fun + 1e-9
 
 
+def test_draws_of_the_shares_are_fixed():
+    """The same histograms always give the same interval, in any process."""
+    p, n, batch = histograms(4, 200, 100, 0.4)
+    once = HistogramPosterior().fit(p, n)
+    again = HistogramPosterior().fit(p, n)
+    np.testing.assert_array_equal(once.positive_draws_, again.positive_draws_)
+    assert once.interval(batch) == again.interval(batch)
+
+
+def test_draws_of_the_shares_scatter_as_multinomial_shares_do():
+    """Dirichlet: mean a / sum a and variance m (1 - m) / (sum a + 1)."""
+    p, n, _ = histograms(5, 800, 10, 0.5)
+    fitted = HistogramPosterior(cells=5).fit(p, n)
+    mean = fitted.positive_shares_
+    variance = mean * (1 - mean) / (800 + 0.5 * len(mean) + 1)
+    draws = fitted.positive_draws_
+    # 128 draws: four standard errors of the mean, and a third of the variance.
+    errors = np.abs(draws.mean(axis=0) - mean)
+    assert (errors < 4 * np.sqrt(variance / 128)).all()
+    np.testing.assert_allclose(draws.var(axis=0), variance, rtol=0.6)
+    np.testing.assert_allclose(draws.sum(axis=1), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_the_interval_is_that_of_simulated_labels(level):
+    """Draw shares, a prevalence and every label, and take quantiles of the shares."""
+    p, n, batch = histograms(6, 300, 80, 0.3)
+    fitted = HistogramPosterior().fit(p, n)
+    counts = batch.merged(fitted.cuts_)
+    random = np.random.default_rng(0)
+    a = fitted.positive_draws_
+    b = fitted.negative_draws_
+    grid = np.linspace(0, 1, 2001)[1:-1]
+    realised = []
+    for positive, negative in zip(a, b, strict=True):
+        mixed = grid[:, None] * positive + (1 - grid[:, None]) * negative
+        log_likelihood = np.log(mixed) @ counts
+        weights = np.exp(log_likelihood - log_likelihood.max())
+        for rho in random.choice(grid, 300, p=weights / weights.sum()):
+            r = rho * positive / (rho * positive + (1 - rho) * negative)
+            realised.append(random.binomial(counts, r).sum() / counts.sum())
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    expected = np.quantile(realised, tails)
+    # The number of positives is a whole number: half a row on both sides.
+    assert fitted.interval(batch, level) == pytest.approx(expected, abs=0.6 / 80)
+
+
+def test_a_mixture_of_one_normal_distribution_has_its_quantiles():
+    one = _NormalMixture(np.array([0.4]), np.array([0.05]), np.array([1.0]))
+    low, high = one.central_interval(0.9)
+    assert (low, high) == pytest.approx(norm.interval(0.9, 0.4, 0.05), abs=1e-7)
+
+
 @given(
-    st.lists(st.floats(-5, 5).filter(lambda x: abs(x) > 0.01), min_size=1, max_size=8),
-    st.floats(-4, 4),
+    st.lists(
+        st.tuples(st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.1, 1)),
+        min_size=1,
+        max_size=6,
+    ),
+    st.floats(0.1, 0.98),
 )
-def test_roots_of_decreasing_functions(slopes, shift):
-    """Of sums of d / (1 + d x), the slope of a likelihood, moved up or down."""
-    d = np.array(slopes) / 5.1
+def test_quantiles_of_a_mixture_cut_off_equal_tails(components, level):
+    centres, spreads, weights = np.array(components).T
+    mixture = _NormalMixture(centres, spreads, weights)
+    low, high = mixture.central_interval(level)
+    share = weights / weights.sum()
+    tail = (1 - level) / 2
+    if low > 0:
+        assert share @ norm.cdf((low - centres) / spreads) == pytest.approx(
+            tail, abs=1e-3
+        )
+    if high < 1:
+        assert share @ norm.sf((high - centres) / spreads) == pytest.approx(
+            tail, abs=1e-3
+        )
 
-    def value(x):
-        return float((d / (1 + d * x)).sum() + shift)
 
-    def slope(x):
-        terms = d / (1 + d * x[:, None])
-        return terms.sum(axis=1) + shift, -(terms**2).sum(axis=1)
+def test_components_without_weight_are_dropped():
+    centres = np.array([0.5, 0.9])
+    spreads = np.array([0.1, 0.0])
+    mixture = _NormalMixture(centres, spreads, np.array([1.0, 1e-9]))
+    assert mixture.centres.tolist() == [0.5]
+    assert mixture.weights.tolist() == [1.0]
 
-    found = decreasing_root(slope, np.array([0.5]))[0]
-    expected = (
-        1.0
-        if value(1) >= 0
-        else 0.0
-        if value(0) <= 0
-        else brentq(value, 0, 1, xtol=1e-13)
-    )
-    assert found == pytest.approx(expected, abs=1e-8)
+
+def test_quantile_cuts_leave_out_repeated_edges():
+    """Scores of few distinct values have fewer cells than were asked for."""
+    scores = round_scores([0.1] * 50 + [0.9] * 50)
+    edges = edges_for(scores, scores)
+    counts = ScoreHistogram.of(scores, edges).counts
+    cuts = _quantile_cuts(counts, edges, 10)
+    assert 1 <= len(cuts) < 9
+    assert (np.diff(cuts) > 0).all()
+
+
+def test_emq_of_one_row_is_an_end():
+    """The likelihood of one row is linear in the prevalence."""
+    p, n, _ = histograms(7, 100, 10, 0.5)
+    fitted = EMQ().fit(p, n)
+    sure = ScoreHistogram.of(round_scores([0.9]), p.edges)
+    unsure = ScoreHistogram.of(round_scores([0.2]), p.edges)
+    assert fitted.estimate(sure) == 1.0
+    assert fitted.estimate(unsure) == 0.0
