@@ -138,8 +138,8 @@ def test_models_that_always_agree_are_one_model(n_models):
     again = np.repeat(scores[None], n_models, axis=0)
     one = fit_mixture(p, n, ScoreHistogram.of(scores, EDGES))
     several = ScoreHistogram.of(again, EDGES, unit=n_models)
-    together = fit_mixture(p, n, several, count_agreements(again, p, n))
-    assert (together.statistic, together.p_value) == pytest.approx(
+    agreeing = fit_mixture(p, n, several, count_agreements(again, p, n))
+    assert (agreeing.statistic, agreeing.p_value) == pytest.approx(
         (one.statistic, one.p_value), rel=1e-9
     )
     spread = np.stack(
