@@ -106,7 +106,7 @@ def test_size_mean_shares_and_centres(s, e, unit):
     assert histogram.size == len(s) / unit
     assert histogram.mean == pytest.approx(sum(s.tolist()) / len(s) / ONE, rel=1e-14)
     assert histogram.shares.sum() == pytest.approx(1)
-    # The cells' mean scores, weighted, are the mean score; an empty cell is represented by its middle.
+    # The weighted mean of the cells' mean scores is the mean score.
     assert histogram.shares @ histogram.centres == pytest.approx(
         histogram.mean, abs=1e-12
     )
@@ -191,7 +191,7 @@ def test_edges_hold_what_quantifiers_and_members_need(positives, negatives):
 
 
 def test_half_of_the_cuts_follow_each_class(random):
-    """Quantiles of all scores together would leave a rare class with a few cells only."""
+    """Quantiles of all scores would leave a rare class with a few cells only."""
     positives = round_scores(random.beta(8, 2, 200))
     negatives = round_scores(random.beta(2, 8, 20_000))
     e = edges_for(positives, negatives)

@@ -1,5 +1,6 @@
 """The shift test on scores whose truth is known, and over several groups."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -51,8 +52,8 @@ def test_it_rejects_at_its_level_when_the_batch_is_a_mixture(training_rows):
         # Three standard errors of 300 draws.
         assert 0.013 < np.mean(np.array(values) < 0.05) < 0.087
         assert 0.43 < np.mean(values) < 0.57
-    together = np.concatenate(list(p_values.values()))
-    assert 0.03 < np.mean(together < 0.05) < 0.07
+    all_values = np.concatenate(list(p_values.values()))
+    assert 0.03 < np.mean(all_values < 0.05) < 0.07
 
 
 def test_it_sees_scores_that_no_mixture_has():
@@ -178,12 +179,9 @@ def test_cuts_are_nested_edges_at_quantiles(n_positives, n_negatives, seed):
         np.random.default_rng(seed), n_positives, n_negatives
     )
     nested = _nested_cuts(positives, negatives)
-    assert [len(cuts) <= cells - 1 for cuts, cells in zip(nested, (4, 8, 16))] == [
-        True,
-        True,
-        True,
-    ]
-    for coarse, fine in zip(nested[:-1], nested[1:], strict=True):
+    for cuts, cells in zip(nested, (4, 8, 16), strict=True):
+        assert len(cuts) < cells
+    for coarse, fine in itertools.pairwise(nested):
         assert set(coarse.tolist()) <= set(fine.tolist())
     assert set(nested[-1].tolist()) <= set(positives.edges.tolist())
     # Both classes weigh the same, whatever their sizes.

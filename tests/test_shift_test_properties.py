@@ -1,4 +1,4 @@
-"""The test of the assumption: exact cases, scipy's chi-square, and what it must not depend on."""
+"""The shift test: exact cases, scipy's chi-square, and what it must not depend on."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chisquare
 
-from cape._shift_test import fit_mixture, count_agreements
+from cape._shift_test import count_agreements, fit_mixture
 from cape.histogram import ScoreHistogram, round_scores
 
 EDGES = round_scores([0.25, 0.5, 0.75])
@@ -30,13 +30,11 @@ cells = st.lists(st.integers(4, 60), min_size=4, max_size=4)
 def test_swapping_the_classes_turns_the_prevalence_round_and_nothing_else(
     positives, negatives, batch
 ):
-    positives, negatives, batch = (
-        of(np.array(counts) + 8) for counts in (positives, negatives, batch)
-    )
-    one, other = (
-        fit_mixture(positives, negatives, batch),
-        fit_mixture(negatives, positives, batch),
-    )
+    positives = of(np.array(positives) + 8)
+    negatives = of(np.array(negatives) + 8)
+    batch = of(np.array(batch) + 8)
+    one = fit_mixture(positives, negatives, batch)
+    other = fit_mixture(negatives, positives, batch)
     assert other.df == one.df
     if one.df:
         # Each stops within 1e-4 of its fixed point.
@@ -57,13 +55,17 @@ def test_the_p_value_is_scipys_chi_square(positives, negatives, batch):
 
 @given(st.lists(st.integers(0, 40), min_size=3, max_size=3).map(sorted), st.booleans())
 def test_beyond_either_end_it_is_pearsons_chi_square_against_that_class(few, swap):
-    """Training without noise, and a batch more extreme than one class: the other's share is held at 0."""
-    extreme, other = [1, 2, 3, 4], [4, 3, 2, 1]
+    """The batch is more extreme than one class: the share of the other is held at 0.
+
+    There is no noise of training.
+    """
+    extreme = [1, 2, 3, 4]
+    other = [4, 3, 2, 1]
     batch = np.array([*few, 400])
-    fit = fit_mixture(
-        *(sure(shares) for shares in ((other, extreme) if swap else (extreme, other))),
-        of(batch),
-    )
+    if swap:
+        fit = fit_mixture(sure(other), sure(extreme), of(batch))
+    else:
+        fit = fit_mixture(sure(extreme), sure(other), of(batch))
     theirs = chisquare(batch, batch.sum() * np.array(extreme) / 10)
     assert (fit.prevalence, fit.df) == (float(not swap), 3)
     assert fit.statistic == pytest.approx(theirs.statistic, rel=1e-5)
@@ -82,24 +84,25 @@ def test_an_exact_mixture_fits_without_rest(tenths):
 def test_the_least_square_is_found_over_all_prevalences():
     """A scan over rho of the weighted square, whose weights are those at rho itself.
 
-    The fit holds the weights fixed within a step, so that its square may exceed the scan's least, but by little.
+    The fit holds the weights fixed within a step, so that its square may exceed the
+    least square of the scan, but by little.
     """
-    p, n, b = (
-        np.array([30, 60, 90, 120]),
-        np.array([150, 60, 60, 30]),
-        np.array([60, 20, 60, 60]),
-    )
-    fit = fit_mixture(of(p), of(n), of(b))
-    smooth = lambda counts: (counts + 0.5) / (counts.sum() + 2)  # noqa: E731
-    ps, ns, bs = smooth(p), smooth(n), b / b.sum()
+    positives = np.array([30, 60, 90, 120])
+    negatives = np.array([150, 60, 60, 30])
+    batch = np.array([60, 20, 60, 60])
+    fit = fit_mixture(of(positives), of(negatives), of(batch))
+    p = (positives + 0.5) / (300 + 2)
+    n = (negatives + 0.5) / (300 + 2)
+    b = batch / 200
+
+    def multinomial(shares):
+        return np.diag(shares) - np.outer(shares, shares)
 
     def square(rho):
-        s = lambda share: np.diag(share) - np.outer(share, share)  # noqa: E731
-        cov = (rho / 200 + rho**2 / 300) * s(ps) + (
-            (1 - rho) / 200 + (1 - rho) ** 2 / 300
-        ) * s(ns)
-        rest = (bs - rho * ps - (1 - rho) * ns)[:-1]
-        return rest @ np.linalg.solve(cov[:-1, :-1], rest)
+        covariance = (rho / 200 + rho**2 / 300) * multinomial(p)
+        covariance += ((1 - rho) / 200 + (1 - rho) ** 2 / 300) * multinomial(n)
+        residual = (b - rho * p - (1 - rho) * n)[:-1]
+        return residual @ np.linalg.solve(covariance[:-1, :-1], residual)
 
     grid = np.linspace(0, 1, 2001)
     squares = np.array([square(rho) for rho in grid])
@@ -110,22 +113,29 @@ def test_the_least_square_is_found_over_all_prevalences():
 
 @given(st.integers(1, 30))
 def test_more_of_what_no_mixture_has_is_a_greater_effect(step):
-    p, n = np.array([10, 20, 30, 40]), np.array([40, 30, 20, 10])
-    mixed, strange = 20 * (p + n), np.array([0, 2000, 0, 0])
-    shares = [step / 100, (step + 10) / 100]
-    fits = [
-        fit_mixture(sure(p), sure(n), of((1 - share) * mixed + share * 2 * strange))
-        for share in shares
-    ]
-    assert fits[0].effect < fits[1].effect <= shares[1]
-    assert fits[0].statistic < fits[1].statistic
+    p = np.array([10, 20, 30, 40])
+    n = np.array([40, 30, 20, 10])
+    mixed = 20 * (p + n)
+    strange = np.array([0, 4000, 0, 0])
+
+    def fit(share):
+        batch = of((1 - share) * mixed + share * strange)
+        return fit_mixture(sure(p), sure(n), batch)
+
+    less = fit(step / 100)
+    more = fit((step + 10) / 100)
+    assert less.effect < more.effect <= (step + 10) / 100
+    assert less.statistic < more.statistic
 
 
 @given(cells, st.integers(2, 9))
 def test_more_rows_of_the_same_shares_speak_louder_by_as_much(batch, factor):
-    """Without training noise the square grows as the rows do, while the prevalence stays."""
-    p, n = sure([1, 2, 3, 4]), sure([4, 3, 2, 1])
-    few, many = (fit_mixture(p, n, of(k * 8 * np.array(batch))) for k in (1, factor))
+    """Without training noise the square grows as the rows do; the prevalence stays."""
+    p = sure([1, 2, 3, 4])
+    n = sure([4, 3, 2, 1])
+    counts = 8 * np.array(batch)
+    few = fit_mixture(p, n, of(counts))
+    many = fit_mixture(p, n, of(factor * counts))
     assert many.prevalence == pytest.approx(few.prevalence, abs=1e-3)
     assert many.statistic == pytest.approx(factor * few.statistic, rel=1e-3, abs=1e-3)
 
@@ -133,7 +143,8 @@ def test_more_rows_of_the_same_shares_speak_louder_by_as_much(batch, factor):
 @pytest.mark.parametrize("n_models", [2, 5])
 def test_models_that_always_agree_are_one_model(n_models):
     random = np.random.default_rng(n_models)
-    p, n = of([40, 60, 80, 120]), of([150, 60, 60, 30])
+    p = of([40, 60, 80, 120])
+    n = of([150, 60, 60, 30])
     scores = MIDDLES[random.integers(0, 4, 100)]
     again = np.repeat(scores[None], n_models, axis=0)
     one = fit_mixture(p, n, ScoreHistogram.of(scores, EDGES))
@@ -142,26 +153,21 @@ def test_models_that_always_agree_are_one_model(n_models):
     assert (agreeing.statistic, agreeing.p_value) == pytest.approx(
         (one.statistic, one.p_value), rel=1e-9
     )
-    spread = np.stack(
-        [np.roll(scores, k) for k in range(n_models)]
-    )  # the same counts, by models that disagree
-    apart = fit_mixture(
-        p,
-        n,
-        ScoreHistogram.of(spread, EDGES, unit=n_models),
-        count_agreements(spread, p, n),
-    )
+    # The same counts, by models that disagree.
+    rolled = np.stack([np.roll(scores, k) for k in range(n_models)])
+    histogram = ScoreHistogram.of(rolled, EDGES, unit=n_models)
+    apart = fit_mixture(p, n, histogram, count_agreements(rolled, p, n))
     assert apart.p_value < one.p_value
 
 
 @pytest.mark.parametrize("rows", [0, 1, 31])
 def test_too_few_rows_of_any_of_the_three_are_not_tested(rows):
-    enough, few = (
-        of([20, 20, 20, 20]),
-        ScoreHistogram.of(np.resize(MIDDLES, rows), EDGES),
-    )
-    cases = [(few, enough, enough), (enough, few, enough), (enough, enough, few)]
-    for case in cases if rows else cases[2:]:
+    enough = of([20, 20, 20, 20])
+    few = ScoreHistogram.of(np.resize(MIDDLES, rows), EDGES)
+    cases = [(enough, enough, few)]
+    if rows:
+        cases += [(few, enough, enough), (enough, few, enough)]
+    for case in cases:
         fit = fit_mixture(*case)
         assert (fit.df, fit.p_value, fit.effect, fit.statistic) == (0, 1.0, 0.0, 0.0)
         assert np.isnan(fit.prevalence)

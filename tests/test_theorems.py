@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cape.adaptation import nearest_member
 from cape.metrics import confusion_by_group, prevalence_difference
+from cape.rules import nearest_member
 from cape.sampling import prevalence_grid
 
 labels = st.lists(
@@ -25,33 +25,28 @@ epsilons = st.floats(0.02, 0.98)
 def test_theorem_1_a_perfect_classifier_has_no_prevalence_difference(rows):
     y, _, z = zip(*rows, strict=True)
     assert prevalence_difference(y, y) == 0
-    assert all(
-        c.prevalence_difference == 0
-        for c in confusion_by_group(y, y, sensitive_features=z).values()
-    )
+    groups = confusion_by_group(y, y, sensitive_features=z)
+    for confusion in groups.values():
+        assert confusion.prevalence_difference == 0
 
 
 @given(labels)
 def test_theorem_2_and_its_corollary_as_an_exact_identity(rows):
-    """Delta = delta - 2 min(FN, FP) / n for the whole and for every group, in exact arithmetic."""
+    """Delta = delta - 2 min(FN, FP) / n, overall and in every group, exactly."""
     y_true, y_pred, z = zip(*rows, strict=True)
-    whole = confusion_by_group(y_true, y_pred)
+    (overall,) = confusion_by_group(y_true, y_pred).values()
     groups = confusion_by_group(y_true, y_pred, sensitive_features=z)
-    for c in [*whole.values(), *groups.values()]:
-        n, fn, fp = int(c.total), int(c.fn), int(c.fp)
-        delta = 1 - Fraction(int(c.tp + c.tn), n)
-        identity = delta - 2 * min(Fraction(fn, n), Fraction(fp, n))
-        assert (
-            abs(Fraction(int(c.tp) + fn, n) - Fraction(int(c.tp) + fp, n))
-            == identity
-            <= delta
-        )
-        assert c.prevalence_difference == float(identity)
-        assert 1 - c.accuracy == pytest.approx(float(delta), abs=1e-15)
-    assert (
-        prevalence_difference(y_true, y_pred)
-        == next(iter(whole.values())).prevalence_difference
-    )
+    for confusion in (overall, *groups.values()):
+        n = int(confusion.total)
+        tp, tn = int(confusion.tp), int(confusion.tn)
+        fp, fn = int(confusion.fp), int(confusion.fn)
+        error = 1 - Fraction(tp + tn, n)
+        difference = abs(Fraction(tp + fn, n) - Fraction(tp + fp, n))
+        assert difference == error - 2 * Fraction(min(fn, fp), n)
+        assert difference <= error
+        assert confusion.prevalence_difference == float(difference)
+        assert 1 - confusion.accuracy == pytest.approx(float(error), abs=1e-15)
+    assert prevalence_difference(y_true, y_pred) == overall.prevalence_difference
 
 
 def covering_radius(grid):
@@ -76,12 +71,10 @@ def test_our_grid_covers_every_prevalence_for_every_epsilon(epsilon):
 
 @st.composite
 def settings_of_theorem_3(draw):
-    epsilon, rho, delta_1, delta_2 = (
-        draw(epsilons),
-        draw(shares),
-        draw(st.floats(0, 0.2)),
-        draw(st.floats(0, 0.2)),
-    )
+    epsilon = draw(epsilons)
+    rho = draw(shares)
+    delta_1 = draw(st.floats(0, 0.2))
+    delta_2 = draw(st.floats(0, 0.2))
     grid = prevalence_grid(math.ceil(1 / epsilon))
     q = min(max(rho + draw(st.floats(-1, 1)) * delta_1, 0), 1)
     errors = draw(st.lists(st.floats(-1, 1), min_size=len(grid), max_size=len(grid)))
@@ -100,12 +93,11 @@ def test_theorem_3_holds_on_our_grid(setting):
 
 
 def test_theorem_3_fails_on_the_printed_grid():
-    """With eps = 0.3 and q = 1 the bound is 0.15, but the nearest point, 0.75, is 0.25 away."""
+    """With eps = 0.3 and q = 1 the bound is 0.15, but the nearest point is 0.25 away."""
     grid = printed_grid(0.3)
     assert grid == pytest.approx([0.15, 0.45, 0.75])
-    member = nearest_member(
-        grid, grid, 1.0
-    )  # delta_1 = delta_2 = 0: every member predicts its own theta
+    # delta_1 = delta_2 = 0: the predicted prevalence of a member is its theta.
+    member = nearest_member(grid, grid, 1.0)
     assert abs(1.0 - grid[member]) == pytest.approx(0.25)
     assert covering_radius(grid) > 0.3 / 2 + 0.09
     assert covering_radius(prevalence_grid(math.ceil(1 / 0.3))) <= 0.3 / 2

@@ -1,4 +1,4 @@
-"""QuaPy, kept from changing the filters of warnings for the whole process."""
+"""Scores for comparisons with QuaPy, which is kept from changing warning filters."""
 
 import importlib
 import warnings
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 
 
 @pytest.fixture(scope="session")
@@ -18,43 +18,45 @@ def quapy():
         return importlib.import_module("quapy.method.aggregative")
 
 
+def draw_labels_and_scores(random, n, prevalence):
+    """Draw scores that are a little off calibration, and at least one of each class."""
+    y = (random.uniform(size=n) < prevalence).astype(int)
+    y[:2] = [0, 1]
+    log_odds = 1.7 * (2 * y - 1 + random.normal(size=n))
+    return y, round_scores(1 / (1 + np.exp(-log_odds)))
+
+
 class Scores:
-    """Scores of training rows and of a batch, as rows for QuaPy and as histograms for us."""
+    """Scores of training rows and of a batch, as rows for QuaPy and as histograms."""
 
     def __init__(self, seed, n_train, n_batch, prevalence, batch_prevalence):
         random = np.random.RandomState(seed)
-
-        def draw(n, rho):
-            y = (random.uniform(size=n) < rho).astype(int)
-            y[:2] = [0, 1]
-            # log-odds of +-1 with unit noise, seen through a link that leaves them a little off calibration
-            return y, round_scores(
-                1 / (1 + np.exp(-1.7 * (2 * y - 1 + random.normal(size=n))))
-            )
-
-        self.y, train = draw(n_train, prevalence)
-        _, batch = draw(n_batch, batch_prevalence)
-        self.train, self.batch = train / 2**32, batch / 2**32
-        edges = edges_for(train[self.y == 1], train[self.y == 0])
-        self.positives, self.negatives = (
-            ScoreHistogram.of(train[self.y == label], edges, keep_rows=True)
-            for label in (1, 0)
-        )
+        self.y, train = draw_labels_and_scores(random, n_train, prevalence)
+        _, batch = draw_labels_and_scores(random, n_batch, batch_prevalence)
+        self.train = train / ONE
+        self.batch = batch / ONE
+        positives = train[self.y == 1]
+        negatives = train[self.y == 0]
+        edges = edges_for(positives, negatives)
+        self.positives = ScoreHistogram.of(positives, edges, keep_rows=True)
+        self.negatives = ScoreHistogram.of(negatives, edges, keep_rows=True)
         self.histogram = ScoreHistogram.of(batch, edges, keep_rows=True)
 
     def ours(self, quantifier):
-        return quantifier.fit(self.positives, self.negatives).estimate(self.histogram)
+        """Return the estimate of one of our quantifiers."""
+        quantifier.fit(self.positives, self.negatives)
+        return quantifier.estimate(self.histogram)
 
     def theirs(self, quantifier):
-        """What a quantifier of QuaPy says, on the rows themselves."""
-        hard = quantifier._classifier_method() == "predict"
-        train, batch = (
-            (s > 0.5).astype(int) if hard else np.column_stack([1 - s, s])
-            for s in (self.train, self.batch)
-        )
-        quantifier.classifier = DummyClassifier().fit(
-            [[0], [0]], [0, 1]
-        )  # never asked: the scores are given
+        """Return the estimate of a quantifier of QuaPy, on the rows themselves."""
+        if quantifier._classifier_method() == "predict":
+            train = (self.train > 0.5).astype(int)
+            batch = (self.batch > 0.5).astype(int)
+        else:
+            train = np.column_stack([1 - self.train, self.train])
+            batch = np.column_stack([1 - self.batch, self.batch])
+        # The classifier is never asked: the scores are given.
+        quantifier.classifier = DummyClassifier().fit([[0], [0]], [0, 1])
         quantifier.aggregation_fit(train, self.y)
         return float(quantifier.aggregate(batch)[1])
 
@@ -67,13 +69,15 @@ CASES = [
 ]
 
 
-@pytest.fixture(
-    scope="session", params=CASES, ids=lambda case: "-".join(map(str, case))
-)
+def case_name(case):
+    return "-".join(map(str, case))
+
+
+@pytest.fixture(scope="session", params=CASES, ids=case_name)
 def case(request):
     return Scores(*request.param)
 
 
 @pytest.fixture(scope="session")
-def some_scores():
+def one_case():
     return Scores(0, 400, 100, 0.4, 0.7)

@@ -133,7 +133,7 @@ def test_scores_on_a_border_belong_to_the_bin_below():
     quantifier = DyS(n_bins=2).fit(positives, negatives)
     assert quantifier.positive_shares_.tolist() == [0, 1]
     assert quantifier.negative_shares_.tolist() == [1, 0]
-    assert ONE == 2 * border
+    assert 2 * border == ONE
 
 
 def mean_absolute_error(quantifier, n_batch, n_repeats, seed):

@@ -110,7 +110,7 @@ def test_means_that_cannot_be_told_apart_exclude_nothing():
 
 @pytest.mark.parametrize("distance", [0.01, 0.1, 0.5, 2.0])
 def test_a_mean_beyond_a_pure_batch_leaves_that_end_and_its_noise(distance):
-    """Far beyond an end no prevalence passes the test, but the interval is not empty."""
+    """Far beyond an end no prevalence passes the test, but there is an interval."""
     positives = Moments(0.7, 0.04, 1000)
     negatives = Moments(0.3, 0.04, 1000)
     noise = 1.96 * np.sqrt(0.04 * (1 / 100 + 1 / 1000)) / 0.4

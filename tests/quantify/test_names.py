@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-import cape.quantify
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
     QUANTIFIERS,
@@ -33,11 +32,9 @@ BATCH = ScoreHistogram.of(
 
 
 @every_entry
-def test_every_entry_is_a_documented_public_quantifier(name):
+def test_every_entry_is_a_documented_quantifier(name):
     cls = QUANTIFIERS[name]
     assert issubclass(cls, Quantifier)
-    assert cls.__name__ in cape.quantify.__all__
-    assert getattr(cape.quantify, cls.__name__) is cls
     assert "Examples" in cls.__doc__
     assert ">>>" in cls.__doc__
 

@@ -1,4 +1,4 @@
-"""The one Newton loop: roots inside, at both ends, across gaps and in other brackets."""
+"""The one Newton loop: roots inside, at both ends, across gaps, in other brackets."""
 
 import numpy as np
 import pytest
