@@ -93,7 +93,7 @@ def test_theorem_3_holds_on_our_grid(setting):
 
 
 def test_theorem_3_fails_on_the_printed_grid():
-    """With eps = 0.3 and q = 1 the bound is 0.15, but the nearest point is 0.25 away."""
+    """With eps = 0.3 and q = 1 the bound is 0.15; the nearest point is 0.25 away."""
     grid = printed_grid(0.3)
     assert grid == pytest.approx([0.15, 0.45, 0.75])
     # delta_1 = delta_2 = 0: the predicted prevalence of a member is its theta.

@@ -13,15 +13,14 @@ from cape.quantify._likelihood import _NormalMixture, _quantile_cuts
 
 
 def histograms(seed, n_train, n_batch, rho):
+    """Draw histograms of two classes and of a batch with prevalence rho."""
     random = np.random.RandomState(seed)
-    positives, negatives = (
-        round_scores(random.beta(5, 2, n_train)),
-        round_scores(random.beta(2, 4, n_train)),
-    )
+    positives = round_scores(random.beta(5, 2, n_train))
+    negatives = round_scores(random.beta(2, 4, n_train))
     n_positive = round(rho * n_batch)
-    batch = round_scores(
-        np.r_[random.beta(5, 2, n_positive), random.beta(2, 4, n_batch - n_positive)]
-    )
+    high = random.beta(5, 2, n_positive)
+    low = random.beta(2, 4, n_batch - n_positive)
+    batch = round_scores(np.concatenate([high, low]))
     edges = edges_for(positives, negatives)
     return [ScoreHistogram.of(s, edges) for s in (positives, negatives, batch)]
 
