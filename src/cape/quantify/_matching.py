@@ -165,7 +165,8 @@ class HDy(_MatchingQuantifier):
 
     def _bin_numbers(self) -> list[int]:
         # Nobody knows the best number of bins beforehand. The median over eleven
-        # numbers, as in [1], is not misled by one that is too fine or too coarse.
+        # numbers, as in [1], is not misled by one that is too fine or too coarse. Every
+        # histogram has the borders of these bins among its edges; see `edges_for`.
         return list(range(10, 111, 10))
 
     def _slope_terms(
