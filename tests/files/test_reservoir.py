@@ -75,7 +75,7 @@ def test_memory_is_bounded():
         reservoir.sample()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert reservoir.seen == 360_000
+    assert reservoir.n_rows == 360_000
     assert peaks[1] < 1.3 * peaks[0]
     with pytest.raises(ValueError, match="most must be at least 1"):
         Reservoir([], "y", most=0)

@@ -7,7 +7,8 @@ import pytest
 from cape import persist
 from cape._tables import TableError
 from cape.files import Notes, load_model, train_file
-from cape.files._train import _sort_key, separation
+from cape.files._describe import auc
+from cape.files._plain_text import by_value
 
 FAST = {"cv": 2, "pool": "threshold"}
 
@@ -80,7 +81,7 @@ def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(tmp_path, learn
     )
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
     assert (
-        frame["note"].nunique() == n and separation(model.clf.models_["everyone"]) > 0.7
+        frame["note"].nunique() == n and auc(model.clf.models_["everyone"]) > 0.7
     )
 
 
@@ -105,7 +106,7 @@ def test_which_label_is_positive(tmp_path, frame):
         TableError, match="the positive label must be 'bad' or 'good', got 'evil'"
     ):
         train(words, tmp_path, positive="evil")
-    assert sorted(["b", "10", "9", "a", "-1"], key=_sort_key) == [
+    assert sorted(["b", "10", "9", "a", "-1"], key=by_value) == [
         "-1",
         "9",
         "10",
@@ -182,13 +183,13 @@ def test_hints_on_identifiers_and_answers(tmp_path, frame):
         group=[],
         notes=notes,
     )
-    assert [note[:36] for note in notes] == ["every row has another value in 'case"]
+    assert [note[:36] for note in notes] == ["every row has a different value in '"]
     notes = Notes()
     train(frame.assign(answer=frame.y * 2.0), tmp_path, group=[], notes=notes)
     assert ["does a column hold the answer" in note for note in notes] == [True]
 
 
-def test_separation_is_scikit_learns_auc(tmp_path, frame):
+def test_auc_is_scikit_learns_auc(tmp_path, frame):
     from sklearn.metrics import roc_auc_score
 
     from cape.histogram import ONE
@@ -197,7 +198,7 @@ def test_separation_is_scikit_learns_auc(tmp_path, frame):
     scores = [h.centres.repeat(h.counts) for h in (model.positives, model.negatives)]
     assert all(score.max() <= ONE for score in scores)
     truth = np.repeat([1, 0], [len(scores[0]), len(scores[1])])
-    assert separation(model) == pytest.approx(
+    assert auc(model) == pytest.approx(
         roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
     )
 
