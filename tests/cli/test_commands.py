@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cape.cli._app import run
-from cape.cli._fail_if import Condition, breaches, parse_conditions
+from cape.cli._fail_if import Condition, Finding, find_breaches, parse_conditions
 
 COMMANDS = ["train", "predict", "monitor", "audit", "explore", "info", "demo"]
 
@@ -220,7 +220,7 @@ def test_harmless_differences_are_said(cape, tmp_path, people_folder):
 def test_debug_shows_the_trace_and_bugs_say_so(cape, monkeypatch):
     with pytest.raises(FileNotFoundError):
         run(["info", "nowhere.cape", "--debug"])
-    monkeypatch.setattr("cape.files.load_model", lambda path: 1 / 0)
+    monkeypatch.setattr("cape.files.describe_file", lambda path: 1 / 0)
     code, _, err = cape("info", "nowhere.cape")
     assert code == 3
     one_line(err, "unexpected ZeroDivisionError", "--debug")
@@ -270,11 +270,13 @@ def test_conditions():
     ]
     assert [str(c) for c in parse_conditions(["pd>1e-3"], ["pd"])] == ["pd>0.001"]
     findings = [
-        {"metric": "pd", "where": w, "value": v}
-        for w, v in (("a", 0.3), ("b", 0.05), ("c", None))
+        Finding("pd", "a", 0.3),
+        Finding("pd", "b", 0.05),
+        Finding("pd", "c", None),
+        Finding("pe", "d", 0.9),
     ]
-    found = list(breaches([Condition("pd", ">", 0.1)], findings))
-    assert [(f["where"], f["by"]) for f in found] == [("a", pytest.approx(0.2))]
+    (breach,) = find_breaches([Condition("pd", ">", 0.1)], findings)
+    assert (breach.where, breach.by) == ("a", pytest.approx(0.2))
     assert not Condition("pd", ">", 0.1).met(float("nan"))
 
 

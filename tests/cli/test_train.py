@@ -143,7 +143,8 @@ def test_remarks_are_made_beside_the_table(cape, base, table):
     assert code == 0 and "note" not in out
     assert err.splitlines() == [
         "note: trained on a sample of 100 of 240 rows, at most 60 of each group and label.",
-        "note: every row has another value in 'case': names or numbers of cases teach nothing (--drop).",
+        "note: every row has a different value in 'case': names and case numbers teach a "
+        "model nothing; leave them out (--drop).",
     ]
 
 

@@ -15,9 +15,12 @@ __all__ = [
     "Encoding",
     "FailIf",
     "Force",
+    "Group",
     "Json",
+    "Label",
     "Level",
     "Model",
+    "Positive",
     "Report",
     "Separator",
     "dialect_of",
@@ -31,37 +34,110 @@ Model = Annotated[
         metavar="MODEL", help="A model file that cape train wrote.", show_default=False
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        help="Column with the label, which has two values.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
+Group = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column with the group. Repeat the option to combine several columns; "
+        "without it, all rows are one group.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        help="The label that counts as positive. Default: the greater of the two.",
+        metavar="LABEL",
+        show_default=False,
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that already exist.", metavar=""),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print JSON for other programs instead of tables.", metavar=""
+    ),
+]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Report = Annotated[
     Path | None,
     typer.Option(
-        help="Write a page to look at (.html), or the same as .json.",
+        help="Write a page for the browser (.html), or its content (.json).",
+        metavar="FILE",
         show_default=False,
     ),
 ]
 FailIf = Annotated[
     list[str] | None,
     typer.Option(
-        help="Exit with 1 if this is met, such as 'pd>0.1'; may be given several times.",
+        help="Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
+        "option to give several conditions.",
+        metavar="CONDITION",
         show_default=False,
     ),
 ]
 Separator = Annotated[
-    str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")
+    str, typer.Option(help="Character between the fields of a CSV, or: tab.")
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
+Encoding = Annotated[
+    str, typer.Option(help="Encoding of a CSV, such as utf-8 or latin-1.")
+]
 
 
 def dialect_of(separator: str, encoding: str) -> Dialect:
-    """The CSV dialect that the options name."""
-    return Dialect("\t" if separator in ("tab", "\\t") else separator, encoding)
+    r"""Return the CSV dialect that the options describe.
+
+    Parameters
+    ----------
+    separator : str
+        A character; ``tab`` and ``\t`` stand for the tabulator, which is hard to type
+        in a shell.
+    encoding : str
+
+    Returns
+    -------
+    Dialect
+
+    Raises
+    ------
+    ValueError
+        If the separator is longer than a character, or Python lacks the encoding.
+
+    Examples
+    --------
+    >>> dialect_of("tab", "utf-8").separator
+    '\t'
+    """
+    if separator in ("tab", "\\t"):
+        separator = "\t"
+    return Dialect(separator, encoding)
 
 
 @contextmanager
 def workers(address: str | None) -> Iterator[Any]:
-    """Who does the parts of a file: this process, or the workers behind the address of a Dask scheduler."""
+    """Choose who works on the parts of a file.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of a Dask scheduler; None stays in this process.
+
+    Yields
+    ------
+    callable
+        To be passed to `cape.files.predict_file` as ``each``.
+    """
     from cape.files import here
 
     if address is None:
@@ -75,7 +151,13 @@ def workers(address: str | None) -> Iterator[Any]:
 
 @contextmanager
 def trainers(address: str | None) -> Iterator[None]:
-    """Who does the trainings: this process, or the workers behind the address of a Dask scheduler."""
+    """Choose who trains learners inside a ``with`` block.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of a Dask scheduler; None stays in this process.
+    """
     if address is None:
         yield
         return
@@ -87,6 +169,7 @@ def trainers(address: str | None) -> Iterator[None]:
 
 
 def _cluster(address: str) -> Any:
+    """Connect to a Dask scheduler, or say how to install Dask."""
     try:
         from distributed import Client
     except ImportError as error:

@@ -1,0 +1,71 @@
+"""How commands hand over a summary: as a page, as JSON, or as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cape.cli._app import give_json, give_notes, give_path
+
+__all__ = ["Output"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the user wants the result of a command.
+
+    Parameters
+    ----------
+    report : Path or None
+        The page to write, or its content if the name ends in .json.
+    overwrite : bool
+        Whether to replace a file that exists.
+    as_json : bool
+        Whether to print JSON instead of tables.
+    """
+
+    report: Path | None
+    overwrite: bool
+    as_json: bool
+
+    def check(self) -> None:
+        """Raise if the report cannot be written, before any work is done."""
+        from cape.report import check_report
+
+        if self.report is not None:
+            check_report(self.report, overwrite=self.overwrite)
+
+    def give(
+        self,
+        summary: dict[str, Any],
+        *,
+        show: Callable[[dict[str, Any]], None],
+        notes: Iterable[str],
+        more: dict[str, Any],
+    ) -> None:
+        """Write the report, then print the result and the notes.
+
+        Parameters
+        ----------
+        summary : dict
+            From a ``_summary`` function of `cape.report`.
+        show : callable
+            Prints the summary for people.
+        notes : iterable of str
+            Printed on the error stream.
+        more : dict
+            What the JSON that is printed holds beside the summary.
+        """
+        from cape.report import write_report
+
+        if self.report is not None:
+            write_report(summary, self.report, overwrite=self.overwrite)
+        give_notes(notes)
+        if self.as_json:
+            give_json(summary | more)
+            return
+        show(summary)
+        if self.report is not None:
+            give_path("report", self.report)
