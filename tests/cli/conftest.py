@@ -32,10 +32,11 @@ def refused(cape, tmp_path):
     def call(*arguments, says):
         before = files()
         code, out, err = cape(*arguments)
-        assert code == 2 and out == "", (code, out)
-        assert (
-            err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
-        ), err
+        assert code == 2, (code, out)
+        assert out == "", (code, out)
+        assert err.startswith("error: "), err
+        assert err.count("\n") == 1, err
+        assert err.endswith("\n"), err
         for words in [says] if isinstance(says, str) else says:
             assert words in err, err
         assert files() == before

@@ -47,9 +47,10 @@ def test_json_holds_what_the_python_function_finds_in_the_order_given(
         json.loads(out),
         list(monitor_files(people_model, paths, level=0.8)),
     )
-    assert (
-        code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 400
-    )
+    assert code == 0
+    assert err == ""
+    assert content["level"] == 0.8
+    assert content["rows"] == 400
     assert [(b["batch"], b["rows"], b["expected_pe"]) for b in content["batches"]] == [
         (b.name, b.rows, b.pe) for b in expected
     ]
@@ -83,7 +84,9 @@ def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers
         for group in range(2)
         for name, g in zip(names, [groups[group] for groups in found], strict=True)
     ]  # fmt: skip
-    assert code == 0 and err == "" and read_rows(out, *names) == expected
+    assert code == 0
+    assert err == ""
+    assert read_rows(out, *names) == expected
     for g in found[0]:
         assert f"{g['group']}: {g['training']:.3f} in training" in out
 
@@ -115,7 +118,8 @@ def test_fail_if_finds_just_what_is_beyond_the_limit(cape, model, months, people
         assert b["by"] == pytest.approx(
             b["value"] - limits[b["condition"].split(">=")[0]]
         )
-    assert code == 1 and found == {
+    assert code == 1
+    assert found == {
         m: {k: x for k, x in v.items() if x >= limits[m]} for m, v in values.items()
     }
     never = [
@@ -124,7 +128,8 @@ def test_fail_if_finds_just_what_is_beyond_the_limit(cape, model, months, people
         for word in ("--fail-if", f"{m}>{max(v.values()) + 1e-3:.4f}")
     ]
     code, out, _ = cape("monitor", model, *paths, "--json", *never)
-    assert code == 0 and json.loads(out)["breaches"] == []
+    assert code == 0
+    assert json.loads(out)["breaches"] == []
 
 
 def test_a_report_is_written_though_a_condition_is_met(
@@ -133,7 +138,8 @@ def test_a_report_is_written_though_a_condition_is_met(
     report = tmp_path / "r.json"
     base = ("monitor", model, months, "--report", report)
     code, out, _ = cape(*base, "--fail-if", "moved>=0")
-    assert code == 1 and out.count("fail-if moved>=0 is met: ") == 6
+    assert code == 1
+    assert out.count("fail-if moved>=0 is met: ") == 6
     assert [b["batch"] for b in json.loads(report.read_text())["batches"]] == [
         "feb.csv",
         "jan.csv",
@@ -142,17 +148,13 @@ def test_a_report_is_written_though_a_condition_is_met(
     refused(*base, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--force", "--level", 0.5, "--json")
     printed = json.loads(out)
-    assert (
-        code == 0
-        and printed.pop("breaches") == []
-        and json.loads(report.read_text()) == printed
-    )
+    assert code == 0
+    assert printed.pop("breaches") == []
+    assert json.loads(report.read_text()) == printed
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
-    assert (
-        code == 0
-        and "<html" in (tmp_path / "r.html").read_text()
-        and f"report: {tmp_path}" in out.replace("\n", "")
-    )
+    assert code == 0
+    assert "<html" in (tmp_path / "r.html").read_text()
+    assert f"report: {tmp_path}" in out.replace("\n", "")
 
 
 def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tmp_path):
@@ -217,11 +219,9 @@ def test_other_separators_and_encodings_are_read(cape, model, months):
         "--encoding",
         "utf-16",
     )
-    assert (
-        code == 0
-        and out == plain
-        and err == "note: 1 column not used by the model: 'note'.\n"
-    )
+    assert code == 0
+    assert out == plain
+    assert err == "note: 1 column not used by the model: 'note'.\n"
 
 
 def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch):
@@ -230,12 +230,11 @@ def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch
         app, "aside", Console(file=screen, force_terminal=True, width=80)
     )
     code, out, _ = cape("monitor", model, months, "--json")
-    assert (
-        code == 0
-        and json.loads(out)["rows"] == 600
-        and "batches" in screen.getvalue()
-        and "3/3" in screen.getvalue()
-    )
+    assert code == 0
+    assert json.loads(out)["rows"] == 600
+    assert "batches" in screen.getvalue()
+    assert "3/3" in screen.getvalue()
     quiet = io.StringIO()
     monkeypatch.setattr(app, "aside", Console(file=quiet, force_terminal=False))
-    assert cape("monitor", model, months)[0] == 0 and quiet.getvalue() == ""
+    assert cape("monitor", model, months)[0] == 0
+    assert quiet.getvalue() == ""

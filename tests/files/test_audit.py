@@ -51,7 +51,8 @@ def test_the_positive_label(scored, tmp_path):
         path, label="y", prediction="p", group=["g"], positive="0"
     )
     straight, _ = count_file(path, label="y", prediction="p", group=["g"])
-    assert labels == ("1", "0") and flipped["a"].tp == straight["a"].tn
+    assert labels == ("1", "0")
+    assert flipped["a"].tp == straight["a"].tn
     with pytest.raises(
         TableError, match="the positive label must be '0' or '1', got 'x'"
     ):

@@ -62,7 +62,8 @@ def test_missing_labels_and_groups_are_kept_to_be_found():
         y=TABLE["y"].where(TABLE["x"] != 77), z=TABLE["z"].where(TABLE["x"] != 99)
     )
     sample = filled(table, [500], most=100).sample()
-    assert sample["y"].isna().sum() == 1 and sample["z"].isna().sum() == 1
+    assert sample["y"].isna().sum() == 1
+    assert sample["z"].isna().sum() == 1
 
 
 def test_memory_is_bounded():
