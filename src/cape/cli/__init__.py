@@ -34,6 +34,7 @@ def main(argv: list[str] | None = None) -> None:
     argv : list of str, optional
         The arguments; by default those that the process was started with.
     """
+    # Without it, SIGTERM would end the process at once and leave temporary files.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     sys.exit(run(argv))
 

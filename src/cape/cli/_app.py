@@ -109,6 +109,7 @@ def run(argv: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
+        # Standalone, typer would print errors itself, in a frame of many lines.
         code = app(arguments, prog_name="cape", standalone_mode=False)
     except Exception as error:
         if debug:
@@ -123,6 +124,7 @@ def run(argv: list[str] | None = None) -> int:
 
 def _explain(error: Exception, arguments: list[str]) -> int:
     """Print an error in one line and return the exit code."""
+    # By name, because click and typer both have such a class.
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
         return _BAD_INPUT
     if hasattr(error, "format_message"):  # typer could not parse the arguments
@@ -157,6 +159,7 @@ def give_json(content: Any) -> None:
     content : dict or list
         NaN is an error: other programs could not read it.
     """
+    # Not by rich, which wraps lines at the width of the terminal.
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
 
 
@@ -197,6 +200,7 @@ def give_notes(notes: Iterable[str]) -> None:
 
 def _give_aside(text: str) -> None:
     """Print a line on the error stream, unwrapped."""
+    # One error is one line, however narrow the terminal: scripts read it.
     aside.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -269,6 +273,7 @@ class _Stages:
     def advance(self, stage: str, done: int) -> None:
         """Count units of a stage as done."""
         if stage == self._stop_at:
+            # Two bars on one terminal would overwrite each other.
             self._bar.stop()
             return
         if stage not in self._tasks:
@@ -282,6 +287,7 @@ class _Stages:
     def _new_task(self, stage: str) -> TaskID:
         """Begin a stage."""
         total: float | None = self._total
+        # A CSV does not tell its length, but every stage goes over the same rows.
         if total is None and self._tasks:
             total = self._bar.tasks[-1].completed
         return self._bar.add_task(stage, total=total, speed=self._unit)

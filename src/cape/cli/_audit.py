@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import (
     Finding,
@@ -25,7 +23,9 @@ from cape.cli._options import (
     Positive,
     Report,
     Separator,
+    argument,
     dialect_of,
+    option,
 )
 from cape.cli._output import Output
 from cape.cli._show import interval, number, table_of, values_by_group
@@ -46,21 +46,10 @@ _METRICS_OF_A_PAIR = (
     "predicted_prevalence_difference",
 )
 
-File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A table with labels, predictions and groups.",
-        show_default=False,
-    ),
-]
+File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
 Prediction = Annotated[
     str,
-    typer.Option(
-        help="Column with the prediction, which has the same two values.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
+    option("Column with the prediction, which has the same two values.", "COLUMN"),
 ]
 
 
@@ -85,8 +74,8 @@ def audit(
     """Compare predictions with labels: rates, PD and PE of the groups, with intervals.
 
     PD is the distance between the predicted and the true share of positives of a group;
-    PE is the distance between the predicted and the true ratio of two groups. 0 is fair
-    for both.
+    PE is the distance between the predicted and the true ratio of two groups. Both are
+    0 if predictions follow the true shares.
 
     --fail-if takes pd, fpr, fnr, accuracy, prevalence and predicted_prevalence of a
     group, and pe, fpr_difference, fnr_difference, accuracy_difference and
@@ -97,6 +86,7 @@ def audit(
     from cape.files import Notes, count_file, file_hash
     from cape.report import audit_summary
 
+    # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output = Output(report, force, as_json)
     output.check()
@@ -146,6 +136,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     for entry in content["groups"]:
         findings.append(Finding(entry["metric"], entry["group"], entry["value"]))
     for entry in content["pairs"]:
+        # PE is not symmetric: a / b and b / a are two findings.
         where = f"{entry['group']} / {entry['other']}"
         findings.append(Finding(entry["metric"], where, entry["value"]))
     return findings
@@ -166,6 +157,7 @@ def _show(summary: dict[str, Any]) -> None:
     level = f"{summary['level']:.0%} of PD"
     columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))
+    # There is no pair if there is one group.
     if "pe" in content["worst"]:
         pair = content["worst"]["pe"]
         give_line(

@@ -5,18 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cape.cli._app import app, give_path
-from cape.cli._options import Force, Model
+from cape.cli._options import Force, Model, option
 
 Out = Annotated[
-    Path,
-    typer.Option(
-        help="The page to write (.html), or its numbers (.json).",
-        metavar="FILE",
-        show_default=False,
-    ),
+    Path, option("The page to write (.html), or its numbers (.json).", "FILE")
 ]
 
 

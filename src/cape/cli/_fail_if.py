@@ -28,6 +28,7 @@ _COMPARISONS = {
     "<=": operator.le,
 }
 
+# A metric, a comparison and a number without a sign: no metric is negative.
 _CONDITION = re.compile(
     r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*", re.IGNORECASE
 )
@@ -182,6 +183,7 @@ def find_breaches(
     >>> [str(b) for b in find_breaches([Condition("pd", ">", 0.1)], findings)]
     ['fail-if pd>0.1 is met: blue: 0.300, by 0.200']
     """
+    # Every condition goes over all findings.
     findings = list(findings)
     breaches = []
     for condition in conditions:
@@ -203,6 +205,7 @@ def exit_if_breached(breaches: list[Breach], *, shown: bool) -> None:
     shown : bool
         Whether to print them first, a line each.
     """
+    # With --json the breaches are in the JSON.
     if shown:
         for breach in breaches:
             give_line(str(breach), wrap=False)

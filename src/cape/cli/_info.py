@@ -50,6 +50,7 @@ def _facts(content: dict[str, Any]) -> dict[str, str]:
     data = content["data"]
     negative, positive = columns["labels"]
     settings = content["settings"]
+    # Settings that say how the model was made; the others are in the JSON.
     shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
     features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
     return {

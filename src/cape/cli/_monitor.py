@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import (
     Finding,
@@ -23,6 +21,7 @@ from cape.cli._options import (
     Model,
     Report,
     Separator,
+    argument,
     dialect_of,
 )
 from cape.cli._output import Output
@@ -32,11 +31,10 @@ _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 
 Batches = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILES",
-        help="A file for each batch, in order of time; a folder stands for its files, "
-        "in order of their names.",
-        show_default=False,
+    argument(
+        "FILES",
+        "A file for each batch, in order of time; a folder stands for its files, in "
+        "order of their names.",
     ),
 ]
 
@@ -67,6 +65,7 @@ def monitor(
     from cape.files import Notes, load_model, monitor_files
     from cape.report import monitor_summary
 
+    # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS)
     output = Output(report, force, as_json)
     output.check()
@@ -74,6 +73,7 @@ def monitor(
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
+        # Only a few numbers of each batch are kept, so that a list of all is small.
         monitored = list(
             monitor_files(
                 loaded,
@@ -116,6 +116,7 @@ def _files(paths: list[Path]) -> list[Path]:
             files.append(path)
             continue
         inside = []
+        # Hidden files, such as those of file managers, are no batches.
         for file in sorted(path.iterdir()):
             if file.is_file() and not file.name.startswith("."):
                 inside.append(file)

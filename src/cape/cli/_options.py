@@ -22,70 +22,105 @@ __all__ = [
     "Model",
     "Positive",
     "Report",
+    "Scheduler",
     "Separator",
+    "argument",
     "dialect_of",
+    "flag",
+    "option",
     "trainers",
     "workers",
 ]
 
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="A model file that cape train wrote.", show_default=False
-    ),
-]
-Label = Annotated[
-    str,
-    typer.Option(
-        help="Column with the label, which has two values.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
-]
+
+def argument(metavar: str, text: str) -> Any:
+    """Make a required argument.
+
+    Parameters
+    ----------
+    metavar : str
+        How it is called in the help.
+    text : str
+        What it is.
+
+    Returns
+    -------
+    typer.Argument
+    """
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def option(text: str, metavar: str, **more: Any) -> Any:
+    """Make an option whose default, if it has one, is in its text.
+
+    Parameters
+    ----------
+    text : str
+        What it does.
+    metavar : str
+        What its value is. Typer would show the type, and ``<list[str]>`` tells a user
+        nothing.
+    **more
+        Passed to typer.
+
+    Returns
+    -------
+    typer.Option
+    """
+    return typer.Option(help=text, metavar=metavar, show_default=False, **more)
+
+
+def flag(name: str, text: str, **more: Any) -> Any:
+    """Make an option without a value.
+
+    Parameters
+    ----------
+    name : str
+        With both dashes. Named explicitly, it has no opposite ``--no-...``.
+    text : str
+        What it does.
+    **more
+        Passed to typer.
+
+    Returns
+    -------
+    typer.Option
+    """
+    return typer.Option(name, help=text, metavar="", **more)
+
+
+Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
+Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
 Group = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Column with the group. Repeat the option to combine several columns; "
-        "without it, all rows are one group.",
-        metavar="COLUMN",
-        show_default=False,
+    option(
+        "Column with the group. Repeat the option to combine several columns; without "
+        "it, all rows are one group.",
+        "COLUMN",
     ),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(
-        help="The label that counts as positive. Default: the greater of the two.",
-        metavar="LABEL",
-        show_default=False,
-    ),
+    option("The label that counts as positive. Default: the greater one.", "LABEL"),
 ]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace files that already exist.", metavar=""),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="Print JSON for other programs instead of tables.", metavar=""
-    ),
-]
+Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
+Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Report = Annotated[
     Path | None,
-    typer.Option(
-        help="Write a page for the browser (.html), or its content (.json).",
-        metavar="FILE",
-        show_default=False,
-    ),
+    option("Write a page for the browser (.html), or its content (.json).", "FILE"),
 ]
 FailIf = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
+    option(
+        "Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
         "option to give several conditions.",
-        metavar="CONDITION",
-        show_default=False,
+        "CONDITION",
     ),
+]
+Scheduler = Annotated[
+    str | None,
+    option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),
 ]
 Separator = Annotated[
     str, typer.Option(help="Character between the fields of a CSV, or: tab.")
@@ -144,6 +179,7 @@ def workers(address: str | None) -> Iterator[Any]:
         yield here
         return
     with _cluster(address) as client:
+        # Imported here because Dask is an optional dependency.
         from cape.scale import on_workers
 
         yield on_workers(client)
@@ -176,4 +212,6 @@ def _cluster(address: str) -> Any:
         raise ImportError(
             "--dask needs Dask: pip install 'cape-fair[dask]'."
         ) from error
+    # A wrong address should be told soon. The client is passed explicitly, and must not
+    # become the default of other code.
     return Client(address, timeout="10s", set_as_default=False)

@@ -60,6 +60,7 @@ class Output:
         """
         from cape.report import write_report
 
+        # Written first: if it fails, nothing has been printed that looks like success.
         if self.report is not None:
             write_report(summary, self.report, overwrite=self.overwrite)
         give_notes(notes)

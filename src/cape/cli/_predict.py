@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.table import Table
 
 from cape.cli._app import app, console, give_line, give_path, progress
@@ -16,39 +15,30 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Scheduler,
     Separator,
+    argument,
     dialect_of,
+    option,
     workers,
 )
 from cape.cli._output import Output
 from cape.cli._show import interval, number, table_of, values_by_group
 
+# The model as trained, cut at 1/2, is what the user would have without CAPE.
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
 
 Batch = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE",
-        help="The batch to predict: CSV (also .gz), Parquet or Arrow.",
-        show_default=False,
-    ),
+    argument("FILE", "The batch to predict: CSV (also .gz), Parquet or Arrow."),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="Write the rows with three more columns: prediction, probability (of a "
+    option(
+        "Write the rows with three more columns: prediction, probability (of a "
         "positive) and estimated_prevalence (of the group).",
-        metavar="FILE",
-        show_default=False,
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of a Dask scheduler whose workers predict parts of the file.",
-        metavar="ADDRESS",
-        show_default=False,
+        "FILE",
     ),
 ]
 
@@ -80,6 +70,7 @@ def predict(
     from cape.report import batch_summary
 
     output = Output(report, force, as_json)
+    # What can be wrong with the output is found before the work is done.
     output.check()
     loaded = load_model(model)
     notes = Notes()

@@ -30,6 +30,7 @@ def table_of(
     -------
     rich.table.Table
     """
+    # Plain rules instead of a frame: the table can be pasted into a message.
     table = Table(
         title=title or None,
         title_justify="left",
@@ -55,6 +56,7 @@ def number(value: float | None) -> str:
     >>> number(0.25), number(None), number(float("nan"))
     ('0.250', '-', '-')
     """
+    # NaN is the only number that differs from itself.
     if value is None or value != value:
         return "-"
     return f"{value:.3f}"

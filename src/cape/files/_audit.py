@@ -82,9 +82,12 @@ def count_file(
     """
     if notes is None:
         notes = Notes()
+    # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     columns = _AuditColumns(path, label, prediction, tuple(group))
     check_columns_exist(columns.names, table_columns(path, dialect=dialect), path)
+    # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
+    # once plain_text has written them.
     types = dict.fromkeys(columns.names, "text")
     frames = iter_table(path, rows, columns=columns.names, types=types, dialect=dialect)
     cells: Counter[_Cell] = Counter()
@@ -127,6 +130,8 @@ class _AuditColumns:
                 text = group_text(frame[name], name, notes)
             else:
                 text, _ = plain_text(frame[name])
+            # A row without a label, a prediction or a group belongs to no cell, and
+            # leaving it out would change the rates.
             missing = int(text.isna().sum())
             if missing:
                 raise TableError(
@@ -151,18 +156,20 @@ def _count_cells(texts: pd.DataFrame, columns: _AuditColumns) -> Counter[_Cell]:
     sizes = np.bincount(crossed.codes, minlength=len(crossed.keys))
     counts: Counter[_Cell] = Counter()
     for key, size in zip(crossed.keys, sizes.tolist(), strict=True):
-        label, prediction, *group = key  # type: ignore[misc]
-        counts[_Cell(label, prediction, _group_of(group))] = size
+        values: tuple[str, ...] = key  # type: ignore[assignment]
+        group = _group_of(values[2:])
+        counts[_Cell(values[0], values[1], group)] = size
     return counts
 
 
-def _group_of(values: list[str]) -> Group:
+def _group_of(values: tuple[str, ...]) -> Group:
     """Return the group that the values of the group columns make."""
+    # One column gives plain names; only a combination of several is a tuple.
     if not values:
         return EVERYONE
     if len(values) == 1:
         return values[0]
-    return tuple(values)
+    return values
 
 
 def _two_labels(
@@ -171,6 +178,7 @@ def _two_labels(
     """Return the negative and the positive label, or raise if there are more."""
     values = {cell.label for cell in cells} | {cell.prediction for cell in cells}
     labels = sorted(values, key=by_value)
+    # Any third value would silently count as negative.
     if len(labels) > 2:
         listed = ", ".join(map(repr, labels[:5]))
         raise TableError(
@@ -211,6 +219,7 @@ def _confusions(cells: Counter[_Cell], positive: str) -> dict[Group, Confusion]:
         if cell.group in counts:
             count = counts[cell.group] + count
         counts[cell.group] = count
+    # By name, so that the order of rows does not show in the table.
     return {group: counts[group] for group in sorted(counts, key=str)}
 
 
@@ -218,6 +227,7 @@ def _confusion(cell: _Cell, size: int, positive: str) -> Confusion:
     """Count the rows of one cell, all of which are right or wrong in the same way."""
     is_positive = cell.label == positive
     is_called_positive = cell.prediction == positive
+    # Counts are floats because rows can have weights elsewhere.
     weight = float(size)
     return Confusion(
         tp=weight * (is_positive and is_called_positive),

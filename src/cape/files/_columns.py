@@ -83,6 +83,7 @@ class Columns:
         ValueError
             If a part is missing or has the wrong type.
         """
+        # The content comes from a file that anybody may have edited.
         try:
             negative, positive = content["labels"][:2]
             features = content["features"].items()
@@ -122,6 +123,8 @@ class Columns:
         """
         needed = [*self.groups, *self.features]
         check_columns_exist(needed, names, path)
+        # Such columns are common (an id, the date of export) and harmless; but a note
+        # on them tells when a column was renamed.
         extra = [name for name in names if name not in (*needed, self.label)]
         if extra:
             plural = "s" if len(extra) > 1 else ""
@@ -181,6 +184,7 @@ class Columns:
             If a column cannot be converted without losing values.
         """
         ready = {}
+        # Features in the order of training: learners know them by their places.
         for name, kind in self.features.items():
             ready[name] = as_kind(frame[name], kind, Place(path, name), notes)
         for name in self.groups:
@@ -209,6 +213,8 @@ class Columns:
         """
         text, _ = plain_text(frame[self.label])
         negative, positive = self.labels
+        # A missing value equals neither label and gets -1, as an unknown one does; only
+        # the latter is an error.
         codes = np.select([text == negative, text == positive], [0, 1], default=-1)
         unknown = text[(codes < 0) & text.notna().to_numpy()]
         if len(unknown):
@@ -240,6 +246,7 @@ class Columns:
         """
         labels: Any = pd.Series(list(self.labels))
         if self.label_kind == "number":
+            # Labels 0 and 1 are predicted as 0 and 1, not as 0.0 and 1.0.
             labels = pd.to_numeric(labels)
             if (labels % 1 == 0).all():
                 labels = labels.astype("int64")
@@ -295,6 +302,7 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     new.csv has no column 'race'; did you mean 'Race'?
     """
     names = list(names)
+    # A wrong capital is the most common mistake, and must not count as a distance.
     original = {other.lower(): other for other in names}
     nearest = difflib.get_close_matches(name.lower(), original, n=1)
     if nearest:

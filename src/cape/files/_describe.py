@@ -34,6 +34,7 @@ def describe_model(model: TableModel) -> dict[str, Any]:
     >>> [group["group"] for group in content["groups"]]
     ['0', '1']
     """
+    # A copy: the caller may add to the description.
     content = dict(model.details)
     content["fingerprint"] = model.clf.fingerprint_
     content["groups"] = []

@@ -86,6 +86,8 @@ class KeptRows:
         self._stack = ExitStack()
 
     def __enter__(self) -> KeptRows:
+        # On POSIX systems the file loses its name as soon as it is open: even a process
+        # that is killed leaves nothing behind.
         self._file = self._stack.enter_context(tempfile.TemporaryFile(dir=self._folder))
         return self
 
@@ -108,8 +110,10 @@ class KeptRows:
         TableError
             If the disk is full.
         """
+        # Parts see groups in their own order; the second pass needs one numbering.
         new_codes = np.array([self._code(group) for group in groups], np.int32)
         records["group"] = new_codes[records["group"]]
+        # Records are written as they are in memory, and read back with the same type.
         try:
             self._file.write(records.view(np.uint8).data)
         except OSError as error:

@@ -162,6 +162,7 @@ def _to_numbers(values: pd.Series) -> pd.Series:
         return values.dt.total_seconds()
     if _has_numpy_numbers(values):
         return values.astype("float64")
+    # Gaps may be pd.NA, which float() rejects; it accepts None.
     if kind_of(values) == "flag":
         return values.astype(object).where(values.notna(), None).astype("float64")
     return pd.to_numeric(values.astype(object), errors="coerce").astype("float64")
@@ -171,6 +172,7 @@ def _to_flags(values: pd.Series) -> pd.Series:
     """Convert to 1.0 for true and 0.0 for false; anything else becomes NaN."""
     if kind_of(values) == "text":
         return values.astype(str).str.strip().str.lower().map(_FLAGS)
+    # Only 0 and 1 are flags, although bool(2) is true.
     numbers = _to_numbers(values)
     return numbers.where(numbers.isin([0.0, 1.0]))
 
@@ -183,6 +185,7 @@ def _to_dates(values: pd.Series) -> pd.Series:
         dates = pd.to_datetime(text, errors="coerce", format="ISO8601")
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+    # Formats differ in their unit (s, ms, us, ns), and learners must see one type.
     return dates.astype("datetime64[us]")
 
 

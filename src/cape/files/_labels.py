@@ -37,6 +37,7 @@ def order_labels(labels: Iterable[str], positive: str | None) -> tuple[str, str]
     >>> order_labels(["no", "yes"], "no")
     ('yes', 'no')
     """
+    # As text, "10" would come before "9".
     smaller, greater = sorted(labels, key=by_value)
     if positive is None:
         return smaller, greater

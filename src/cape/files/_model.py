@@ -111,6 +111,7 @@ class TableModel:
         """
         if names is None:
             names = table_columns(path, dialect=dialect)
+        # Names first: a missing column is found before any row is read.
         labelled = self.columns.check_names(names, path, notes)
         types = self.columns.types(labels=labelled)
         frames = iter_table(
@@ -188,10 +189,13 @@ def load_with_header(path: str | Path) -> tuple[TableModel, dict[str, Any]]:
     """
     from cape import persist
 
+    # The error of persist.load speaks of its parameter; a user of the command line
+    # knows files.
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no file {path}.")
     header = persist.read_header(path)
     details = header["details"]
+    # Without the columns a file could not be brought to the types of training.
     if "columns" not in details:
         raise TableError(
             f"{path} was not written by cape train: load it in Python with "

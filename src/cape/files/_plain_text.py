@@ -18,6 +18,7 @@ from cape.files._notes import Notes
 
 __all__ = ["by_value", "group_text", "plain_text", "plain_value"]
 
+# Matches "1.0", but neither "1.5" nor "1e0"; "007" may be a code whose zeros matter.
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+")
 
 
@@ -44,6 +45,7 @@ def plain_text(values: pd.Series) -> tuple[pd.Series, str]:
     1    x
     dtype: str, '1.0 is read as 1')
     """
+    # Rows are many and levels few: only the levels are written anew.
     codes, levels = pd.factorize(values)
     texts = [plain_value(level) for level in levels]
     # factorize gives missing values the code -1, and take leaves them missing.

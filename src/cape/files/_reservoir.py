@@ -69,9 +69,12 @@ class Reservoir:
             With the group columns and the label column.
         """
         stop = self.n_rows + len(part)
+        # The index tells where a row was in the file, so that the sample can be sorted.
         part = part.set_axis(pd.RangeIndex(self.n_rows, stop))
         self.n_rows = stop
         draws = self._random.random(len(part))
+        # Rows without a group or label are a class, too: the caller must find and count
+        # them. Categories that do not occur are none.
         by_class = part.groupby(self._columns, dropna=False, observed=True, sort=False)
         codes = by_class.ngroup().to_numpy()
         for code, first_row in zip(*np.unique(codes, return_index=True), strict=True):
@@ -106,6 +109,8 @@ class Reservoir:
         """
         if not self._classes:
             return pd.DataFrame(columns=self._columns)
+        # The class that had to be cut most decides for its group; otherwise the
+        # prevalence would move from that of the file.
         shares: dict[_Key, float] = {}
         for key, rows in self._classes.items():
             group = key[:-1]
@@ -151,6 +156,7 @@ class _ClassSample:
 
     def take(self, share: float) -> pd.DataFrame:
         """Return a share of all rows that were added, but at least one row."""
+        # A rare label must not vanish from its group.
         self._keep_smallest(max(round(share * self.n_rows), 1))
         return self._pieces[0]
 

@@ -120,6 +120,7 @@ def train_file(
     """
     if notes is None:
         notes = Notes()
+    # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
     estimator = make_learner(learner)
@@ -128,6 +129,7 @@ def train_file(
         path, choice, dialect=dialect, most=most, notes=notes, on_rows=on_rows
     )
     on_rows("training", 0)
+    # A fixed seed by default: the same file gives the same model.
     used_settings = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
     clf = _fit(estimator, table, used_settings, notes)
     details = {
@@ -137,6 +139,7 @@ def train_file(
         "settings": used_settings,
     }
     if out is not None:
+        # Imported here because only saving needs skops.
         from cape import persist
 
         persist.save(clf, out, details=details, overwrite=overwrite)
@@ -147,6 +150,7 @@ def _fit(
     estimator: Any, table: TrainingTable, settings: dict[str, Any], notes: Notes
 ) -> CapeClassifier:
     """Fit CAPE on a table, with a note if a column may give the label away."""
+    # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(table.columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **settings)
     with notes.listening(), single_thread_if_small(len(table.X)):

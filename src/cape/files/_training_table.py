@@ -161,6 +161,7 @@ def read_training_table(
     """
     kinds = table_kinds(path, dialect=dialect)
     features = choice.features(kinds, path)
+    # Groups and labels are read as text, so that 007 does not become 7.
     types = {**features, **dict.fromkeys((*choice.group, choice.label), "text")}
     reservoir = Reservoir(choice.group, choice.label, most=most)
     for part in iter_table(path, columns=list(types), types=types, dialect=dialect):
@@ -172,6 +173,7 @@ def read_training_table(
         raise TableError(f"{path} has a header but no rows.")
     frame = reservoir.sample()
     labels = _two_labels(frame[choice.label], choice, path)
+    # Predictions are written in the kind of the label; dates were read as text.
     label_kind = kinds[choice.label]
     if label_kind not in ("number", "flag"):
         label_kind = "text"
@@ -193,6 +195,7 @@ def _two_labels(
 ) -> tuple[str, str]:
     """Return the negative and the positive label, or raise if there are not two."""
     text, _ = plain_text(values)
+    # In training every row needs a label; in a batch it may be missing.
     missing = int(text.isna().sum())
     if missing:
         raise TableError(
