@@ -77,7 +77,7 @@ def test_train_predict_info_explore(cape, tmp_path, people_folder):
     assert list(pd.read_csv(predictions))[-3:] == [
         "prediction",
         "probability",
-        "prevalence",
+        "estimated_prevalence",
     ]
     code, _, err = cape(
         "predict", model, people_folder / "new.csv", "--out", predictions

@@ -38,12 +38,10 @@ def test_the_file_holds_the_predictions_of_the_classifier_beside_the_rows_as_the
     np.testing.assert_allclose(
         written["probability"], people_model.clf.predict_proba(X)[:, 1], atol=1e-9
     )
-    thetas = {
-        group: found.theta for group, found in people_model.clf.adapt(X).groups.items()
-    }
-    np.testing.assert_allclose(
-        written["prevalence"], written["race"].map(thetas), atol=1e-9
-    )
+    adaptation = people_model.clf.adapt(X)
+    for group, rows in written.groupby("race"):
+        estimate = adaptation.groups[group].estimate
+        np.testing.assert_allclose(rows["estimated_prevalence"], estimate, atol=1e-9)
     pd.testing.assert_frame_equal(written.iloc[:, :-3], pd.read_csv(base[2]))
 
 
@@ -273,7 +271,7 @@ def test_a_tsv_has_tabs(cape, base, tmp_path):
     assert list(pd.read_csv(tmp_path / "p.tsv", sep="\t"))[-3:] == [
         "prediction",
         "probability",
-        "prevalence",
+        "estimated_prevalence",
     ]
 
 

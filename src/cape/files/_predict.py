@@ -27,7 +27,7 @@ from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
 from cape.files._kept import KeptRows, row_type
-from cape.files._model import Part, TableModel, single_thread_if_small, rows_of_a_part
+from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
 
