@@ -62,7 +62,8 @@ def test_the_table_shows_the_same_numbers(cape, base, scored, read_rows):
         (f for f in found.to_dict()["pairs"] if f["metric"] == "pe"),
         key=lambda f: f["value"],
     )
-    line = f"PE of the worst pair, {worst['group']} / {worst['other']}: {worst['value']:.3f} "
+    pair = f"{worst['group']} / {worst['other']}"
+    line = f"PE of the worst pair, {pair}: {worst['value']:.3f} "
     assert code == 0
     assert "90%" in out
     assert f"{line}({worst['low']:.3f} to {worst['high']:.3f})" in out
@@ -94,33 +95,40 @@ def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(
     assert many[2] != "-"
 
 
-def test_fail_if_finds_just_those_groups_or_pairs_beyond_the_limit(cape, base, scored):
-    found = audit(
-        scored["y"], scored["yhat"], sensitive_features=scored["race"]
-    ).to_dict()
-    for metric in OF_GROUP + OF_PAIR:
-        values = {
-            (f["group"], f.get("other")): f["value"]
-            for f in found["groups"] + found["pairs"]
-            if f["metric"] == metric
-        }
-        limit = round(max(values.values()) - 5e-4, 4)
-        beyond = {
-            " / ".join(filter(None, names)): value
-            for names, value in values.items()
-            if value > limit
-        }
-        options = ("--group", "race", "--json", "--fail-if")
-        code, out, _ = cape(*base, *options, f"{metric} > {limit:.4f}")
-        failed = json.loads(out)["failed"]
-        assert code == 1, metric
-        assert {f["where"]: f["value"] for f in failed} == beyond, metric
-        assert [f["by"] for f in failed] == pytest.approx(
-            [f["value"] - limit for f in failed]
-        )
-        code, out, _ = cape(*base, *options, f"{metric}>{limit + 1e-3:.4f}")
-        assert code == 0
-        assert json.loads(out)["failed"] == []
+def values_of(frame, metric):
+    """The values of a metric, by group or by pair of groups."""
+    found = audit(frame["y"], frame["yhat"], sensitive_features=frame["race"]).to_dict()
+    values = {}
+    for finding in found["groups"]:
+        if finding["metric"] == metric:
+            values[finding["group"]] = finding["value"]
+    for finding in found["pairs"]:
+        if finding["metric"] == metric:
+            values[f"{finding['group']} / {finding['other']}"] = finding["value"]
+    return values
+
+
+@pytest.mark.parametrize("metric", OF_GROUP + OF_PAIR)
+def test_fail_if_finds_just_those_beyond_the_limit(cape, base, scored, metric):
+    values = values_of(scored, metric)
+    limit = round(max(values.values()) - 5e-4, 4)
+    beyond = {where: value for where, value in values.items() if value > limit}
+    options = ("--group", "race", "--json", "--fail-if")
+    code, out, _ = cape(*base, *options, f"{metric} > {limit:.4f}")
+    failed = json.loads(out)["failed"]
+    assert code == 1
+    assert {breach["where"]: breach["value"] for breach in failed} == beyond
+    for breach in failed:
+        assert breach["by"] == pytest.approx(breach["value"] - limit)
+
+
+@pytest.mark.parametrize("metric", OF_GROUP + OF_PAIR)
+def test_fail_if_finds_nothing_beyond_the_greatest(cape, base, scored, metric):
+    limit = max(values_of(scored, metric).values()) + 1e-3
+    options = ("--group", "race", "--json", "--fail-if")
+    code, out, _ = cape(*base, *options, f"{metric}>{limit:.4f}")
+    assert code == 0
+    assert json.loads(out)["failed"] == []
 
 
 def test_every_condition_that_is_met_gets_a_line_below_the_table(cape, base):

@@ -1,4 +1,4 @@
-"""The command line as a new user meets it: help, results, mistakes in one line, exit codes."""
+"""The command line as a new user meets it: help, results, mistakes, exit codes."""
 
 import json
 import signal
@@ -40,9 +40,19 @@ def test_the_commands_are_listed_in_the_order_of_use(cape):
 def test_train_predict_info_explore(cape, tmp_path, people_folder):
     model = tmp_path / "m.cape"
     code, out, err = cape(
-        "train", people_folder / "train.csv", "--label", "y", "--group", "race", "--learner", "logistic", "--cv", 2,
-        "--out", model,
-    )  # fmt: skip
+        "train",
+        people_folder / "train.csv",
+        "--label",
+        "y",
+        "--group",
+        "race",
+        "--learner",
+        "logistic",
+        "--cv",
+        2,
+        "--out",
+        model,
+    )
     assert code == 0
     assert "blue" in out
     assert "AUC" in out
@@ -91,9 +101,21 @@ def test_train_predict_info_explore(cape, tmp_path, people_folder):
 
 def test_the_papers_configuration(cape, tmp_path, people_folder):
     code, out, _ = cape(
-        "train", people_folder / "train.csv", "--label", "y", "--learner", "logistic", "--paper", "--cv", 2,
-        "--drop", "degree", "--out", tmp_path / "m.cape", "--json",
-    )  # fmt: skip
+        "train",
+        people_folder / "train.csv",
+        "--label",
+        "y",
+        "--learner",
+        "logistic",
+        "--paper",
+        "--cv",
+        2,
+        "--drop",
+        "degree",
+        "--out",
+        tmp_path / "m.cape",
+        "--json",
+    )
     settings = json.loads(out)["settings"]
     assert code == 0
     assert (settings["pool"], settings["quantifier"], settings["cv"]) == (

@@ -1,4 +1,4 @@
-"""``cape predict``: what is printed and written is what the classifier gives for the same rows in Python."""
+"""``cape predict``: what is printed and written is what Python gives."""
 
 import hashlib
 import json
@@ -66,14 +66,13 @@ def test_json_and_table_hold_what_the_python_function_finds(
         names = ("training_prevalence", "estimate", "low", "high", "theta", "pd_bound")
         numbers = [getattr(one, name) for name in names]
         assert [group[name] for name in names] == numbers
-        was, is_, low, high, theta, bound = (f"{value:.3f}" for value in numbers)
         assert shown[group["group"]] == [
             str(one.rows),
-            was,
-            is_,
-            f"{low}-{high}",
-            theta,
-            bound,
+            f"{one.training_prevalence:.3f}",
+            f"{one.estimate:.3f}",
+            f"{one.low:.3f}-{one.high:.3f}",
+            f"{one.theta:.3f}",
+            f"{one.pd_bound:.3f}",
         ]
 
 
@@ -93,14 +92,11 @@ def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
     assert rows == [
         [g, "CAPE", *(f"{value[g, m]:.3f}" for m in metrics)] for g in ("blue", "green")
     ]
-    worst = {
-        who: content["observed"][who]["worst"]["pe"]["value"]
-        for who in ("cape", "unadapted")
-    }
-    assert (
-        f"PE of the worst pair: CAPE {worst['cape']:.3f}, as trained {worst['unadapted']:.3f}\n"
-        in out
-    )
+    observed = content["observed"]
+    adapted = observed["cape"]["worst"]["pe"]["value"]
+    unadapted = observed["unadapted"]["worst"]["pe"]["value"]
+    line = f"PE of the worst pair: CAPE {adapted:.3f}, as trained {unadapted:.3f}\n"
+    assert line in out
 
 
 def test_without_labels_nothing_is_said_of_them(cape, base, tmp_path):

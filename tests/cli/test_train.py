@@ -1,4 +1,4 @@
-"""``cape train``, ``cape info`` and ``cape explore``: a model file is what the same training gives in Python."""
+"""``cape train``, ``info`` and ``explore``: a model file is what Python trains."""
 
 import json
 
@@ -55,9 +55,15 @@ def test_the_model_is_the_one_that_python_trains(cape, base, table, tmp_path):
     )
     code, out, err = cape(*base, *options, "--json")
     same = train_file(
-        table, None, label="outcome", group=["race", "sex"], drop=["w"], positive="default", learner="logistic",
+        table,
+        None,
+        label="outcome",
+        group=["race", "sex"],
+        drop=["w"],
+        positive="default",
+        learner="logistic",
         settings={"cv": 2, "random_state": 5, "min_group_size": 30},
-    )  # fmt: skip
+    )
     content = json.loads(out)
     assert code == 0
     assert err == ""
@@ -139,9 +145,10 @@ def test_remarks_are_made_beside_the_table(cape, base, table):
     assert code == 0
     assert "note" not in out
     assert err.splitlines() == [
-        "note: trained on a sample of 100 of 240 rows, at most 60 of each group and label.",
-        "note: every row has a different value in 'case': names and case numbers teach a "
-        "model nothing; leave them out (--drop).",
+        "note: trained on a sample of 100 of 240 rows, at most 60 of each group and "
+        "label.",
+        "note: every row has a different value in 'case': names and case numbers "
+        "teach a model nothing; leave them out (--drop).",
     ]
 
 
@@ -195,7 +202,8 @@ def test_separator_and_encoding_of_the_training_table(cape, base, table):
         (
             ["--group", "gender"],
             [
-                "has no column 'gender'; its columns are 'x', 'w', 'race', 'sex', 'outcome'"
+                "has no column 'gender'",
+                "its columns are 'x', 'w', 'race', 'sex', 'outcome'",
             ],
         ),
         (["--drop", "z"], ["has no column 'z'"]),

@@ -1,12 +1,15 @@
-"""Training on files: which columns, which label is positive, and every mistake a person makes."""
+"""Training on files: columns, labels, and every mistake a person makes."""
+
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cape import persist
 from cape._tables import TableError
-from cape.files import Notes, load_model, train_file
+from cape.files import DEFAULT_SETTINGS, Notes, file_hash, train_file
 from cape.files._describe import auc
 from cape.files._plain_text import by_value
 
@@ -199,3 +202,52 @@ def test_auc_is_scikit_learns_auc(tmp_path, frame):
     assert auc(model) == pytest.approx(
         roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
     )
+
+
+def test_settings_replace_the_defaults_and_are_saved(tmp_path, frame):
+    model = train(frame, tmp_path, settings={"cv": 3, "random_state": 7})
+    expected = {**DEFAULT_SETTINGS, "cv": 3, "random_state": 7}
+    assert model.details["settings"] == expected
+    assert model.clf.cv == 3
+    assert model.clf.random_state == 7
+    assert DEFAULT_SETTINGS["cv"] == 5
+
+
+def test_the_same_file_gives_the_same_model(tmp_path, frame):
+    one = train(frame, tmp_path)
+    other = train(frame, tmp_path)
+    assert one.clf.fingerprint_ == other.clf.fingerprint_
+    assert one.details == other.details
+
+
+def test_progress_goes_from_reading_to_training(tmp_path, frame):
+    steps = []
+    train(frame, tmp_path, on_rows=lambda *step: steps.append(step))
+    assert steps == [("reading", 200), ("training", 0)]
+
+
+def test_the_file_that_was_trained_on_is_recorded(tmp_path, frame):
+    data = train(frame, tmp_path).details["data"]
+    assert data == {
+        "file": "train.csv",
+        "rows": 200,
+        "rows_in_file": 200,
+        "sha256": file_hash(tmp_path / "train.csv"),
+    }
+
+
+def test_a_warning_of_the_learner_is_a_note(tmp_path, frame, monkeypatch):
+    class Loud(LogisticRegression):
+        def fit(self, X, y):
+            warnings.warn("this is odd", UserWarning, stacklevel=1)
+            return super().fit(X, y)
+
+    monkeypatch.setattr("cape.files._train.make_learner", lambda name: Loud())
+    notes = Notes()
+    train(frame, tmp_path, notes=notes)
+    assert list(notes) == ["this is odd"]
+
+
+def test_an_unknown_setting_is_refused(tmp_path, frame):
+    with pytest.raises(TypeError, match="swimming"):
+        train(frame, tmp_path, settings={"swimming": "pool"})
