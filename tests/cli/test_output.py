@@ -3,7 +3,9 @@
 import json
 
 import pytest
+import typer
 
+from cape.cli._fail_if import Breach
 from cape.cli._output import Output
 
 SUMMARY = {"kind": "audit", "rows": 3}
@@ -62,3 +64,23 @@ def test_a_report_that_exists_is_refused_unless_it_may_be_replaced(tmp_path):
 def test_a_report_of_another_format_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.html or \.json"):
         Output(tmp_path / "r.pdf", False, False).check()
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_breach_is_handed_over_before_the_command_fails(capsys, as_json):
+    breach = Breach("pd>0.1", "a", 0.3, 0.2)
+    output = Output(None, False, as_json)
+    with pytest.raises(typer.Exit) as stop:
+        output.give_and_judge(SUMMARY, [breach], "failed", show=show, notes=[])
+    assert stop.value.exit_code == 1
+    out = capsys.readouterr().out
+    if as_json:
+        assert json.loads(out) == {**SUMMARY, "failed": [breach.to_dict()]}
+    else:
+        assert out == f"3 rows\n{breach}\n"
+
+
+def test_without_a_breach_the_command_goes_on(capsys):
+    output = Output(None, False, True)
+    output.give_and_judge(SUMMARY, [], "failed", show=show, notes=[])
+    assert json.loads(capsys.readouterr().out) == {**SUMMARY, "failed": []}

@@ -145,6 +145,7 @@ def _explain(error: Exception, arguments: list[str]) -> int:
 
 def _help_command(arguments: list[str]) -> str:
     """Return the call that prints the help of the command that was called."""
+    # The first word that is no option is the command.
     for argument in arguments:
         if not argument.startswith("-"):
             return f"cape {argument} --help"
@@ -229,6 +230,7 @@ def progress(
         yield _ignore
         return
     with _progress_bar() as bar:
+        # The caller knows nothing about bars: it gets a function to call.
         yield _Stages(bar, total, unit, stop_at).advance
 
 

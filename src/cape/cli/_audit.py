@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cape.cli._app import app, console, give_line, progress
-from cape.cli._fail_if import (
-    Finding,
-    exit_if_breached,
-    find_breaches,
-    parse_conditions,
-)
+from cape.cli._fail_if import Finding, find_breaches, parse_conditions
 from cape.cli._options import (
     Encoding,
     FailIf,
@@ -113,9 +108,7 @@ def audit(
         counts, level=level, file=file, file_sha256=file_hash(file), columns=columns
     )
     breaches = find_breaches(conditions, _findings(summary))
-    more = {"failed": [breach.to_dict() for breach in breaches]}
-    output.give(summary, show=_show, notes=notes, more=more)
-    exit_if_breached(breaches, shown=not as_json)
+    output.give_and_judge(summary, breaches, "failed", show=_show, notes=notes)
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:

@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cape.cli._app import app, console, give_line, progress
-from cape.cli._fail_if import (
-    Finding,
-    exit_if_breached,
-    find_breaches,
-    parse_conditions,
-)
+from cape.cli._fail_if import Finding, find_breaches, parse_conditions
 from cape.cli._options import (
     Encoding,
     FailIf,
@@ -87,9 +82,7 @@ def monitor(
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
     summary = monitor_summary(loaded, monitored, files, level=level)
     breaches = find_breaches(conditions, _findings(summary))
-    more = {"breaches": [breach.to_dict() for breach in breaches]}
-    output.give(summary, show=_show, notes=notes, more=more)
-    exit_if_breached(breaches, shown=not as_json)
+    output.give_and_judge(summary, breaches, "breaches", show=_show, notes=notes)
 
 
 def _files(paths: list[Path]) -> list[Path]:

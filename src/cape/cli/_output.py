@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cape.cli._app import give_json, give_notes, give_path
+from cape.cli._fail_if import Breach, exit_if_breached
 
 __all__ = ["Output"]
 
@@ -70,3 +71,27 @@ class Output:
         show(summary)
         if self.report is not None:
             give_path("report", self.report)
+
+    def give_and_judge(
+        self,
+        summary: dict[str, Any],
+        breaches: list[Breach],
+        key: str,
+        *,
+        show: Callable[[dict[str, Any]], None],
+        notes: Iterable[str],
+    ) -> None:
+        """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
+
+        Parameters
+        ----------
+        summary, show, notes
+            See `give`.
+        breaches : list of Breach
+            The conditions that were met.
+        key : str
+            Where the JSON that is printed holds them.
+        """
+        more = {key: [breach.to_dict() for breach in breaches]}
+        self.give(summary, show=show, notes=notes, more=more)
+        exit_if_breached(breaches, shown=not self.as_json)

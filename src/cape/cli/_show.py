@@ -86,6 +86,7 @@ def groups_table(title: str, groups: Iterable[dict[str, Any]]) -> Table:
     -------
     rich.table.Table
     """
+    # The same table after training and in cape info.
     rows = []
     for group in groups:
         prevalence = number(group["prevalence"])

@@ -214,6 +214,7 @@ def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
+    # A copy: the constants are shared by all calls.
     settings = dict(PAPER_SETTINGS if paper else DEFAULT_SETTINGS)
     for name, value in chosen.items():
         if value is not None:

@@ -305,6 +305,8 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     # A wrong capital is the most common mistake, and must not count as a distance.
     original = {other.lower(): other for other in names}
     nearest = difflib.get_close_matches(name.lower(), original, n=1)
+    # The nearest name is more helpful than a list of all; without a near one, the list
+    # shows what the file is.
     if nearest:
         hint = f"did you mean {original[nearest[0]]!r}?"
     else:

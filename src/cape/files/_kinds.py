@@ -89,6 +89,7 @@ def as_kind(values: pd.Series, kind: str, place: Place, notes: Notes) -> pd.Seri
     if {kind, kind_here} == {"number", "date"}:
         raise _conversion_error(values, values.notna(), kind, place)
     converted = _CONVERT[kind](values)
+    # What had a value before and has none now could not be converted.
     lost = converted.isna() & values.notna()
     if kind_here == "text":
         lost &= values.astype(str).str.strip() != ""

@@ -66,6 +66,8 @@ class Notes:
         ["few rows in group 'a'."]
         """
         with warnings.catch_warnings(record=True) as caught:
+            # By default Python shows a warning once per place and process; a second
+            # file in the same process would get no note.
             warnings.simplefilter("always")
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)

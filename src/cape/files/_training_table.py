@@ -70,10 +70,12 @@ class ColumnChoice:
         check_columns_exist((self.label, *self.group, *self.drop), kinds, path)
         self._check_roles()
         not_features = (self.label, *self.group, *self.drop)
+        # In the order of the file, which is the order that learners see.
         features = {}
         for name, kind in kinds.items():
             if name not in not_features:
                 features[name] = kind
+        # Without features every learner would fail, with a message about arrays.
         if not features:
             raise TableError(
                 f"{path} has no column left to learn from beside the label and the "
