@@ -22,7 +22,7 @@ def cape(capsys):
 
 @pytest.fixture
 def refused(cape, tmp_path):
-    """Run a command that must fail in one line with all these words, print nothing and leave ``tmp_path`` as it was."""
+    """Run a command that must fail in one line and leave all files as they were."""
 
     def files():
         return {
@@ -32,10 +32,11 @@ def refused(cape, tmp_path):
     def call(*arguments, says):
         before = files()
         code, out, err = cape(*arguments)
-        assert code == 2 and out == "", (code, out)
-        assert (
-            err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
-        ), err
+        assert code == 2, (code, out)
+        assert out == "", (code, out)
+        assert err.startswith("error: "), err
+        assert err.count("\n") == 1, err
+        assert err.endswith("\n"), err
         for words in [says] if isinstance(says, str) else says:
             assert words in err, err
         assert files() == before
@@ -45,7 +46,7 @@ def refused(cape, tmp_path):
 
 @pytest.fixture(scope="session")
 def read_rows():
-    """Read printed tables: the cells of each line that begins with the name of a row."""
+    """Read printed tables: the cells of each line that begins with a given name."""
 
     def read(out, *names):
         lines = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]

@@ -31,13 +31,12 @@ def test_json_holds_the_numbers_of_the_python_function(cape, base, scored, group
         scored["y"], scored["yhat"], sensitive_features=scored[groups], level=0.8
     ).to_dict()
     observed = content["observed"]["cape"]
-    assert (
-        code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 240
-    )
-    assert (
-        observed["groups"] == expected["groups"]
-        and observed["pairs"] == expected["pairs"]
-    )
+    assert code == 0
+    assert err == ""
+    assert content["level"] == 0.8
+    assert content["rows"] == 240
+    assert observed["groups"] == expected["groups"]
+    assert observed["pairs"] == expected["pairs"]
     assert content["made"]["columns"]["groups"] == ", ".join(groups)
 
 
@@ -63,20 +62,19 @@ def test_the_table_shows_the_same_numbers(cape, base, scored, read_rows):
         (f for f in found.to_dict()["pairs"] if f["metric"] == "pe"),
         key=lambda f: f["value"],
     )
-    line = f"PE of the worst pair, {worst['group']} / {worst['other']}: {worst['value']:.3f} "
-    assert (
-        code == 0
-        and "90%" in out
-        and f"{line}({worst['low']:.3f} to {worst['high']:.3f})" in out
-    )
-    assert len(read_rows(out, "blue", "green")) == 2 and out.startswith("240 rows")
+    pair = f"{worst['group']} / {worst['other']}"
+    line = f"PE of the worst pair, {pair}: {worst['value']:.3f} "
+    assert code == 0
+    assert "90%" in out
+    assert f"{line}({worst['low']:.3f} to {worst['high']:.3f})" in out
+    assert len(read_rows(out, "blue", "green")) == 2
+    assert out.startswith("240 rows")
 
 
 def test_without_groups_there_is_one_and_no_pair(cape, base, read_rows):
     code, out, _ = cape(*base)
-    assert code == 0 and [row[:2] for row in read_rows(out, "everyone")] == [
-        ["everyone", "240"]
-    ]
+    assert code == 0
+    assert [row[:2] for row in read_rows(out, "everyone")] == [["everyone", "240"]]
     assert "PE" not in out
 
 
@@ -91,39 +89,46 @@ def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(
         "audit", tmp_path / "f.csv", "--label", "y", "--prediction", "p", "--group", "g"
     )
     few, many = read_rows(out, "few", "many")
-    assert (
-        few[2] == "-"
-        and few[-1].endswith(" few")
-        and not many[-1].endswith("few")
-        and many[2] != "-"
-    )
+    assert few[2] == "-"
+    assert few[-1].endswith(" few")
+    assert not many[-1].endswith("few")
+    assert many[2] != "-"
 
 
-def test_fail_if_finds_just_those_groups_or_pairs_beyond_the_limit(cape, base, scored):
-    found = audit(
-        scored["y"], scored["yhat"], sensitive_features=scored["race"]
-    ).to_dict()
-    for metric in OF_GROUP + OF_PAIR:
-        values = {
-            (f["group"], f.get("other")): f["value"]
-            for f in found["groups"] + found["pairs"]
-            if f["metric"] == metric
-        }
-        limit = round(max(values.values()) - 5e-4, 4)
-        beyond = {
-            " / ".join(filter(None, names)): value
-            for names, value in values.items()
-            if value > limit
-        }
-        options = ("--group", "race", "--json", "--fail-if")
-        code, out, _ = cape(*base, *options, f"{metric} > {limit:.4f}")
-        failed = json.loads(out)["failed"]
-        assert code == 1 and {f["where"]: f["value"] for f in failed} == beyond, metric
-        assert [f["by"] for f in failed] == pytest.approx(
-            [f["value"] - limit for f in failed]
-        )
-        code, out, _ = cape(*base, *options, f"{metric}>{limit + 1e-3:.4f}")
-        assert code == 0 and json.loads(out)["failed"] == []
+def values_of(frame, metric):
+    """The values of a metric, by group or by pair of groups."""
+    found = audit(frame["y"], frame["yhat"], sensitive_features=frame["race"]).to_dict()
+    values = {}
+    for finding in found["groups"]:
+        if finding["metric"] == metric:
+            values[finding["group"]] = finding["value"]
+    for finding in found["pairs"]:
+        if finding["metric"] == metric:
+            values[f"{finding['group']} / {finding['other']}"] = finding["value"]
+    return values
+
+
+@pytest.mark.parametrize("metric", OF_GROUP + OF_PAIR)
+def test_fail_if_finds_just_those_beyond_the_limit(cape, base, scored, metric):
+    values = values_of(scored, metric)
+    limit = round(max(values.values()) - 5e-4, 4)
+    beyond = {where: value for where, value in values.items() if value > limit}
+    options = ("--group", "race", "--json", "--fail-if")
+    code, out, _ = cape(*base, *options, f"{metric} > {limit:.4f}")
+    failed = json.loads(out)["failed"]
+    assert code == 1
+    assert {breach["where"]: breach["value"] for breach in failed} == beyond
+    for breach in failed:
+        assert breach["by"] == pytest.approx(breach["value"] - limit)
+
+
+@pytest.mark.parametrize("metric", OF_GROUP + OF_PAIR)
+def test_fail_if_finds_nothing_beyond_the_greatest(cape, base, scored, metric):
+    limit = max(values_of(scored, metric).values()) + 1e-3
+    options = ("--group", "race", "--json", "--fail-if")
+    code, out, _ = cape(*base, *options, f"{metric}>{limit:.4f}")
+    assert code == 0
+    assert json.loads(out)["failed"] == []
 
 
 def test_every_condition_that_is_met_gets_a_line_below_the_table(cape, base):
@@ -131,7 +136,9 @@ def test_every_condition_that_is_met_gets_a_line_below_the_table(cape, base):
         *base, "--group", "race", "--fail-if", "accuracy>=0.1", "--fail-if", "pd>9"
     )
     last = out.splitlines()[-2:]
-    assert code == 1 and err == "" and "pd>9" not in out
+    assert code == 1
+    assert err == ""
+    assert "pd>9" not in out
     assert [line.split(": ")[:2] for line in last] == [
         ["fail-if accuracy>=0.1 is met", g] for g in ("blue", "green")
     ]
@@ -182,11 +189,9 @@ def test_other_separators_and_encodings_are_read(
         .replace("blue", "blueé")
         .replace("green", "greené")
     )
-    assert (
-        code == 0
-        and "blueé" in out
-        and json.loads(out)["observed"] == plain["observed"]
-    )
+    assert code == 0
+    assert "blueé" in out
+    assert json.loads(out)["observed"] == plain["observed"]
 
 
 def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
@@ -196,16 +201,16 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     base = (*base, "--group", "race")
     _, out, _ = cape(*base, "--report", report, "--json")
     printed, written = json.loads(out), json.loads(report.read_text())
-    assert printed.pop("failed") == [] and printed == written
+    assert printed.pop("failed") == []
+    assert printed == written
     refused(*base, "--report", report, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--report", report, "--level", 0.5, "--force")
-    assert (
-        code == 0
-        and json.loads(report.read_text())["level"] == 0.5
-        and f"report: {report}" in out.replace("\n", "")
-    )
+    assert code == 0
+    assert json.loads(report.read_text())["level"] == 0.5
+    assert f"report: {report}" in out.replace("\n", "")
     code, _, _ = cape(*base, "--report", page, "--fail-if", "pd>=0")
-    assert code == 1 and "<html" in page.read_text()
+    assert code == 1
+    assert "<html" in page.read_text()
 
 
 def test_mistakes_name_what_came_and_what_is_accepted(refused, tmp_path, base):
@@ -286,9 +291,11 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
     code, out, err = cape(
         base[0], tmp_path / "wards.csv", *base[2:], "--group", "ward", "--json"
     )
-    assert code == 0 and {
-        f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]
-    } == {"1", "2"}
+    assert code == 0
+    assert {f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]} == {
+        "1",
+        "2",
+    }
     assert (
         err == "note: group column 'ward': 1.0 is read as 1, taken as the same group.\n"
     )

@@ -1,4 +1,4 @@
-"""The command line as a new user meets it: help, results, mistakes in one line, exit codes."""
+"""The command line as a new user meets it: help, results, mistakes, exit codes."""
 
 import json
 import signal
@@ -10,15 +10,14 @@ import pandas as pd
 import pytest
 
 from cape.cli._app import run
-from cape.cli._fail_if import Condition, breaches, parse_conditions
 
 COMMANDS = ["train", "predict", "monitor", "audit", "explore", "info", "demo"]
 
 
 def one_line(err, *words):
-    assert err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n"), (
-        err
-    )
+    assert err.startswith("error: "), err
+    assert err.count("\n") == 1, err
+    assert err.endswith("\n"), err
     assert "Traceback" not in err
     for word in words:
         assert word in err
@@ -27,7 +26,8 @@ def one_line(err, *words):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(cape, command):
     code, out, _ = cape(command, "--help")
-    assert code == 0 and f"Example: cape {command}" in out
+    assert code == 0
+    assert f"Example: cape {command}" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -40,14 +40,27 @@ def test_the_commands_are_listed_in_the_order_of_use(cape):
 def test_train_predict_info_explore(cape, tmp_path, people_folder):
     model = tmp_path / "m.cape"
     code, out, err = cape(
-        "train", people_folder / "train.csv", "--label", "y", "--group", "race", "--learner", "logistic", "--cv", 2,
-        "--out", model,
-    )  # fmt: skip
-    assert code == 0 and "blue" in out and "AUC" in out and err == ""
-    code, out, _ = cape("info", model)
-    assert (
-        code == 0 and "y: 1 is positive, 0 negative" in out and "degree (text)" in out
+        "train",
+        people_folder / "train.csv",
+        "--label",
+        "y",
+        "--group",
+        "race",
+        "--learner",
+        "logistic",
+        "--cv",
+        2,
+        "--out",
+        model,
     )
+    assert code == 0
+    assert "blue" in out
+    assert "AUC" in out
+    assert err == ""
+    code, out, _ = cape("info", model)
+    assert code == 0
+    assert "y: 1 is positive, 0 negative" in out
+    assert "degree (text)" in out
     code, out, _ = cape("info", model, "--json")
     assert json.loads(out)["columns"]["label"] == "y"
     report, predictions = tmp_path / "r.html", tmp_path / "p.csv"
@@ -60,7 +73,9 @@ def test_train_predict_info_explore(cape, tmp_path, people_folder):
         "--report",
         report,
     )
-    assert code == 0 and "What the labels say" in out and report.exists()
+    assert code == 0
+    assert "What the labels say" in out
+    assert report.exists()
     assert (
         max(
             len(line)
@@ -72,7 +87,7 @@ def test_train_predict_info_explore(cape, tmp_path, people_folder):
     assert list(pd.read_csv(predictions))[-3:] == [
         "prediction",
         "probability",
-        "prevalence",
+        "estimated_prevalence",
     ]
     code, _, err = cape(
         "predict", model, people_folder / "new.csv", "--out", predictions
@@ -80,16 +95,30 @@ def test_train_predict_info_explore(cape, tmp_path, people_folder):
     assert code == 2
     one_line(err, "exists already", "--force")
     code, out, _ = cape("explore", model, "--out", tmp_path / "e.html")
-    assert code == 0 and (tmp_path / "e.html").exists()
+    assert code == 0
+    assert (tmp_path / "e.html").exists()
 
 
 def test_the_papers_configuration(cape, tmp_path, people_folder):
     code, out, _ = cape(
-        "train", people_folder / "train.csv", "--label", "y", "--learner", "logistic", "--paper", "--cv", 2,
-        "--drop", "degree", "--out", tmp_path / "m.cape", "--json",
-    )  # fmt: skip
+        "train",
+        people_folder / "train.csv",
+        "--label",
+        "y",
+        "--learner",
+        "logistic",
+        "--paper",
+        "--cv",
+        2,
+        "--drop",
+        "degree",
+        "--out",
+        tmp_path / "m.cape",
+        "--json",
+    )
     settings = json.loads(out)["settings"]
-    assert code == 0 and (settings["pool"], settings["quantifier"], settings["cv"]) == (
+    assert code == 0
+    assert (settings["pool"], settings["quantifier"], settings["cv"]) == (
         "resampled",
         "spa",
         2,
@@ -100,9 +129,12 @@ def test_json_is_json_alone(cape, people_folder):
     model = people_folder / "m.cape"
     code, out, _ = cape("predict", model, people_folder / "new.csv", "--json")
     content = json.loads(out)
-    assert code == 0 and content["rows"] == 700 and content["kind"] == "batch"
+    assert code == 0
+    assert content["rows"] == 700
+    assert content["kind"] == "batch"
     code, out, _ = cape("monitor", model, people_folder / "new.csv", "--json")
-    assert code == 0 and json.loads(out)["batches"][0]["batch"] == "new.csv"
+    assert code == 0
+    assert json.loads(out)["batches"][0]["batch"] == "new.csv"
 
 
 def test_monitor_takes_files_or_a_folder_and_fails_if_told(
@@ -120,13 +152,15 @@ def test_monitor_takes_files_or_a_folder_and_fails_if_told(
         "--fail-if",
         "pd<0",
     )
-    assert code == 1 and out.count("b0.parquet") == 2 + out.count("b0.parquet, ")
+    assert code == 1
+    assert out.count("b0.parquet") == 2 + out.count("b0.parquet, ")
     lines = [
         line
         for line in out.splitlines()
         if line.startswith("fail-if moved>0.2 is met: b")
     ]
-    assert lines and all(", by 0." in line for line in lines)
+    assert lines
+    assert all(", by 0." in line for line in lines)
     assert max(len(line) for line in out.splitlines() if "fail-if" not in line) <= 80
     code, _, err = cape(
         "monitor", people_folder / "m.cape", tmp_path, "--fail-if", "speed>3"
@@ -147,15 +181,16 @@ def test_audit(cape, tmp_path):
     frame.to_csv(path, index=False)
     base = ("audit", path, "--label", "y", "--prediction", "yhat", "--group", "g")
     code, out, _ = cape(*base, "--report", tmp_path / "a.html")
-    assert code == 0 and "[red]b[/red]" in out and (tmp_path / "a.html").exists()
+    assert code == 0
+    assert "[red]b[/red]" in out
+    assert (tmp_path / "a.html").exists()
     code, out, _ = cape(*base, "--fail-if", "pd>0.1", "--fail-if", "pe>0.2")
-    assert (
-        code == 1
-        and "fail-if pd>0.1 is met: a: 0.250, by 0.150" in out
-        and "pe>0.2 is met" not in out
-    )
+    assert code == 1
+    assert "fail-if pd>0.1 is met: a: 0.250, by 0.150" in out
+    assert "pe>0.2 is met" not in out
     code, out, _ = cape(*base, "--fail-if", "accuracy < .5", "--json")
-    assert code == 0 and json.loads(out)["failed"] == []
+    assert code == 0
+    assert json.loads(out)["failed"] == []
     code, _, err = cape(*base, "--fail-if", "pd is bad")
     assert code == 2
     one_line(err, "such as 'pd>0.1', got 'pd is bad'", "fpr_difference")
@@ -171,7 +206,8 @@ def test_mistakes_are_one_line_with_exit_code_2(cape, tmp_path, people_folder):
         elif text is not None:
             bad.write_bytes(text)
         code, out, err = cape("predict", model, bad, *more)
-        assert code == 2 and out == ""
+        assert code == 2
+        assert out == ""
         return err
 
     one_line(predict(), "there is no file")
@@ -212,15 +248,14 @@ def test_harmless_differences_are_said(cape, tmp_path, people_folder):
         tmp_path / "n.csv", index=False
     )
     code, _, err = cape("predict", people_folder / "m.cape", tmp_path / "n.csv")
-    assert (
-        code == 0 and err == "note: 2 columns not used by the model: 'extra', 'more'.\n"
-    )
+    assert code == 0
+    assert err == "note: 2 columns not used by the model: 'extra', 'more'.\n"
 
 
 def test_debug_shows_the_trace_and_bugs_say_so(cape, monkeypatch):
     with pytest.raises(FileNotFoundError):
         run(["info", "nowhere.cape", "--debug"])
-    monkeypatch.setattr("cape.files.load_model", lambda path: 1 / 0)
+    monkeypatch.setattr("cape.files.describe_file", lambda path: 1 / 0)
     code, _, err = cape("info", "nowhere.cape")
     assert code == 3
     one_line(err, "unexpected ZeroDivisionError", "--debug")
@@ -232,7 +267,8 @@ def test_debug_shows_the_trace_and_bugs_say_so(cape, monkeypatch):
 def test_the_installed_command_gives_its_exit_code(tmp_path, how):
     command = [sys.executable, *how, "info", str(tmp_path / "nothing.cape")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("error: there is no file")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: there is no file")
 
 
 @pytest.mark.parametrize(
@@ -259,31 +295,9 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(
         time.sleep(0.01)
     process.send_signal(getattr(signal, sent))
     _, err = process.communicate()
-    assert process.returncode == code and err.strip() == said
+    assert process.returncode == code
+    assert err.strip() == said
     assert list(out.iterdir()) == []
-
-
-def test_conditions():
-    assert parse_conditions(["PD >= .1", "pe<2"], ["pd", "pe"]) == [
-        Condition("pd", ">=", 0.1),
-        Condition("pe", "<", 2),
-    ]
-    assert [str(c) for c in parse_conditions(["pd>1e-3"], ["pd"])] == ["pd>0.001"]
-    findings = [
-        {"metric": "pd", "where": w, "value": v}
-        for w, v in (("a", 0.3), ("b", 0.05), ("c", None))
-    ]
-    found = list(breaches([Condition("pd", ">", 0.1)], findings))
-    assert [(f["where"], f["by"]) for f in found] == [("a", pytest.approx(0.2))]
-    assert not Condition("pd", ">", 0.1).met(float("nan"))
-
-
-@pytest.mark.parametrize(
-    "text", ["pd", "pd>", ">0.1", "pd=0.1", "pd>x", "pd>0.1>0.2", "PDX>1"]
-)
-def test_other_conditions_are_refused(text):
-    with pytest.raises(ValueError, match="--fail-if must be a metric"):
-        parse_conditions([text], ["pd"])
 
 
 @pytest.mark.parametrize("total", [None, 700])
@@ -311,5 +325,7 @@ def test_a_terminal_gets_a_bar_for_each_stage(monkeypatch, people_folder, total)
         == 0
     )
     drawn = screen.getvalue()
-    assert "reading" in drawn and "predicting" in drawn and "rows" in drawn
+    assert "reading" in drawn
+    assert "predicting" in drawn
+    assert "rows" in drawn
     assert f"700/{total or 700}" in drawn

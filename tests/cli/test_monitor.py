@@ -1,4 +1,4 @@
-"""``cape monitor``: batches in the order given, each with the numbers of ``monitor_files``."""
+"""``cape monitor``: batches in the order given, with the numbers of Python."""
 
 import io
 import json
@@ -38,31 +38,45 @@ def model(people_folder):
     return people_folder / "m.cape"
 
 
-def test_json_holds_what_the_python_function_finds_in_the_order_given(
-    cape, model, months, people_model
-):
-    paths = [months / name for name in ("mar.csv", "jan.csv")]
+def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_model):
+    paths = [months / "mar.csv", months / "jan.csv"]
     code, out, err = cape("monitor", model, *paths, "--level", 0.8, "--json")
-    content, expected = (
-        json.loads(out),
-        list(monitor_files(people_model, paths, level=0.8)),
-    )
-    assert (
-        code == 0 and err == "" and content["level"] == 0.8 and content["rows"] == 400
-    )
-    assert [(b["batch"], b["rows"], b["expected_pe"]) for b in content["batches"]] == [
-        (b.name, b.rows, b.pe) for b in expected
-    ]
-    for entry in content["groups"]:
-        found = [
-            {k: v for k, v in b.items() if k not in ("batch", "place")}
-            for b in entry["batches"]
-        ]
-        assert found == [
-            next(g for g in b.groups if g["group"] == entry["group"]) for b in expected
-        ]
-    assert [f["sha256"] for f in content["made"]["files"]] == [
-        b.sha256 for b in expected
+    content = json.loads(out)
+    assert code == 0
+    assert err == ""
+    assert content["level"] == 0.8
+    assert content["rows"] == 400
+    expected = monitor_files(people_model, paths, level=0.8)
+    files = content["made"]["files"]
+    for shown, file, batch in zip(content["batches"], files, expected, strict=True):
+        assert shown["batch"] == batch.name
+        assert shown["rows"] == batch.rows
+        assert shown["expected_pe"] == batch.pe
+        assert file["sha256"] == batch.sha256
+
+
+def test_json_holds_what_the_python_function_finds(cape, model, months, people_model):
+    paths = [months / "mar.csv", months / "jan.csv"]
+    _, out, _ = cape("monitor", model, *paths, "--level", 0.8, "--json")
+    expected = list(monitor_files(people_model, paths, level=0.8))
+    for entry in json.loads(out)["groups"]:
+        for shown, batch in zip(entry["batches"], expected, strict=True):
+            (group,) = [g for g in batch.groups if g["group"] == entry["group"]]
+            for name, value in group.items():
+                assert shown[name] == value, name
+
+
+def row_of(name, group):
+    """The cells that the table of a group shows of a batch."""
+    moved = group["estimate"] - group["training"]
+    return [
+        name,
+        str(group["rows"]),
+        f"{group['estimate']:.3f}",
+        f"{group['low']:.3f}-{group['high']:.3f}",
+        f"{moved:+.3f}",
+        f"{group['pd_bound']:.3f}",
+        group["assumption"],
     ]
 
 
@@ -71,60 +85,59 @@ def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers
 ):
     code, out, err = cape("monitor", model, months)
     names = ["feb.csv", "jan.csv", "mar.csv"]
-    found = [
-        batch.groups
-        for batch in monitor_files(people_model, [months / name for name in names])
-    ]
-    expected = [
-        [
-            name, str(g["rows"]), f"{g['estimate']:.3f}", f"{g['low']:.3f}-{g['high']:.3f}",
-            f"{g['estimate'] - g['training']:+.3f}", f"{g['pd_bound']:.3f}", g["assumption"],
-        ]
-        for group in range(2)
-        for name, g in zip(names, [groups[group] for groups in found], strict=True)
-    ]  # fmt: skip
-    assert code == 0 and err == "" and read_rows(out, *names) == expected
-    for g in found[0]:
-        assert f"{g['group']}: {g['training']:.3f} in training" in out
+    paths = [months / name for name in names]
+    batches = list(monitor_files(people_model, paths))
+    expected = []
+    for place in range(2):
+        for batch in batches:
+            expected.append(row_of(batch.name, batch.groups[place]))
+    assert code == 0
+    assert err == ""
+    assert read_rows(out, *names) == expected
+    for group in batches[0].groups:
+        assert f"{group['group']}: {group['training']:.3f} in training" in out
 
 
-def test_fail_if_finds_just_what_is_beyond_the_limit(cape, model, months, people_model):
-    paths = [months / "jan.csv", months / "feb.csv"]
+def values_of(batches):
+    """What conditions are checked against: for each metric, where and how much."""
     values = {metric: {} for metric in ("moved", "pe", *OF_GROUP)}
-    for batch in monitor_files(people_model, paths):
+    for batch in batches:
         values["pe"][batch.name] = batch.pe
-        for g in batch.groups:
-            numbers = {"moved": abs(g["estimate"] - g["training"])} | {
-                m: g[key] for m, key in OF_GROUP.items()
-            }
-            for metric, value in numbers.items():
-                values[metric][f"{batch.name}, {g['group']}"] = value
-    limits = {
-        m: math.floor(statistics.median_high(v.values()) * 1e4) / 1e4
-        for m, v in values.items()
-    }
-    met = [
-        word
-        for metric, limit in limits.items()
-        for word in ("--fail-if", f"{metric}>={limit:.4f}")
-    ]
-    code, out, _ = cape("monitor", model, *paths, "--json", *met)
-    found = {metric: {} for metric in values}
-    for b in json.loads(out)["breaches"]:
-        found[b["condition"].split(">=")[0]][b["where"]] = b["value"]
-        assert b["by"] == pytest.approx(
-            b["value"] - limits[b["condition"].split(">=")[0]]
-        )
-    assert code == 1 and found == {
-        m: {k: x for k, x in v.items() if x >= limits[m]} for m, v in values.items()
-    }
-    never = [
-        word
-        for m, v in values.items()
-        for word in ("--fail-if", f"{m}>{max(v.values()) + 1e-3:.4f}")
-    ]
-    code, out, _ = cape("monitor", model, *paths, "--json", *never)
-    assert code == 0 and json.loads(out)["breaches"] == []
+        for group in batch.groups:
+            where = f"{batch.name}, {group['group']}"
+            values["moved"][where] = abs(group["estimate"] - group["training"])
+            for metric, key in OF_GROUP.items():
+                values[metric][where] = group[key]
+    return values
+
+
+@pytest.mark.parametrize("metric", ["moved", "pe", *OF_GROUP])
+def test_fail_if_finds_just_what_is_beyond_the_limit(
+    cape, model, months, people_model, metric
+):
+    paths = [months / "jan.csv", months / "feb.csv"]
+    values = values_of(monitor_files(people_model, paths))[metric]
+    limit = math.floor(statistics.median_high(values.values()) * 1e4) / 1e4
+    condition = f"{metric}>={limit:.4f}"
+    code, out, _ = cape("monitor", model, *paths, "--json", "--fail-if", condition)
+    assert code == 1
+    found = {}
+    for breach in json.loads(out)["breaches"]:
+        found[breach["where"]] = breach["value"]
+        assert breach["by"] == pytest.approx(breach["value"] - limit)
+    expected = {where: value for where, value in values.items() if value >= limit}
+    assert found == expected
+
+
+def test_fail_if_finds_nothing_beyond_the_greatest(cape, model, months, people_model):
+    paths = [months / "jan.csv", months / "feb.csv"]
+    options = []
+    for metric, values in values_of(monitor_files(people_model, paths)).items():
+        limit = max(values.values()) + 1e-3
+        options += ["--fail-if", f"{metric}>{limit:.4f}"]
+    code, out, _ = cape("monitor", model, *paths, "--json", *options)
+    assert code == 0
+    assert json.loads(out)["breaches"] == []
 
 
 def test_a_report_is_written_though_a_condition_is_met(
@@ -133,7 +146,8 @@ def test_a_report_is_written_though_a_condition_is_met(
     report = tmp_path / "r.json"
     base = ("monitor", model, months, "--report", report)
     code, out, _ = cape(*base, "--fail-if", "moved>=0")
-    assert code == 1 and out.count("fail-if moved>=0 is met: ") == 6
+    assert code == 1
+    assert out.count("fail-if moved>=0 is met: ") == 6
     assert [b["batch"] for b in json.loads(report.read_text())["batches"]] == [
         "feb.csv",
         "jan.csv",
@@ -142,17 +156,13 @@ def test_a_report_is_written_though_a_condition_is_met(
     refused(*base, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--force", "--level", 0.5, "--json")
     printed = json.loads(out)
-    assert (
-        code == 0
-        and printed.pop("breaches") == []
-        and json.loads(report.read_text()) == printed
-    )
+    assert code == 0
+    assert printed.pop("breaches") == []
+    assert json.loads(report.read_text()) == printed
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
-    assert (
-        code == 0
-        and "<html" in (tmp_path / "r.html").read_text()
-        and f"report: {tmp_path}" in out.replace("\n", "")
-    )
+    assert code == 0
+    assert "<html" in (tmp_path / "r.html").read_text()
+    assert f"report: {tmp_path}" in out.replace("\n", "")
 
 
 def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tmp_path):
@@ -217,11 +227,9 @@ def test_other_separators_and_encodings_are_read(cape, model, months):
         "--encoding",
         "utf-16",
     )
-    assert (
-        code == 0
-        and out == plain
-        and err == "note: 1 column not used by the model: 'note'.\n"
-    )
+    assert code == 0
+    assert out == plain
+    assert err == "note: 1 column not used by the model: 'note'.\n"
 
 
 def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch):
@@ -230,12 +238,11 @@ def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch
         app, "aside", Console(file=screen, force_terminal=True, width=80)
     )
     code, out, _ = cape("monitor", model, months, "--json")
-    assert (
-        code == 0
-        and json.loads(out)["rows"] == 600
-        and "batches" in screen.getvalue()
-        and "3/3" in screen.getvalue()
-    )
+    assert code == 0
+    assert json.loads(out)["rows"] == 600
+    assert "batches" in screen.getvalue()
+    assert "3/3" in screen.getvalue()
     quiet = io.StringIO()
     monkeypatch.setattr(app, "aside", Console(file=quiet, force_terminal=False))
-    assert cape("monitor", model, months)[0] == 0 and quiet.getvalue() == ""
+    assert cape("monitor", model, months)[0] == 0
+    assert quiet.getvalue() == ""

@@ -1,18 +1,19 @@
-"""Counting a scored file: the same as the metrics, for any cut, with every mistake said."""
+"""Counting a scored file: the same as the metrics, however the file is cut."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cape._tables import TableError
 from cape.files import Notes, count_file
 from cape.metrics import confusion_by_group
 
 
-@pytest.fixture
-def scored(tmp_path):
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(
+def make_frame(seed=0):
+    random = np.random.default_rng(seed)
+    return pd.DataFrame(
         {
             "y": random.integers(0, 2, 300),
             "p": random.integers(0, 2, 300).astype(float),
@@ -20,69 +21,141 @@ def scored(tmp_path):
             "s": random.integers(1, 3, 300).astype(float),
         }
     )
-    frame.to_csv(tmp_path / "s.csv", index=False)
-    return tmp_path / "s.csv", frame
+
+
+@pytest.fixture
+def frame():
+    return make_frame()
+
+
+@pytest.fixture
+def count(tmp_path):
+    """Write a frame to a file and count it."""
+
+    def call(frame, name="scored.csv", **options):
+        path = tmp_path / name
+        if name.endswith("csv"):
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path)
+        return count_file(path, **{"label": "y", "prediction": "p", **options})
+
+    return call
 
 
 @pytest.mark.parametrize("rows", [7, 100, 1000])
-def test_counts_are_those_of_the_metrics(scored, rows):
-    path, frame = scored
-    counts, labels = count_file(path, label="y", prediction="p", group=["g"], rows=rows)
-    assert counts == confusion_by_group(
-        frame["y"], frame["p"], sensitive_features=frame["g"]
-    )
+def test_counts_are_those_of_the_metrics(count, frame, rows):
+    counts, labels = count(frame, group=["g"], rows=rows)
+    expected = confusion_by_group(frame["y"], frame["p"], sensitive_features=frame["g"])
+    assert counts == expected
     assert labels == ("0", "1")
 
 
-def test_combinations_and_no_group(scored):
-    path, _ = scored
+def test_a_typed_file_is_counted_as_a_csv(count, frame):
+    expected = count(frame, group=["g", "s"])
+    assert count(frame, "scored.parquet", group=["g", "s"]) == expected
+
+
+@given(st.permutations(range(300)))
+def test_the_order_of_rows_does_not_matter(tmp_path_factory, order):
+    folder = tmp_path_factory.mktemp("order")
+    frame = make_frame()
+    frame.to_csv(folder / "one.csv", index=False)
+    frame.iloc[order].to_csv(folder / "other.csv", index=False)
+    columns = {"label": "y", "prediction": "p", "group": ["g"]}
+    one, _ = count_file(folder / "one.csv", **columns)
+    other, _ = count_file(folder / "other.csv", **columns)
+    assert list(one.items()) == list(other.items())
+
+
+def test_several_columns_make_groups_of_combinations(count, frame):
     notes = Notes()
-    counts, _ = count_file(
-        path, label="y", prediction="p", group=["g", "s"], notes=notes
-    )
+    counts, _ = count(frame, group=["g", "s"], notes=notes)
     assert list(counts) == [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
-    assert [note.endswith("taken as the same group.") for note in notes] == [True]
-    assert list(count_file(path, label="y", prediction="p")[0]) == ["everyone"]
+    (note,) = notes
+    assert note.endswith("taken as the same group.")
 
 
-def test_the_positive_label(scored, tmp_path):
-    path, frame = scored
-    flipped, labels = count_file(
-        path, label="y", prediction="p", group=["g"], positive="0"
-    )
-    straight, _ = count_file(path, label="y", prediction="p", group=["g"])
-    assert labels == ("1", "0") and flipped["a"].tp == straight["a"].tn
-    with pytest.raises(
-        TableError, match="the positive label must be '0' or '1', got 'x'"
-    ):
-        count_file(path, label="y", prediction="p", positive="x")
-    one = tmp_path / "one.csv"
-    frame.assign(y="no", p="no").to_csv(one, index=False)
+def test_without_group_columns_all_rows_are_one_group(count, frame):
+    counts, _ = count(frame)
+    assert list(counts) == ["everyone"]
+    assert counts["everyone"].rows == 300
+
+
+def test_the_groups_of_a_finer_division_add_up(count, frame):
+    coarse, _ = count(frame, group=["g"])
+    fine, _ = count(frame, group=["g", "s"])
+    for group in ("a", "b"):
+        assert fine[group, "1"] + fine[group, "2"] == coarse[group]
+
+
+def test_a_label_that_is_its_own_prediction_is_always_right(count, frame):
+    counts, _ = count(frame, prediction="y")
+    everyone = counts["everyone"]
+    assert everyone.accuracy == 1
+    assert everyone.tp == frame["y"].sum()
+
+
+def test_progress_counts_all_rows(count, frame):
+    steps = []
+    count(frame, rows=100, on_rows=lambda *step: steps.append(step))
+    assert steps == [("counting", 100)] * 3
+
+
+def test_naming_the_other_label_positive_swaps_the_counts(count, frame):
+    straight, _ = count(frame, group=["g"])
+    flipped, labels = count(frame, group=["g"], positive="0")
+    assert labels == ("1", "0")
+    for group in ("a", "b"):
+        assert flipped[group].tp == straight[group].tn
+        assert flipped[group].fp == straight[group].fn
+        assert flipped[group].rows == straight[group].rows
+
+
+@pytest.mark.parametrize("positive", ["1", "1.0"])
+def test_the_positive_label_may_be_spelled_as_in_either_column(count, frame, positive):
+    expected = count(frame)
+    assert count(frame, positive=positive) == expected
+
+
+def test_one_label_alone_needs_to_be_told(count, frame):
+    all_no = frame.assign(y="no", p="no")
     with pytest.raises(TableError, match=r"only 'no' occurs.*--positive"):
-        count_file(one, label="y", prediction="p")
-    counts, _ = count_file(one, label="y", prediction="p", positive="yes")
+        count(all_no)
+    counts, labels = count(all_no, positive="yes")
     assert counts["everyone"].tn == 300
-    frame.assign(y=1, p=1).to_csv(one, index=False)
-    assert count_file(one, label="y", prediction="p")[0]["everyone"].tp == 300
+    assert labels == ("no", "yes")
+
+
+@pytest.mark.parametrize(("label", "cell"), [(1, "tp"), (0, "tn")])
+def test_zero_or_one_alone_needs_not(count, frame, label, cell):
+    counts, labels = count(frame.assign(y=label, p=label))
+    assert getattr(counts["everyone"], cell) == 300
+    assert labels == ("0", "1")
 
 
 @pytest.mark.parametrize(
-    ("change", "columns", "words"),
+    ("change", "options", "message"),
     [
         ({}, {"label": "Y"}, r"no column 'Y'; did you mean 'y'\?"),
+        ({}, {"prediction": "pp"}, r"no column 'pp'; did you mean 'p'\?"),
+        ({}, {"group": ["gg"]}, r"no column 'gg'; did you mean 'g'\?"),
+        ({}, {"group": ["g", "g"]}, r"a column can be a group once, got 'g', 'g'"),
+        ({}, {"positive": "x"}, r"the positive label must be '0' or '1', got 'x'"),
         (
             {"p": ["0", "1", "maybe"] * 100},
             {},
-            r"two values between them, got 3: '0', '1', 'maybe'",
+            r"'y' and 'p' must hold two values between them, got 3: '0', '1', 'maybe'",
         ),
         ({"g": ["a", None] * 150}, {}, r"column 'g': 150 rows have no value"),
+        ({"y": [1, None, 0] * 100}, {}, r"column 'y': 100 rows have no value"),
     ],
 )
-def test_mistakes(scored, tmp_path, change, columns, words):
-    path = tmp_path / "bad.csv"
-    scored[1].assign(**change).to_csv(path, index=False)
-    with pytest.raises(TableError, match=words):
-        count_file(path, **{"label": "y", "prediction": "p", "group": ["g"], **columns})
-    pd.DataFrame(columns=["y", "p", "g"]).to_csv(path, index=False)
-    with pytest.raises(TableError, match="no rows"):
-        count_file(path, label="y", prediction="p", group=["g"])
+def test_what_is_wrong_is_said(count, frame, change, options, message):
+    with pytest.raises(TableError, match=message):
+        count(frame.assign(**change), **{"group": ["g"], **options})
+
+
+def test_a_file_without_rows_is_refused(count, frame):
+    with pytest.raises(TableError, match="has a header but no rows"):
+        count(frame.head(0))

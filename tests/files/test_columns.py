@@ -1,14 +1,18 @@
-"""Columns of another file: order, types, spelling, and group values that look different and are the same."""
+"""Columns of another file: their order, their types and their spelling."""
+
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cape._tables import TableError
 from cape.files import Columns, Notes, plain_text
-from cape.files._columns import missing_column
+from cape.files._columns import (
+    check_columns_exist,
+    check_named_once,
+    missing_column,
+)
 
 COLUMNS = Columns(
     "y",
@@ -32,19 +36,6 @@ def ready(frame, notes=None):
     return COLUMNS.table(frame, "new.csv", Notes() if notes is None else notes)
 
 
-@pytest.mark.parametrize(
-    "value", [1, 1.0, "1", "1.0", "1.00", np.int8(1), np.float32(1)]
-)
-def test_one_is_one_however_it_is_written(value):
-    assert plain_text(pd.Series([value, value]))[0].tolist() == ["1", "1"]
-
-
-@pytest.mark.parametrize("value", ["007", "1.5", "a", "", "1e0", "True", "-"])
-def test_other_text_is_kept(value):
-    text, changed = plain_text(pd.Series([value]))
-    assert text.tolist() == [value] and changed == ""
-
-
 def test_what_was_changed_is_said_and_missing_stays_missing():
     text, changed = plain_text(pd.Series([2.0, np.nan, 3.0]))
     assert text.isna().tolist() == [False, True, False]
@@ -56,22 +47,12 @@ def test_what_was_changed_is_said_and_missing_stays_missing():
     ]
 
 
-@given(st.lists(st.integers(-(2**40), 2**40) | st.none(), min_size=1, max_size=20))
-def test_integers_floats_and_text_agree(values):
-    integers = pd.Series(values, dtype="Int64")
-    as_text = pd.Series([None if v is None else str(v) for v in values], dtype="str")
-    floats = integers.astype("float64")
-    for series in (integers, floats):
-        pd.testing.assert_series_equal(plain_text(series)[0], plain_text(as_text)[0])
-
-
 def test_order_does_not_matter_and_kinds_are_those_of_training():
     notes = Notes()
     table = ready(FRAME[["z", "f", "d", "t", "n"]], notes)
     assert list(table) == ["n", "t", "d", "f", "z"]
-    assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"] and str(
-        table["t"].dtype
-    ) == "str"
+    assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"]
+    assert str(table["t"].dtype) == "str"
     assert list(notes) == []
 
 
@@ -208,3 +189,92 @@ def test_what_is_saved_comes_back_and_nonsense_does_not():
         ValueError, match=r"content must be what Columns\.to_dict gives"
     ):
         Columns.from_dict({"label": "y"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": ["no"]},
+        {"labels": None},
+        {"groups": None},
+        {"features": ["n"]},
+        {"features": None},
+    ],
+)
+def test_content_with_a_part_of_the_wrong_type_is_refused(change):
+    content = {**COLUMNS.to_dict(), **change}
+    with pytest.raises(ValueError, match="content must be what"):
+        Columns.from_dict(content)
+
+
+def test_to_dict_holds_what_json_gives_back():
+    content = COLUMNS.to_dict()
+    assert json.loads(json.dumps(content)) == content
+
+
+def test_the_label_is_read_only_if_it_is_there():
+    without = COLUMNS.types(labels=False)
+    assert without == {
+        "n": "number",
+        "t": "text",
+        "d": "date",
+        "f": "flag",
+        "z": "text",
+    }
+    assert COLUMNS.types(labels=True) == {**without, "y": "text"}
+    assert "y" not in COLUMNS.features
+
+
+def test_the_index_of_the_rows_stays():
+    frame = FRAME.set_axis([7, 3])
+    assert ready(frame).index.tolist() == [7, 3]
+
+
+def test_a_missing_group_stays_missing():
+    table = ready(FRAME.assign(z=["1", None]))
+    assert table["z"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [1.0, 0.0], ["1", "0"], ["1.0", "0"]])
+def test_labels_are_the_same_in_every_spelling(labels):
+    columns = Columns("y", ("0", "1"), "number", (), {})
+    positive = columns.positive(pd.DataFrame({"y": labels}), "new.csv")
+    assert positive.tolist() == [1, 0]
+    assert positive.dtype == np.int8
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (("no", "yes"), "text"),
+        (("9", "10"), "text"),
+        (("9", "10"), "number"),
+        (("0.5", "1.5"), "number"),
+        (("False", "True"), "flag"),
+        (("no", "yes"), "flag"),
+    ],
+)
+def test_predicted_labels_can_be_read_back(labels, kind):
+    columns = Columns("y", labels, kind, (), {})
+    positive = np.array([True, False, True])
+    written = pd.DataFrame({"y": columns.as_labels(positive)})
+    assert columns.positive(written, "out.csv").tolist() == [1, 0, 1]
+
+
+def test_the_first_column_that_is_missing_is_named():
+    check_columns_exist(["a", "b"], iter(["b", "a"]), "new.csv")
+    with pytest.raises(TableError, match="no column 'c'; its columns are 'a', 'b'"):
+        check_columns_exist(["a", "c", "d"], iter(["a", "b"]), "new.csv")
+
+
+def test_many_columns_are_listed_in_part():
+    names = [f"column{place}" for place in range(20)]
+    message = str(missing_column("quux", names, "new.csv"))
+    assert message.endswith("'column11' and 8 more.")
+
+
+def test_a_group_column_is_named_once():
+    check_named_once([])
+    check_named_once(["a", "b"])
+    with pytest.raises(TableError, match="once, got 'a', 'b', 'a'"):
+        check_named_once(["a", "b", "a"])

@@ -1,13 +1,17 @@
-"""Training on files: which columns, which label is positive, and every mistake a person makes."""
+"""Training on files: columns, labels, and every mistake a person makes."""
+
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cape import persist
 from cape._tables import TableError
-from cape.files import Notes, load_model, train_file
-from cape.files._train import _sort_key, separation
+from cape.files import DEFAULT_SETTINGS, Notes, file_hash, train_file
+from cape.files._describe import auc
+from cape.files._plain_text import by_value
 
 FAST = {"cv": 2, "pool": "threshold"}
 
@@ -44,14 +48,13 @@ def frame():
 
 def test_a_saved_model_knows_its_table(people_folder, people_model):
     folder, model = people_folder, people_model
-    assert model.columns.label == "y" and model.columns.groups == ("race",)
+    assert model.columns.label == "y"
+    assert model.columns.groups == ("race",)
     kinds = {"age": "number", "degree": "text", "free": "flag"}
     assert model.columns.features == kinds
     assert model.clf.groups_ == ["blue", "green"]
-    assert (
-        model.details["data"]["rows"] == 900
-        and len(model.details["data"]["sha256"]) == 64
-    )
+    assert model.details["data"]["rows"] == 900
+    assert len(model.details["data"]["sha256"]) == 64
     assert model.details["settings"]["scores"] == "folds"
     assert persist.read_header(folder / "m.cape")["details"] == model.details
 
@@ -79,9 +82,8 @@ def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(tmp_path, learn
         settings={"cv": 2, "scores": "refit"},
     )
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
-    assert (
-        frame["note"].nunique() == n and separation(model.clf.models_["everyone"]) > 0.7
-    )
+    assert frame["note"].nunique() == n
+    assert auc(model.clf.models_["everyone"]) > 0.7
 
 
 def test_columns_can_be_dropped_and_groups_combined(tmp_path, frame):
@@ -105,7 +107,7 @@ def test_which_label_is_positive(tmp_path, frame):
         TableError, match="the positive label must be 'bad' or 'good', got 'evil'"
     ):
         train(words, tmp_path, positive="evil")
-    assert sorted(["b", "10", "9", "a", "-1"], key=_sort_key) == [
+    assert sorted(["b", "10", "9", "a", "-1"], key=by_value) == [
         "-1",
         "9",
         "10",
@@ -182,13 +184,13 @@ def test_hints_on_identifiers_and_answers(tmp_path, frame):
         group=[],
         notes=notes,
     )
-    assert [note[:36] for note in notes] == ["every row has another value in 'case"]
+    assert [note[:36] for note in notes] == ["every row has a different value in '"]
     notes = Notes()
     train(frame.assign(answer=frame.y * 2.0), tmp_path, group=[], notes=notes)
     assert ["does a column hold the answer" in note for note in notes] == [True]
 
 
-def test_separation_is_scikit_learns_auc(tmp_path, frame):
+def test_auc_is_scikit_learns_auc(tmp_path, frame):
     from sklearn.metrics import roc_auc_score
 
     from cape.histogram import ONE
@@ -197,14 +199,55 @@ def test_separation_is_scikit_learns_auc(tmp_path, frame):
     scores = [h.centres.repeat(h.counts) for h in (model.positives, model.negatives)]
     assert all(score.max() <= ONE for score in scores)
     truth = np.repeat([1, 0], [len(scores[0]), len(scores[1])])
-    assert separation(model) == pytest.approx(
+    assert auc(model) == pytest.approx(
         roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
     )
 
 
-def test_a_model_of_another_kind_says_what_it_is(tmp_path, people_model):
-    persist.save(people_model.clf, tmp_path / "m.cape")
-    with pytest.raises(
-        TableError, match=r"was not written by cape train.*cape\.persist\.load"
-    ):
-        load_model(tmp_path / "m.cape")
+def test_settings_replace_the_defaults_and_are_saved(tmp_path, frame):
+    model = train(frame, tmp_path, settings={"cv": 3, "random_state": 7})
+    expected = {**DEFAULT_SETTINGS, "cv": 3, "random_state": 7}
+    assert model.details["settings"] == expected
+    assert model.clf.cv == 3
+    assert model.clf.random_state == 7
+    assert DEFAULT_SETTINGS["cv"] == 5
+
+
+def test_the_same_file_gives_the_same_model(tmp_path, frame):
+    one = train(frame, tmp_path)
+    other = train(frame, tmp_path)
+    assert one.clf.fingerprint_ == other.clf.fingerprint_
+    assert one.details == other.details
+
+
+def test_progress_goes_from_reading_to_training(tmp_path, frame):
+    steps = []
+    train(frame, tmp_path, on_rows=lambda *step: steps.append(step))
+    assert steps == [("reading", 200), ("training", 0)]
+
+
+def test_the_file_that_was_trained_on_is_recorded(tmp_path, frame):
+    data = train(frame, tmp_path).details["data"]
+    assert data == {
+        "file": "train.csv",
+        "rows": 200,
+        "rows_in_file": 200,
+        "sha256": file_hash(tmp_path / "train.csv"),
+    }
+
+
+def test_a_warning_of_the_learner_is_a_note(tmp_path, frame, monkeypatch):
+    class Loud(LogisticRegression):
+        def fit(self, X, y):
+            warnings.warn("this is odd", UserWarning, stacklevel=1)
+            return super().fit(X, y)
+
+    monkeypatch.setattr("cape.files._train.make_learner", lambda name: Loud())
+    notes = Notes()
+    train(frame, tmp_path, notes=notes)
+    assert list(notes) == ["this is odd"]
+
+
+def test_an_unknown_setting_is_refused(tmp_path, frame):
+    with pytest.raises(TypeError, match="swimming"):
+        train(frame, tmp_path, settings={"swimming": "pool"})

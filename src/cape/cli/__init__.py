@@ -1,22 +1,24 @@
-"""The command line: each command parses, calls one public function and prints."""
+"""The command line.
+
+A command parses its arguments, has the work done by one function of `cape.files` (or
+`cape.experiments`), and prints what it returns. Pages are written by `cape.report`.
+"""
 
 import signal
 import sys
 from typing import Any
 
-# Each module registers its command; help lists them in this order.
+# Importing a module registers its command; help lists them in this order.
 # isort: off
-from cape.cli import (
-    _train,
-    _predict,
-    _monitor,
-    _audit,
-    _explore,
-    _info,
-    _demo,
-    _reproduce,
-    _compare,
-)  # noqa: F401
+from cape.cli import _train
+from cape.cli import _predict
+from cape.cli import _monitor
+from cape.cli import _audit
+from cape.cli import _explore
+from cape.cli import _info
+from cape.cli import _demo
+from cape.cli import _reproduce
+from cape.cli import _compare
 
 # isort: on
 from cape.cli._app import app, run
@@ -25,11 +27,18 @@ __all__ = ["app", "main"]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
-    signal.signal(signal.SIGTERM, _leave)
+    """Run the command line and end the process with its exit code.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The arguments; by default those that the process was started with.
+    """
+    # Without it, SIGTERM would end the process at once and leave temporary files.
+    signal.signal(signal.SIGTERM, _exit_on_signal)
     sys.exit(run(argv))
 
 
-def _leave(signum: int, frame: Any) -> None:
-    """Leave as after an error, so that no half-written file stays."""
+def _exit_on_signal(signum: int, frame: Any) -> None:
+    """Exit through the clean-up of open files, so that none stays half written."""
     raise SystemExit(128 + signum)

@@ -1,4 +1,9 @@
-"""The application that commands register with, how it speaks, and how it fails: in one line."""
+"""The application: what commands register with, how they print, and how they fail.
+
+Results go to standard output. Notes, progress bars and errors go to the error stream,
+so that ``cape ... --json`` can be piped. An error is one line, and never a traceback
+unless ``--debug`` asks for it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,27 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from cape import __version__
 
-__all__ = ["app", "console", "give_json", "give_notes", "give_path", "progress", "run"]
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = [
+    "app",
+    "aside",
+    "console",
+    "give_json",
+    "give_line",
+    "give_notes",
+    "give_path",
+    "progress",
+    "run",
+]
 
 app = typer.Typer(
     help="Fair classification under prior probability shift.",
@@ -23,132 +41,255 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 console = Console()
+"""Prints results."""
+
 aside = Console(stderr=True)
-"""Notes, progress and errors; what the command finds goes to the other."""
+"""Prints notes, progress bars and errors."""
 
-BAD_INPUT = 2
+_BAD_INPUT = 2
 _BUG = 3
-_STOPPED = 130
-"""What typer makes of Ctrl-C."""
+_STOPPED = 130  # what typer returns after Ctrl-C
 
-_OURS = (ValueError, OSError, ImportError)
+# Errors that the library raises on purpose, with a message for the user.
+_EXPECTED_ERRORS = (ValueError, OSError, ImportError)
 
 
 def _show_version(value: bool) -> None:
+    """Print the version and exit, if ``--version`` was given."""
     if value:
         console.print(f"cape {__version__}")
         raise typer.Exit
 
 
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version",
+        callback=_show_version,
+        is_eager=True,
+        help="Print the version and exit.",
+        metavar="",
+    ),
+]
+# Listed here for the help; `run` takes it out before typer parses the arguments.
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show the full traceback of an error.", metavar=""),
+]
+
+
 @app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show it."
-        ),
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the whole trace of an error.")
-    ] = False,
-) -> None:
-    pass
+def _options(version: Version = False, debug: Debug = False) -> None:
+    """Declare the options that stand before a command."""
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run a command; gives the exit code: 0, 1 if a --fail-if was met, 2 for bad input, 3 for a mistake of ours."""
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The arguments; by default those that the process was started with.
+
+    Returns
+    -------
+    int
+        The exit code: 0 for success, 1 if a ``--fail-if`` was met, 2 for bad input, 3
+        for a mistake in cape, 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    cape ...
+    0
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    debug = "--debug" in arguments  # wherever it stands
+    # People add --debug at the end of a command that failed, where typer would not
+    # accept an option of the application.
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        code = app(
-            [a for a in arguments if a != "--debug"],
-            prog_name="cape",
-            standalone_mode=False,
-        )
+        # Standalone, typer would print errors itself, in a frame of many lines.
+        code = app(arguments, prog_name="cape", standalone_mode=False)
     except Exception as error:
         if debug:
             raise
         return _explain(error, arguments)
     if code == _STOPPED:
         aside.print("stopped.")
-    return code if isinstance(code, int) else 0
+    if isinstance(code, int):
+        return code
+    return 0
 
 
 def _explain(error: Exception, arguments: list[str]) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":  # help has been shown
-        return BAD_INPUT
-    if hasattr(
-        error, "format_message"
-    ):  # a mistake in the command itself, found by typer
-        command = next((f" {a}" for a in arguments if not a.startswith("-")), "")
-        message, code = f"{error.format_message()} See: cape{command} --help", BAD_INPUT
-    elif isinstance(error, _OURS):
-        message, code = str(error) or type(error).__name__, BAD_INPUT
+    """Print an error in one line and return the exit code."""
+    # By name, because click and typer both have such a class.
+    if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
+        return _BAD_INPUT
+    if hasattr(error, "format_message"):  # typer could not parse the arguments
+        message = f"{error.format_message()} See: {_help_command(arguments)}"
+        code = _BAD_INPUT
+    elif isinstance(error, _EXPECTED_ERRORS):
+        message = str(error) or type(error).__name__
+        code = _BAD_INPUT
     else:
-        message, code = (
-            f"unexpected {type(error).__name__}: {error}. Run again with --debug to see where.",
-            _BUG,
+        message = (
+            f"unexpected {type(error).__name__}: {error}. Run again with --debug to "
+            "see where."
         )
-    aside.print(
-        f"error: {' '.join(message.split())}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+        code = _BUG
+    _give_aside(f"error: {' '.join(message.split())}")
     return code
 
 
+def _help_command(arguments: list[str]) -> str:
+    """Return the call that prints the help of the command that was called."""
+    # The first word that is no option is the command.
+    for argument in arguments:
+        if not argument.startswith("-"):
+            return f"cape {argument} --help"
+    return "cape --help"
+
+
 def give_json(content: Any) -> None:
-    """Print for machines."""
+    """Print JSON and nothing else.
+
+    Parameters
+    ----------
+    content : dict or list
+        NaN is an error: other programs could not read it.
+    """
+    # Not by rich, which wraps lines at the width of the terminal.
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
 
 
+def give_line(text: str, *, wrap: bool = True) -> None:
+    """Print a line of a result as it is: a group called [red] is no markup.
+
+    Parameters
+    ----------
+    text : str
+    wrap : bool, default=True
+        Whether to wrap at the width of the terminal.
+    """
+    console.print(text, markup=False, highlight=False, soft_wrap=not wrap)
+
+
 def give_path(name: str, path: Any) -> None:
-    """Print where something was written, on one line however long, so that it can be copied."""
-    console.print(f"{name}: {path}", markup=False, highlight=False, soft_wrap=True)
+    """Print where something was written, on one line, so that it can be copied.
+
+    Parameters
+    ----------
+    name : str
+        What was written.
+    path : str or Path
+    """
+    give_line(f"{name}: {path}", wrap=False)
 
 
 def give_notes(notes: Iterable[str]) -> None:
-    """Print remarks beside the result, on the error stream."""
+    """Print notes on the error stream, a line each.
+
+    Parameters
+    ----------
+    notes : iterable of str
+    """
     for note in notes:
-        aside.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        _give_aside(f"note: {note}")
+
+
+def _give_aside(text: str) -> None:
+    """Print a line on the error stream, unwrapped."""
+    # One error is one line, however narrow the terminal: scripts read it.
+    aside.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress(
-    total: int | None, unit: str = "rows"
+    total: int | None, unit: str = "rows", *, stop_at: str | None = None
 ) -> Iterator[Callable[[str, int], None]]:
-    """A bar for each stage with rows per second, on a terminal only; gives the function to tell what was done."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    """Show a progress bar for each stage of the work, if there is a terminal.
 
+    Parameters
+    ----------
+    total : int or None
+        How many units each stage has, if it is known. Otherwise the second stage takes
+        the number that the first had when it was done.
+    unit : str, default="rows"
+        What is counted.
+    stop_at : str, optional
+        A stage that shows a bar of its own: ours ends when that stage begins.
+
+    Yields
+    ------
+    callable
+        To be called with the stage and the number of units that have just been done.
+    """
     if not aside.is_terminal:
-        yield lambda stage, done: None
+        yield _ignore
         return
-    columns = (
-        TextColumn("{task.description:<12}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
+    with _progress_bar() as bar:
+        # The caller knows nothing about bars: it gets a function to call.
+        yield _Stages(bar, total, unit, stop_at).advance
+
+
+def _ignore(stage: str, done: int) -> None:
+    """Show no progress."""
+
+
+def _progress_bar() -> Progress:
+    """Make an empty progress bar, which vanishes when it is done."""
+    from rich import progress as rich_progress
+
+    return rich_progress.Progress(
+        rich_progress.TextColumn("{task.description:<12}"),
+        rich_progress.BarColumn(bar_width=20),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn("{task.fields[speed]}"),
+        rich_progress.TimeRemainingColumn(),
+        console=aside,
+        transient=True,
     )
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=aside, transient=True) as bar:
 
-        def advance(stage: str, done: int) -> None:
-            if (
-                stage not in tasks
-            ):  # a second stage has as many rows as the first was found to have
-                known = bar.tasks[-1].completed if tasks and total is None else total
-                tasks[stage] = bar.add_task(stage, total=known, speed=unit)
-            bar.advance(tasks[stage], done)
-            speed = bar.tasks[-1].speed
-            bar.update(tasks[stage], speed=f"{speed:,.0f} {unit}/s" if speed else unit)
 
-        yield advance
+class _Stages:
+    """The stages of the work, as tasks of a progress bar.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress
+    total, unit, stop_at
+        See `progress`.
+    """
+
+    def __init__(
+        self, bar: Progress, total: int | None, unit: str, stop_at: str | None
+    ):
+        self._bar = bar
+        self._total = total
+        self._unit = unit
+        self._stop_at = stop_at
+        self._tasks: dict[str, TaskID] = {}
+
+    def advance(self, stage: str, done: int) -> None:
+        """Count units of a stage as done."""
+        if stage == self._stop_at:
+            # Two bars on one terminal would overwrite each other.
+            self._bar.stop()
+            return
+        if stage not in self._tasks:
+            self._tasks[stage] = self._new_task(stage)
+        task = self._tasks[stage]
+        self._bar.advance(task, done)
+        speed = self._bar.tasks[-1].speed
+        if speed:
+            self._bar.update(task, speed=f"{speed:,.0f} {self._unit}/s")
+
+    def _new_task(self, stage: str) -> TaskID:
+        """Begin a stage."""
+        total: float | None = self._total
+        # A CSV does not tell its length, but every stage goes over the same rows.
+        if total is None and self._tasks:
+            total = self._bar.tasks[-1].completed
+        return self._bar.add_task(stage, total=total, speed=self._unit)

@@ -1,28 +1,39 @@
-"""``cape audit``: labels, predictions and groups in, the fairness table with intervals out."""
+"""``cape audit``: from labels and predictions to the fairness table with intervals."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from cape.cli._app import app, console, give_json, give_notes, give_path, progress
-from cape.cli._fail_if import breaches, parse_conditions
+from cape.cli._app import app, console, give_line, progress
+from cape.cli._fail_if import Finding, find_breaches, parse_conditions
 from cape.cli._options import (
     Encoding,
     FailIf,
     Force,
+    Group,
     Json,
+    Label,
     Level,
+    Positive,
     Report,
     Separator,
+    argument,
     dialect_of,
+    option,
 )
-from cape.cli._show import give_breaches, number, table_of
+from cape.cli._output import Output
+from cape.cli._show import interval, number, table_of, values_by_group
 
-_OF_GROUP = ("pd", "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence")
-_OF_PAIR = (
+_METRICS_OF_A_GROUP = (
+    "pd",
+    "fpr",
+    "fnr",
+    "accuracy",
+    "prevalence",
+    "predicted_prevalence",
+)
+_METRICS_OF_A_PAIR = (
     "pe",
     "fpr_difference",
     "fnr_difference",
@@ -30,39 +41,23 @@ _OF_PAIR = (
     "predicted_prevalence_difference",
 )
 
+File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
+Prediction = Annotated[
+    str,
+    option("Column with the prediction, which has the same two values.", "COLUMN"),
+]
+
 
 @app.command(
-    epilog="Example: cape audit scored.csv --label y --prediction yhat --group race --report audit.html "
-    '--fail-if "pd>0.1" --fail-if "pe>0.2"'
+    epilog="Example: cape audit scored.csv --label y --prediction yhat --group race "
+    '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"'
 )
 def audit(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Table with labels, predictions and groups.",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[
-        str, typer.Option(help="Column with the label.", show_default=False)
-    ],
-    prediction: Annotated[
-        str, typer.Option(help="Column with the prediction.", show_default=False)
-    ],
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column with the group; give several for combinations.",
-            show_default=False,
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            help="The positive label; else the greater one.", show_default=False
-        ),
-    ] = None,
+    file: File,
+    label: Label,
+    prediction: Prediction,
+    group: Group = None,
+    positive: Positive = None,
     fail_if: FailIf = None,
     report: Report = None,
     level: Level = 0.95,
@@ -71,25 +66,33 @@ def audit(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Judge predictions by their labels: rates, PD and PE of every group, with intervals.
+    """Compare predictions with labels: rates, PD and PE of the groups, with intervals.
 
-    --fail-if takes pd, fpr, fnr, accuracy, prevalence, predicted_prevalence of a group, and pe, fpr_difference,
-    fnr_difference, accuracy_difference, predicted_prevalence_difference of a pair. The exit code is 1 if one is met.
+    PD is the distance between the predicted and the true share of positives of a group;
+    PE is the distance between the predicted and the true ratio of two groups. Both are
+    0 if predictions follow the true shares.
+
+    --fail-if takes pd, fpr, fnr, accuracy, prevalence and predicted_prevalence of a
+    group, and pe, fpr_difference, fnr_difference, accuracy_difference and
+    predicted_prevalence_difference of a pair of groups. The exit code is 1 if a
+    condition is met.
     """
     from cape._tables import table_length
     from cape.files import Notes, count_file, file_hash
-    from cape.report import audit_summary, check_report, write_report
+    from cape.report import audit_summary
 
-    conditions = parse_conditions(fail_if, (*_OF_GROUP, *_OF_PAIR))
-    if report is not None:
-        check_report(report, overwrite=force)
+    # A misspelt condition is found before hours of reading.
+    conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
+    output = Output(report, force, as_json)
+    output.check()
     notes = Notes()
+    groups = group or []
     with progress(table_length(file)) as on_rows:
         counts, labels = count_file(
             file,
             label=label,
             prediction=prediction,
-            group=group or [],
+            group=groups,
             positive=positive,
             dialect=dialect_of(separator, encoding),
             notes=notes,
@@ -98,68 +101,84 @@ def audit(
     columns = {
         "label": label,
         "prediction": prediction,
-        "groups": ", ".join(group or []),
+        "groups": ", ".join(groups),
         "positive": labels[1],
     }
     summary = audit_summary(
         counts, level=level, file=file, file_sha256=file_hash(file), columns=columns
     )
-    found = list(breaches(conditions, _findings(summary["observed"]["cape"])))
-    if report is not None:
-        write_report(summary, report, overwrite=force)
-    give_notes(notes)
-    if as_json:
-        give_json(summary | {"failed": found})
-    else:
-        _show(summary, report)
-        give_breaches(found)
-    if found:
-        raise typer.Exit(1)
+    breaches = find_breaches(conditions, _findings(summary))
+    output.give_and_judge(summary, breaches, "failed", show=_show, notes=notes)
 
 
-def _findings(content: dict[str, Any]) -> list[dict[str, Any]]:
-    of_group = [{**f, "where": f["group"]} for f in content["groups"]]
-    return of_group + [
-        {**f, "where": f"{f['group']} / {f['other']}"} for f in content["pairs"]
-    ]
+def _findings(summary: dict[str, Any]) -> list[Finding]:
+    """Collect the values that conditions are checked against.
 
+    Parameters
+    ----------
+    summary : dict
+        From `cape.report.audit_summary`.
 
-def _show(summary: dict[str, Any], report: Path | None) -> None:
+    Returns
+    -------
+    list of Finding
+        The metrics of all groups, then those of all ordered pairs.
+    """
     content = summary["observed"]["cape"]
-    groups: dict[str, dict[str, Any]] = {}
-    for finding in content["groups"]:
-        groups.setdefault(finding["group"], {})[finding["metric"]] = finding
+    findings = []
+    for entry in content["groups"]:
+        findings.append(Finding(entry["metric"], entry["group"], entry["value"]))
+    for entry in content["pairs"]:
+        # PE is not symmetric: a / b and b / a are two findings.
+        where = f"{entry['group']} / {entry['other']}"
+        findings.append(Finding(entry["metric"], where, entry["value"]))
+    return findings
+
+
+def _show(summary: dict[str, Any]) -> None:
+    """Print the fairness table, and the pair of groups with the largest PE.
+
+    Parameters
+    ----------
+    summary : dict
+        From `cape.report.audit_summary`.
+    """
+    content = summary["observed"]["cape"]
     rows = []
-    for name, found in groups.items():
-        cells = [
-            number(found[metric]["value"])
-            for metric in ("fpr", "fnr", "accuracy", "prevalence", "pd")
-        ]
-        pd = found["pd"]
-        few = "" if pd["enough"] else " few"
-        rows.append(
-            [
-                name,
-                found["accuracy"]["rows"],
-                *cells,
-                f"{number(pd['low'])}-{number(pd['high'])}{few}",
-            ]
-        )
-    columns = [
-        "group",
-        "rows",
-        "FPR",
-        "FNR",
-        "acc.",
-        "true",
-        "PD",
-        f"{summary['level']:.0%}",
-    ]
+    for name, found in values_by_group(content["groups"]).items():
+        rows.append(_row(name, found))
+    level = f"{summary['level']:.0%} of PD"
+    columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))
+    # There is no pair if there is one group.
     if "pe" in content["worst"]:
         pair = content["worst"]["pe"]
-        ends = f"{number(pair['low'])} to {number(pair['high'])}"
-        text = f"PE of the worst pair, {pair['group']} / {pair['other']}: {number(pair['value'])} ({ends})"
-        console.print(text, markup=False, highlight=False)
-    if report is not None:
-        give_path("report", report)
+        give_line(
+            f"PE of the worst pair, {pair['group']} / {pair['other']}: "
+            f"{number(pair['value'])} ({number(pair['low'])} to "
+            f"{number(pair['high'])})"
+        )
+
+
+def _row(name: str, found: dict[str, dict[str, Any]]) -> list[Any]:
+    """Return the cells of a group.
+
+    Parameters
+    ----------
+    name : str
+        The group.
+    found : dict from metric to finding
+
+    Returns
+    -------
+    list
+        The last is the interval of PD, marked as "few" if there are too few rows for
+        it to be trusted.
+    """
+    metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+    cells = [number(found[metric]["value"]) for metric in metrics]
+    difference = found["pd"]
+    range_of_pd = interval(difference["low"], difference["high"])
+    if not difference["enough"]:
+        range_of_pd += " few"
+    return [name, found["accuracy"]["rows"], *cells, range_of_pd]

@@ -1,31 +1,28 @@
-"""``cape explore``: a page with sliders."""
+"""``cape explore``: a page with a slider for the prevalence of each group."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cape.cli._app import app, give_path
-from cape.cli._options import Force, Model
+from cape.cli._options import Force, Model, option
+
+Out = Annotated[
+    Path, option("The page to write (.html), or its numbers (.json).", "FILE")
+]
 
 
 @app.command(epilog="Example: cape explore model.cape --out explore.html")
-def explore(
-    model: Model,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="The page (.html), or its numbers (.json).", show_default=False
-        ),
-    ],
-    force: Force = False,
-) -> None:
-    """Make a page on which to move each group's share of positives and see what every classifier would do."""
+def explore(model: Model, out: Out, force: Force = False) -> None:
+    """Write a page with a slider for the share of positives of each group.
+
+    Move the sliders to see which member of the pool CAPE would choose, and what every
+    member would predict.
+    """
     from cape.files import load_model
     from cape.report import check_report, explorer_summary, write_report
 
     check_report(out, overwrite=force)
-    path = write_report(explorer_summary(load_model(model)), out, overwrite=force)
-    give_path("page", path)
+    summary = explorer_summary(load_model(model))
+    give_path("page", write_report(summary, out, overwrite=force))

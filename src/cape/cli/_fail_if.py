@@ -1,21 +1,48 @@
-"""``--fail-if "pd>0.1"``: a metric, a comparison and a number."""
+"""``--fail-if "pd>0.1"``: conditions under which a command exits with code 1."""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Condition", "breaches", "parse_conditions"]
+import typer
 
-_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+from cape.cli._app import give_line
+
+__all__ = [
+    "Breach",
+    "Condition",
+    "Finding",
+    "exit_if_breached",
+    "find_breaches",
+    "parse_conditions",
+]
+
+_COMPARISONS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+# A metric, a comparison and a number without a sign: no metric is negative.
+_CONDITION = re.compile(
+    r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """When to fail.
+    """A metric, a comparison and a limit.
+
+    Parameters
+    ----------
+    metric : str
+    comparison : {">", ">=", "<", "<="}
+    limit : float
 
     Examples
     --------
@@ -28,52 +55,159 @@ class Condition:
     limit: float
 
     def met(self, value: float | None) -> bool:
-        """Whether a value is such; what is undefined is not."""
-        return (
-            value is not None
-            and value == value
-            and _COMPARE[self.comparison](value, self.limit)
-        )
+        """Tell whether a value meets the condition.
+
+        Parameters
+        ----------
+        value : float or None
+            None and NaN stand for an undefined value, which meets no condition.
+
+        Returns
+        -------
+        bool
+        """
+        # Every comparison with NaN is False.
+        return value is not None and _COMPARISONS[self.comparison](value, self.limit)
 
     def __str__(self) -> str:
         return f"{self.metric}{self.comparison}{self.limit:g}"
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A value that conditions are checked against.
+
+    Parameters
+    ----------
+    metric : str
+    where : str
+        The group, pair or batch that it is about.
+    value : float or None
+    """
+
+    metric: str
+    where: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A condition that was met.
+
+    Parameters
+    ----------
+    condition : str
+        As the user would write it.
+    where : str
+        The group, pair or batch.
+    value : float
+        The value that meets the condition.
+    by : float
+        How far it is from the limit.
+    """
+
+    condition: str
+    where: str
+    value: float
+    by: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to a dict that JSON can hold."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return (
+            f"fail-if {self.condition} is met: {self.where}: {self.value:.3f}, "
+            f"by {self.by:.3f}"
+        )
+
+
 def parse_conditions(
     texts: Iterable[str] | None, metrics: Iterable[str]
 ) -> list[Condition]:
-    """Read conditions, or say what is accepted."""
+    """Parse the values of ``--fail-if``.
+
+    Parameters
+    ----------
+    texts : iterable of str or None
+        What the user gave; None is nothing.
+    metrics : iterable of str
+        The metrics that the command knows.
+
+    Returns
+    -------
+    list of Condition
+
+    Raises
+    ------
+    ValueError
+        If a text is no condition, or its metric is not known.
+
+    Examples
+    --------
+    >>> parse_conditions(["PD > .1"], ["pd", "pe"])
+    [Condition(metric='pd', comparison='>', limit=0.1)]
+    """
     accepted = list(metrics)
     conditions = []
     for text in texts or []:
-        found = re.fullmatch(
-            r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*",
-            text,
-            re.IGNORECASE,
-        )
-        if not found or found[1].lower() not in accepted:
+        match = _CONDITION.fullmatch(text)
+        if not match or match[1].lower() not in accepted:
             raise ValueError(
-                f"--fail-if must be a metric, one of > >= < <=, and a number, such as 'pd>0.1', got {text!r}; metrics "
-                f"are {', '.join(accepted)}."
+                "--fail-if must be a metric, one of > >= < <=, and a number, such as "
+                f"'pd>0.1', got {text!r}; metrics are {', '.join(accepted)}."
             )
-        conditions.append(Condition(found[1].lower(), found[2], float(found[3])))
+        metric, comparison, limit = match.groups()
+        conditions.append(Condition(metric.lower(), comparison, float(limit)))
     return conditions
 
 
-def breaches(
-    conditions: list[Condition], findings: Iterable[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Each finding (``metric``, ``where``, ``value``) that meets a condition, with by how much."""
-    listed = list(findings)
+def find_breaches(
+    conditions: Iterable[Condition], findings: Iterable[Finding]
+) -> list[Breach]:
+    """Check all values against all conditions.
+
+    Parameters
+    ----------
+    conditions : iterable of Condition
+    findings : iterable of Finding
+
+    Returns
+    -------
+    list of Breach
+        In the order of the conditions.
+
+    Examples
+    --------
+    >>> findings = [Finding("pd", "blue", 0.3), Finding("pd", "green", 0.0)]
+    >>> [str(b) for b in find_breaches([Condition("pd", ">", 0.1)], findings)]
+    ['fail-if pd>0.1 is met: blue: 0.300, by 0.200']
+    """
+    # Every condition goes over all findings.
+    findings = list(findings)
+    breaches = []
     for condition in conditions:
-        for finding in listed:
-            if finding["metric"] == condition.metric and condition.met(
-                finding["value"]
-            ):
-                by = abs(finding["value"] - condition.limit)
-                yield {
-                    "condition": str(condition),
-                    "where": finding["where"],
-                    "value": finding["value"],
-                    "by": by,
-                }
+        for finding in findings:
+            value = finding.value
+            if finding.metric == condition.metric and condition.met(value):
+                assert value is not None
+                by = abs(value - condition.limit)
+                breaches.append(Breach(str(condition), finding.where, value, by))
+    return breaches
+
+
+def exit_if_breached(breaches: list[Breach], *, shown: bool) -> None:
+    """Exit with code 1 if a condition was met.
+
+    Parameters
+    ----------
+    breaches : list of Breach
+    shown : bool
+        Whether to print them first, a line each.
+    """
+    # With --json the breaches are in the JSON.
+    if shown:
+        for breach in breaches:
+            give_line(str(breach), wrap=False)
+    if breaches:
+        raise typer.Exit(1)

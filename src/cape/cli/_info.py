@@ -1,74 +1,14 @@
-"""``cape info``: what a model file is."""
+"""``cape info``: what a model file holds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cape._groups import group_name
-from cape.cli._app import app, console, give_json
+from cape.cli._app import app, console, give_json, give_line
 from cape.cli._options import Json, Model
-from cape.cli._show import number, table_of
+from cape.cli._show import groups_table
 
-__all__ = ["describe", "groups_of"]
-
-
-@app.command(epilog="Example: cape info model.cape")
-def info(model: Model, as_json: Json = False) -> None:
-    """Show what a model was trained on, and how."""
-    from cape.files import load_model
-    from cape.persist import read_header
-
-    loaded = load_model(model)
-    content = describe(loaded) | {
-        "saved": (header := read_header(model))["saved"],
-        "versions": header["versions"],
-    }
-    if as_json:
-        give_json(content)
-        return
-    columns, data = loaded.columns, content["data"]
-    settings = ", ".join(
-        f"{name} {value}"
-        for name, value in content["settings"].items()
-        if name in _SHOWN
-    )
-    facts = [
-        (
-            "trained on",
-            f"{data['file']}, {data['rows']} rows, sha256 {data['sha256'][:16]}",
-        ),
-        (
-            "label",
-            f"{columns.label}: {columns.labels[1]} is positive, {columns.labels[0]} negative",
-        ),
-        ("groups", ", ".join(columns.groups) or "none"),
-        (
-            "features",
-            ", ".join(f"{name} ({kind})" for name, kind in columns.features.items()),
-        ),
-        ("learner", f"{content['learner']}; {settings}"),
-        (
-            "saved",
-            f"{content['saved']} by "
-            + ", ".join(f"{k} {v}" for k, v in content["versions"].items()),
-        ),
-        ("fingerprint", content["fingerprint"][:16]),
-    ]
-    for name, value in facts:
-        console.print(
-            f"{name + ':':<13}{value}",
-            markup=False,
-            highlight=False,
-            soft_wrap=not console.is_terminal,
-        )
-    rows = [
-        [g["group"], g["rows"], number(g["prevalence"]), number(g["auc"])]
-        for g in content["groups"]
-    ]
-    console.print(table_of("", ["group", "rows", "prevalence", "AUC"], rows))
-
-
-_SHOWN = (
+_SHOWN_SETTINGS = (
     "pool",
     "quantifier",
     "scores",
@@ -79,25 +19,53 @@ _SHOWN = (
 )
 
 
-def describe(model: Any) -> dict[str, Any]:
-    """All of it as JSON can hold it."""
+@app.command(epilog="Example: cape info model.cape")
+def info(model: Model, as_json: Json = False) -> None:
+    """Show what a model was trained on, and how."""
+    from cape.files import describe_file
+
+    content = describe_file(model)
+    if as_json:
+        give_json(content)
+        return
+    for name, value in _facts(content).items():
+        # A terminal shows long facts on several lines; a pipe gets one line a fact.
+        give_line(f"{name + ':':<13}{value}", wrap=console.is_terminal)
+    console.print(groups_table("", content["groups"]))
+
+
+def _facts(content: dict[str, Any]) -> dict[str, str]:
+    """Return what is printed of a model, a sentence for each name.
+
+    Parameters
+    ----------
+    content : dict
+        From `cape.files.describe_file`.
+
+    Returns
+    -------
+    dict from str to str
+    """
+    columns = content["columns"]
+    data = content["data"]
+    negative, positive = columns["labels"]
+    settings = content["settings"]
+    # Settings that say how the model was made; the others are in the JSON.
+    shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
+    features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
     return {
-        **model.details,
-        "fingerprint": model.clf.fingerprint_,
-        "groups": groups_of(model),
+        "trained on": (
+            f"{data['file']}, {data['rows']} rows, sha256 {data['sha256'][:16]}"
+        ),
+        "label": f"{columns['label']}: {positive} is positive, {negative} negative",
+        "groups": ", ".join(columns["groups"]) or "none",
+        "features": ", ".join(features),
+        "learner": f"{content['learner']}; {_listed(shown)}",
+        "saved": f"{content['saved']} by {_listed(content['versions'])}",
+        "fingerprint": content["fingerprint"][:16],
     }
 
 
-def groups_of(model: Any) -> list[dict[str, Any]]:
-    """Of each group the training rows and prevalence, and how well its classes are told apart."""
-    from cape.files._train import separation
-
-    return [
-        {
-            "group": group_name(group),
-            "rows": m.size,
-            "prevalence": m.prevalence,
-            "auc": separation(m),
-        }
-        for group, m in model.clf.models_.items()
-    ]
+def _listed(values: dict[str, Any]) -> str:
+    """Write names and values in one line."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from cape.cli._app import app, console, give_json, give_notes, give_path, progress
-from cape.cli._fail_if import breaches, parse_conditions
+from cape.cli._app import app, console, give_line, progress
+from cape.cli._fail_if import Finding, find_breaches, parse_conditions
 from cape.cli._options import (
     Encoding,
     FailIf,
@@ -18,26 +16,31 @@ from cape.cli._options import (
     Model,
     Report,
     Separator,
+    argument,
     dialect_of,
 )
-from cape.cli._show import give_breaches, number, table_of
+from cape.cli._output import Output
+from cape.cli._show import interval, number, table_of
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 
+Batches = Annotated[
+    list[Path],
+    argument(
+        "FILES",
+        "A file for each batch, in order of time; a folder stands for its files, in "
+        "order of their names.",
+    ),
+]
+
 
 @app.command(
-    epilog='Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "moved>0.2"'
+    epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
+    '"moved>0.2"'
 )
 def monitor(
     model: Model,
-    batches: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILES",
-            help="One file a batch, in order of time; or a folder.",
-            show_default=False,
-        ),
-    ],
+    batches: Batches,
     fail_if: FailIf = None,
     report: Report = None,
     level: Level = 0.95,
@@ -48,20 +51,25 @@ def monitor(
 ) -> None:
     """Follow the share of positives of each group over batches without labels.
 
-    Files are read one at a time, in parts. --fail-if takes what can be known without labels: moved (how far a group's
-    prevalence is from training), pd (the bound on PD), pe, fpr, fnr and accuracy (expected), unexplained (share of rows
-    that speak against the assumption). The exit code is 1 if one is met in any batch.
+    Files are read one at a time, in parts. --fail-if takes what can be computed without
+    labels: moved (how far the estimated prevalence of a group is from training), pd
+    (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
+    of rows that speak against the assumption). The exit code is 1 if a condition is met
+    in any batch.
     """
     from cape.files import Notes, load_model, monitor_files
-    from cape.report import check_report, monitor_summary, write_report
+    from cape.report import monitor_summary
 
+    # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS)
-    if report is not None:
-        check_report(report, overwrite=force)
+    output = Output(report, force, as_json)
+    output.check()
     paths = _files(batches)
-    loaded, notes = load_model(model), Notes()
+    loaded = load_model(model)
+    notes = Notes()
     with progress(len(paths), "batches") as on_batch:
-        found = list(
+        # Only a few numbers of each batch are kept, so that a list of all is small.
+        monitored = list(
             monitor_files(
                 loaded,
                 paths,
@@ -71,84 +79,98 @@ def monitor(
                 on_batch=on_batch,
             )
         )
-    files = [(batch.name, batch.rows, batch.sha256) for batch in found]
-    summary = monitor_summary(loaded, found, files, level=level)
-    failed = list(breaches(conditions, _findings(summary)))
-    if report is not None:
-        write_report(summary, report, overwrite=force)
-    give_notes(notes)
-    if as_json:
-        give_json(summary | {"breaches": failed})
-    else:
-        _show(summary, report)
-        give_breaches(failed)
-    if failed:
-        raise typer.Exit(1)
+    files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
+    summary = monitor_summary(loaded, monitored, files, level=level)
+    breaches = find_breaches(conditions, _findings(summary))
+    output.give_and_judge(summary, breaches, "breaches", show=_show, notes=notes)
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    """Files as given; a folder stands for its files by name."""
+    """Replace each folder by the files in it.
+
+    Parameters
+    ----------
+    paths : list of Path
+
+    Returns
+    -------
+    list of Path
+        In the given order; those of a folder in the order of their names, without
+        hidden ones.
+
+    Raises
+    ------
+    ValueError
+        If a folder has no files.
+    """
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            inside = sorted(
-                file
-                for file in path.iterdir()
-                if file.is_file() and not file.name.startswith(".")
-            )
-            if not inside:
-                raise ValueError(f"the folder {path} holds no files.")
-            files += inside
-        else:
+        if not path.is_dir():
             files.append(path)
+            continue
+        inside = []
+        # Hidden files, such as those of file managers, are no batches.
+        for file in sorted(path.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                inside.append(file)
+        if not inside:
+            raise ValueError(f"the folder {path} holds no files.")
+        files += inside
     return files
 
 
-def _findings(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    findings = [
-        {"metric": "pe", "where": batch["batch"], "value": batch["expected_pe"]}
-        for batch in summary["batches"]
-    ]
-    for entry in summary["groups"]:
-        for b in entry["batches"]:
-            values = {"moved": abs(b["estimate"] - b["training"]), "pd": b["pd_bound"]}
-            values |= {
-                name: b[name] for name in ("fpr", "fnr", "accuracy", "unexplained")
-            }
-            where = f"{b['batch']}, {entry['group']}"
-            findings += [
-                {"metric": name, "where": where, "value": value}
-                for name, value in values.items()
-            ]
+def _findings(summary: dict[str, Any]) -> list[Finding]:
+    """Collect the values that conditions are checked against.
+
+    Parameters
+    ----------
+    summary : dict
+        From `cape.report.monitor_summary`.
+
+    Returns
+    -------
+    list of Finding
+        PE of each batch, and the other metrics of each group in each batch.
+    """
+    findings = []
+    for batch in summary["batches"]:
+        findings.append(Finding("pe", batch["batch"], batch["expected_pe"]))
+    for group in summary["groups"]:
+        for batch in group["batches"]:
+            where = f"{batch['batch']}, {group['group']}"
+            moved = abs(batch["estimate"] - batch["training"])
+            findings.append(Finding("moved", where, moved))
+            findings.append(Finding("pd", where, batch["pd_bound"]))
+            for metric in ("fpr", "fnr", "accuracy", "unexplained"):
+                findings.append(Finding(metric, where, batch[metric]))
     return findings
 
 
-def _show(summary: dict[str, Any], report: Path | None) -> None:
-    for entry in summary["groups"]:
-        rows = [
-            [
-                b["batch"],
-                b["rows"],
-                number(b["estimate"]),
-                f"{number(b['low'])}-{number(b['high'])}",
-                f"{b['estimate'] - b['training']:+.3f}",
-                number(b["pd_bound"]),
-                b["assumption"],
-            ]
-            for b in entry["batches"]
-        ]
-        title = f"{entry['group']}: {number(entry['training'])} in training"
-        columns = [
-            "batch",
-            "rows",
-            "is",
-            f"{summary['level']:.0%}",
-            "moved",
-            "PD <=",
-            "assumption",
-        ]
+def _show(summary: dict[str, Any]) -> None:
+    """Print a table for each group, with a row for each batch, and the verdict.
+
+    Parameters
+    ----------
+    summary : dict
+        From `cape.report.monitor_summary`.
+    """
+    level = f"{summary['level']:.0%}"
+    columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "assumption"]
+    for group in summary["groups"]:
+        title = f"{group['group']}: {number(group['training'])} in training"
+        rows = []
+        for batch in group["batches"]:
+            rows.append(
+                [
+                    batch["batch"],
+                    batch["rows"],
+                    number(batch["estimate"]),
+                    interval(batch["low"], batch["high"]),
+                    f"{batch['estimate'] - batch['training']:+.3f}",
+                    number(batch["pd_bound"]),
+                    batch["assumption"],
+                ]
+            )
         console.print(table_of(title, columns, rows))
     verdict = summary["verdict"]
-    console.print(f"{verdict['head']} {verdict['text']}", markup=False, highlight=False)
-    if report is not None:
-        give_path("report", report)
+    give_line(f"{verdict['head']} {verdict['text']}")

@@ -15,59 +15,171 @@ __all__ = [
     "Encoding",
     "FailIf",
     "Force",
+    "Group",
     "Json",
+    "Label",
     "Level",
     "Model",
+    "Positive",
     "Report",
+    "Scheduler",
     "Separator",
+    "argument",
     "dialect_of",
+    "flag",
+    "option",
     "trainers",
     "workers",
 ]
 
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="A model file that cape train wrote.", show_default=False
+
+def argument(metavar: str, text: str) -> Any:
+    """Make a required argument.
+
+    Parameters
+    ----------
+    metavar : str
+        How it is called in the help.
+    text : str
+        What it is.
+
+    Returns
+    -------
+    typer.Argument
+    """
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def option(text: str, metavar: str, **more: Any) -> Any:
+    """Make an option whose default, if it has one, is in its text.
+
+    Parameters
+    ----------
+    text : str
+        What it does.
+    metavar : str
+        What its value is. Typer would show the type, and ``<list[str]>`` tells a user
+        nothing.
+    **more
+        Passed to typer.
+
+    Returns
+    -------
+    typer.Option
+    """
+    return typer.Option(help=text, metavar=metavar, show_default=False, **more)
+
+
+def flag(name: str, text: str, **more: Any) -> Any:
+    """Make an option without a value.
+
+    Parameters
+    ----------
+    name : str
+        With both dashes. Named explicitly, it has no opposite ``--no-...``.
+    text : str
+        What it does.
+    **more
+        Passed to typer.
+
+    Returns
+    -------
+    typer.Option
+    """
+    return typer.Option(name, help=text, metavar="", **more)
+
+
+Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
+Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
+Group = Annotated[
+    list[str] | None,
+    option(
+        "Column with the group. Repeat the option to combine several columns; without "
+        "it, all rows are one group.",
+        "COLUMN",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Positive = Annotated[
+    str | None,
+    option("The label that counts as positive. Default: the greater one.", "LABEL"),
+]
+Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
+Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Report = Annotated[
     Path | None,
-    typer.Option(
-        help="Write a page to look at (.html), or the same as .json.",
-        show_default=False,
-    ),
+    option("Write a page for the browser (.html), or its content (.json).", "FILE"),
 ]
 FailIf = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Exit with 1 if this is met, such as 'pd>0.1'; may be given several times.",
-        show_default=False,
+    option(
+        "Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
+        "option to give several conditions.",
+        "CONDITION",
     ),
 ]
-Separator = Annotated[
-    str, typer.Option(help="What separates the fields of a CSV; tab for a tabulator.")
+Scheduler = Annotated[
+    str | None,
+    option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of a CSV.")]
+Separator = Annotated[
+    str, typer.Option(help="Character between the fields of a CSV, or: tab.")
+]
+Encoding = Annotated[
+    str, typer.Option(help="Encoding of a CSV, such as utf-8 or latin-1.")
+]
 
 
 def dialect_of(separator: str, encoding: str) -> Dialect:
-    """The CSV dialect that the options name."""
-    return Dialect("\t" if separator in ("tab", "\\t") else separator, encoding)
+    r"""Return the CSV dialect that the options describe.
+
+    Parameters
+    ----------
+    separator : str
+        A character; ``tab`` and ``\t`` stand for the tabulator, which is hard to type
+        in a shell.
+    encoding : str
+
+    Returns
+    -------
+    Dialect
+
+    Raises
+    ------
+    ValueError
+        If the separator is longer than a character, or Python lacks the encoding.
+
+    Examples
+    --------
+    >>> dialect_of("tab", "utf-8").separator
+    '\t'
+    """
+    if separator in ("tab", "\\t"):
+        separator = "\t"
+    return Dialect(separator, encoding)
 
 
 @contextmanager
 def workers(address: str | None) -> Iterator[Any]:
-    """Who does the parts of a file: this process, or the workers behind the address of a Dask scheduler."""
+    """Choose who works on the parts of a file.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of a Dask scheduler; None stays in this process.
+
+    Yields
+    ------
+    callable
+        To be passed to `cape.files.predict_file` as ``each``.
+    """
     from cape.files import here
 
     if address is None:
         yield here
         return
     with _cluster(address) as client:
+        # Imported here because Dask is an optional dependency.
         from cape.scale import on_workers
 
         yield on_workers(client)
@@ -75,7 +187,13 @@ def workers(address: str | None) -> Iterator[Any]:
 
 @contextmanager
 def trainers(address: str | None) -> Iterator[None]:
-    """Who does the trainings: this process, or the workers behind the address of a Dask scheduler."""
+    """Choose who trains learners inside a ``with`` block.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of a Dask scheduler; None stays in this process.
+    """
     if address is None:
         yield
         return
@@ -87,10 +205,13 @@ def trainers(address: str | None) -> Iterator[None]:
 
 
 def _cluster(address: str) -> Any:
+    """Connect to a Dask scheduler, or say how to install Dask."""
     try:
         from distributed import Client
     except ImportError as error:
         raise ImportError(
             "--dask needs Dask: pip install 'cape-fair[dask]'."
         ) from error
+    # A wrong address should be told soon. The client is passed explicitly, and must not
+    # become the default of other code.
     return Client(address, timeout="10s", set_as_default=False)

@@ -1,13 +1,13 @@
-"""``cape predict``: a batch in, its rows with predictions out."""
+"""``cape predict``: from a batch to its rows with predictions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from rich.table import Table
 
-from cape.cli._app import app, console, give_json, give_notes, give_path, progress
+from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._options import (
     Encoding,
     Force,
@@ -15,66 +15,70 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Scheduler,
     Separator,
+    argument,
     dialect_of,
+    option,
     workers,
 )
-from cape.cli._show import number, table_of
+from cape.cli._output import Output
+from cape.cli._show import interval, number, table_of, values_by_group
+
+# The model as trained, cut at 1/2, is what the user would have without CAPE.
+_CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
+_METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+
+Batch = Annotated[
+    Path,
+    argument("FILE", "The batch to predict: CSV (also .gz), Parquet or Arrow."),
+]
+Out = Annotated[
+    Path | None,
+    option(
+        "Write the rows with three more columns: prediction, probability (of a "
+        "positive) and estimated_prevalence (of the group).",
+        "FILE",
+    ),
+]
 
 
 @app.command(
-    epilog="Example: cape predict model.cape march.csv --out predictions.csv --report march.html"
+    epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
+    "march.html"
 )
 def predict(
     model: Model,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="The batch: CSV (also .gz), Parquet, Arrow.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Its rows and three columns: prediction, probability, prevalence.",
-            show_default=False,
-        ),
-    ] = None,
+    file: Batch,
+    out: Out = None,
     report: Report = None,
     level: Level = 0.95,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler whose workers do the parts.",
-            show_default=False,
-        ),
-    ] = None,
+    dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Adapt to a batch and predict it.
 
-    The file is read twice, in parts, and may be larger than memory: once to see how the share of positives of each
-    group has moved, once to predict. A file with labels also gets a fairness table.
+    The file is read twice, in parts, and may be larger than memory: first to estimate
+    the share of positives of each group, then to predict. If the file has labels, the
+    predictions are compared with them, too.
     """
     from cape._tables import table_length
     from cape.files import Notes, file_hash, load_model, predict_file
-    from cape.report import batch_summary, check_report, write_report
+    from cape.report import batch_summary
 
-    if report is not None:
-        check_report(report, overwrite=force)
-    notes = Notes()
+    output = Output(report, force, as_json)
+    # What can be wrong with the output is found before the work is done.
+    output.check()
     loaded = load_model(model)
-    length, sha256 = (
-        table_length(file),
-        file_hash(file),
-    )  # before it is replaced, if it is its own output
+    notes = Notes()
+    length = table_length(file)
+    # A file that is its own output has other bytes afterwards.
+    sha256 = file_hash(file)
     with progress(length) as on_rows, workers(dask) as each:
-        found = predict_file(
+        prediction = predict_file(
             loaded,
             file,
             out,
@@ -85,76 +89,76 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    summary = batch_summary(loaded, found, file, sha256)
-    if report is not None:
-        write_report(summary, report, overwrite=force)
-    give_notes(notes)
-    if as_json:
-        give_json(
-            summary | {"out": None if out is None else str(out), "notes": list(notes)}
-        )
-        return
-    _show(summary)
-    for name, path in (("predictions", out), ("report", report)):
-        if path is not None:
-            give_path(name, path)
+    summary = batch_summary(loaded, prediction, file, sha256)
+    written = None if out is None else str(out)
+    output.give(
+        summary,
+        show=lambda summary: _show(summary, out),
+        notes=notes,
+        more={"out": written, "notes": list(notes)},
+    )
 
 
-def _show(summary: dict[str, Any]) -> None:
-    rows = [
-        [
-            g["group"],
-            g["rows"],
-            number(g["training_prevalence"]),
-            number(g["estimate"]),
-            f"{number(g['low'])}-{number(g['high'])}",
-            number(g["theta"]),
-            number(g["pd_bound"]),
-        ]
-        for g in summary["groups"]
-    ]
-    columns = ["group", "rows", "was", "is", f"{summary['level']:.0%}", "for", "PD <="]
-    console.print(
-        table_of(
-            f"{summary['rows']} rows; prevalence was, is; classifier for", columns, rows
-        )
+def _show(summary: dict[str, Any], out: Path | None) -> None:
+    """Print what was estimated, and what the labels say if there are any.
+
+    Parameters
+    ----------
+    summary : dict
+        From `cape.report.batch_summary`.
+    out : Path or None
+        Where the predictions were written.
+    """
+    console.print(_prevalence_table(summary))
+    give_line(
+        "member: the prevalence that the chosen classifier is made for. PD <=: bound "
+        "on the prevalence difference if the assumption holds."
     )
-    console.print(
-        f"assumption: {summary['assumption']['verdict']['text']}",
-        markup=False,
-        highlight=False,
-    )
+    give_line(f"assumption: {summary['assumption']['verdict']['text']}")
     if summary["observed"]:
         _show_observed(summary["observed"])
+    if out is not None:
+        give_path("predictions", out)
+
+
+def _prevalence_table(summary: dict[str, Any]) -> Table:
+    """Make the table of prevalences, a row for each group."""
+    level = f"{summary['level']:.0%}"
+    columns = ["group", "rows", "training", "estimate", level, "member", "PD <="]
+    rows = []
+    for group in summary["groups"]:
+        rows.append(
+            [
+                group["group"],
+                group["rows"],
+                number(group["training_prevalence"]),
+                number(group["estimate"]),
+                interval(group["low"], group["high"]),
+                number(group["theta"]),
+                number(group["pd_bound"]),
+            ]
+        )
+    title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
+    return table_of(title, columns, rows)
 
 
 def _show_observed(observed: dict[str, Any]) -> None:
+    """Print how CAPE and the model as trained compare with the labels.
+
+    Parameters
+    ----------
+    observed : dict
+        The audit of either, as ``cape`` and ``unadapted``.
+    """
     rows = []
-    for who, name in (("cape", "CAPE"), ("unadapted", "as trained")):
-        groups: dict[str, dict[str, float]] = {}
-        for finding in observed[who]["groups"]:
-            groups.setdefault(finding["group"], {})[finding["metric"]] = finding[
-                "value"
-            ]
-        rows += [
-            [
-                group,
-                name,
-                *(
-                    number(values[m])
-                    for m in ("fpr", "fnr", "accuracy", "prevalence", "pd")
-                ),
-            ]
-            for group, values in groups.items()
-        ]
-    columns = ["group", "classifier", "FPR", "FNR", "accuracy", "true", "PD"]
+    worst = []
+    for who, name in _CLASSIFIERS.items():
+        for group, found in values_by_group(observed[who]["groups"]).items():
+            cells = [number(found[metric]["value"]) for metric in _METRICS]
+            rows.append([group, name, *cells])
+        if "pe" in observed[who]["worst"]:
+            worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
+    columns = ["group", "classifier", "FPR", "FNR", "accuracy", "prevalence", "PD"]
     console.print(table_of("What the labels say", columns, rows))
-    worst = [
-        f"{name} {number(observed[who]['worst']['pe']['value'])}"
-        for who, name in (("cape", "CAPE"), ("unadapted", "as trained"))
-        if "pe" in observed[who]["worst"]
-    ]
     if worst:
-        console.print(
-            f"PE of the worst pair: {', '.join(worst)}", markup=False, highlight=False
-        )
+        give_line(f"PE of the worst pair: {', '.join(worst)}")

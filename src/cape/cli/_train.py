@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,129 +12,147 @@ from cape.cli._app import (
     aside,
     console,
     give_json,
+    give_line,
     give_notes,
     give_path,
     progress,
 )
-from cape.cli._options import Encoding, Force, Json, Separator, dialect_of, trainers
-from cape.cli._show import number, table_of
+from cape.cli._options import (
+    Encoding,
+    Force,
+    Group,
+    Json,
+    Label,
+    Positive,
+    Scheduler,
+    Separator,
+    argument,
+    dialect_of,
+    flag,
+    option,
+    trainers,
+)
+from cape.cli._show import groups_table
+from cape.files import DEFAULT_SETTINGS, LEARNERS, PAPER_SETTINGS
+from cape.quantify import QUANTIFIERS
 
-_CAPE = "What CAPE is made of"
+_PANEL = "Settings of CAPE"
+
+
+def _setting(text: str, name: str | None = None) -> Any:
+    """Make an option of the panel with the settings of CAPE.
+
+    Parameters
+    ----------
+    text : str
+        What the option does.
+    name : str, optional
+        The setting whose default the help must name: it depends on ``--paper``, so that
+        the option itself has no default.
+
+    Returns
+    -------
+    typer.Option
+    """
+    if name is None:
+        return typer.Option(help=text, rich_help_panel=_PANEL)
+    default = DEFAULT_SETTINGS[name]
+    in_paper = PAPER_SETTINGS[name]
+    return typer.Option(
+        help=f"{text} Default: {default}; with --paper: {in_paper}.",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    )
+
+
+File = Annotated[
+    Path,
+    argument("FILE", "A labelled table: CSV (also .gz), Parquet or Arrow."),
+]
+Out = Annotated[Path, option("The model file to write.", "FILE")]
+Drop = Annotated[
+    list[str] | None,
+    option("Column not to learn from. Repeat the option to drop several.", "COLUMN"),
+]
+Learner = Annotated[
+    str, typer.Option(help=f"What is trained: {' or '.join(LEARNERS)}.")
+]
+Paper = Annotated[
+    bool, flag("--paper", "Use the settings of the paper.", rich_help_panel=_PANEL)
+]
+Pool = Annotated[
+    str | None,
+    _setting(
+        "How a group gets a classifier for each prevalence: threshold (one model, many "
+        "thresholds) or resampled (one model for each prevalence).",
+        "pool",
+    ),
+]
+# From the registry, as the learners: a new quantifier needs no edit here.
+Quantifier = Annotated[
+    str | None,
+    _setting(f"How prevalences are estimated: {', '.join(QUANTIFIERS)}.", "quantifier"),
+]
+Scores = Annotated[
+    str | None,
+    _setting(
+        "Which models score a batch: folds (those of cross-validation; the test of the "
+        "assumption needs it) or refit (one trained on all rows; faster).",
+        "scores",
+    ),
+]
+Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
+MinGroupSize = Annotated[int, _setting("How many rows a group must have.")]
+SmallGroups = Annotated[
+    str,
+    _setting(
+        "What to do with smaller groups: error, or pooled (they get the model of all "
+        "rows)."
+    ),
+]
+UnknownGroups = Annotated[
+    str,
+    _setting(
+        "What to do with groups of later files that this file does not have: error, or "
+        "pooled."
+    ),
+]
+Most = Annotated[
+    int,
+    _setting(
+        "How many rows of each group and label to train on; of more, a random sample."
+    ),
+]
+Seed = Annotated[
+    int, _setting("Seed of the random numbers: the same seed gives the same model.")
+]
+Jobs = Annotated[int, _setting("How many models are trained at the same time.")]
 
 
 @app.command(
-    epilog="Example: cape train train.csv --label is_recid --group race --group sex --out model.cape"
+    epilog="Example: cape train train.csv --label is_recid --group race --group sex "
+    "--out model.cape"
 )
 def train(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Labelled table: CSV (also .gz), Parquet, Arrow.",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[
-        str,
-        typer.Option(
-            help="Column with the label; it holds two values.", show_default=False
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Where to save the model.", show_default=False)
-    ],
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column with the group; give several for combinations.",
-            show_default=False,
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(help="Column not to learn from.", show_default=False),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            help="The positive label; else the greater one.", show_default=False
-        ),
-    ] = None,
-    learner: Annotated[str, typer.Option(help="boosting or logistic.")] = "boosting",
-    paper: Annotated[
-        bool,
-        typer.Option(
-            "--paper", help="The paper's configuration.", rich_help_panel=_CAPE
-        ),
-    ] = False,
-    pool: Annotated[
-        str | None,
-        typer.Option(
-            help="threshold (default) or resampled.",
-            rich_help_panel=_CAPE,
-            show_default=False,
-        ),
-    ] = None,
-    quantifier: Annotated[
-        str | None,
-        typer.Option(
-            help="histogram (default), spa, acc, cc, pcc, hdy, dys or emq.",
-            rich_help_panel=_CAPE,
-            show_default=False,
-        ),
-    ] = None,
-    scores: Annotated[
-        str | None,
-        typer.Option(
-            help="Who scores a batch: folds (default; the test of the assumption needs it) or refit (faster).",
-            rich_help_panel=_CAPE,
-            show_default=False,
-        ),
-    ] = None,
-    cv: Annotated[
-        int | None,
-        typer.Option(
-            help="Folds (default 5).", rich_help_panel=_CAPE, show_default=False
-        ),
-    ] = None,
-    min_group_size: Annotated[
-        int, typer.Option(help="Least rows of a group.", rich_help_panel=_CAPE)
-    ] = 30,
-    small_groups: Annotated[
-        str,
-        typer.Option(
-            help="Groups with fewer: error, or pooled with all others.",
-            rich_help_panel=_CAPE,
-        ),
-    ] = "error",
-    unknown_groups: Annotated[
-        str,
-        typer.Option(
-            help="Groups in later files that are not in this one: error or pooled.",
-            rich_help_panel=_CAPE,
-        ),
-    ] = "error",
-    most: Annotated[
-        int,
-        typer.Option(
-            help="Most rows of each group and label; of more, a sample.",
-            rich_help_panel=_CAPE,
-        ),
-    ] = 200_000,
-    seed: Annotated[
-        int, typer.Option(help="Same seed, same model.", rich_help_panel=_CAPE)
-    ] = 0,
-    jobs: Annotated[
-        int, typer.Option(help="Trainings at the same time.", rich_help_panel=_CAPE)
-    ] = 1,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler whose workers do the trainings, as many as there are.",
-            rich_help_panel=_CAPE,
-            show_default=False,
-        ),
-    ] = None,
+    file: File,
+    label: Label,
+    out: Out,
+    group: Group = None,
+    drop: Drop = None,
+    positive: Positive = None,
+    learner: Learner = "boosting",
+    paper: Paper = False,
+    pool: Pool = None,
+    quantifier: Quantifier = None,
+    scores: Scores = None,
+    cv: Folds = None,
+    min_group_size: MinGroupSize = 30,
+    small_groups: SmallGroups = "error",
+    unknown_groups: UnknownGroups = "error",
+    most: Most = 200_000,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    dask: Scheduler = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     force: Force = False,
@@ -143,36 +160,27 @@ def train(
 ) -> None:
     """Train on a labelled table and save a model.
 
-    All columns but the label, the groups and those dropped are learnt from: numbers, text, categories, dates, with
-    values missing or not. Columns that tell the answer, or came after it, must be dropped.
+    The model learns from all columns but the label, the groups and those that you drop:
+    numbers, text, categories and dates; values may be missing. Drop columns that hold
+    the answer, or that were filled in after it was known.
     """
     from cape._tables import table_length
     from cape.files import Notes, train_file
-    from cape.files._train import FOR_PEOPLE, THE_PAPERS
 
+    # None was not given, and leaves the setting to the default or to --paper.
     chosen = {"pool": pool, "quantifier": quantifier, "scores": scores, "cv": cv}
-    settings: dict[str, Any] = (THE_PAPERS if paper else FOR_PEOPLE) | {
-        k: v for k, v in chosen.items() if v is not None
-    }
-    settings |= {
+    settings = _settings(paper, chosen) | {
         "min_group_size": min_group_size,
         "small_groups": small_groups,
         "unknown_groups": unknown_groups,
-    }
-    settings |= {
         "random_state": seed,
         "n_jobs": jobs if dask is None else None,
         "verbose": int(aside.is_terminal),
     }
     notes = Notes()
-    with trainers(dask), ExitStack() as bars:
-        show = bars.enter_context(progress(table_length(file)))
-
-        def on_rows(stage: str, done: int) -> None:
-            show(
-                stage, done
-            ) if stage == "reading" else bars.close()  # training has a bar of its own
-
+    # While learners are trained, the classifier shows a progress bar of its own.
+    bar = progress(table_length(file), stop_at="training")
+    with trainers(dask), bar as on_rows:
         model = train_file(
             file,
             out,
@@ -189,20 +197,56 @@ def train(
             on_rows=on_rows,
         )
     give_notes(notes)
-    from cape.cli._info import describe, groups_of
+    _give(model, out, list(notes), as_json=as_json)
 
+
+def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the options ask for.
+
+    Parameters
+    ----------
+    paper : bool
+        Whether to start from those of the paper.
+    chosen : dict from str to value
+        Settings with options of their own, which win; None was not given.
+
+    Returns
+    -------
+    dict
+    """
+    # A copy: the constants are shared by all calls.
+    settings = dict(PAPER_SETTINGS if paper else DEFAULT_SETTINGS)
+    for name, value in chosen.items():
+        if value is not None:
+            settings[name] = value
+    return settings
+
+
+def _give(model: Any, out: Path, notes: list[str], *, as_json: bool) -> None:
+    """Print what was trained.
+
+    Parameters
+    ----------
+    model : TableModel
+    out : Path
+        Where it was saved.
+    notes : list of str
+    as_json : bool
+    """
+    from cape.files import describe_model
+
+    content = describe_model(model)
     if as_json:
-        give_json(describe(model) | {"out": str(out), "notes": list(notes)})
+        give_json(content | {"out": str(out), "notes": notes})
         return
-    _, positive_label = model.columns.labels
-    title = f"{model.details['data']['rows']} rows, {len(model.columns.features)} features, positive: {positive_label}"
-    rows = [
-        [g["group"], g["rows"], number(g["prevalence"]), number(g["auc"])]
-        for g in groups_of(model)
-    ]
-    console.print(table_of(title, ["group", "rows", "prevalence", "AUC"], rows))
-    console.print(
-        "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 fully.",
-        highlight=False,
+    n_features = len(model.columns.features)
+    _, positive = model.columns.labels
+    title = (
+        f"{content['data']['rows']} rows, {n_features} features, positive: {positive}"
+    )
+    console.print(groups_table(title, content["groups"]))
+    give_line(
+        "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
+        "fully."
     )
     give_path("model", out)

@@ -1,22 +1,31 @@
-"""From files to files: train on one, predict another, in parts of bounded memory."""
+"""From files to files: train on a table, predict, monitor and audit others.
+
+Files are read in parts, so that none has to fit into memory.
+"""
 
 from cape.files._audit import count_file
-from cape.files._columns import Columns, plain_text
+from cape.files._columns import Columns
+from cape.files._describe import describe_file, describe_model
 from cape.files._learner import LEARNERS, make_learner
 from cape.files._model import TableModel, file_hash, load_model
 from cape.files._monitor import MonitoredBatch, monitor_files
 from cape.files._notes import Notes
+from cape.files._plain_text import plain_text
 from cape.files._predict import Prediction, gather_evidence, here, predict_file
-from cape.files._train import train_file
+from cape.files._train import DEFAULT_SETTINGS, PAPER_SETTINGS, train_file
 
 __all__ = [
+    "DEFAULT_SETTINGS",
     "LEARNERS",
+    "PAPER_SETTINGS",
     "Columns",
     "MonitoredBatch",
     "Notes",
     "Prediction",
     "TableModel",
     "count_file",
+    "describe_file",
+    "describe_model",
     "file_hash",
     "gather_evidence",
     "here",

@@ -1,17 +1,23 @@
-"""Labels and predictions of a file, counted group by group."""
+"""Counting the labels and predictions of a file, group by group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cape._groups import EVERYONE, Group, check_groups
 from cape._tables import Dialect, TableError, iter_table, table_columns
-from cape.files._columns import check_named_once, missing_column, plain_text
+from cape.files._columns import check_columns_exist, check_named_once
+from cape.files._labels import order_labels
 from cape.files._notes import Notes
+from cape.files._on_rows import OnRows, ignore_progress
+from cape.files._plain_text import by_value, group_text, plain_text, plain_value
 from cape.metrics import Confusion
 
 __all__ = ["count_file"]
@@ -27,132 +33,206 @@ def count_file(
     rows: int = 200_000,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
-    on_rows: Callable[[str, int], None] = lambda stage, rows: None,
+    on_rows: OnRows = ignore_progress,
 ) -> tuple[dict[Group, Confusion], tuple[str, str]]:
-    """Count a file's true and false positives and negatives in each group, part by part.
+    """Count true and false positives and negatives of a file in each group.
+
+    The file is read in parts and may be larger than memory.
 
     Parameters
     ----------
     path : str or Path
+        CSV, Parquet or Arrow.
     label, prediction : str
-        Columns; two values between them.
-    group : sequence of str
-        Columns that make the groups; none is one group.
+        Columns with the label and the prediction. Together they hold two values.
+    group : sequence of str, default=()
+        Columns that make the groups. Without any, all rows are one group.
     positive : str, optional
         The positive label; by default the greater of the two.
-    rows : int
-        Of a part.
+    rows : int, default=200000
+        How many rows are read at a time.
     dialect : Dialect, optional
+        How a CSV is written: its separator and its encoding.
     notes : Notes, optional
+        Collects remarks.
     on_rows : callable, optional
+        Called with "counting" and the number of rows that have just been counted.
 
     Returns
     -------
     counts : dict from group to Confusion
+        In the order of the names of the groups.
     labels : tuple of str
         The negative and the positive label.
 
+    Raises
+    ------
+    TableError
+        If a column or a value is missing, or if there are more than two labels.
+
     Examples
     --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "scored.csv"
-    >>> frame = pd.DataFrame({"y": [1, 0, 1, 0], "yhat": [1, 1, 0, 0], "z": ["a", "a", "b", "b"]})
-    >>> frame.to_csv(file, index=False)
-    >>> counts, labels = count_file(file, label="y", prediction="yhat", group=["z"])
+    >>> frame = pd.DataFrame({"y": [1, 0, 1], "yhat": [1, 1, 0], "z": ["a", "a", "b"]})
+    >>> frame.to_csv(folder / "scored.csv", index=False)
+    >>> counts, labels = count_file(
+    ...     folder / "scored.csv", label="y", prediction="yhat", group=["z"]
+    ... )
     >>> counts["a"].fpr, counts["b"].fnr, labels
     (1.0, 1.0, ('0', '1'))
     """
-    from cape.files._train import _sort_key
-
-    notes = Notes() if notes is None else notes
+    if notes is None:
+        notes = Notes()
+    # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
-    wanted = list(dict.fromkeys((label, prediction, *group)))
-    names = table_columns(path, dialect=dialect)
-    for name in wanted:
-        if name not in names:
-            raise missing_column(name, names, path)
-    pairs: dict[tuple[str, str, Group], int] = {}
-    for frame in iter_table(
-        path, rows, columns=wanted, types=dict.fromkeys(wanted, "text"), dialect=dialect
-    ):
-        for key, size in _tally(
-            frame, label, prediction, tuple(group), path, notes
-        ).items():
-            pairs[key] = pairs.get(key, 0) + size
+    columns = _AuditColumns(path, label, prediction, tuple(group))
+    check_columns_exist(columns.names, table_columns(path, dialect=dialect), path)
+    # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
+    # once plain_text has written them.
+    types = dict.fromkeys(columns.names, "text")
+    frames = iter_table(path, rows, columns=columns.names, types=types, dialect=dialect)
+    cells: Counter[_Cell] = Counter()
+    for frame in frames:
+        cells.update(_count_cells(columns.texts(frame, notes), columns))
         on_rows("counting", len(frame))
-    if not pairs:
+    if not cells:
         raise TableError(f"{path} has a header but no rows.")
-    labels = sorted({value for key in pairs for value in key[:2]}, key=_sort_key)
-    negative, positive_ = _labels(labels, positive, label, prediction, path)
-    return _confusions(pairs, positive_), (negative, positive_)
+    labels = _two_labels(cells, positive, columns)
+    return _confusions(cells, labels[1]), labels
 
 
-def _tally(
-    frame, label, prediction, group, path, notes
-) -> dict[tuple[str, str, Group], int]:
-    """How often each label, prediction and group come together."""
-    columns = {}
-    for name in dict.fromkeys((label, prediction, *group)):
-        text, changed = plain_text(frame[name])
-        missing = int(text.isna().sum())
-        if missing:
-            raise TableError(f"{path}, column {name!r}: {missing} rows have no value.")
-        if changed and name in group:
-            notes.say(f"group column {name!r}: {changed}, taken as the same group.")
-        columns[name] = text
-    ready = pd.DataFrame(columns)
-    together = check_groups(
-        ready[[label, prediction, *group]] if group else ready[[label, prediction]]
-    )
-    sizes = np.bincount(together.codes, minlength=len(together.keys))
-    counted: dict[tuple[str, str, Group], int] = {}
-    for key, size in zip(together.keys, sizes.tolist(), strict=True):
-        parts: tuple[str, ...] = key  # type: ignore[assignment]
-        truth, called, rest = parts[0], parts[1], parts[2:]
-        whose = EVERYONE if not rest else rest[0] if len(rest) == 1 else rest
-        counted[truth, called, whose] = size
-    return counted
+@dataclass(frozen=True)
+class _AuditColumns:
+    """The columns of a file that are compared.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, for messages.
+    label, prediction : str
+    group : tuple of str
+    """
+
+    path: str | Path
+    label: str
+    prediction: str
+    group: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once: a label can be audited as its own prediction."""
+        return list(dict.fromkeys((self.label, self.prediction, *self.group)))
+
+    def texts(self, frame: pd.DataFrame, notes: Notes) -> pd.DataFrame:
+        """Write the columns as plain text, or raise if a value is missing."""
+        texts = {}
+        for name in self.names:
+            if name in self.group:
+                text = group_text(frame[name], name, notes)
+            else:
+                text, _ = plain_text(frame[name])
+            # A row without a label, a prediction or a group belongs to no cell, and
+            # leaving it out would change the rates.
+            missing = int(text.isna().sum())
+            if missing:
+                raise TableError(
+                    f"{self.path}, column {name!r}: {missing} rows have no value."
+                )
+            texts[name] = text
+        return pd.DataFrame(texts)
 
 
-def _labels(
-    labels: list[str], positive: str | None, label: str, prediction: str, path
+class _Cell(NamedTuple):
+    """What a row is counted by."""
+
+    label: str
+    prediction: str
+    group: Group
+
+
+def _count_cells(texts: pd.DataFrame, columns: _AuditColumns) -> Counter[_Cell]:
+    """Count how often each label, prediction and group occur together."""
+    # Crossing them as if they were groups is one pass over the rows, in numpy.
+    crossed = check_groups(texts[[columns.label, columns.prediction, *columns.group]])
+    sizes = np.bincount(crossed.codes, minlength=len(crossed.keys))
+    counts: Counter[_Cell] = Counter()
+    for key, size in zip(crossed.keys, sizes.tolist(), strict=True):
+        values: tuple[str, ...] = key  # type: ignore[assignment]
+        group = _group_of(values[2:])
+        counts[_Cell(values[0], values[1], group)] = size
+    return counts
+
+
+def _group_of(values: tuple[str, ...]) -> Group:
+    """Return the group that the values of the group columns make."""
+    # One column gives plain names; only a combination of several is a tuple.
+    if not values:
+        return EVERYONE
+    if len(values) == 1:
+        return values[0]
+    return values
+
+
+def _two_labels(
+    cells: Counter[_Cell], positive: str | None, columns: _AuditColumns
 ) -> tuple[str, str]:
+    """Return the negative and the positive label, or raise if there are more."""
+    values = {cell.label for cell in cells} | {cell.prediction for cell in cells}
+    labels = sorted(values, key=by_value)
+    # Any third value would silently count as negative.
     if len(labels) > 2:
+        listed = ", ".join(map(repr, labels[:5]))
         raise TableError(
-            f"{path}: {label!r} and {prediction!r} must hold two values between them, got {len(labels)}: "
-            f"{', '.join(map(repr, labels[:5]))}."
+            f"{columns.path}: {columns.label!r} and {columns.prediction!r} must hold "
+            f"two values between them, got {len(labels)}: {listed}."
         )
-    wanted = None if positive is None else plain_text(pd.Series([positive]))[0].iloc[0]
     if len(labels) == 1:
-        if wanted is None and labels[0] not in ("0", "1"):
+        return _label_and_its_opposite(labels[0], positive, columns.path)
+    return order_labels(labels, positive)
+
+
+def _label_and_its_opposite(
+    label: str, positive: str | None, path: str | Path
+) -> tuple[str, str]:
+    """Return the two labels of a file in which only one occurs.
+
+    Which of the two it is can be told if it is 0 or 1, or if the user has said which
+    label is positive.
+    """
+    if positive is None:
+        if label not in ("0", "1"):
             raise TableError(
-                f"{path}: only {labels[0]!r} occurs; say which label is positive (--positive)."
+                f"{path}: only {label!r} occurs; say which label is positive "
+                "(--positive)."
             )
-        wanted = "1" if wanted is None else wanted
-        return ("0" if wanted == "1" else labels[0]), wanted
-    if wanted is None:
-        return labels[0], labels[1]
-    if wanted not in labels:
-        raise TableError(
-            f"the positive label must be {labels[0]!r} or {labels[1]!r}, got {positive!r}."
-        )
-    return (labels[1], labels[0]) if wanted == labels[0] else (labels[0], labels[1])
+        positive = "1"
+    positive = plain_value(positive)
+    if positive == "1":
+        return "0", positive
+    return label, positive
 
 
-def _confusions(
-    pairs: dict[tuple[str, str, Group], int], positive: str
-) -> dict[Group, Confusion]:
+def _confusions(cells: Counter[_Cell], positive: str) -> dict[Group, Confusion]:
+    """Sum the cells of each group, in the order of the names of the groups."""
     counts: dict[Group, Confusion] = {}
-    for (truth, called, group), size in pairs.items():
-        cell = {
-            (True, True): "tp",
-            (False, True): "fp",
-            (True, False): "fn",
-            (False, False): "tn",
-        }[truth == positive, called == positive]
-        one = Confusion(
-            **{name: float(size) * (name == cell) for name in ("tp", "fp", "fn", "tn")},
-            rows=size,
-        )
-        counts[group] = counts[group] + one if group in counts else one
+    for cell, size in cells.items():
+        count = _confusion(cell, size, positive)
+        if cell.group in counts:
+            count = counts[cell.group] + count
+        counts[cell.group] = count
+    # By name, so that the order of rows does not show in the table.
     return {group: counts[group] for group in sorted(counts, key=str)}
+
+
+def _confusion(cell: _Cell, size: int, positive: str) -> Confusion:
+    """Count the rows of one cell, all of which are right or wrong in the same way."""
+    is_positive = cell.label == positive
+    is_called_positive = cell.prediction == positive
+    # Counts are floats because rows can have weights elsewhere.
+    weight = float(size)
+    return Confusion(
+        tp=weight * (is_positive and is_called_positive),
+        fp=weight * (not is_positive and is_called_positive),
+        fn=weight * (is_positive and not is_called_positive),
+        tn=weight * (not is_positive and not is_called_positive),
+        rows=size,
+    )

@@ -1,4 +1,4 @@
-"""A learner for tables as people have them: text, categories, dates, missing values, thousands of levels."""
+"""Learners for tables with text, categories, dates and missing values, by name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ LEARNERS = ("boosting", "logistic")
 
 
 def make_learner(name: str) -> Any:
-    """Make a learner: the tabular pipeline of skrub around histogram boosting or logistic regression.
+    """Make a learner: skrub's tabular pipeline around a classifier of scikit-learn.
 
     Parameters
     ----------
     name : {"boosting", "logistic"}
+        Histogram gradient boosting, or logistic regression.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-"""A model file: the classifier with what it knows of its table."""
+"""A model file of ``cape train``: a classifier, and the columns it was trained on."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,28 +20,33 @@ from cape.files._notes import Notes
 __all__ = [
     "Part",
     "TableModel",
-    "few_threads",
     "file_hash",
     "load_model",
+    "load_with_header",
     "rows_of_a_part",
+    "single_thread_if_small",
 ]
 
-_SMALL = 20_000
+_SMALL_TABLE_ROWS = 20_000
 
-_NUMBERS = 3_000_000
-_FEWEST, _MOST = 50_000, 400_000
+# A part of a file has about this many numbers, and never fewer or more rows than these.
+# Each part has a fixed cost, so that small parts are slow; large ones take memory.
+_NUMBERS_OF_A_PART = 3_000_000
+_MIN_ROWS_OF_A_PART = 50_000
+_MAX_ROWS_OF_A_PART = 400_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a file, ready for the classifier.
+    """A part of a file, ready for the classifier.
 
     Parameters
     ----------
-    X : DataFrame
+    X : DataFrame of shape (n_samples, n_columns)
         Features and group columns.
-    positive : ndarray of int8 or None
-        1, 0, or -1 where a row has no label; None when the file has none.
+    positive : ndarray of int8 of shape (n_samples,) or None
+        The labels: 1, 0, or -1 where a row has none. None if the file has no label
+        column.
     """
 
     X: pd.DataFrame
@@ -53,15 +58,17 @@ class Part:
 
 @dataclass(frozen=True)
 class TableModel:
-    """A classifier and the columns it was trained on.
+    """A classifier and the columns that it was trained on.
 
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted, its labels 0 and 1 (positive).
+        Fitted. Its labels are 0 and 1, whatever they are called in the file.
     columns : Columns
+        The columns of the training table.
     details : dict
-        All that ``cape train`` noted: learner, data hash, options.
+        What `train_file` saved with the model: ``columns``, ``learner``, ``data`` (the
+        name of the training file, its rows and its hash) and ``settings``.
     """
 
     clf: CapeClassifier
@@ -75,32 +82,87 @@ class TableModel:
         *,
         rows: int,
         dialect: Dialect | None = None,
+        names: list[str] | None = None,
     ) -> Iterator[Part]:
-        """Read a file in parts, bringing its columns to the kinds of the training file."""
-        labelled = self.columns.check_names(
-            table_columns(path, dialect=dialect), path, notes
-        )
+        """Read a file in parts, with its columns converted to those of training.
+
+        Parameters
+        ----------
+        path : str or Path
+            CSV, Parquet or Arrow.
+        notes : Notes
+            Collects notes on columns that are not used or had to be converted.
+        rows : int
+            How many rows a part has.
+        dialect : Dialect, optional
+            How a CSV is written.
+        names : list of str, optional
+            The columns of the file, if they are known already. None reads its header.
+
+        Yields
+        ------
+        Part
+
+        Raises
+        ------
+        TableError
+            If a column is missing or cannot be converted, or if a row has a third
+            label.
+        """
+        if names is None:
+            names = table_columns(path, dialect=dialect)
+        # Names first: a missing column is found before any row is read.
+        labelled = self.columns.check_names(names, path, notes)
         types = self.columns.types(labels=labelled)
-        for frame in iter_table(
+        frames = iter_table(
             path, rows, columns=list(types), types=types, dialect=dialect
-        ):
+        )
+        for frame in frames:
             X = self.columns.table(frame, path, notes)
-            yield Part(X, self.columns.positive(frame, path) if labelled else None)
+            positive = None
+            if labelled:
+                positive = self.columns.positive(frame, path)
+            yield Part(X, positive)
 
 
 def rows_of_a_part(n_columns: int) -> int:
-    """Rows to work on at a time: many, since tables have fixed costs, and the fewer the wider they are.
+    """Tell how many rows to work on at a time: the wider the table, the fewer.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the table, and scores of a row.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
     >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
     (400000, 100000, 50000)
     """
-    return min(max(_NUMBERS // max(n_columns, 1), _FEWEST), _MOST)
+    rows = _NUMBERS_OF_A_PART // max(n_columns, 1)
+    return min(max(rows, _MIN_ROWS_OF_A_PART), _MAX_ROWS_OF_A_PART)
 
 
 def load_model(path: str | Path) -> TableModel:
-    """Read a model that ``cape train`` wrote.
+    """Load a model that ``cape train`` or `train_file` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    TableModel
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    TableError
+        If the model was saved in Python with `cape.persist.save`: it has no columns.
 
     Examples
     --------
@@ -108,30 +170,79 @@ def load_model(path: str | Path) -> TableModel:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
+    model, _ = load_with_header(path)
+    return model
+
+
+def load_with_header(path: str | Path) -> tuple[TableModel, dict[str, Any]]:
+    """Load a model together with the header of its file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    model : TableModel
+    header : dict
+        What `cape.persist.read_header` returns.
+    """
     from cape import persist
 
+    # The error of persist.load speaks of its parameter; a user of the command line
+    # knows files.
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no file {path}.")
-    details = persist.read_header(path)["details"]
+    header = persist.read_header(path)
+    details = header["details"]
+    # Without the columns a file could not be brought to the types of training.
     if "columns" not in details:
         raise TableError(
-            f"{path} was not written by cape train: load it in Python with cape.persist.load."
+            f"{path} was not written by cape train: load it in Python with "
+            "cape.persist.load."
         )
-    return TableModel(
-        persist.load(path), Columns.from_dict(details["columns"]), details
-    )
+    columns = Columns.from_dict(details["columns"])
+    return TableModel(persist.load(path), columns, details), header
 
 
 @contextmanager
-def few_threads(rows: int) -> Iterator[None]:
-    """One thread for a small table: there, threads cost more than they save, and most of all on a busy machine."""
+def single_thread_if_small(rows: int) -> Iterator[None]:
+    """Let numerical libraries use one thread if a table is small.
+
+    Below 20,000 rows, threads cost more than they save, and most of all on a machine
+    that is busy.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the table.
+    """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1) if rows < _SMALL else nullcontext():
+    if rows < _SMALL_TABLE_ROWS:
+        with threadpool_limits(limits=1):
+            yield
+    else:
         yield
 
 
 def file_hash(path: str | Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Compute the SHA-256 of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> _ = (folder / "empty.csv").write_text("")
+    >>> file_hash(folder / "empty.csv")[:12]
+    'e3b0c44298fc'
+    """
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What the user should know but need not act on, each thing said once."""
+"""Remarks for the user that are no errors, such as "two columns are not used"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 __all__ = ["Notes"]
 
-_NOISE = (
+# What encoders say about levels that training did not have, and what numpy says about
+# code of other packages. It is normal in new data, and a user can do nothing about it.
+_IGNORED_WARNINGS = (
     "unknown categories",
     "Setting the shape attribute",
     "will be encoded as all zeros",
@@ -16,7 +18,11 @@ _NOISE = (
 
 
 class Notes:
-    """A list of remarks without repetition.
+    """Remarks in the order in which they were made, each of them once.
+
+    A file is read in parts, and the same remark would come up for each part. Functions
+    of `cape.files` take a `Notes` and add their remarks with `say`; the command line
+    prints them on the error stream when the command is done.
 
     Examples
     --------
@@ -28,23 +34,45 @@ class Notes:
     """
 
     def __init__(self) -> None:
-        self._said: dict[str, None] = {}
+        # The keys of a dict are a set that keeps its order.
+        self._remarks: dict[str, None] = {}
 
     def say(self, remark: str) -> None:
-        """Add a remark unless it is there."""
-        self._said.setdefault(" ".join(remark.split()))
+        """Add a remark unless it was made before.
+
+        Parameters
+        ----------
+        remark : str
+            One sentence. Line breaks and runs of blanks become single blanks.
+        """
+        self._remarks.setdefault(" ".join(remark.split()))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._said)
+        return iter(self._remarks)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Turn warnings into remarks, but for what encoders say of levels they have not seen."""
+        """Turn the warnings that are issued in a ``with`` block into remarks.
+
+        Warnings for developers (deprecations) and the chatter of encoders about
+        unknown levels are dropped.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> with notes.listening():
+        ...     warnings.warn("few rows in group 'a'.")
+        >>> list(notes)
+        ["few rows in group 'a'."]
+        """
         with warnings.catch_warnings(record=True) as caught:
+            # By default Python shows a warning once per place and process; a second
+            # file in the same process would get no note.
             warnings.simplefilter("always")
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)
             yield
         for warning in caught:
-            if not any(noise in str(warning.message) for noise in _NOISE):
-                self.say(str(warning.message))
+            message = str(warning.message)
+            if not any(ignored in message for ignored in _IGNORED_WARNINGS):
+                self.say(message)

@@ -27,7 +27,7 @@ from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
 from cape.files._kept import KeptRows, row_type
-from cape.files._model import Part, TableModel, few_threads, rows_of_a_part
+from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
 from cape.metrics import Confusion, confusion_by_group
 
@@ -348,7 +348,7 @@ def _count_part(model: TableModel, part: Part) -> _PartResult:
     problems = _find_group_problems(model, part.X)
     if problems:
         return _PartResult(problems)
-    with few_threads(len(part)):
+    with single_thread_if_small(len(part)):
         return _PartResult(problems, model.clf.evidence(part.X))
 
 
@@ -357,7 +357,7 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
     problems = _find_group_problems(model, part.X)
     if problems:
         return _PartResult(problems)
-    with few_threads(len(part)):
+    with single_thread_if_small(len(part)):
         batch = batch_of(model.clf, part.X, None)
         readings, evidence = read_batch(batch, probabilities=True)
     records = np.zeros(len(part), row_type(_scores_per_row(model.clf)))

@@ -1,8 +1,7 @@
-"""Some rows of each group and label from a file of any length, in one pass and bounded memory."""
+"""A random sample of the rows of a file of any length, in one pass."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -10,17 +9,21 @@ import pandas as pd
 
 __all__ = ["Reservoir"]
 
-_MANY_PARTS = 20
-"""Pieces of a bin that are then put together: a small one takes more memory than its rows."""
+# A small data frame takes far more memory than its rows: after this many pieces, the
+# pieces of a class are put together.
+_MAX_PIECES = 20
+
+_Key = tuple[Hashable, ...]
 
 
 class Reservoir:
-    """A uniform sample of the rows of each group and label.
+    """A uniform sample of the rows of each class: each combination of group and label.
 
-    PP-SAMPLING needs no more than a sample of each. Every row draws a number, and of each group and label the rows with
-    the ``most`` smallest stay; so the sample does not depend on how the file is cut into parts, and a table that is
-    small enough comes out whole, in its order. `sample` keeps the same share of a group's labels, so that its
-    prevalence is that of the file.
+    PP-SAMPLING draws from the classes one by one, so that a sample of each is all it
+    needs. Every row draws a random number, and a class keeps the rows with the ``most``
+    smallest numbers. Numbers are drawn in the order of rows; the sample therefore does
+    not depend on how the file is cut into parts, and a table that is small enough comes
+    out whole, in its order.
 
     Parameters
     ----------
@@ -29,93 +32,142 @@ class Reservoir:
     label : str
         Label column.
     most : int
-        Rows of each group and label.
+        How many rows of a class are kept.
     seed : int, default=0
+        Seed of the random numbers.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were added.
 
     Examples
     --------
     >>> reservoir = Reservoir(["z"], "y", most=100)
-    >>> for part in range(10):
-    ...     reservoir.add(pd.DataFrame({"x": range(1000), "z": "a", "y": [0, 1, 1, 1] * 250}))
-    >>> reservoir.seen, reservoir.sample()["y"].value_counts().to_dict()
+    >>> part = pd.DataFrame({"x": range(1000), "z": "a", "y": [0, 1, 1, 1] * 250})
+    >>> for _ in range(10):
+    ...     reservoir.add(part)
+    >>> reservoir.n_rows, reservoir.sample()["y"].value_counts().to_dict()
     (10000, {1: 100, 0: 33})
     """
 
     def __init__(self, groups: Sequence[str], label: str, *, most: int, seed: int = 0):
         if most < 1:
             raise ValueError(f"most must be at least 1, got {most!r}.")
+        self.n_rows = 0
         self._columns = [*groups, label]
+        self._most = most
         self._random = np.random.default_rng(seed)
-        self._bins: dict[tuple[Hashable, ...], _Bin] = defaultdict(lambda: _Bin(most))
-        self.seen = 0
+        self._classes: dict[_Key, _ClassSample] = {}
 
     def add(self, part: pd.DataFrame) -> None:
-        """Let the rows of a part in."""
-        part = part.set_axis(pd.RangeIndex(self.seen, self.seen + len(part)))
-        self.seen += len(part)
-        luck = self._random.random(len(part))
-        codes = (
-            part.groupby(self._columns, dropna=False, observed=True, sort=False)
-            .ngroup()
-            .to_numpy()
-        )
-        for code, first in zip(*np.unique(codes, return_index=True), strict=True):
-            key = tuple(
-                None if pd.isna(value) else value
-                for value in part[self._columns].iloc[first]
-            )
+        """Add the rows of a part.
+
+        Parameters
+        ----------
+        part : DataFrame
+            With the group columns and the label column.
+        """
+        stop = self.n_rows + len(part)
+        # The index tells where a row was in the file, so that the sample can be sorted.
+        part = part.set_axis(pd.RangeIndex(self.n_rows, stop))
+        self.n_rows = stop
+        draws = self._random.random(len(part))
+        # Rows without a group or label are a class, too: the caller must find and count
+        # them. Categories that do not occur are none.
+        by_class = part.groupby(self._columns, dropna=False, observed=True, sort=False)
+        codes = by_class.ngroup().to_numpy()
+        for code, first_row in zip(*np.unique(codes, return_index=True), strict=True):
+            key = self._key(part, first_row)
+            if key not in self._classes:
+                self._classes[key] = _ClassSample(self._most)
             rows = np.flatnonzero(codes == code)
-            self._bins[key].add(part, rows, luck[rows])
+            self._classes[key].add(part, rows, draws[rows])
+
+    def _key(self, part: pd.DataFrame, row: int) -> _Key:
+        """Return the group and label of a row; a missing value is None.
+
+        NaN differs from itself, and would be a new class in each part.
+        """
+        values = part[self._columns].iloc[row].astype(object)
+        return tuple(values.where(values.notna(), None))
 
     def labels(self) -> set[Hashable]:
-        """The labels seen so far."""
-        return {key[-1] for key in self._bins}
+        """Return the labels of all rows that were added."""
+        return {key[-1] for key in self._classes}
 
     def sample(self) -> pd.DataFrame:
-        """The rows kept, in the order of the file."""
-        share: dict[tuple[Hashable, ...], float] = defaultdict(lambda: 1.0)
-        for key, kept in self._bins.items():
-            share[key[:-1]] = min(share[key[:-1]], kept.share)
-        parts = [kept.take(share[key[:-1]]) for key, kept in self._bins.items()]
-        return (
-            pd.concat(parts).sort_index()
-            if parts
-            else pd.DataFrame(columns=self._columns)
-        )
+        """Return the sample.
+
+        The classes of a group are cut to the same share, so that the prevalence of the
+        group is that of the file.
+
+        Returns
+        -------
+        DataFrame
+            Its rows are in the order of the file, and its index tells where they were.
+        """
+        if not self._classes:
+            return pd.DataFrame(columns=self._columns)
+        # The class that had to be cut most decides for its group; otherwise the
+        # prevalence would move from that of the file.
+        shares: dict[_Key, float] = {}
+        for key, rows in self._classes.items():
+            group = key[:-1]
+            shares[group] = min(shares.get(group, 1.0), rows.max_share)
+        samples = []
+        for key, rows in self._classes.items():
+            samples.append(rows.take(shares[key[:-1]]))
+        return pd.concat(samples).sort_index()
 
 
-class _Bin:
-    """The luckiest rows of one group and label."""
+class _ClassSample:
+    """The rows of one class that drew the smallest numbers.
+
+    Parameters
+    ----------
+    most : int
+        How many rows are kept.
+    """
 
     def __init__(self, most: int):
         self.most = most
-        self.seen = 0
-        self._limit = 1.0  # rows that drew more have no chance any longer
-        self._parts: list[pd.DataFrame] = []
-        self._luck: list[np.ndarray] = []
+        self.n_rows = 0
+        self._limit = 1.0  # rows that drew more can no longer be among the smallest
+        self._pieces: list[pd.DataFrame] = []
+        self._draws: list[np.ndarray] = []
 
     @property
-    def share(self) -> float:
-        return min(self.most / self.seen, 1.0)
+    def max_share(self) -> float:
+        """The largest share of all rows that can be taken."""
+        return min(self.most / self.n_rows, 1.0)
 
-    def add(self, part: pd.DataFrame, rows: np.ndarray, luck: np.ndarray) -> None:
-        self.seen += len(rows)
-        lucky = luck < self._limit
-        if lucky.any():
-            self._parts.append(part.iloc[rows[lucky]])
-            self._luck.append(luck[lucky])
-        if sum(map(len, self._luck)) > 2 * self.most or len(self._parts) > _MANY_PARTS:
-            self._keep(self.most)
+    def add(self, part: pd.DataFrame, rows: np.ndarray, draws: np.ndarray) -> None:
+        """Add rows of a part, by their places, with the numbers that they drew."""
+        self.n_rows += len(rows)
+        candidates = draws < self._limit
+        if candidates.any():
+            self._pieces.append(part.iloc[rows[candidates]])
+            self._draws.append(draws[candidates])
+        n_kept = sum(map(len, self._draws))
+        # Sorting out at twice the number makes the cost of a row constant on average.
+        if n_kept > 2 * self.most or len(self._pieces) > _MAX_PIECES:
+            self._keep_smallest(self.most)
 
     def take(self, share: float) -> pd.DataFrame:
-        """As many rows as the share of all those seen."""
-        self._keep(max(round(share * self.seen), 1))
-        return self._parts[0]
+        """Return a share of all rows that were added, but at least one row."""
+        # A rare label must not vanish from its group.
+        self._keep_smallest(max(round(share * self.n_rows), 1))
+        return self._pieces[0]
 
-    def _keep(self, most: int) -> None:
-        part, luck = pd.concat(self._parts), np.concatenate(self._luck)
-        if len(luck) > most:
-            order = np.argpartition(luck, most - 1)[:most]
-            part, luck = part.iloc[order], luck[order]
-            self._limit = float(luck.max())
-        self._parts, self._luck = [part], [luck]
+    def _keep_smallest(self, most: int) -> None:
+        """Put the pieces together and keep the rows that drew the smallest numbers."""
+        rows = pd.concat(self._pieces)
+        draws = np.concatenate(self._draws)
+        if len(draws) > most:
+            smallest = np.argpartition(draws, most - 1)[:most]
+            rows = rows.iloc[smallest]
+            draws = draws[smallest]
+            self._limit = float(draws.max())
+        self._pieces = [rows]
+        self._draws = [draws]

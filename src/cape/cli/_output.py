@@ -1,0 +1,97 @@
+"""How commands hand over a summary: as a page, as JSON, or as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cape.cli._app import give_json, give_notes, give_path
+from cape.cli._fail_if import Breach, exit_if_breached
+
+__all__ = ["Output"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the user wants the result of a command.
+
+    Parameters
+    ----------
+    report : Path or None
+        The page to write, or its content if the name ends in .json.
+    overwrite : bool
+        Whether to replace a file that exists.
+    as_json : bool
+        Whether to print JSON instead of tables.
+    """
+
+    report: Path | None
+    overwrite: bool
+    as_json: bool
+
+    def check(self) -> None:
+        """Raise if the report cannot be written, before any work is done."""
+        from cape.report import check_report
+
+        if self.report is not None:
+            check_report(self.report, overwrite=self.overwrite)
+
+    def give(
+        self,
+        summary: dict[str, Any],
+        *,
+        show: Callable[[dict[str, Any]], None],
+        notes: Iterable[str],
+        more: dict[str, Any],
+    ) -> None:
+        """Write the report, then print the result and the notes.
+
+        Parameters
+        ----------
+        summary : dict
+            From a ``_summary`` function of `cape.report`.
+        show : callable
+            Prints the summary for people.
+        notes : iterable of str
+            Printed on the error stream.
+        more : dict
+            What the JSON that is printed holds beside the summary.
+        """
+        from cape.report import write_report
+
+        # Written first: if it fails, nothing has been printed that looks like success.
+        if self.report is not None:
+            write_report(summary, self.report, overwrite=self.overwrite)
+        give_notes(notes)
+        if self.as_json:
+            give_json(summary | more)
+            return
+        show(summary)
+        if self.report is not None:
+            give_path("report", self.report)
+
+    def give_and_judge(
+        self,
+        summary: dict[str, Any],
+        breaches: list[Breach],
+        key: str,
+        *,
+        show: Callable[[dict[str, Any]], None],
+        notes: Iterable[str],
+    ) -> None:
+        """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
+
+        Parameters
+        ----------
+        summary, show, notes
+            See `give`.
+        breaches : list of Breach
+            The conditions that were met.
+        key : str
+            Where the JSON that is printed holds them.
+        """
+        more = {key: [breach.to_dict() for breach in breaches]}
+        self.give(summary, show=show, notes=notes, more=more)
+        exit_if_breached(breaches, shown=not self.as_json)

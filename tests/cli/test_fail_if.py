@@ -1,0 +1,116 @@
+"""``--fail-if``: how conditions are read, checked and reported."""
+
+import math
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape.cli._fail_if import (
+    Breach,
+    Condition,
+    Finding,
+    exit_if_breached,
+    find_breaches,
+    parse_conditions,
+)
+
+COMPARISONS = [">", ">=", "<", "<="]
+FINDINGS = [
+    Finding("pd", "a", 0.3),
+    Finding("pd", "b", 0.05),
+    Finding("pd", "c", None),
+    Finding("pe", "a / b", 0.9),
+]
+
+
+@given(st.sampled_from(COMPARISONS), st.floats(0, 1000))
+def test_a_condition_that_is_printed_can_be_parsed(comparison, limit):
+    limit = float(f"{limit:g}")
+    condition = Condition("pd", comparison, limit)
+    if "+" not in str(condition):
+        assert parse_conditions([str(condition)], ["pd"]) == [condition]
+
+
+def test_blanks_and_capitals_do_not_matter():
+    conditions = parse_conditions(["PD >= .1", " pe<2 "], ["pd", "pe"])
+    assert conditions == [Condition("pd", ">=", 0.1), Condition("pe", "<", 2)]
+
+
+def test_small_limits_have_an_exponent():
+    (condition,) = parse_conditions(["pd>1e-3"], ["pd"])
+    assert condition.limit == 0.001
+    assert str(condition) == "pd>0.001"
+
+
+def test_no_condition_is_given():
+    assert parse_conditions(None, ["pd"]) == []
+    assert parse_conditions([], ["pd"]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "pd", "pd>", ">0.1", "pd=0.1", "pd>x", "pd>0.1>0.2", "PDX>1", "pd>-1", "pd> "],
+)
+def test_other_texts_are_refused_with_what_is_accepted(text):
+    with pytest.raises(ValueError, match="--fail-if must be a metric") as error:
+        parse_conditions([text], ["pd", "pe"])
+    assert f"got {text!r}" in str(error.value)
+    assert "metrics are pd, pe." in str(error.value)
+
+
+@given(st.sampled_from(COMPARISONS), st.floats(-5, 5), st.floats(-5, 5))
+def test_a_condition_compares_as_python_does(comparison, value, limit):
+    expected = {
+        ">": value > limit,
+        ">=": value >= limit,
+        "<": value < limit,
+        "<=": value <= limit,
+    }
+    assert Condition("pd", comparison, limit).met(value) is expected[comparison]
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS)
+@pytest.mark.parametrize("value", [None, math.nan])
+def test_an_undefined_value_meets_no_condition(comparison, value):
+    assert not Condition("pd", comparison, 0.1).met(value)
+
+
+def test_a_breach_says_where_and_by_how_much():
+    (breach,) = find_breaches([Condition("pd", ">", 0.1)], FINDINGS)
+    assert breach.where == "a"
+    assert breach.value == 0.3
+    assert breach.by == pytest.approx(0.2)
+    assert str(breach) == "fail-if pd>0.1 is met: a: 0.300, by 0.200"
+
+
+def test_breaches_are_in_the_order_of_the_conditions():
+    conditions = [Condition("pe", ">", 0.5), Condition("pd", "<", 1)]
+    breaches = find_breaches(conditions, iter(FINDINGS))
+    assert [breach.where for breach in breaches] == ["a / b", "a", "b"]
+
+
+def test_a_breach_can_be_json():
+    breach = Breach("pd>0.1", "a", 0.3, 0.2)
+    assert breach.to_dict() == {
+        "condition": "pd>0.1",
+        "where": "a",
+        "value": 0.3,
+        "by": 0.2,
+    }
+
+
+def test_the_command_goes_on_without_a_breach(capsys):
+    exit_if_breached([], shown=True)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_breach_ends_the_command_with_code_1(capsys, shown):
+    breach = Breach("pd>0.1", "[red]a", 0.3, 0.2)
+    with pytest.raises(typer.Exit) as stop:
+        exit_if_breached([breach], shown=shown)
+    assert stop.value.exit_code == 1
+    printed = capsys.readouterr().out
+    assert printed == (f"{breach}\n" if shown else "")
