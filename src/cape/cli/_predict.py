@@ -66,7 +66,7 @@ def predict(
     predictions are compared with them, too.
     """
     from cape._tables import table_length
-    from cape.files import Notes, file_hash, load_model, predict_file
+    from cape.files import Notes, load_model, predict_file
     from cape.report import batch_summary
 
     output = Output(report, force, as_json)
@@ -75,8 +75,6 @@ def predict(
     loaded = load_model(model)
     notes = Notes()
     length = table_length(file)
-    # A file that is its own output has other bytes afterwards.
-    sha256 = file_hash(file)
     with progress(length) as on_rows, workers(dask) as each:
         prediction = predict_file(
             loaded,
@@ -89,7 +87,7 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    summary = batch_summary(loaded, prediction, file, sha256)
+    summary = batch_summary(loaded, prediction, file, prediction.sha256)
     written = None if out is None else str(out)
     output.give(
         summary,

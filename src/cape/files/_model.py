@@ -83,6 +83,7 @@ class TableModel:
         rows: int,
         dialect: Dialect | None = None,
         names: list[str] | None = None,
+        hasher: Any = None,
     ) -> Iterator[Part]:
         """Read a file in parts, with its columns converted to those of training.
 
@@ -98,6 +99,8 @@ class TableModel:
             How a CSV is written.
         names : list of str, optional
             The columns of the file, if they are known already. None reads its header.
+        hasher : hashlib object, optional
+            Fed with the bytes of the file; complete after the last part.
 
         Yields
         ------
@@ -115,7 +118,13 @@ class TableModel:
         labelled = self.columns.check_names(names, path, notes)
         types = self.columns.types(labels=labelled)
         frames = iter_table(
-            path, rows, columns=list(types), types=types, dialect=dialect
+            path,
+            rows,
+            columns=list(types),
+            types=types,
+            dialect=dialect,
+            names=names,
+            hasher=hasher,
         )
         for frame in frames:
             X = self.columns.table(frame, path, notes)

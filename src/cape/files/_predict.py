@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -87,6 +88,8 @@ class Prediction:
     adaptation : Adaptation
     rows : int
         Rows of the file.
+    sha256 : str
+        Hash of the bytes that were read.
     cape, unadapted : dict from group to Confusion
         Where rows have labels: counts of CAPE's predictions, and of the predictions of
         the model as trained, cut at 1/2. Empty where no row has a label.
@@ -95,6 +98,7 @@ class Prediction:
     evidence: Evidence
     adaptation: Adaptation
     rows: int
+    sha256: str
     cape: dict[Group, Confusion] = field(default_factory=dict)
     unadapted: dict[Group, Confusion] = field(default_factory=dict)
 
@@ -171,6 +175,7 @@ def predict_file(
     n_scores = _scores_per_row(model.clf)
     if rows is None:
         rows = rows_of_a_part(len(names) + n_scores)
+    hasher = hashlib.sha256()
     keeping: Any = nullcontext()
     if out is not None or model.columns.label in names:
         keeping = KeptRows(None if out is None else Path(out).parent, n_scores)
@@ -184,12 +189,15 @@ def predict_file(
             on_rows=lambda n: on_rows("reading", n),
             each=each,
             kept=kept,
+            names=names,
+            hasher=hasher,
         )
         adaptation = model.clf.adapt(evidence=evidence, level=level)
-        prediction = Prediction(evidence, adaptation, sum(evidence.rows.values()))
+        n_rows = sum(evidence.rows.values())
+        prediction = Prediction(evidence, adaptation, n_rows, hasher.hexdigest())
         if writer is None and not has_labels:
             return prediction
-        for table, records in _second_pass(path, kept, rows, dialect, writer):
+        for table, records in _second_pass(path, kept, rows, dialect, writer, names):
             probability = _probabilities(model.clf, adaptation, kept.groups, records)
             if table is not None:
                 predicted = _PredictedRows(kept.groups, records, probability)
@@ -216,6 +224,8 @@ def gather_evidence(
     on_rows: Callable[[int], None] = lambda rows: None,
     each: Each = here,
     kept: KeptRows | None = None,
+    names: list[str] | None = None,
+    hasher: Any = None,
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
@@ -232,6 +242,10 @@ def gather_evidence(
         Called with the number of rows just done.
     kept : KeptRows, default=None
         Takes what was read of each row, so that no row is scored again.
+    names : list of str, default=None
+        The columns of the file, if they are known already.
+    hasher : hashlib object, default=None
+        Fed with the bytes of the file, as it is read.
 
     Returns
     -------
@@ -240,14 +254,18 @@ def gather_evidence(
         Whether any row has a label.
     """
     notes = Notes() if notes is None else notes
+    if names is None:
+        names = table_columns(path, dialect=dialect)
     if rows is None:
-        rows = rows_of_a_part(len(table_columns(path, dialect=dialect)))
+        rows = rows_of_a_part(len(names))
     evidence = Evidence(model.clf.fingerprint_)
     has_labels = False
     problems = _GroupProblems(0, Counter())
     n_rows = 0
     work = _count_part if kept is None else _read_part
-    parts = model.parts(path, notes, rows=rows, dialect=dialect)
+    parts = model.parts(
+        path, notes, rows=rows, dialect=dialect, names=names, hasher=hasher
+    )
     for part, result in each(work, (model,), parts):
         n_rows += len(part)
         problems = problems + result.problems
@@ -386,6 +404,7 @@ def _second_pass(
     rows: int,
     dialect: Dialect | None,
     writer: TableWriter | None,
+    names: list[str],
 ) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
     """Yield the records of rows and, if they are to be written, the rows themselves.
 
@@ -397,7 +416,8 @@ def _second_pass(
             yield None, records
         return
     verbatim = writer.is_text or not is_csv(path)
-    for table in iter_table(path, rows, verbatim=verbatim, dialect=dialect):
+    tables = iter_table(path, rows, verbatim=verbatim, dialect=dialect, names=names)
+    for table in tables:
         records = kept.take(len(table))
         if len(records) < len(table):
             raise TableError(f"{path} has changed while it was read.")
