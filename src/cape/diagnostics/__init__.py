@@ -1,5 +1,12 @@
-"""Reasons to trust an answer: does the assumption hold, has anything moved, what to expect, what would do."""
+"""Reasons to trust an answer, or not to.
 
+`examine` computes everything there is to say about a batch: what has moved, whether the
+assumption of a prior shift is contradicted, and what to expect of the predictions. Its
+parts are functions of their own. `rows_needed` and `recommend` help before there is a
+batch.
+"""
+
+from cape.diagnostics._examine import Examination, Observed, examine
 from cape.diagnostics._expected import (
     ExpectedPerformance,
     compare_expected,
@@ -11,11 +18,14 @@ from cape.diagnostics._recommend import Recommendation, recommend
 from cape.diagnostics._rows_needed import rows_needed
 
 __all__ = [
+    "Examination",
     "ExpectedPerformance",
+    "Observed",
     "PrevalenceMoved",
     "PriorShiftTest",
     "Recommendation",
     "compare_expected",
+    "examine",
     "expected_performance",
     "prevalence_moved",
     "prior_shift_test",

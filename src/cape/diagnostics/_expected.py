@@ -1,24 +1,33 @@
-"""Performance without labels: what the members' rates and the estimated prevalences let one expect of a batch."""
+"""Performance without labels: the rates to expect before labels arrive."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._prediction import check_same_model
-from cape.adaptation import Adaptation, GroupAdaptation
+from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.diagnostics._common import frame, json_ready
-from cape.evidence import Evidence, GroupEvidence
-from cape.metrics import confusion_by_group
+from cape.diagnostics._expected_draws import (
+    draw_batches,
+    draw_prevalences,
+    interval_of_pe,
+    interval_of_rate,
+)
+from cape.diagnostics._result import GroupResult, json_ready, row_label
+from cape.evidence import Evidence
+from cape.metrics import confusion_by_group, pe_of_prevalences
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from cape._group_model import GroupModel
+    from cape.adaptation import GroupAdaptation
 
 __all__ = [
     "ExpectedPair",
@@ -28,19 +37,24 @@ __all__ = [
     "expected_performance",
 ]
 
-_LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+_RATES = ("fpr", "fnr", "accuracy")
 
 
 @dataclass(frozen=True)
 class GroupExpected:
-    """What to expect of one group: each rate as it will be found in this batch, once labels arrive.
+    """The rates to expect of one group, as they will be observed once labels arrive.
 
     Parameters
     ----------
     rows : int
         Rows of the group in the batch.
-    fpr, fpr_low, fpr_high, fnr, fnr_low, fnr_high, accuracy, accuracy_low, accuracy_high : float
-        Expected rate and the interval of the observed one; NaN with [0, 1] where a rate is unknown.
+    fpr, fpr_low, fpr_high : float
+        Expected false positive rate, and the interval of the observed one. A rate that
+        is unknown is NaN, with the interval [0, 1].
+    fnr, fnr_low, fnr_high : float
+        The same for the false negative rate.
+    accuracy, accuracy_low, accuracy_high : float
+        The same for the accuracy.
     known : bool
         Whether both rates of the member rest on at least ten unseen rows.
     """
@@ -60,7 +74,16 @@ class GroupExpected:
 
 @dataclass(frozen=True)
 class ExpectedPair:
-    """PE to expect of an ordered pair of groups, from the estimated and the predicted prevalences."""
+    """The proportional equality to expect of an ordered pair of groups.
+
+    Parameters
+    ----------
+    group, other : group
+        PE compares ``group`` with ``other``, whose prevalences are the denominators.
+    pe, pe_low, pe_high : float
+        Expected PE and its interval. PE is NaN, with the interval [0, inf], if a
+        denominator is 0.
+    """
 
     group: Group
     other: Group
@@ -70,13 +93,15 @@ class ExpectedPair:
 
 
 @dataclass(frozen=True)
-class ExpectedPerformance:
-    """What `expected_performance` found.
+class ExpectedPerformance(GroupResult):
+    """Result of `expected_performance`.
 
     Parameters
     ----------
     groups : mapping from group to GroupExpected
+        The rates to expect of each group.
     between : tuple of ExpectedPair
+        The PE to expect of each ordered pair of groups.
     level : float
         Confidence level of the intervals.
     """
@@ -85,31 +110,43 @@ class ExpectedPerformance:
     between: tuple[ExpectedPair, ...]
     level: float
 
-    def table(self) -> pd.DataFrame:
-        """One row a group: fpr, fnr and accuracy with their low and high ends."""
-        return frame(self.groups)
-
     def pairs(self) -> pd.DataFrame:
-        """One row for each ordered pair of groups: pe, pe_low, pe_high."""
+        """Return the expected PE of all ordered pairs of groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``group`` and ``other``, with the columns pe, pe_low and pe_high.
+        """
         import pandas as pd
 
-        names = [(_name(pair.group), _name(pair.other)) for pair in self.between]
-        index = (
-            pd.MultiIndex.from_tuples(names, names=["group", "other"])
-            if names
-            else None
-        )
-        values = [[pair.pe, pair.pe_low, pair.pe_high] for pair in self.between]
+        labels = []
+        values = []
+        for pair in self.between:
+            labels.append((row_label(pair.group), row_label(pair.other)))
+            values.append([pair.pe, pair.pe_low, pair.pe_high])
+        index = None
+        if labels:
+            index = pd.MultiIndex.from_tuples(labels, names=["group", "other"])
         return pd.DataFrame(values, columns=["pe", "pe_low", "pe_high"], index=index)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it; what is unknown is None."""
-        pairs = [
-            {"group": group_name(p.group), "other": group_name(p.other)}
-            | {name: _finite(getattr(p, name)) for name in ("pe", "pe_low", "pe_high")}
-            for p in self.between
-        ]
-        return {"level": self.level, "groups": json_ready(self.groups), "pairs": pairs}
+    def worst_pair(self) -> ExpectedPair | None:
+        """Return the pair with the greatest expected PE.
+
+        Returns
+        -------
+        ExpectedPair or None
+            None if there is one group only, or if no pair is defined.
+        """
+        defined = [pair for pair in self.between if not np.isnan(pair.pe)]
+        return max(defined, key=lambda pair: pair.pe, default=None)
+
+    def _facts(self) -> dict[str, Any]:
+        pairs = []
+        for pair in self.between:
+            names = {"group": group_name(pair.group), "other": group_name(pair.other)}
+            pairs.append({**json_ready(asdict(pair)), **names})
+        return {"level": self.level, "pairs": pairs}
 
 
 def expected_performance(
@@ -120,10 +157,11 @@ def expected_performance(
     n_draws: int = 2000,
     random_state: Any = 0,
 ) -> ExpectedPerformance:
-    """Expected FPR, FNR and accuracy of each group in this batch, and PE of each pair, before labels are known.
+    """Compute the rates to expect of each group, and the PE of each pair.
 
-    Under prior shift a member's FPR and FNR do not move, so those of its unseen training rows are to be expected again.
-    The intervals are for the rates as they will be observed in this batch: they count the noise of the training rates,
+    Under prior shift the FPR and FNR of a member do not move, so that those of its
+    unseen training rows are to be expected again. The intervals are for the rates as
+    they will be observed in this batch: they include the noise of the training rates,
     of the estimated prevalence and of the batch itself.
 
     Parameters
@@ -131,26 +169,25 @@ def expected_performance(
     clf : CapeClassifier
         Fitted.
     evidence : Evidence
-        Of the batch.
+        Evidence of the batch.
     adaptation : Adaptation
-        To it; the intervals have its level.
+        Adaptation to the same batch. The intervals have its level.
     n_draws : int, default=2000
-        Simulated batches behind the intervals.
+        Number of simulated batches behind the intervals.
     random_state : int, Generator or None, default=0
+        Seed of the simulation.
 
     Returns
     -------
     ExpectedPerformance
 
+    See Also
+    --------
+    compare_expected : Expected and observed rates side by side, once labels arrive.
+
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), pool="threshold", random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
+    >>> from cape.diagnostics import expected_performance
     >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
     >>> expected = expected_performance(clf, evidence, clf.adapt(evidence=evidence))
     >>> bool((expected.table()["accuracy"] > 0.8).all())
@@ -159,20 +196,77 @@ def expected_performance(
     check_same_model(clf, "evidence", evidence, Evidence)
     check_same_model(clf, "adaptation", adaptation, Adaptation)
     random = np.random.default_rng(random_state)
-    groups, prevalences = {}, {}
-    for group, part in evidence.groups.items():
-        model, found = clf.model_of(group), adaptation.groups[group]
-        prevalences[group] = _draw_prevalence(model, part, found, n_draws, random)
-        groups[group] = _expect(
-            model, found, prevalences[group], adaptation.level, random
-        )
-    between = tuple(
-        _expect_pe(one, other, adaptation, prevalences)
-        for one in groups
-        for other in groups
-        if one != other
+    groups = {}
+    prevalences = {}
+    for group, group_evidence in evidence.groups.items():
+        model = clf.model_of(group)
+        chosen = adaptation.groups[group]
+        # One generator serves all groups: the order of these two draws is part of the
+        # seeded answer.
+        drawn = draw_prevalences(model, group_evidence, chosen, n_draws, random)
+        groups[group] = _expect_rates(model, chosen, drawn, adaptation.level, random)
+        prevalences[group] = drawn
+    pairs = []
+    for group, other in permutations(groups, 2):
+        pairs.append(_expect_pe(group, other, adaptation, prevalences))
+    return ExpectedPerformance(groups, tuple(pairs), adaptation.level)
+
+
+def _expect_rates(
+    model: GroupModel,
+    chosen: GroupAdaptation,
+    prevalences: np.ndarray,
+    level: float,
+    random: np.random.Generator,
+) -> GroupExpected:
+    """Compute the rates of one group from simulated batches of its size."""
+    fpr = float(model.pool.rates.fpr[chosen.member])
+    fnr = 1 - float(model.pool.rates.tpr[chosen.member])
+    batches = draw_batches(model.pool.rates, chosen, prevalences, random)
+    known_fpr = not np.isnan(fpr)
+    known_fnr = not np.isnan(fnr)
+    known = known_fpr and known_fnr
+    accuracy = float(batches.accuracy.mean()) if known else float("nan")
+    fpr_low, fpr_high = interval_of_rate(batches.fpr, level, known_fpr)
+    fnr_low, fnr_high = interval_of_rate(batches.fnr, level, known_fnr)
+    accuracy_low, accuracy_high = interval_of_rate(batches.accuracy, level, known)
+    return GroupExpected(
+        rows=chosen.rows,
+        fpr=fpr,
+        fpr_low=fpr_low,
+        fpr_high=fpr_high,
+        fnr=fnr,
+        fnr_low=fnr_low,
+        fnr_high=fnr_high,
+        accuracy=accuracy,
+        accuracy_low=accuracy_low,
+        accuracy_high=accuracy_high,
+        known=known,
     )
-    return ExpectedPerformance(groups, between, adaptation.level)
+
+
+def _expect_pe(
+    group: Group,
+    other: Group,
+    adaptation: Adaptation,
+    prevalences: Mapping[Group, np.ndarray],
+) -> ExpectedPair:
+    """Compute the PE of one ordered pair, whose predicted prevalences are known."""
+    own = adaptation.groups[group]
+    others = adaptation.groups[other]
+    pe = pe_of_prevalences(
+        own.estimate,
+        others.estimate,
+        own.predicted_prevalence,
+        others.predicted_prevalence,
+    )
+    if np.isnan(pe):
+        return ExpectedPair(group, other, float("nan"), 0.0, float("inf"))
+    predicted_ratio = own.predicted_prevalence / others.predicted_prevalence
+    low, high = interval_of_pe(
+        prevalences[group], prevalences[other], predicted_ratio, adaptation.level
+    )
+    return ExpectedPair(group, other, float(pe), low, high)
 
 
 def compare_expected(
@@ -183,35 +277,34 @@ def compare_expected(
     sensitive_features: Any = None,
     pos_label: Any = None,
 ) -> pd.DataFrame:
-    """Expected and observed rates side by side, once labels are there.
+    """Put expected and observed rates side by side, once labels have arrived.
 
     Parameters
     ----------
     expected : ExpectedPerformance
-    y_true, y_pred : array-like of shape (n_samples,)
-        Labels and predictions of the same batch.
+        What was expected of the batch.
+    y_true : array-like of shape (n_samples,)
+        Labels of the same batch.
+    y_pred : array-like of shape (n_samples,)
+        Predictions of the same batch.
     sensitive_features : array-like or table of n_samples rows, default=None
+        Groups of the rows. They must include every group of ``expected``.
     pos_label : label, default=None
+        The positive label. None is the greater of the two labels.
 
     Returns
     -------
     DataFrame
-        Indexed by group and metric: expected, low, high, observed, inside.
+        Indexed by ``group`` and ``metric``, with the columns expected, low, high,
+        observed and inside.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), pool="threshold", random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
-    >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
-    >>> adaptation = clf.adapt(evidence=evidence)
-    >>> y_pred = clf.predict(new.data, sensitive_features=new.sensitive_features, adaptation=adaptation)
-    >>> expected = expected_performance(clf, evidence, adaptation)
-    >>> both = compare_expected(expected, new.target, y_pred, sensitive_features=new.sensitive_features)
+    >>> from cape.diagnostics import compare_expected, examine
+    >>> groups = {"sensitive_features": new.sensitive_features}
+    >>> seen = examine(clf, new.data, **groups)
+    >>> y_pred = clf.predict(new.data, adaptation=seen.adaptation, **groups)
+    >>> both = compare_expected(seen.expected, new.target, y_pred, **groups)
     >>> bool(both.loc[(0, "accuracy"), "inside"])
     True
     """
@@ -220,143 +313,29 @@ def compare_expected(
     observed = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
     )
-    rows = {}
-    for group, found in expected.groups.items():
+    labels = []
+    rows = []
+    for group, rates in expected.groups.items():
         if group not in observed:
             raise ValueError(
-                f"sensitive_features must hold every expected group, got {list(observed)} without {group!r}."
+                "sensitive_features must include every group of expected, "
+                f"got {list(observed)} without {group!r}."
             )
-        for metric in ("fpr", "fnr", "accuracy"):
-            low, high = (
-                getattr(found, f"{metric}_low"),
-                getattr(found, f"{metric}_high"),
-            )
-            value = getattr(observed[group], metric)
-            rows[_name(group), metric] = [
-                getattr(found, metric),
-                low,
-                high,
-                value,
-                low <= value <= high,
-            ]
-    columns = ["expected", "low", "high", "observed", "inside"]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    table.index = pd.MultiIndex.from_tuples(list(rows), names=["group", "metric"])
-    return table
+        for rate in _RATES:
+            labels.append((row_label(group), rate))
+            rows.append(_compare_rate(rates, rate, getattr(observed[group], rate)))
+    index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
+    return pd.DataFrame(rows, index=index)
 
 
-def _draw_prevalence(
-    model: GroupModel,
-    part: GroupEvidence,
-    found: GroupAdaptation,
-    n_draws: int,
-    random: np.random.Generator,
-) -> np.ndarray:
-    """Draws of the realised prevalence: the ends of its intervals at many levels make a distribution function."""
-    ends = [model.quantifier.interval(part.scores, level) for level in _LEVELS]
-    points = (
-        [low for low, _ in reversed(ends)]
-        + [found.estimate]
-        + [high for _, high in ends]
-    )
-    below = (
-        [(1 - level) / 2 for level in reversed(_LEVELS)]
-        + [0.5]
-        + [(1 + level) / 2 for level in _LEVELS]
-    )
-    return np.interp(random.random(n_draws), below, np.maximum.accumulate(points))
-
-
-def _expect(
-    model: GroupModel,
-    found: GroupAdaptation,
-    prevalence: np.ndarray,
-    level: float,
-    random: np.random.Generator,
-) -> GroupExpected:
-    rates, j = model.pool.rates, found.member
-    fpr, tpr = float(rates.fpr[j]), float(rates.tpr[j])
-    n_positive = np.rint(prevalence * found.rows).astype(int)
-    false = _draw_called(
-        rates.false_positives[j], rates.negatives[j], found.rows - n_positive, random
-    )
-    true = _draw_called(rates.true_positives[j], rates.positives[j], n_positive, random)
-    n_negative = found.rows - n_positive
-    right = (true + n_negative - false) / found.rows
-    knows_fpr, knows_tpr = not np.isnan(fpr), not np.isnan(tpr)
-    fpr_low, fpr_high = _central(false, n_negative, level) if knows_fpr else (0.0, 1.0)
-    fnr_low, fnr_high = (
-        _central(n_positive - true, n_positive, level) if knows_tpr else (0.0, 1.0)
-    )
-    known = knows_fpr and knows_tpr
-    acc_low, acc_high = (
-        _central(right, np.ones_like(right), level) if known else (0.0, 1.0)
-    )
-    return GroupExpected(
-        rows=found.rows,
-        fpr=fpr,
-        fpr_low=fpr_low,
-        fpr_high=fpr_high,
-        fnr=1 - tpr,
-        fnr_low=fnr_low,
-        fnr_high=fnr_high,
-        accuracy=float(right.mean()) if known else float("nan"),
-        accuracy_low=acc_low,
-        accuracy_high=acc_high,
-        known=known,
-    )
-
-
-def _draw_called(
-    called: float, rows: float, new: np.ndarray, random: np.random.Generator
-) -> np.ndarray:
-    """How many of ``new`` rows will be called positive: a rate drawn from its posterior (Jeffreys), then a binomial."""
-    rate = random.beta(called + 0.5, max(rows - called, 0.0) + 0.5, size=len(new))
-    return random.binomial(new, rate)
-
-
-def _central(part: np.ndarray, whole: np.ndarray, level: float) -> tuple[float, float]:
-    """Central ``level`` of part / whole, where a rate without rows counts as 0, as the metrics have it."""
-    share = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-    low, high = np.quantile(
-        share, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf"
-    )
-    return float(low), float(high)
-
-
-def _expect_pe(
-    one: Group,
-    other: Group,
-    adaptation: Adaptation,
-    prevalences: Mapping[Group, np.ndarray],
-) -> ExpectedPair:
-    """PE = |rho_z / rho_z' - rho-hat_z / rho-hat_z'|; the predicted prevalences are known."""
-    a, b = adaptation.groups[one], adaptation.groups[other]
-    if b.predicted_prevalence == 0 or b.estimate == 0:
-        return ExpectedPair(one, other, float("nan"), 0.0, float("inf"))
-    predicted = a.predicted_prevalence / b.predicted_prevalence
-    rho, rho_ = prevalences[one], prevalences[other]
-    ratio = (
-        np.divide(rho, rho_, out=np.full(len(rho), np.inf), where=rho_ > 0) - predicted
-    )
-    low, high = np.quantile(
-        ratio,
-        [(1 - adaptation.level) / 2, (1 + adaptation.level) / 2],
-        method="inverted_cdf",
-    )
-    folded = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return ExpectedPair(
-        one,
-        other,
-        abs(a.estimate / b.estimate - predicted),
-        float(folded),
-        float(max(abs(low), abs(high))),
-    )
-
-
-def _name(group: Group) -> Any:
-    return group_name(group) if isinstance(group, tuple) else group
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def _compare_rate(expected: GroupExpected, rate: str, value: float) -> dict[str, Any]:
+    """Compare one observed rate with its interval, whose ends belong to it."""
+    low = getattr(expected, f"{rate}_low")
+    high = getattr(expected, f"{rate}_high")
+    return {
+        "expected": getattr(expected, rate),
+        "low": low,
+        "high": high,
+        "observed": value,
+        "inside": low <= value <= high,
+    }

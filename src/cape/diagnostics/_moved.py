@@ -1,10 +1,10 @@
-"""Is there a shift at all? Whether the prevalence of each group has moved from training."""
+"""Is there a shift at all? Whether the prevalence of each group has moved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -14,31 +14,33 @@ from cape._groups import Group, group_name
 from cape._shift_test import holm
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
-from cape.diagnostics._common import evidence_of, frame, json_ready
+from cape.diagnostics._batch import evidence_of_batch
+from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
 from cape.quantify._base import Moments
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["GroupMoved", "PrevalenceMoved", "prevalence_moved"]
+__all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_estimates", "prevalence_moved"]
 
 
 @dataclass(frozen=True)
 class GroupMoved:
-    """Whether one group has moved.
+    """Whether the prevalence of one group has moved.
 
     Parameters
     ----------
     rows : int
         Rows of the group in the batch.
-    training_prevalence, estimate : float
-        Share of positives in training, and as estimated in the batch.
-    p_value, p_adjusted : float
-        Of "nothing moved", of the group alone and after Holm's correction for the number of groups.
+    training_prevalence : float
+        Share of positives in training.
+    estimate : float
+        Estimated share of positives in the batch.
+    p_value : float
+        p-value of "nothing has moved" for the group by itself.
+    p_adjusted : float
+        p-value after Holm's correction for the number of groups.
     moved : bool
-        Whether p_adjusted is below the level.
+        Whether ``p_adjusted`` is below the level of the test.
     """
 
     rows: int
@@ -50,14 +52,15 @@ class GroupMoved:
 
 
 @dataclass(frozen=True)
-class PrevalenceMoved:
-    """What `prevalence_moved` found.
+class PrevalenceMoved(GroupResult):
+    """Result of `prevalence_moved`.
 
     Parameters
     ----------
     groups : mapping from group to GroupMoved
+        The test of each group of the batch.
     alpha : float
-        Level of the test over all groups.
+        Level of the test over all groups together.
     """
 
     groups: Mapping[Group, GroupMoved]
@@ -66,29 +69,23 @@ class PrevalenceMoved:
     @property
     def moved(self) -> bool:
         """Whether any group has moved."""
-        return any(found.moved for found in self.groups.values())
+        return any(test.moved for test in self.groups.values())
 
-    def table(self) -> pd.DataFrame:
-        """One row a group: rows, training_prevalence, estimate, p_value, p_adjusted, moved."""
-        return frame(self.groups)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it."""
-        return {
-            "moved": self.moved,
-            "alpha": self.alpha,
-            "groups": json_ready(self.groups),
-        }
+    def _facts(self) -> dict[str, Any]:
+        return {"moved": self.moved, "alpha": self.alpha}
 
     def __repr__(self) -> str:
         if not self.moved:
             return "PrevalenceMoved(no group moved)"
-        lines = [
-            f"  {group_name(group)}: {'moved' if found.moved else 'no sign of a move'}, "
-            f"{found.training_prevalence:.3f} -> {found.estimate:.3f} (p = {found.p_adjusted:.3g})"
-            for group, found in self.groups.items()
-        ]
-        return "\n".join(["PrevalenceMoved(", *lines, ")"])
+        lines = ["PrevalenceMoved("]
+        for group, test in self.groups.items():
+            verdict = "moved" if test.moved else "no sign of a move"
+            lines.append(
+                f"  {group_name(group)}: {verdict}, {test.training_prevalence:.3f} "
+                f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
+            )
+        lines.append(")")
+        return "\n".join(lines)
 
 
 def prevalence_moved(
@@ -101,17 +98,20 @@ def prevalence_moved(
 ) -> PrevalenceMoved:
     """Test, in each group, whether the share of positives is still that of training.
 
-    The statistic is the one by which the quantifier sees the prevalence (for SPA the mean score): if nothing moved, its
-    means over the batch and over the training rows differ by noise alone, that of the batch and that of training.
+    The statistic is the one by which the quantifier sees the prevalence (for SPA the
+    mean score). If nothing has moved, its means over the batch and over the training
+    rows differ only by noise: that of the batch and that of training.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
     X : table of shape (n_samples, n_features), default=None
-        The batch; exactly one of ``X`` and ``evidence`` is given.
+        The batch. Exactly one of ``X`` and ``evidence`` must be given.
     sensitive_features : array-like or table of n_samples rows, default=None
+        Groups of the rows of ``X``.
     evidence : Evidence, default=None
+        Evidence of the batch, from `CapeClassifier.evidence`.
     alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
@@ -119,50 +119,95 @@ def prevalence_moved(
     -------
     PrevalenceMoved
 
+    See Also
+    --------
+    examine : This test, and everything else there is to say about a batch.
+
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.5, 0.8), random_state=1)
-    >>> prevalence_moved(clf, new.data, sensitive_features=new.sensitive_features).table()["moved"].to_dict()
+    >>> from cape.diagnostics import prevalence_moved
+    >>> one = make_synthetic(1000, prevalences=(0.5, 0.8), random_state=1)
+    >>> groups = one.sensitive_features
+    >>> moved = prevalence_moved(clf, one.data, sensitive_features=groups)
+    >>> moved.table()["moved"].to_dict()
     {0: False, 1: True}
     """
     check_prevalence("alpha", alpha, closed=False)
-    found = evidence_of(clf, X, sensitive_features, evidence)
-    models = {group: clf.model_of(group) for group in found.groups}
-    p_values = [
-        _p_value(models[group], part.scores) for group, part in found.groups.items()
-    ]
-    groups = {
-        group: GroupMoved(
-            rows=int(part.scores.size),
-            training_prevalence=models[group].prevalence,
-            estimate=models[group].quantifier.estimate(part.scores),
-            p_value=p,
-            p_adjusted=adjusted,
-            moved=adjusted < alpha,
+    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    estimates = {}
+    for group, group_evidence in evidence.groups.items():
+        quantifier = clf.model_of(group).quantifier
+        estimates[group] = quantifier.estimate(group_evidence.scores)
+    return moves_from_estimates(clf, evidence, estimates, alpha=alpha)
+
+
+def moves_from_estimates(
+    clf: CapeClassifier,
+    evidence: Evidence,
+    estimates: Mapping[Group, float],
+    *,
+    alpha: float = 0.05,
+) -> PrevalenceMoved:
+    """Test each group of the evidence, whose prevalences are estimated already.
+
+    `examine` takes the estimates from the adaptation, so that none is computed twice.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    evidence : Evidence
+        Evidence of the batch.
+    estimates : mapping from group to float
+        Estimated prevalence of each group of the evidence.
+    alpha : float in (0, 1), default=0.05
+        Level of the test over all groups together.
+
+    Returns
+    -------
+    PrevalenceMoved
+    """
+    p_values = {}
+    for group, group_evidence in evidence.groups.items():
+        p_values[group] = _p_value(clf.model_of(group), group_evidence.scores)
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    groups = {}
+    for group, group_evidence in evidence.groups.items():
+        groups[group] = GroupMoved(
+            rows=int(group_evidence.scores.size),
+            training_prevalence=clf.model_of(group).prevalence,
+            estimate=estimates[group],
+            p_value=p_values[group],
+            p_adjusted=adjusted[group],
+            moved=adjusted[group] < alpha,
         )
-        for (group, part), p, adjusted in zip(
-            found.groups.items(), p_values, holm(p_values), strict=True
-        )
-    }
     return PrevalenceMoved(groups, alpha)
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:
+    """Return the two-sided p-value of "the prevalence is still that of training".
+
+    With t, f and m the means of the quantifier's statistic over the training positives,
+    the training negatives and the batch, the null hypothesis says that m and
+    pi t + (1 - pi) f are means of two samples of the same mixture.
+    """
     pi = model.prevalence
-    t, f, m = (
-        Moments.of(model.quantifier._statistic(h, pi), h)
-        for h in (model.positives, model.negatives, batch)
-    )
-    within = pi * t.variance + (1 - pi) * f.variance
-    spread = within + pi * (1 - pi) * (t.mean - f.mean) ** 2
-    noise = np.sqrt(spread * (1 / m.size + 1 / (t.size + f.size)))
-    difference = abs(m.mean - pi * t.mean - (1 - pi) * f.mean)
+    positives = _moments(model, model.positives)
+    negatives = _moments(model, model.negatives)
+    observed = _moments(model, batch)
+    # Variance of a mixture: within the classes, plus between their means.
+    within = pi * positives.variance + (1 - pi) * negatives.variance
+    between = pi * (1 - pi) * (positives.mean - negatives.mean) ** 2
+    training_rows = positives.size + negatives.size
+    noise = np.sqrt((within + between) * (1 / observed.size + 1 / training_rows))
+    difference = abs(observed.mean - pi * positives.mean - (1 - pi) * negatives.mean)
     if noise == 0:
+        # A constant statistic is either that of training or it is not.
         return float(difference == 0)
     return float(2 * ndtr(-difference / noise))
+
+
+def _moments(model: GroupModel, histogram: ScoreHistogram) -> Moments:
+    """Return the moments of the quantifier's statistic at the training prevalence."""
+    values = model.quantifier._statistic(histogram, model.prevalence)
+    return Moments.of(values, histogram)

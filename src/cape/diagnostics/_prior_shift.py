@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cape._groups import Group, group_name
 from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
-from cape.diagnostics._common import evidence_of, frame, json_ready
+from cape.diagnostics._batch import evidence_of_batch
+from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["GroupShiftTest", "PriorShiftTest", "prior_shift_test"]
 
@@ -27,16 +25,19 @@ class GroupShiftTest:
     ----------
     rows : int
         Rows of the group in the batch.
-    p_value, p_adjusted : float
-        Of the group alone, and after Holm's correction for the number of groups.
+    p_value : float
+        p-value of the group by itself.
+    p_adjusted : float
+        p-value after Holm's correction for the number of groups.
     effect : float
-        Share of the batch that no mixture of the classes explains, beyond noise.
+        Share of the batch that no mixture of the two classes explains, beyond noise.
     rejected : bool
-        Whether p_adjusted is below the test's level.
+        Whether ``p_adjusted`` is below the level of the test.
     tested : bool
-        False where there were too few rows to test.
+        False if there were too few rows to test.
     sound : bool
-        Whether the test keeps its level for this model; if not, a rejection means little.
+        Whether the test keeps its level for this model. If not, a rejection means
+        little.
     """
 
     rows: int
@@ -49,14 +50,15 @@ class GroupShiftTest:
 
 
 @dataclass(frozen=True)
-class PriorShiftTest:
-    """What `prior_shift_test` found.
+class PriorShiftTest(GroupResult):
+    """Result of `prior_shift_test`.
 
     Parameters
     ----------
     groups : mapping from group to GroupShiftTest
+        The test of each group of the batch.
     alpha : float
-        Level of the test over all groups.
+        Level of the test over all groups together.
     """
 
     groups: Mapping[Group, GroupShiftTest]
@@ -65,56 +67,54 @@ class PriorShiftTest:
     @property
     def sound(self) -> bool:
         """Whether the test keeps its level in every group."""
-        return all(found.sound for found in self.groups.values())
+        return all(test.sound for test in self.groups.values())
 
     @property
     def advice(self) -> str:
-        """What to do when the test is not sound; else empty."""
+        """What to do if the test is not sound; empty if it is."""
         if self.sound:
             return ""
         return (
-            "The scores of a flexible learner refitted on all rows do not follow its out-of-fold scores, so that this "
-            "test rejects too often. Fit with scores='folds' for a test that keeps its level."
+            "The scores of a flexible learner that was refitted on all rows do not "
+            "follow its out-of-fold scores, so this test rejects too often. "
+            "Fit with scores='folds' for a test that keeps its level."
         )
 
     @property
     def rejected(self) -> bool:
         """Whether the assumption is rejected in any group."""
-        return any(found.rejected for found in self.groups.values())
+        return any(test.rejected for test in self.groups.values())
 
-    def table(self) -> pd.DataFrame:
-        """One row a group: rows, p_value, p_adjusted, effect, rejected, tested, sound."""
-        return frame(self.groups)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it."""
+    def _facts(self) -> dict[str, Any]:
         return {
             "sound": self.sound,
             "rejected": self.rejected,
             "alpha": self.alpha,
             "advice": self.advice,
-            "groups": json_ready(self.groups),
         }
 
     def __repr__(self) -> str:
-        lines = [
-            f"  {group_name(group)}: "
-            + (
-                f"{'not a prior shift' if found.rejected else 'no sign against a prior shift'} "
-                f"(p = {found.p_adjusted:.3g}, {found.effect:.1%} of {found.rows} rows unexplained)"
-                if found.tested
-                else f"{found.rows} rows are too few to test"
-            )
-            for group, found in self.groups.items()
-        ]
-        return "\n".join(
-            [
-                "PriorShiftTest(",
-                *lines,
-                *([f"  {self.advice}"] if self.advice else []),
-                ")",
-            ]
-        )
+        lines = ["PriorShiftTest("]
+        for group, test in self.groups.items():
+            lines.append(f"  {group_name(group)}: {describe_shift_test(test)}")
+        if self.advice:
+            lines.append(f"  {self.advice}")
+        lines.append(")")
+        return "\n".join(lines)
+
+
+def describe_shift_test(test: GroupShiftTest) -> str:
+    """Say in a few words what the test of one group showed."""
+    if not test.tested:
+        return f"{test.rows} rows are too few to test"
+    # A test that does not reject has not shown that the assumption holds.
+    verdict = "no sign against a prior shift"
+    if test.rejected:
+        verdict = "not a prior shift"
+    return (
+        f"{verdict} (p = {test.p_adjusted:.3g}, "
+        f"{test.effect:.1%} of {test.rows} rows unexplained)"
+    )
 
 
 def prior_shift_test(
@@ -125,19 +125,22 @@ def prior_shift_test(
     evidence: Evidence | None = None,
     alpha: float = 0.05,
 ) -> PriorShiftTest:
-    """Test, in each group, whether the batch's scores are a mixture of the two classes' training scores.
+    """Test whether the scores of each group are a mixture of the training classes.
 
-    Under prior shift they are, whatever the prevalence. A small p-value says that something else has moved as well:
-    then neither the estimated prevalences nor the expected rates can be relied on.
+    Under prior shift they are, whatever the prevalence. A small p-value says that
+    something else has moved as well. Neither the estimated prevalences nor the expected
+    rates can be relied on then.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
     X : table of shape (n_samples, n_features), default=None
-        The batch; exactly one of ``X`` and ``evidence`` is given.
+        The batch. Exactly one of ``X`` and ``evidence`` must be given.
     sensitive_features : array-like or table of n_samples rows, default=None
+        Groups of the rows of ``X``.
     evidence : Evidence, default=None
+        Evidence of the batch, from `CapeClassifier.evidence`.
     alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
@@ -145,33 +148,32 @@ def prior_shift_test(
     -------
     PriorShiftTest
 
+    See Also
+    --------
+    examine : This test, and everything else there is to say about a batch.
+
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
-    >>> prior_shift_test(clf, new.data, sensitive_features=new.sensitive_features).rejected
+    >>> from cape.diagnostics import prior_shift_test
+    >>> groups = new.sensitive_features
+    >>> prior_shift_test(clf, new.data, sensitive_features=groups).rejected
     False
-    >>> prior_shift_test(clf, new.data + [8, 0], sensitive_features=new.sensitive_features).rejected
+    >>> prior_shift_test(clf, new.data + [8, 0], sensitive_features=groups).rejected
     True
     """
     check_prevalence("alpha", alpha, closed=False)
-    found = evidence_of(clf, X, sensitive_features, evidence)
-    models = {group: clf.model_of(group) for group in found.groups}
-    groups = {
-        group: GroupShiftTest(
-            rows=int(found.groups[group].scores.size),
+    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    models = {group: clf.model_of(group) for group in evidence.groups}
+    groups = {}
+    for group, (fit, p_adjusted) in check_prior_shift(models, evidence.groups).items():
+        groups[group] = GroupShiftTest(
+            rows=int(evidence.groups[group].scores.size),
             p_value=fit.p_value,
-            p_adjusted=p,
+            p_adjusted=p_adjusted,
             effect=fit.effect,
-            rejected=p < alpha,
+            rejected=p_adjusted < alpha,
+            # Without degrees of freedom there is nothing left that could disagree.
             tested=fit.df > 0,
             sound=models[group].test_is_sound,
         )
-        for group, (fit, p) in check_prior_shift(models, found.groups).items()
-    }
     return PriorShiftTest(groups, alpha)

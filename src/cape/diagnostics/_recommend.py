@@ -1,12 +1,12 @@
-"""Choosing honestly: which quantifier and pool suit these data, tried on rows that were not trained on."""
+"""Which quantifier and pool suit the data, tried on rows that were not trained on."""
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -20,6 +20,7 @@ from cape._validation import (
     take_rows,
 )
 from cape.classifier import CapeClassifier
+from cape.diagnostics._result import json_ready
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.quantify import QUANTIFIERS, make_quantifier
 
@@ -30,49 +31,73 @@ __all__ = ["Recommendation", "recommend"]
 
 _PREVALENCES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _POOLS = ("threshold", "resampled")
+_METRICS = ("pd", "pe")
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What `recommend` found.
+    """Result of `recommend`.
 
     Parameters
     ----------
     results : DataFrame
-        Indexed by batch size, pool and quantifier: mean PD over groups and mean PE of the worst pair, each with its
-        standard error over batches, and the number of batches.
+        Indexed by batch size, pool and quantifier: mean PD over groups and mean PE of
+        the worst pair, each with its standard error over batches, and the number of
+        batches.
     """
 
     results: pd.DataFrame
 
     def table(self) -> pd.DataFrame:
-        """All configurations, those of the lowest PD first within a batch size."""
+        """Return all configurations, the lowest PD of a batch size first.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by batch size, pool and quantifier.
+        """
         return self.results.sort_values(["batch_size", "pd"])
 
     def best(self, metric: str = "pd") -> pd.DataFrame:
-        """For each batch size the pool and quantifier with the lowest "pd" or "pe"."""
-        check_choice("metric", metric, ("pd", "pe"))
+        """Return the best pool and quantifier for each batch size.
+
+        Parameters
+        ----------
+        metric : {"pd", "pe"}, default="pd"
+            The metric whose mean is lowest.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by batch size.
+        """
+        check_choice("metric", metric, _METRICS)
         lowest = self.results[metric].groupby("batch_size").idxmin()
         return self.results.loc[lowest.tolist()].reset_index(["pool", "quantifier"])
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON can hold it; what is undefined is None."""
+        """Return all configurations as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``results`` is a list with one entry for each configuration. What is
+            undefined is None.
+        """
         rows = self.table().reset_index().to_dict("records")
-        return {
-            "results": [
-                {k: None if v != v else v for k, v in row.items()} for row in rows
-            ]
-        }
+        return {"results": [json_ready(row) for row in rows]}
 
     def __repr__(self) -> str:
-        lines = []
-        for metric in ("pd", "pe"):
+        lines = ["Recommendation("]
+        for metric in _METRICS:
             for size, row in self.best(metric).iterrows():
                 lines.append(
-                    f"  batches of {size}: lowest {metric.upper()} with pool {row['pool']!r} and quantifier "
-                    f"{row['quantifier']!r}: {row[metric]:.3f} (standard error {row[f'{metric}_error']:.3f})"
+                    f"  batches of {size}: lowest {metric.upper()} with pool "
+                    f"{row['pool']!r} and quantifier {row['quantifier']!r}: "
+                    f"{row[metric]:.3f} (standard error {row[f'{metric}_error']:.3f})"
                 )
-        return "\n".join(["Recommendation(", *lines, ")"])
+        lines.append(")")
+        return "\n".join(lines)
 
 
 def recommend(
@@ -89,29 +114,37 @@ def recommend(
     random_state: Any = 0,
     **settings: Any,
 ) -> Recommendation:
-    """Try CAPE's configurations on batches with artificial prevalences, from rows that were not trained on.
+    """Try configurations of CAPE on batches with artificial prevalences.
 
-    The training data are split; each part in turn serves as the source of batches while the rest trains. A batch draws,
-    for each group, a prevalence from {0.1, 0.3, 0.5, 0.7, 0.9} and then rows with replacement. All configurations see
-    the same batches. Nothing but the training data is looked at, so a test set stays unseen.
+    The training data are split. Each part in turn serves as the source of batches while
+    the rest trains. A batch draws, for each group, a prevalence from {0.1, 0.3, 0.5,
+    0.7, 0.9} and then rows with replacement. All configurations get the same batches.
+    Only the training data are used, so that a test set stays unseen.
 
     Parameters
     ----------
     X : table of shape (n_samples, n_features)
+        Training data.
     y : array-like of shape (n_samples,)
+        Labels of two classes.
     sensitive_features : array-like or table of n_samples rows
+        Groups of the rows.
     estimator : estimator, default=None
         The learner, as in `CapeClassifier`.
     batch_sizes : sequence of int, default=(100, 500)
-        Rows a group.
+        Rows of each group in a batch.
     quantifiers : sequence of str
+        Names of the quantifiers to try.
     pools : sequence of str, default=("threshold", "resampled")
+        Names of the pools to try.
     n_splits : int, default=3
+        Number of parts into which the training data are split.
     n_batches : int, default=20
-        For each split and batch size.
+        Number of batches for each split and batch size.
     random_state : int, RandomState or None, default=0
+        Seed of the splits, the batches and the training.
     **settings
-        More of `CapeClassifier`, such as ``scores="folds"``.
+        More parameters of `CapeClassifier`, such as ``scores="folds"``.
 
     Returns
     -------
@@ -119,135 +152,203 @@ def recommend(
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> found = recommend(d.data, d.target, sensitive_features=d.sensitive_features, estimator=LogisticRegression(),
-    ...                   batch_sizes=(100,), quantifiers=("cc", "spa"), pools=("threshold",), n_splits=2, n_batches=5)
-    >>> found.best()["quantifier"].tolist()
+    >>> from cape.diagnostics import recommend
+    >>> tried = recommend(
+    ...     train.data, train.target, sensitive_features=train.sensitive_features,
+    ...     estimator=LogisticRegression(), pools=("threshold",), batch_sizes=(100,),
+    ...     quantifiers=("cc", "spa"), n_splits=2, n_batches=5,
+    ... )
+    >>> tried.best()["quantifier"].tolist()
     ['spa']
     """
-    import pandas as pd
-
-    for name, values, accepted in (
-        ("quantifiers", quantifiers, tuple(QUANTIFIERS)),
-        ("pools", pools, _POOLS),
-    ):
-        for value in values:
-            check_choice(name, value, accepted)
-    if not batch_sizes or min(batch_sizes) < 1:
-        raise ValueError(f"batch_sizes must be at least 1, got {batch_sizes!r}.")
-    check_same_length(X=X, y=y, sensitive_features=sensitive_features)
-    classes, positive = check_binary_labels(y)
-    codes = check_groups(sensitive_features).codes.astype(np.int64)
+    _check_configurations(batch_sizes, quantifiers, pools)
+    rows = _TrainingRows.of(X, y, sensitive_features)
     random = check_random_state(random_state)
-    splitter = StratifiedKFold(
-        n_splits, shuffle=True, random_state=random.randint(1 << 30)
-    )
-    measured: dict[tuple[int, str, str], list[tuple[float, float]]] = {}
-    for train, held_out in splitter.split(np.zeros(len(codes)), 2 * codes + positive):
-        batches = list(
-            _draw_batches(held_out, codes, positive, batch_sizes, n_batches, random)
-        )
+    measured: dict[tuple[int, str, str], list[_Unfairness]] = {}
+    for train, held_out in rows.splits(n_splits, random):
+        batches = list(rows.draw_batches(held_out, batch_sizes, n_batches, random))
         seed = random.randint(1 << 30)
         for pool in pools:
             clf = CapeClassifier(estimator, pool=pool, random_state=seed, **settings)
-            clf.fit(
-                *(take_rows(part, train) for part in (X, y)),
-                sensitive_features=take_rows(sensitive_features, train),
-            )
-            for quantifier, variant in _variants(clf, quantifiers):
-                for size, rows in batches:
-                    score = _measure(
-                        variant,
-                        X,
-                        classes[positive.astype(int)],
-                        sensitive_features,
-                        rows,
-                    )
-                    measured.setdefault((size, pool, quantifier), []).append(score)
-    index = pd.MultiIndex.from_tuples(
-        list(measured), names=["batch_size", "pool", "quantifier"]
-    )
-    return Recommendation(
-        pd.DataFrame([_summary(np.array(v)) for v in measured.values()], index=index)
-    )
+            rows.fit(clf, train)
+            for quantifier, variant in _with_quantifiers(clf, quantifiers):
+                for batch in batches:
+                    values = measured.setdefault((batch.size, pool, quantifier), [])
+                    values.append(rows.measure(variant, batch.rows))
+    return Recommendation(_results(measured))
 
 
-def _draw_batches(
-    held_out: np.ndarray,
-    codes: np.ndarray,
-    positive: np.ndarray,
-    sizes: Iterable[int],
-    n_batches: int,
-    random: Any,
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Rows of batches in which every group has a prevalence of its own."""
-    of = {
-        (code, label): held_out[
-            (codes[held_out] == code) & (positive[held_out] == label)
+def _check_configurations(
+    batch_sizes: Sequence[int], quantifiers: Sequence[str], pools: Sequence[str]
+) -> None:
+    """Raise if a quantifier, a pool or a batch size cannot be tried."""
+    for quantifier in quantifiers:
+        check_choice("quantifiers", quantifier, tuple(QUANTIFIERS))
+    for pool in pools:
+        check_choice("pools", pool, _POOLS)
+    if not batch_sizes or min(batch_sizes) < 1:
+        raise ValueError(
+            "batch_sizes must be a sequence of at least one number, each at least 1, "
+            f"got {batch_sizes!r}."
+        )
+
+
+class _Batch(NamedTuple):
+    """Rows of an artificial batch; ``size`` is their number in each group."""
+
+    size: int
+    rows: np.ndarray
+
+
+class _Unfairness(NamedTuple):
+    """Mean PD over the groups of a batch, and PE of the worst pair (or NaN)."""
+
+    pd: float
+    pe: float
+
+
+@dataclass(frozen=True)
+class _TrainingRows:
+    """The labelled rows that are split, trained on and drawn from.
+
+    Parameters
+    ----------
+    X, y, sensitive_features
+        As they were given.
+    classes : ndarray of shape (2,)
+        The two labels; the second is the positive one.
+    codes : ndarray of int64 of shape (n_samples,)
+        Group of each row, as a number.
+    positive : ndarray of bool of shape (n_samples,)
+        Whether a row has the positive label.
+    """
+
+    X: Any
+    y: Any
+    sensitive_features: Any
+    classes: np.ndarray
+    codes: np.ndarray
+    positive: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sensitive_features: Any) -> _TrainingRows:
+        """Check the columns, and code labels and groups as numbers."""
+        check_same_length(X=X, y=y, sensitive_features=sensitive_features)
+        classes, positive = check_binary_labels(y)
+        codes = check_groups(sensitive_features).codes.astype(np.int64)
+        return cls(X, y, sensitive_features, classes, codes, positive)
+
+    def splits(
+        self, n_splits: int, random: np.random.RandomState
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Split so that each part has its share of every group and label."""
+        seed = random.randint(1 << 30)
+        splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        strata = 2 * self.codes + self.positive
+        yield from splitter.split(np.zeros(len(strata)), strata)
+
+    def draw_batches(
+        self,
+        held_out: np.ndarray,
+        sizes: Iterable[int],
+        n_batches: int,
+        random: np.random.RandomState,
+    ) -> Iterator[_Batch]:
+        """Draw batches from held-out rows, each group at a prevalence of its own."""
+        for size in sizes:
+            for _ in range(n_batches):
+                parts = []
+                for code in np.unique(self.codes):
+                    of_group = held_out[self.codes[held_out] == code]
+                    parts += self._draw_group(of_group, size, random)
+                yield _Batch(size, np.concatenate(parts))
+
+    def _draw_group(
+        self, held_out: np.ndarray, size: int, random: np.random.RandomState
+    ) -> list[np.ndarray]:
+        """Draw positives and negatives of one group, with replacement."""
+        n_positive = round(random.choice(_PREVALENCES) * size)
+        positives = held_out[self.positive[held_out]]
+        negatives = held_out[~self.positive[held_out]]
+        return [
+            positives[random.randint(len(positives), size=n_positive)],
+            negatives[random.randint(len(negatives), size=size - n_positive)],
         ]
-        for code in np.unique(codes)
-        for label in (True, False)
-    }
-    for size in sizes:
-        for _ in range(n_batches):
-            rows = []
-            for code in np.unique(codes):
-                n_positive = round(random.choice(_PREVALENCES) * size)
-                for label, n in ((True, n_positive), (False, size - n_positive)):
-                    rows.append(
-                        of[code, label][random.randint(len(of[code, label]), size=n)]
-                    )
-            yield size, np.concatenate(rows)
+
+    def fit(self, clf: CapeClassifier, rows: np.ndarray) -> None:
+        """Fit a classifier to some of the rows."""
+        clf.fit(
+            take_rows(self.X, rows),
+            take_rows(self.y, rows),
+            sensitive_features=take_rows(self.sensitive_features, rows),
+        )
+
+    def measure(self, clf: CapeClassifier, rows: np.ndarray) -> _Unfairness:
+        """Predict a batch, and compare the predictions with its labels."""
+        groups = take_rows(self.sensitive_features, rows)
+        y_true = self.classes[self.positive[rows].astype(int)]
+        y_pred = clf.predict(take_rows(self.X, rows), sensitive_features=groups)
+        compared: dict[str, Any] = {
+            "sensitive_features": groups,
+            "pos_label": clf.classes_[1],
+        }
+        differences = []
+        for confusion in confusion_by_group(y_true, y_pred, **compared).values():
+            differences.append(confusion.prevalence_difference)
+        with warnings.catch_warnings():
+            # A batch in which PE is undefined is left out of the mean of PE.
+            warnings.simplefilter("ignore", UserWarning)
+            pe = proportional_equality(y_true, y_pred, **compared)
+        return _Unfairness(float(np.mean(differences)), pe)
 
 
-def _variants(
+def _with_quantifiers(
     clf: CapeClassifier, quantifiers: Iterable[str]
 ) -> Iterator[tuple[str, CapeClassifier]]:
-    """The same trained model with other quantifiers, which need its histograms alone."""
+    """Exchange the quantifiers of a trained model, which need its histograms only."""
     for name in quantifiers:
+        models = {}
+        for group, model in clf.models_.items():
+            fitted = make_quantifier(name).fit(model.positives, model.negatives)
+            models[group] = replace(model, quantifier=fitted)
         variant = copy.copy(clf)
-        variant.models_ = {
-            group: replace(
-                model,
-                quantifier=make_quantifier(name).fit(model.positives, model.negatives),
-            )
-            for group, model in clf.models_.items()
-        }
+        variant.models_ = models
         yield name, variant
 
 
-def _measure(
-    clf: CapeClassifier, X: Any, y: np.ndarray, z: Any, rows: np.ndarray
-) -> tuple[float, float]:
-    """Mean PD over groups, and PE of the worst pair; NaN where it is undefined."""
-    truth, groups = y[rows], take_rows(z, rows)
-    y_pred = clf.predict(take_rows(X, rows), sensitive_features=groups)
-    by_group = confusion_by_group(
-        truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1]
-    )
-    pd_ = float(
-        np.mean([confusion.prevalence_difference for confusion in by_group.values()])
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # a batch in which PE is undefined is left out of its mean
-        pe = proportional_equality(
-            truth, y_pred, sensitive_features=groups, pos_label=clf.classes_[1]
-        )
-    return pd_, pe
+def _results(
+    measured: Mapping[tuple[int, str, str], list[_Unfairness]],
+) -> pd.DataFrame:
+    """Return the means over batches, one row for each configuration."""
+    import pandas as pd
+
+    names = ["batch_size", "pool", "quantifier"]
+    index = pd.MultiIndex.from_tuples(list(measured), names=names)
+    rows = [_mean_over_batches(np.array(values)) for values in measured.values()]
+    return pd.DataFrame(rows, index=index)
 
 
-def _summary(values: np.ndarray) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name, column in zip(("pd", "pe"), values.T, strict=True):
+def _mean_over_batches(values: np.ndarray) -> dict[str, float]:
+    """Return the means of PD and PE with their standard errors.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_batches, 2)
+        PD and PE of each batch. NaN, where PE is undefined, is left out.
+
+    Returns
+    -------
+    dict
+    """
+    summary: dict[str, float] = {}
+    for name, column in zip(_METRICS, values.T, strict=True):
         defined = column[~np.isnan(column)]
-        found[name] = float(defined.mean()) if len(defined) else float("nan")
-        found[f"{name}_error"] = (
-            float(defined.std(ddof=1) / np.sqrt(len(defined)))
-            if len(defined) > 1
-            else float("nan")
-        )
-    return {**found, "batches": len(values)}
+        summary[name] = float("nan")
+        summary[f"{name}_error"] = float("nan")
+        if len(defined) > 0:
+            summary[name] = float(defined.mean())
+        if len(defined) > 1:
+            deviation = defined.std(ddof=1)
+            summary[f"{name}_error"] = float(deviation / np.sqrt(len(defined)))
+    summary["batches"] = len(values)
+    return summary

@@ -1,15 +1,16 @@
-"""How many rows a batch needs."""
+"""How many rows a batch needs for an interval of a given width."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import group_name
 from cape._validation import check_is_fitted, check_prevalence
 from cape.classifier import CapeClassifier
+from cape.diagnostics._result import group_index
+from cape.histogram import ScoreHistogram
 from cape.quantify._base import Moments, moment_interval
 
 if TYPE_CHECKING:
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["rows_needed"]
 
-_GRID = np.linspace(0.05, 0.95, 19)
-_MOST = 10**9
+_PREVALENCES = np.linspace(0.05, 0.95, 19)
+_MOST_ROWS = 10**9
+
+
+class _Need(NamedTuple):
+    """Rows needed at one prevalence, and the width that no batch can fall below."""
+
+    rows: float
+    narrowest: float
 
 
 def rows_needed(
@@ -28,34 +36,31 @@ def rows_needed(
     level: float = 0.95,
     prevalence: float | None = None,
 ) -> pd.DataFrame:
-    """Rows of each group that a batch needs for an interval of the prevalence no wider than ``width``.
+    """Compute how many rows of each group give an interval no wider than ``width``.
 
-    The noise of training does not shrink with the batch, so that some widths cannot be had at all.
+    The noise of training does not shrink with the batch, so that some widths cannot be
+    reached by any batch.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
     width : float in (0, 1)
-        Of the interval, from its low end to its high one.
+        Width of the interval of the prevalence, from its low end to its high end.
     level : float in (0, 1), default=0.95
+        Confidence level of the interval.
     prevalence : float in [0, 1], default=None
-        Of the batch; None is the one that needs most.
+        Prevalence of the batch. None takes the prevalence that needs the most rows.
 
     Returns
     -------
     DataFrame
-        Of each group ``rows`` (infinite where no batch is large enough) and ``narrowest``, the width that training
-        alone leaves.
+        For each group ``rows``, infinite if no batch is large enough, and
+        ``narrowest``, the width that the noise of training alone leaves.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape import CapeClassifier
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(2000, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
+    >>> from cape.diagnostics import rows_needed
     >>> rows_needed(clf, 0.2)["rows"].between(40, 80).all()
     np.True_
     >>> rows_needed(clf, 0.01)["rows"].tolist()
@@ -66,46 +71,48 @@ def rows_needed(
     check_is_fitted(clf)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)
-    grid = (
-        _GRID
-        if prevalence is None
-        else np.array([check_prevalence("prevalence", prevalence)])
-    )
-    names, lines = [], []
+    prevalences = _PREVALENCES
+    if prevalence is not None:
+        prevalences = np.array([check_prevalence("prevalence", prevalence)])
+    lines = []
     for group in clf.groups_:
-        model = clf.models_[group]
-        rows, narrowest = zip(
-            *(_needed(model, rho, width, level) for rho in grid), strict=True
-        )
-        names.append(group_name(group) if isinstance(group, tuple) else group)
-        lines.append([max(rows), max(narrowest)])
-    return pd.DataFrame(
-        lines, columns=["rows", "narrowest"], index=pd.Index(names, name="group")
-    )
+        model = clf.model_of(group)
+        needs = [_rows_at(model, rho, width, level) for rho in prevalences]
+        rows = max(need.rows for need in needs)
+        narrowest = max(need.narrowest for need in needs)
+        lines.append({"rows": rows, "narrowest": narrowest})
+    return pd.DataFrame(lines, index=group_index(clf.groups_))
 
 
-def _needed(
-    model: GroupModel, rho: float, width: float, level: float
-) -> tuple[float, float]:
-    """Rows at one prevalence, by halving: the width falls as rows are added."""
+def _rows_at(model: GroupModel, rho: float, width: float, level: float) -> _Need:
+    """Compute the rows needed at the prevalence ``rho``, by bisection."""
     if not model.quantifier.informative_:
-        return float("inf"), 1.0
-    t, f = (
-        Moments.of(model.quantifier._statistic(h, rho), h)
-        for h in (model.positives, model.negatives)
-    )
+        return _Need(float("inf"), 1.0)
+    positives = _moments(model, model.positives, rho)
+    negatives = _moments(model, model.negatives, rho)
+    mean = negatives.mean + rho * (positives.mean - negatives.mean)
 
     def width_of(rows: float) -> float:
-        low, high = moment_interval(
-            t, f, Moments(f.mean + rho * (t.mean - f.mean), 0.0, rows), level
-        )
+        # `moment_interval` takes the variance from the classes, not from the batch.
+        batch = Moments(mean, 0.0, rows)
+        low, high = moment_interval(positives, negatives, batch, level)
         return high - low
 
     narrowest = width_of(float("inf"))
-    if width_of(_MOST) > width:
-        return float("inf"), narrowest
-    low, high = 0, _MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if width_of(middle) <= width else (middle, high)
-    return float(high), narrowest
+    if width_of(_MOST_ROWS) > width:
+        return _Need(float("inf"), narrowest)
+    # Bisection is sound because the width falls as rows are added.
+    too_few = 0
+    enough = _MOST_ROWS
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if width_of(middle) <= width:
+            enough = middle
+        else:
+            too_few = middle
+    return _Need(float(enough), narrowest)
+
+
+def _moments(model: GroupModel, histogram: ScoreHistogram, rho: float) -> Moments:
+    """Return the moments of the quantifier's statistic at the prevalence ``rho``."""
+    return Moments.of(model.quantifier._statistic(histogram, rho), histogram)

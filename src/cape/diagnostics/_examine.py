@@ -1,0 +1,272 @@
+"""Everything there is to say about a batch, computed once and kept together.
+
+The report, the monitor and the command line all start from an `Examination`, so that a
+number is computed in one place and shows the same value wherever it appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from cape._groups import Group, group_name
+from cape.adaptation import Adaptation
+from cape.classifier import CapeClassifier
+from cape.diagnostics._batch import evidence_of_batch
+from cape.diagnostics._expected import ExpectedPerformance, expected_performance
+from cape.diagnostics._moved import PrevalenceMoved, moves_from_estimates
+from cape.diagnostics._prior_shift import (
+    PriorShiftTest,
+    describe_shift_test,
+    prior_shift_test,
+)
+from cape.diagnostics._result import group_index, json_ready
+from cape.evidence import Evidence
+from cape.metrics import Confusion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Examination", "Observed", "examine"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Confusion counts of the rows of a batch whose labels are known.
+
+    Parameters
+    ----------
+    cape : mapping from group to Confusion
+        Counts of CAPE's predictions.
+    unadapted : mapping from group to Confusion
+        Counts of the model as it was trained, cut at 1/2.
+    """
+
+    cape: Mapping[Group, Confusion]
+    unadapted: Mapping[Group, Confusion]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``cape`` and ``unadapted``, each a list with one entry for each group.
+        """
+        return {
+            "cape": _counts_as_list(self.cape),
+            "unadapted": _counts_as_list(self.unadapted),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Examination:
+    """Result of `examine`: what was estimated, tested and expected of one batch.
+
+    To add what was learnt later, use ``dataclasses.replace(examination,
+    observed=...)``.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        The model.
+    evidence : Evidence
+        What the model needs to know about the rows of the batch.
+    adaptation : Adaptation
+        Estimated prevalences and chosen members; `CapeClassifier.predict` takes it.
+    shift_test : PriorShiftTest
+        Whether anything but the prevalences has moved.
+    moved : PrevalenceMoved
+        Whether the prevalences have moved.
+    expected : ExpectedPerformance
+        The rates to expect before labels arrive.
+    observed : Observed, default=None
+        Counts of the rows whose labels are known.
+    provenance : mapping, default=None
+        Where the batch and the model come from, for the last section of a report.
+    """
+
+    clf: CapeClassifier
+    evidence: Evidence
+    adaptation: Adaptation
+    shift_test: PriorShiftTest
+    moved: PrevalenceMoved
+    expected: ExpectedPerformance
+    observed: Observed | None = None
+    provenance: Mapping[str, Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the batch."""
+        return sum(self.evidence.rows.values())
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+        return self.adaptation.level
+
+    def table(self) -> pd.DataFrame:
+        """Return the most important numbers as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group: rows, training_prevalence, estimate, low, high,
+            moved, not_prior_shift, theta, predicted_prevalence, pd_bound, and the
+            expected fpr, fnr and accuracy.
+        """
+        import pandas as pd
+
+        rows = [self._row(group) for group in self.adaptation.groups]
+        return pd.DataFrame(rows, index=group_index(self.adaptation.groups))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all parts as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``fingerprint``, ``rows``, ``level``, ``adaptation``, ``shift_test``,
+            ``moved``, ``expected`` and ``observed``. What is unknown is None.
+        """
+        adaptation = []
+        for group, chosen in self.adaptation.groups.items():
+            entry = {"group": group_name(group), **json_ready(asdict(chosen))}
+            adaptation.append(entry)
+        observed = None
+        if self.observed is not None:
+            observed = self.observed.to_dict()
+        return {
+            "fingerprint": self.adaptation.fingerprint,
+            "rows": self.rows,
+            "level": self.level,
+            "adaptation": adaptation,
+            "shift_test": self.shift_test.to_dict(),
+            "moved": self.moved.to_dict(),
+            "expected": self.expected.to_dict(),
+            "observed": observed,
+        }
+
+    def __repr__(self) -> str:
+        if not self.adaptation.groups:
+            return "Examination(no rows)"
+        lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
+        for group in self.adaptation.groups:
+            lines += self._describe(group)
+        worst = self.expected.worst_pair()
+        if worst is not None:
+            pair = f"{group_name(worst.group)} to {group_name(worst.other)}"
+            lines.append(f"worst expected PE: {worst.pe:.3f} ({pair})")
+        if self.shift_test.advice:
+            lines.append(self.shift_test.advice)
+        return "\n".join(lines)
+
+    def _row(self, group: Group) -> dict[str, Any]:
+        """Return the row of one group in `table`."""
+        chosen = self.adaptation.groups[group]
+        expected = self.expected.groups[group]
+        return {
+            "rows": chosen.rows,
+            "training_prevalence": chosen.training_prevalence,
+            "estimate": chosen.estimate,
+            "low": chosen.low,
+            "high": chosen.high,
+            "moved": self.moved.groups[group].moved,
+            "not_prior_shift": self.shift_test.groups[group].rejected,
+            "theta": chosen.theta,
+            "predicted_prevalence": chosen.predicted_prevalence,
+            "pd_bound": chosen.pd_bound,
+            "fpr": expected.fpr,
+            "fnr": expected.fnr,
+            "accuracy": expected.accuracy,
+        }
+
+    def _describe(self, group: Group) -> list[str]:
+        """Return the lines about one group in the repr."""
+        chosen = self.adaptation.groups[group]
+        expected = self.expected.groups[group]
+        shift = describe_shift_test(self.shift_test.groups[group])
+        moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
+        return [
+            f"{group_name(group)}: {chosen.rows} rows",
+            f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
+            f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
+            f"  {shift}",
+            f"  member for {chosen.theta:.3f} predicts "
+            f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",
+            f"  expected FPR {expected.fpr:.3f}, FNR {expected.fnr:.3f}, "
+            f"accuracy {expected.accuracy:.3f}",
+        ]
+
+
+def examine(
+    clf: CapeClassifier,
+    X: Any = None,
+    *,
+    sensitive_features: Any = None,
+    evidence: Evidence | None = None,
+    level: float = 0.95,
+) -> Examination:
+    """Compute everything there is to say about a batch without labels.
+
+    The batch is adapted to, the assumption of a prior shift is tested, each group is
+    tested for a move of its prevalence, and the rates to expect are computed. Each part
+    is computed once, and the parts share the estimates of the adaptation.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    X : table of shape (n_samples, n_features), default=None
+        The batch. Exactly one of ``X`` and ``evidence`` must be given.
+    sensitive_features : array-like or table of n_samples rows, default=None
+        Groups of the rows of ``X``.
+    evidence : Evidence, default=None
+        Evidence of the batch, from `CapeClassifier.evidence`.
+    level : float in (0, 1), default=0.95
+        Confidence level of the intervals. The tests have the level 0.05.
+
+    Returns
+    -------
+    Examination
+
+    Warns
+    -----
+    AdaptationWarning
+        As `CapeClassifier.adapt` does.
+
+    See Also
+    --------
+    cape.report.write_report : Write an examination as a page.
+
+    Examples
+    --------
+    >>> from cape.diagnostics import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> seen.table()["moved"].to_dict()
+    {0: True, 1: True}
+    >>> seen.shift_test.rejected
+    False
+    """
+    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    adaptation = clf.adapt(evidence=evidence, level=level)
+    estimates = {}
+    for group, chosen in adaptation.groups.items():
+        estimates[group] = chosen.estimate
+    return Examination(
+        clf=clf,
+        evidence=evidence,
+        adaptation=adaptation,
+        shift_test=prior_shift_test(clf, evidence=evidence),
+        moved=moves_from_estimates(clf, evidence, estimates),
+        expected=expected_performance(clf, evidence, adaptation),
+    )
+
+
+def _counts_as_list(counts: Mapping[Group, Confusion]) -> list[dict[str, Any]]:
+    """Return confusion counts as a list with one entry for each group."""
+    entries = []
+    for group, confusion in counts.items():
+        entries.append({"group": group_name(group), **asdict(confusion)})
+    return entries

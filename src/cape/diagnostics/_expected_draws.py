@@ -1,0 +1,195 @@
+"""Simulated batches behind the intervals of `expected_performance`.
+
+Three sources of noise meet: the realised prevalence of the batch is known up to its
+interval, the rates of the chosen member are known from a limited number of unseen rows,
+and the batch itself is a finite sample. Each is drawn from its own distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape.quantify import Quantifier
+
+if TYPE_CHECKING:
+    from cape._group_model import GroupModel
+    from cape.adaptation import GroupAdaptation
+    from cape.evidence import GroupEvidence
+    from cape.histogram import ScoreHistogram
+
+__all__ = [
+    "DrawnBatches",
+    "draw_batches",
+    "draw_called",
+    "draw_prevalences",
+    "interval_of_pe",
+    "interval_of_rate",
+    "shares",
+]
+
+_LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+
+
+@dataclass(frozen=True)
+class DrawnBatches:
+    """Rates of the chosen member in simulated batches of one group.
+
+    Parameters
+    ----------
+    fpr, fnr, accuracy : ndarray of shape (n_draws,)
+        Observed rates, one of each simulated batch.
+    """
+
+    fpr: np.ndarray
+    fnr: np.ndarray
+    accuracy: np.ndarray
+
+
+def draw_prevalences(
+    model: GroupModel,
+    evidence: GroupEvidence,
+    chosen: GroupAdaptation,
+    n_draws: int,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Draw the realised prevalence of one group of the batch.
+
+    The ends of its intervals at nine levels, with the estimate in the middle, are
+    points of a distribution function. It is inverted by linear interpolation.
+    """
+    lows = []
+    highs = []
+    estimate = model.quantifier.estimate(evidence.scores)
+    for level in _LEVELS:
+        low, high = _interval(model.quantifier, evidence.scores, level, estimate)
+        lows.append(low)
+        highs.append(high)
+    levels = np.array(_LEVELS)
+    points = [*reversed(lows), chosen.estimate, *highs]
+    below = [*reversed((1 - levels) / 2), 0.5, *((1 + levels) / 2)]
+    # Intervals of higher levels are wider but for rounding, and np.interp needs order.
+    return np.interp(random.random(n_draws), below, np.maximum.accumulate(points))
+
+
+def _interval(
+    quantifier: Any, batch: ScoreHistogram, level: float, estimate: float
+) -> tuple[float, float]:
+    """Return the interval at one level, without estimating again if that is possible.
+
+    A quantifier that is no `Quantifier` may have an ``interval`` of two arguments.
+    """
+    if isinstance(quantifier, Quantifier):
+        return quantifier.interval(batch, level, estimate=estimate)
+    return quantifier.interval(batch, level)
+
+
+def draw_batches(
+    rates: Any,
+    chosen: GroupAdaptation,
+    prevalences: np.ndarray,
+    random: np.random.Generator,
+) -> DrawnBatches:
+    """Draw how many rows the chosen member will call positive, in each class.
+
+    Parameters
+    ----------
+    rates : Rates
+        Counts of the pool's members on rows they were not trained on.
+    chosen : GroupAdaptation
+        The member, and the number of rows of the group.
+    prevalences : ndarray of shape (n_draws,)
+        Realised prevalence of each simulated batch.
+    random : Generator
+
+    Returns
+    -------
+    DrawnBatches
+    """
+    member = chosen.member
+    positives = np.rint(prevalences * chosen.rows).astype(int)
+    negatives = chosen.rows - positives
+    false_positives = draw_called(
+        rates.false_positives[member], rates.negatives[member], negatives, random
+    )
+    true_positives = draw_called(
+        rates.true_positives[member], rates.positives[member], positives, random
+    )
+    return DrawnBatches(
+        fpr=shares(false_positives, negatives),
+        fnr=shares(positives - true_positives, positives),
+        accuracy=(true_positives + negatives - false_positives) / chosen.rows,
+    )
+
+
+def draw_called(
+    called: float, rows: float, new_rows: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """Draw how many of ``new_rows`` a member calls positive.
+
+    Parameters
+    ----------
+    called, rows : float
+        Number of unseen training rows that it calls positive, and of all such rows.
+    new_rows : ndarray of int of shape (n_draws,)
+        Rows of one class in each simulated batch.
+    random : Generator
+
+    Returns
+    -------
+    ndarray of int of shape (n_draws,)
+    """
+    # Posterior of a binomial rate under Jeffreys' prior, Beta(1/2, 1/2). Weighted
+    # counts may exceed the rows by rounding.
+    others = max(rows - called, 0.0)
+    rate = random.beta(called + 0.5, others + 0.5, size=len(new_rows))
+    return random.binomial(new_rows, rate)
+
+
+def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Divide counts; a rate without rows is 0, as in `cape.metrics`."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def interval_of_rate(
+    rates: np.ndarray, level: float, known: bool = True
+) -> tuple[float, float]:
+    """Return the central ``level`` of drawn rates, or [0, 1] if the rate is unknown.
+
+    Rates of finite batches are multiples of 1 / rows, so that the ends are drawn values
+    and are not interpolated between them.
+    """
+    if not known:
+        return 0.0, 1.0
+    low, high = _central(rates, level)
+    return float(low), float(high)
+
+
+def interval_of_pe(
+    prevalences: np.ndarray,
+    other_prevalences: np.ndarray,
+    predicted_ratio: float,
+    level: float,
+) -> tuple[float, float]:
+    """Return the interval of PE = |rho_z / rho_z' - predicted ratio|.
+
+    The interval is that of the signed difference, folded at 0: the absolute values of
+    the draws would never reach 0, which is the value that matters most.
+    """
+    infinite = np.full(len(prevalences), np.inf)
+    ratios = np.divide(
+        prevalences, other_prevalences, out=infinite, where=other_prevalences > 0
+    )
+    low, high = _central(ratios - predicted_ratio, level)
+    farthest = float(max(abs(low), abs(high)))
+    if low <= 0 <= high:
+        return 0.0, farthest
+    return float(min(abs(low), abs(high))), farthest
+
+
+def _central(values: np.ndarray, level: float) -> np.ndarray:
+    """Return the two ends of the central ``level`` of drawn values."""
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    return np.quantile(values, tails, method="inverted_cdf")

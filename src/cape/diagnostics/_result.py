@@ -1,0 +1,108 @@
+"""Table and JSON-ready dict, once for all results of the diagnostics.
+
+A result holds one small dataclass for each group. `GroupResult` turns that mapping into
+a data frame with one row for each group, and into a dict that JSON can hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from cape._groups import Group, group_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GroupResult", "group_index", "json_ready", "row_label"]
+
+
+class GroupResult:
+    """Base of the results that hold one dataclass for each group.
+
+    A subclass is a dataclass with a field ``groups``, a mapping from group to
+    dataclass. It overrides `_facts` if it knows more than what it says about each
+    group.
+
+    Examples
+    --------
+    >>> from cape.diagnostics import prevalence_moved
+    >>> groups = new.sensitive_features
+    >>> moved = prevalence_moved(clf, new.data, sensitive_features=groups)
+    >>> isinstance(moved, GroupResult), moved.table().index.tolist()
+    (True, [0, 1])
+    """
+
+    groups: Mapping[Group, Any]
+
+    def table(self) -> pd.DataFrame:
+        """Return the result as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group, one column for each field of its dataclass.
+        """
+        import pandas as pd
+
+        rows = [asdict(result) for result in self.groups.values()]
+        return pd.DataFrame(rows, index=group_index(self.groups))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``groups`` is a list with one entry for each group. A number that is not
+            finite is None.
+        """
+        entries = []
+        for group, result in self.groups.items():
+            entry = {"group": group_name(group), **json_ready(asdict(result))}
+            entries.append(entry)
+        return {**self._facts(), "groups": entries}
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what the result knows about all groups together."""
+        return {}
+
+
+def group_index(groups: Iterable[Group]) -> pd.Index:
+    """Return the row labels of a table with one row for each group."""
+    import pandas as pd
+
+    return pd.Index([row_label(group) for group in groups], name="group")
+
+
+def row_label(group: Group) -> Any:
+    """Return the label of a group in the index of a table.
+
+    A combination of several columns is written as text, because pandas would take a
+    tuple for a level of a MultiIndex.
+
+    Examples
+    --------
+    >>> row_label(("blue", 1)), row_label(1)
+    ('blue, 1', 1)
+    """
+    if isinstance(group, tuple):
+        return group_name(group)
+    return group
+
+
+def json_ready(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Replace the numbers that JSON cannot hold (NaN, infinity) by None.
+
+    Examples
+    --------
+    >>> json_ready({"pe": float("nan"), "rows": 3})
+    {'pe': None, 'rows': 3}
+    """
+    ready: dict[str, Any] = {}
+    for name, value in values.items():
+        finite = not isinstance(value, float) or math.isfinite(value)
+        ready[name] = value if finite else None
+    return ready
