@@ -7,7 +7,7 @@ import pytest
 
 from cape import CapeClassifier, persist
 from cape.files import load_model, train_file
-from cape.report import explorer_summary
+from cape.report import explorer_summary, file_provenance
 
 
 @pytest.fixture
@@ -287,7 +287,12 @@ def test_explore_writes_a_page_or_its_numbers(
 ):
     base = ("explore", people_folder / "m.cape", "--out")
     code, out, err = cape(*base, tmp_path / "e.json")
-    expected = explorer_summary(people_model)
+    provenance = file_provenance(
+        people_model.details, [], fingerprint=people_model.clf.fingerprint_
+    )
+    expected = explorer_summary(
+        people_model.clf, title="train.csv", provenance=provenance
+    )
     content = json.loads((tmp_path / "e.json").read_text())
     assert code == 0
     assert err == ""

@@ -1,21 +1,24 @@
-"""What people look at: pictures and pages."""
+"""Pages and pictures that people look at.
 
-from cape.report._charts import draw_prevalences, frame_prevalences, save_chart
-from cape.report._charts_paper import save_pictures
+`write_report` writes an examined batch as one page. A *summary* is a dict with all that
+a page says; the functions ``*_summary`` make the summaries of the four kinds of pages.
+"""
+
+from cape.report._audit_summary import audit_summary
+from cape.report._batch_summary import batch_summary
+from cape.report._demo_chart import draw_prevalences, frame_prevalences
 from cape.report._explorer import (
     Members,
     explorer_data,
+    explorer_summary,
     members_of,
     outcomes,
-    worst_pe_of,
 )
 from cape.report._html import check_report, to_html, write_report
-from cape.report._summary import (
-    audit_summary,
-    batch_summary,
-    explorer_summary,
-    monitor_summary,
-)
+from cape.report._made import file_provenance
+from cape.report._monitor_summary import monitor_summary
+from cape.report._paper_charts import save_pictures
+from cape.report._picture import save_chart
 
 __all__ = [
     "Members",
@@ -25,6 +28,7 @@ __all__ = [
     "draw_prevalences",
     "explorer_data",
     "explorer_summary",
+    "file_provenance",
     "frame_prevalences",
     "members_of",
     "monitor_summary",
@@ -32,6 +36,5 @@ __all__ = [
     "save_chart",
     "save_pictures",
     "to_html",
-    "worst_pe_of",
     "write_report",
 ]

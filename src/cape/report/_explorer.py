@@ -1,26 +1,36 @@
 """What each group would see at any prevalence, in closed form from the members' rates.
 
-Under prior shift a member's true and false positive rate do not move with the prevalence rho, so it predicts
-rho tpr + (1 - rho) fpr; CAPE takes the member whose prediction is nearest rho. The page computes the same in the
-browser from the same numbers; this is the reference that it is tested against.
+Under prior shift the true and false positive rate of a member do not move with the
+prevalence rho, so that it predicts rho tpr + (1 - rho) fpr. CAPE takes the member whose
+prediction is nearest rho. The page computes the same in the browser from the same
+numbers (``page/explorer.js``); this module is the reference that it is tested against.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape.classifier import CapeClassifier
 from cape.rules import nearest_member
+from cape.classifier import CapeClassifier
+from cape.report._made import facts_of_classifier, stamped
 
-__all__ = ["Members", "explorer_data", "members_of", "outcomes", "worst_pe_of"]
+__all__ = [
+    "GroupMembers",
+    "Members",
+    "explorer_data",
+    "explorer_summary",
+    "members_of",
+    "outcomes",
+]
 
-_MOST = 200
+# Thinned to so many, a pool has a PD at most one step of a slider (0.01) greater.
+_MOST_MEMBERS = 200
 _DIGITS = 6
 
 
@@ -30,13 +40,16 @@ class Members:
 
     Parameters
     ----------
-    thetas, tpr, fpr : ndarray of shape (n_members,)
+    thetas : ndarray of shape (n_members,)
+        The prevalences for which the members were made.
+    tpr, fpr : ndarray of shape (n_members,)
+        Their true and false positive rates on rows they were not trained on.
 
     Examples
     --------
     >>> pool = Members(np.array([0.2, 0.8]), np.array([0.5, 0.9]), np.array([0.1, 0.4]))
-    >>> found = outcomes(pool, [0.3, 0.8])
-    >>> found["theta"].tolist(), found["pd"].round(3).tolist()
+    >>> chosen = outcomes(pool, [0.3, 0.8])
+    >>> chosen["theta"].tolist(), chosen["pd"].round(3).tolist()
     ([0.2, 0.8], [0.08, 0.0])
     """
 
@@ -44,55 +57,131 @@ class Members:
     tpr: np.ndarray
     fpr: np.ndarray
 
+    def take(self, members: np.ndarray) -> Members:
+        """Return some of the members, by a mask or by their places.
 
-def members_of(model: GroupModel) -> tuple[Members, Members]:
-    """The pool's members, at most 200 of them, and the model as trained, cut at 1/2; rates rounded to six digits.
+        Parameters
+        ----------
+        members : ndarray of bool or int
+            Which members to take.
 
-    Members whose rates are unknown are left out. Of a pool with more, those are kept that are spread evenly over
-    what they predict.
+        Returns
+        -------
+        Members
+        """
+        return Members(self.thetas[members], self.tpr[members], self.fpr[members])
+
+    def rounded(self) -> Members:
+        """Return the members with all numbers rounded to six digits.
+
+        Returns
+        -------
+        Members
+        """
+        return Members(
+            np.round(self.thetas, _DIGITS),
+            np.round(self.tpr, _DIGITS),
+            np.round(self.fpr, _DIGITS),
+        )
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the members as the page's script reads them.
+
+        Returns
+        -------
+        dict
+            Lists ``theta``, ``tpr`` and ``fpr``.
+        """
+        return {
+            "theta": self.thetas.tolist(),
+            "tpr": self.tpr.tolist(),
+            "fpr": self.fpr.tolist(),
+        }
+
+
+class GroupMembers(NamedTuple):
+    """The classifiers that the explorer compares in one group.
+
+    Parameters
+    ----------
+    cape : Members
+        The members of the pool.
+    unadapted : Members
+        The model as trained, cut at 1/2, as the only member.
+    """
+
+    cape: Members
+    unadapted: Members
+
+
+def members_of(model: GroupModel) -> GroupMembers:
+    """Return the rates of a group's members, and of the model as trained.
+
+    Members whose rates are unknown are left out. A pool with more than 200 members is
+    thinned, so that the page stays small.
+
+    Parameters
+    ----------
+    model : GroupModel
+        What training left of the group.
+
+    Returns
+    -------
+    GroupMembers
+        With numbers rounded to six digits.
     """
     rates = model.pool.rates
-    known = ~(np.isnan(rates.tpr) | np.isnan(rates.fpr))
-    thetas, tpr, fpr = model.pool.thetas[known], rates.tpr[known], rates.fpr[known]
-    if len(thetas) > _MOST:
-        order = np.argsort(thetas, kind="stable")
-        spread = (tpr + fpr)[order] / 2
-        kept = order[
-            np.unique(
-                np.searchsorted(
-                    np.maximum.accumulate(spread), np.linspace(0, 1, _MOST)
-                ).clip(0, len(order) - 1)
-            )
-        ]
-        thetas, tpr, fpr = thetas[kept], tpr[kept], fpr[kept]
-    plain = model.unadapted_rates()
-    return (
-        Members(*(np.round(values, _DIGITS) for values in (thetas, tpr, fpr))),
-        Members(
-            np.array([round(model.prevalence, _DIGITS)]),
-            *(np.round([rate], _DIGITS) for rate in plain),
-        ),
-    )
+    members = Members(model.pool.thetas, rates.tpr, rates.fpr)
+    members = members.take(~np.isnan(members.tpr + members.fpr))
+    if len(members.thetas) > _MOST_MEMBERS:
+        members = _thinned(members)
+    tpr, fpr = model.unadapted_rates()
+    unadapted = Members(np.array([model.prevalence]), np.array([tpr]), np.array([fpr]))
+    return GroupMembers(members.rounded(), unadapted.rounded())
+
+
+def _thinned(members: Members) -> Members:
+    """Keep 200 members that are spread evenly over what they predict.
+
+    Even in theta would not do: many thetas may share nearly the same cut.
+    """
+    order = np.argsort(members.thetas, kind="stable")
+    # What a member predicts in a batch with as many positives as negatives.
+    predicted = (members.tpr + members.fpr)[order] / 2
+    increasing = np.maximum.accumulate(predicted)
+    places = np.searchsorted(increasing, np.linspace(0, 1, _MOST_MEMBERS))
+    places = places.clip(0, len(order) - 1)
+    return members.take(order[np.unique(places)])
 
 
 def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
-    """What comes of the member nearest each prevalence.
+    """Return the rates of the member that CAPE picks at each prevalence.
 
     Parameters
     ----------
     members : Members
+        The members to pick from.
     prevalence : float or array-like
         True prevalence rho of the group.
 
     Returns
     -------
     dict
-        ``theta`` of the member chosen, its ``predicted`` prevalence, ``fpr``, ``fnr``, ``accuracy`` and ``pd``.
+        ``theta`` of the member, its ``predicted`` prevalence, ``fpr``, ``fnr``,
+        ``accuracy`` and ``pd``, each with the shape of ``prevalence``.
+
+    Examples
+    --------
+    >>> pool = Members(np.array([0.2, 0.8]), np.array([0.5, 0.9]), np.array([0.1, 0.4]))
+    >>> float(outcomes(pool, 0.8)["accuracy"].round(2))
+    0.84
     """
     rho = np.asarray(prevalence, dtype=float)
-    each = rho[..., None] * members.tpr + (1 - rho[..., None]) * members.fpr
-    chosen = nearest_member(each, members.thetas, rho)
-    tpr, fpr = members.tpr[chosen], members.fpr[chosen]
+    by_member = rho[..., None] * members.tpr + (1 - rho[..., None]) * members.fpr
+    # The rule of Algorithm 1, with rho in the place of its estimate.
+    chosen = nearest_member(by_member, members.thetas, rho)
+    tpr = members.tpr[chosen]
+    fpr = members.fpr[chosen]
     predicted = rho * tpr + (1 - rho) * fpr
     return {
         "theta": members.thetas[chosen],
@@ -104,73 +193,84 @@ def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
     }
 
 
-def worst_pe_of(prevalences: Any, predicted: Any) -> float | None:
-    """PE of the worst ordered pair of groups; None if no pair is defined.
-
-    Examples
-    --------
-    >>> worst_pe_of([0.2, 0.4], [0.2, 0.5])
-    0.5
-    """
-    rho, rho_hat = (
-        np.asarray(prevalences, dtype=float),
-        np.asarray(predicted, dtype=float),
-    )
-    worst = [
-        abs(rho[i] / rho[j] - rho_hat[i] / rho_hat[j])
-        for i in range(len(rho))
-        for j in range(len(rho))
-        if i != j and rho[j] > 0 and rho_hat[j] > 0
-    ]
-    return float(max(worst)) if worst else None
-
-
 def explorer_data(
     clf: CapeClassifier, now: Mapping[Group, float] | None = None
 ) -> dict[str, Any]:
-    """What the page's explorer needs.
+    """Return the numbers that the page's script computes from.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
     now : mapping from group to float, default=None
-        Where the sliders stand at first; by default at the training prevalences. Only these groups are shown.
+        Where the sliders stand at first; only these groups are shown. None shows all
+        groups at their training prevalences.
 
     Returns
     -------
     dict
-        ``groups``: of each its name, training prevalence, starting prevalence, members and the unadapted model.
+        ``groups`` is a list with one entry for each group: its name, training
+        prevalence, starting prevalence, members and the unadapted model.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(400, random_state=0)
-    >>> clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=3, random_state=0)
-    >>> clf = clf.fit(d.data, d.target, sensitive_features=d.sensitive_features)
     >>> [group["name"] for group in explorer_data(clf)["groups"]]
     ['0', '1']
+    >>> explorer_data(clf, {1: 0.812})["groups"][0]["now"]
+    0.81
     """
-    groups = []
-    for group in clf.groups_ if now is None else now:
+    if now is None:
+        now = {group: clf.model_of(group).prevalence for group in clf.groups_}
+    entries = []
+    for group, prevalence in now.items():
         model = clf.model_of(group)
-        pool, plain = members_of(model)
-        groups.append(
+        members = members_of(model)
+        entries.append(
             {
                 "name": group_name(group),
                 "training": round(model.prevalence, _DIGITS),
-                "now": round(model.prevalence if now is None else now[group], 2),
-                "cape": _listed(pool),
-                "unadapted": _listed(plain),
+                # Sliders move in steps of 0.01.
+                "now": round(prevalence, 2),
+                "cape": members.cape.to_dict(),
+                "unadapted": members.unadapted.to_dict(),
             }
         )
-    return {"groups": groups}
+    return {"groups": entries}
 
 
-def _listed(members: Members) -> dict[str, list[float]]:
+def explorer_summary(
+    clf: CapeClassifier,
+    *,
+    title: str = "Model",
+    provenance: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Summarise a model for a page with the explorer alone.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    title : str, default="Model"
+        What the page calls the model.
+    provenance : mapping, default=None
+        Where the model comes from, from `file_provenance`. None says what the
+        classifier knows about itself.
+
+    Returns
+    -------
+    dict
+        All numbers of the explorer page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> explorer_summary(clf)["title"]
+    'Model'
+    """
+    if provenance is None:
+        provenance = facts_of_classifier(clf)
     return {
-        "theta": members.thetas.tolist(),
-        "tpr": members.tpr.tolist(),
-        "fpr": members.fpr.tolist(),
+        "kind": "explorer",
+        "title": title,
+        "explorer": explorer_data(clf),
+        "made": stamped(provenance),
     }

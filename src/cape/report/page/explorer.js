@@ -9,26 +9,48 @@
   const STEPS = 100;
   const round = (x) => Math.round(x * 1e12);
 
-  // The member whose predicted prevalence is nearest rho; ties go to the theta nearest rho, then to the smaller.
-  function nearest(members, rho) {
+  // THE RULE that picks a member, and the only place in this file that knows it: step 3 of Algorithm 1's prediction
+  // phase, the member whose predicted prevalence is nearest the estimate. Ties go to the theta nearest the estimate,
+  // then to the smaller theta. It mirrors nearest_member in Python, which the tests compare it with; change both.
+  function nearestMember(predictedPrevalences, thetas, estimate) {
     let best = -1, bestDistance = Infinity, bestTie = Infinity;
-    for (let j = 0; j < members.theta.length; j++) {
-      const distance = round(Math.abs(rho * members.tpr[j] + (1 - rho) * members.fpr[j] - rho));
-      const tie = round(Math.abs(members.theta[j] - rho));
-      const first = distance < bestDistance || (distance === bestDistance &&
-        (tie < bestTie || (tie === bestTie && members.theta[j] < members.theta[best])));
-      if (first) { best = j; bestDistance = distance; bestTie = tie; }
+    for (let j = 0; j < thetas.length; j++) {
+      const distance = round(Math.abs(predictedPrevalences[j] - estimate));
+      const tie = round(Math.abs(thetas[j] - estimate));
+      const nearer = distance < bestDistance;
+      const tied = distance === bestDistance;
+      const winsTie = tie < bestTie || (tie === bestTie && thetas[j] < thetas[best]);
+      if (nearer || (tied && winsTie)) {
+        best = j;
+        bestDistance = distance;
+        bestTie = tie;
+      }
     }
     return best;
   }
 
-  function outcome(members, rho) {
-    const j = nearest(members, rho), tpr = members.tpr[j], fpr = members.fpr[j];
-    const predicted = rho * tpr + (1 - rho) * fpr;
-    return { theta: members.theta[j], predicted: predicted, fpr: fpr, fnr: 1 - tpr,
-      accuracy: rho * tpr + (1 - rho) * (1 - fpr), pd: Math.abs(rho - predicted) };
+  // Under prior shift the rates of a member do not move with the prevalence rho.
+  function predictedPrevalence(members, j, rho) {
+    return rho * members.tpr[j] + (1 - rho) * members.fpr[j];
   }
 
+  function outcome(members, rho) {
+    const predictions = members.theta.map((_, j) => predictedPrevalence(members, j, rho));
+    const chosen = nearestMember(predictions, members.theta, rho);
+    const tpr = members.tpr[chosen];
+    const fpr = members.fpr[chosen];
+    const predicted = predictions[chosen];
+    return {
+      theta: members.theta[chosen],
+      predicted: predicted,
+      fpr: fpr,
+      fnr: 1 - tpr,
+      accuracy: rho * tpr + (1 - rho) * (1 - fpr),
+      pd: Math.abs(rho - predicted),
+    };
+  }
+
+  // PE of the worst ordered pair of groups, as cape.metrics.worst_pe; null if no pair is defined.
   function worstPe(rho, predicted) {
     let worst = null;
     for (let i = 0; i < rho.length; i++) for (let j = 0; j < rho.length; j++) {

@@ -1,0 +1,94 @@
+"""The summary of an audit: what the labels say about predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cape._groups import Group
+from cape.metrics import Confusion, audit_counts
+from cape.report._made import stamped
+
+__all__ = ["audit_of_counts", "audit_summary"]
+
+
+def audit_summary(
+    counts: Mapping[Group, Confusion],
+    *,
+    level: float,
+    file: str | Path,
+    file_sha256: str,
+    columns: dict[str, Any],
+) -> dict[str, Any]:
+    """Summarise predictions that anybody made, with intervals.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+    file : str or Path
+        The table with labels and predictions.
+    file_sha256 : str
+        Hash of the file.
+    columns : dict
+        Which columns hold the labels, the predictions and the groups.
+
+    Returns
+    -------
+    dict
+        All numbers of the audit page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from cape.metrics import Confusion
+    >>> counts = {"a": Confusion(tp=8, fp=2, fn=2, tn=8, rows=20)}
+    >>> summary = audit_summary(
+    ...     counts, level=0.95, file="scored.csv", file_sha256="0a1b", columns={}
+    ... )
+    >>> summary["title"], summary["rows"]
+    ('scored.csv', 20)
+    """
+    name = Path(file).name
+    made = {
+        "files": [{"file": name, "sha256": file_sha256}],
+        "columns": columns,
+    }
+    return {
+        "kind": "audit",
+        "title": name,
+        "rows": sum(confusion.rows for confusion in counts.values()),
+        "level": level,
+        "observed": {"cape": audit_of_counts(counts, level)},
+        "made": stamped(made),
+    }
+
+
+def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> dict[str, Any]:
+    """Audit confusion counts, and pick out the worst pair for each metric.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    dict
+        What `cape.metrics.Audit.to_dict` gives, and ``worst``, the pair with the
+        greatest value for each metric. An undefined value is never the worst.
+    """
+    content = audit_counts(counts, level=level).to_dict()
+    worst: dict[str, Any] = {}
+    for pair in content["pairs"]:
+        value = pair["value"]
+        if value is None:
+            continue
+        worst_so_far = worst.get(pair["metric"])
+        if worst_so_far is None or value > worst_so_far["value"]:
+            worst[pair["metric"]] = pair
+    return {**content, "worst": worst}

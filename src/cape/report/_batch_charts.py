@@ -1,0 +1,247 @@
+"""Pictures of the batch page and of the audit page.
+
+To add a picture to the batch page:
+
+1. write ``frame_x`` and ``draw_x`` here, and add the picture to `batch_pictures`;
+2. put ``{{ gallery(pictures.x) }}`` into ``page/page.html`` where it belongs;
+3. only if it needs new numbers, add them to `batch_summary`.
+
+No other file has to know about it.
+
+Pictures are 340 pixels wide, so that they can be read on a phone without being scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from cape.report._picture import NOW, SOFT, THEN, Picture
+
+__all__ = [
+    "batch_pictures",
+    "draw_histogram",
+    "draw_moved",
+    "draw_rates",
+    "frame_histogram",
+    "frame_moved",
+    "frame_rates",
+    "rate_pictures",
+]
+
+MOST_HISTOGRAMS = 12
+"""Histograms on a page; those of the largest groups are shown."""
+
+_WIDTH = 200
+_RATES = {
+    "fpr": "False positive rate",
+    "fnr": "False negative rate",
+    "accuracy": "Accuracy",
+}
+
+
+def batch_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
+    """Draw the pictures of the batch page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    frame = frame_moved(summary["groups"])
+    title = "Share of positives in training and now, by group"
+    moved = Picture("", title, draw_moved(frame), frame)
+    return {
+        "moved": [moved],
+        "histograms": _histogram_pictures(summary),
+        "rates": rate_pictures(summary),
+    }
+
+
+def _histogram_pictures(summary: dict[str, Any]) -> list[Picture]:
+    """Draw the scores of the largest groups."""
+    rows = {group["group"]: group["rows"] for group in summary["groups"]}
+    largest_first = sorted(
+        summary["histograms"], key=lambda entry: rows[entry["group"]], reverse=True
+    )
+    pictures = []
+    for entry in largest_first[:MOST_HISTOGRAMS]:
+        name = entry["group"]
+        frame = frame_histogram(entry)
+        title = (
+            f"Scores of {name} in the batch, "
+            "and the best mixture of the training classes"
+        )
+        pictures.append(Picture(name, title, draw_histogram(frame), frame))
+    return pictures
+
+
+def rate_pictures(summary: dict[str, Any]) -> list[Picture]:
+    """Draw FPR, FNR and accuracy by group, for the batch page and the audit page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary` or `audit_summary`.
+
+    Returns
+    -------
+    list of Picture
+        One picture for each rate.
+    """
+    rates = frame_rates(summary)
+    pictures = []
+    for rate, name in _RATES.items():
+        frame = rates[rates["rate"] == rate].drop(columns="rate")
+        pictures.append(Picture(name, f"{name} by group", draw_rates(frame), frame))
+    return pictures
+
+
+def frame_moved(groups: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the prevalence of each group in training and now, with its interval."""
+    names = {
+        "group": "group",
+        "training_prevalence": "training",
+        "estimate": "now",
+        "low": "low",
+        "high": "high",
+    }
+    return pd.DataFrame(groups)[list(names)].rename(columns=names)
+
+
+def draw_moved(frame: pd.DataFrame) -> Any:
+    """Draw training as a ring, and now as a dot with its interval as a bar."""
+    y = alt.Y("group:N", sort=None, title=None)
+    x = alt.X("now:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives")
+    base = alt.Chart(frame)
+    interval = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
+    interval = interval.encode(y=y, x=alt.X("low:Q"), x2="high:Q")
+    dot = base.mark_circle(size=110, opacity=1, color=NOW)
+    dot = dot.encode(x=x, y=y)
+    ring = base.mark_point(size=95, strokeWidth=2.5, opacity=1, color=THEN)
+    ring = ring.encode(x="training:Q", y=y)
+    layers = alt.layer(interval, ring, dot)
+    return layers.properties(width=_WIDTH, height=alt.Step(34))
+
+
+def frame_histogram(entry: dict[str, Any]) -> pd.DataFrame:
+    """Return the share of scores in each cell, in the batch and in the best mixture."""
+    n_cells = len(entry["batch"])
+    return pd.DataFrame(
+        {
+            "from": [cell / n_cells for cell in range(n_cells)],
+            "to": [(cell + 1) / n_cells for cell in range(n_cells)],
+            "batch": entry["batch"],
+            "mixture": entry["mixture"],
+        }
+    )
+
+
+def draw_histogram(frame: pd.DataFrame) -> Any:
+    """Draw the batch as bars, and the mixture as a line of steps over them."""
+    x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
+    y = alt.Y(
+        "batch:Q",
+        title="share of rows",
+        scale=alt.Scale(zero=True),
+        axis=alt.Axis(format="%", tickCount=4),
+    )
+    bars = alt.Chart(frame).mark_rect(color=SOFT, opacity=1)
+    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.datum(0))
+    # A line of steps ends where its last point begins: one more point closes the cell.
+    end = frame.tail(1).assign(**{"from": 1.0})
+    steps = alt.Chart(pd.concat([frame, end]))
+    line = steps.mark_line(interpolate="step-after", strokeWidth=2, color=NOW)
+    line = line.encode(x=x, y="mixture:Q")
+    return alt.layer(bars, line).properties(width=270, height=110)
+
+
+def frame_rates(summary: dict[str, Any]) -> pd.DataFrame:
+    """Return FPR, FNR and accuracy of each group and classifier.
+
+    Rates are the observed ones if there are labels, and the expected ones if not.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary` or `audit_summary`.
+
+    Returns
+    -------
+    DataFrame
+        With the columns rate, group, classifier, value, low and high.
+    """
+    rows: list[dict[str, Any]] = []
+    for rate in _RATES:
+        if summary.get("observed"):
+            rows += _observed_rates(summary["observed"], rate)
+        else:
+            rows += _expected_rates(summary["expected"], rate)
+    columns = ["rate", "group", "classifier", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _observed_rates(observed: dict[str, Any], rate: str) -> Iterator[dict[str, Any]]:
+    """Yield one observed rate of each group and classifier."""
+    names = {"cape": "CAPE", "unadapted": "unadapted"}
+    if "unadapted" not in observed:
+        # An audit has one column of predictions, and anybody may have made them.
+        names = {"cape": "the predictions"}
+    for classifier, name in names.items():
+        for finding in observed[classifier]["groups"]:
+            if finding["metric"] == rate:
+                yield {
+                    "rate": rate,
+                    "group": finding["group"],
+                    "classifier": name,
+                    "value": finding["value"],
+                    "low": finding["low"],
+                    "high": finding["high"],
+                }
+
+
+def _expected_rates(expected: dict[str, Any], rate: str) -> Iterator[dict[str, Any]]:
+    """Yield one expected rate of each group and classifier."""
+    for group in expected["groups"]:
+        yield {
+            "rate": rate,
+            "group": group["group"],
+            "classifier": "CAPE",
+            "value": group[rate],
+            "low": group[f"{rate}_low"],
+            "high": group[f"{rate}_high"],
+        }
+    for group in expected["unadapted"]["groups"]:
+        yield {
+            "rate": rate,
+            "group": group["group"],
+            "classifier": "unadapted",
+            "value": group[rate],
+            "low": None,
+            "high": None,
+        }
+
+
+def draw_rates(frame: pd.DataFrame) -> Any:
+    """Draw one rate: a dot and a bar for CAPE, a ring for the unadapted classifier."""
+    y = alt.Y("group:N", sort=None, title=None)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=None)
+    unadapted = frame["classifier"] == "unadapted"
+    main = alt.Chart(frame[~unadapted])
+    interval = main.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
+    interval = interval.encode(y=y, x="low:Q", x2="high:Q")
+    dot = main.mark_circle(size=100, opacity=1, color=NOW)
+    dot = dot.encode(x=x, y=y)
+    ring = alt.Chart(frame[unadapted])
+    ring = ring.mark_point(size=90, strokeWidth=2.5, opacity=1, color=THEN)
+    ring = ring.encode(x=x, y=y)
+    layers = alt.layer(interval, ring, dot)
+    return layers.properties(width=_WIDTH, height=alt.Step(30))

@@ -1,0 +1,223 @@
+"""The summary of a batch: all that its page says, from an `Examination` alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
+from cape.adaptation import GroupAdaptation
+from cape.diagnostics import Examination, Observed, PriorShiftTest
+from cape.evidence import GroupEvidence
+from cape.histogram import ONE, ScoreHistogram
+from cape.metrics import worst_pe
+from cape.report._audit_summary import audit_of_counts
+from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._made import facts_of_classifier, stamped
+from cape.report._words import joined
+
+__all__ = ["assumption_verdict", "batch_summary"]
+
+_CELLS = 20
+
+
+def batch_summary(examination: Examination, *, title: str = "Batch") -> dict[str, Any]:
+    """Summarise an examined batch.
+
+    Parameters
+    ----------
+    examination : Examination
+        From `cape.diagnostics.examine`.
+    title : str, default="Batch"
+        What the page calls the batch.
+
+    Returns
+    -------
+    dict
+        All numbers and sentences of the batch page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from cape.diagnostics import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> summary = batch_summary(seen, title="March")
+    >>> summary["title"], summary["rows"], summary["assumption"]["verdict"]["word"]
+    ('March', 1000, 'holds')
+    """
+    shift_test = examination.shift_test
+    expected = examination.expected.to_dict()
+    estimates = _estimates(examination)
+    return {
+        "kind": "batch",
+        "title": title,
+        "rows": examination.rows,
+        "level": examination.level,
+        "positive": _positive_label(examination),
+        "groups": _group_entries(examination),
+        "assumption": {
+            **shift_test.to_dict(),
+            "verdict": assumption_verdict(shift_test),
+        },
+        "expected": {**expected, "unadapted": _expected_unadapted(examination)},
+        "histograms": _histograms(examination),
+        "observed": _observed(examination.observed, examination.level),
+        "explorer": explorer_data(examination.clf, estimates),
+        "made": _made(examination),
+    }
+
+
+def assumption_verdict(shift_test: PriorShiftTest) -> dict[str, str]:
+    """Say in a word and in a sentence whether anything speaks against a prior shift.
+
+    Parameters
+    ----------
+    shift_test : PriorShiftTest
+        From `cape.diagnostics.prior_shift_test`.
+
+    Returns
+    -------
+    dict
+        ``word`` is "holds" if nothing speaks against it, "fails" or "unknown"; ``text``
+        is for the reader.
+    """
+    rejected = []
+    untested = []
+    for group, test in shift_test.groups.items():
+        if test.rejected:
+            rejected.append(group_name(group))
+        if not test.tested:
+            untested.append(group_name(group))
+    # The order matters: a test that does not keep its level cannot say that it fails.
+    if not shift_test.sound:
+        text = f"The test cannot be relied on for this model. {shift_test.advice}"
+        return {"word": "unknown", "text": text.strip()}
+    if rejected:
+        text = (
+            "Something other than the share of positives has changed in "
+            f"{joined(rejected)}: the scores there are no mixture of the two classes "
+            "as they were in training. Prevalences and expected rates of these groups "
+            "cannot be relied on."
+        )
+        return {"word": "fails", "text": text}
+    if untested and len(untested) == len(shift_test.groups):
+        return {"word": "unknown", "text": "There are too few rows to tell."}
+    text = (
+        "Nothing speaks against it: in each group the scores look like a mixture of "
+        "the two classes as they were in training."
+    )
+    if untested:
+        text += f" There were too few rows to tell in {joined(untested)}."
+    return {"word": "holds", "text": text}
+
+
+def _estimates(examination: Examination) -> dict[Group, float]:
+    """Return the estimated prevalence of each group."""
+    estimates = {}
+    for group, chosen in examination.adaptation.groups.items():
+        estimates[group] = chosen.estimate
+    return estimates
+
+
+def _positive_label(examination: Examination) -> str:
+    """Return which label is the positive one, in the words of the user's table."""
+    if examination.provenance is not None and "columns" in examination.provenance:
+        columns = examination.provenance["columns"]
+        return f"{columns['label']} = {columns['labels'][1]}"
+    return f"label {examination.clf.classes_[1]}"
+
+
+def _group_entries(examination: Examination) -> list[dict[str, Any]]:
+    """Return what was estimated, chosen and tested in each group."""
+    entries = []
+    for group, chosen in examination.adaptation.groups.items():
+        moved = examination.moved.groups[group]
+        entry = {
+            "group": group_name(group),
+            **asdict(chosen),
+            "moved": moved.moved,
+            "p_moved": moved.p_adjusted,
+            "sentence": _sentence(group, chosen),
+        }
+        entries.append(entry)
+    return entries
+
+
+def _sentence(group: Group, chosen: GroupAdaptation) -> str:
+    """Say how far one group has moved."""
+    return (
+        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} "
+        f"in training, is now {chosen.estimate:.2f} "
+        f"({chosen.low:.2f} to {chosen.high:.2f})"
+    )
+
+
+def _expected_unadapted(examination: Examination) -> dict[str, Any]:
+    """Return what the model as trained would do at the estimated prevalences."""
+    entries = []
+    estimates = []
+    predicted = []
+    for group, estimate in _estimates(examination).items():
+        model = examination.clf.model_of(group)
+        rates = outcomes(members_of(model).unadapted, estimate)
+        entry: dict[str, Any] = {"group": group_name(group)}
+        for name, value in rates.items():
+            entry[name] = float(value)
+        entries.append(entry)
+        estimates.append(estimate)
+        predicted.append(entry["predicted"])
+    pe = worst_pe(estimates, predicted)
+    return {"groups": entries, "pe": None if math.isnan(pe) else pe}
+
+
+def _histograms(examination: Examination) -> list[dict[str, Any]]:
+    """Return the scores of each group, and the mixture that should explain them."""
+    entries = []
+    for group, evidence in examination.evidence.groups.items():
+        model = examination.clf.model_of(group)
+        estimate = examination.adaptation.groups[group].estimate
+        shares = _histogram(model, evidence, estimate)
+        entries.append({"group": group_name(group), **shares})
+    return entries
+
+
+def _histogram(
+    model: GroupModel, evidence: GroupEvidence, estimate: float
+) -> dict[str, Any]:
+    """Return shares of scores in 20 cells, of the batch and of the best mixture."""
+    cells = np.arange(1, _CELLS) / _CELLS
+    edges = np.rint(cells * ONE).astype(np.int64)
+    batch = _shares(evidence.scores, edges)
+    positives = _shares(model.positives, edges)
+    negatives = _shares(model.negatives, edges)
+    # Under prior shift, P(s) = rho P(s | positive) + (1 - rho) P(s | negative).
+    mixture = estimate * positives + (1 - estimate) * negatives
+    return {"batch": batch.round(5).tolist(), "mixture": mixture.round(5).tolist()}
+
+
+def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
+    """Return the share of scores between given edges."""
+    counts = histogram.merged(edges)
+    return counts / counts.sum()
+
+
+def _observed(observed: Observed | None, level: float) -> dict[str, Any] | None:
+    """Return the audits of CAPE and of the model as trained, if there are labels."""
+    if observed is None or not observed.cape:
+        return None
+    return {
+        "cape": audit_of_counts(observed.cape, level),
+        "unadapted": audit_of_counts(observed.unadapted, level),
+    }
+
+
+def _made(examination: Examination) -> dict[str, Any]:
+    """Return how the page was made, from files or from the classifier alone."""
+    provenance: Mapping[str, Any] | None = examination.provenance
+    if provenance is None:
+        return stamped(facts_of_classifier(examination.clf))
+    return stamped({"fingerprint": examination.clf.fingerprint_, **provenance})

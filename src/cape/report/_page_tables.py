@@ -1,0 +1,312 @@
+"""Tables and sentences of the pages, as text.
+
+Each function takes a summary and returns what the template shows. Numbers are rounded
+here and nowhere before, so that JSON has all their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cape.report._words import counted, p_value_text, rows_text
+
+__all__ = [
+    "assumption_rows",
+    "chosen_rows",
+    "expected_pe_sentence",
+    "lede",
+    "made_rows",
+    "monitor_rows",
+    "observed_tables",
+]
+
+OBSERVED_COLUMNS = {
+    "fpr": "FPR",
+    "fnr": "FNR",
+    "accuracy": "accuracy",
+    "prevalence": "true",
+    "predicted_prevalence": "predicted",
+    "pd": "PD",
+}
+_BETWEEN_GROUPS = {
+    "pe": "PE",
+    "fpr_difference": "difference of FPR",
+    "fnr_difference": "difference of FNR",
+    "accuracy_difference": "difference of accuracy",
+    "predicted_prevalence_difference": "difference of predicted share",
+}
+# A test that does not reject has not shown that the assumption holds.
+_ASSUMPTION_WORDS = {"holds": "no sign against it"}
+_MOST_FILES = 12
+
+
+def lede(summary: Mapping[str, Any]) -> str:
+    """Return the sentence below the heading of a page.
+
+    Parameters
+    ----------
+    summary : mapping
+        A summary of any kind.
+
+    Returns
+    -------
+    str
+    """
+    kind = summary["kind"]
+    model = _model_words(summary["made"])
+    if kind == "explorer":
+        return f"What {model} would do if the shares of positives were different."
+    rows = rows_text(summary["rows"])
+    if kind == "audit":
+        findings = summary["observed"]["cape"]["groups"]
+        groups = counted(len({finding["group"] for finding in findings}), "group")
+        return f"{rows} in {groups}, judged by their labels."
+    groups = counted(len(summary["groups"]), "group")
+    if kind == "monitor":
+        batches = counted(len(summary["batches"]), "batch", "batches")
+        return f"{batches}, {rows}, {groups}; {model}."
+    return f"{rows} in {groups}, predicted by {model}."
+
+
+def _model_words(made: Mapping[str, Any]) -> str:
+    """Return what is known about the model, in words."""
+    if "training" in made:
+        return f"a model trained on {made['training']['file']}"
+    return f"a {made.get('classifier', 'model')}"
+
+
+def assumption_rows(summary: Mapping[str, Any]) -> list[list[str]]:
+    """Return the table of the test of the assumption.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    list of list of str
+        Group, rows, p-value and the share of rows that no mixture explains.
+    """
+    rows = []
+    for test in summary["assumption"]["groups"]:
+        p_value = "too few rows"
+        unexplained = ""
+        if test["tested"]:
+            p_value = p_value_text(test["p_adjusted"])
+            unexplained = f"{test['effect']:.1%}"
+        rows.append([test["group"], f"{test['rows']:,}", p_value, unexplained])
+    return rows
+
+
+def chosen_rows(summary: Mapping[str, Any]) -> list[list[str]]:
+    """Return the table of the members that CAPE chose.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    list of list of str
+        Group, theta, predicted prevalence and the bound on PD.
+    """
+    rows = []
+    for group in summary["groups"]:
+        numbers = (group["theta"], group["predicted_prevalence"], group["pd_bound"])
+        rows.append([group["group"], *(f"{number:.3f}" for number in numbers)])
+    return rows
+
+
+def expected_pe_sentence(summary: Mapping[str, Any]) -> str:
+    """Return the sentence about the PE to expect of the worst pair.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    str
+        Empty if there is one group only, or if no pair is defined.
+    """
+    pairs = summary["expected"]["pairs"]
+    defined = [pair for pair in pairs if pair["pe"] is not None]
+    if not defined:
+        return ""
+    worst = max(defined, key=lambda pair: pair["pe"])
+    number = f"{worst['pe']:.3f}"
+    if worst["pe_high"] is not None:
+        number += f" (up to {worst['pe_high']:.3f})"
+    unadapted = summary["expected"]["unadapted"]["pe"]
+    if unadapted is not None:
+        number += f"; the model as trained would have {unadapted:.3f}"
+    return (
+        f"Expected PE of the worst pair, {worst['group']} to {worst['other']}: "
+        f"{number}. PE says how far the ratio of two groups' predicted shares is from "
+        "the ratio of their true shares."
+    )
+
+
+def monitor_rows(summary: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+    """Return one table of batches for each group.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `monitor_summary`.
+
+    Returns
+    -------
+    dict
+        From the name of a group to the rows of its table.
+    """
+    tables = {}
+    for group in summary["groups"]:
+        rows = [_monitor_row(batch) for batch in group["batches"]]
+        tables[group["group"]] = rows
+    return tables
+
+
+def _monitor_row(batch: Mapping[str, Any]) -> list[str]:
+    """Return what the monitor page says about one group in one batch."""
+    assumption = batch["assumption"]
+    return [
+        batch["batch"],
+        f"{batch['rows']:,}",
+        f"{batch['estimate']:.3f}",
+        f"{batch['low']:.3f}\u2013{batch['high']:.3f}",
+        f"{batch['estimate'] - batch['training']:+.3f}",
+        "yes" if batch["moved"] else "no",
+        f"{batch['pd_bound']:.3f}",
+        _ASSUMPTION_WORDS.get(assumption, assumption),
+    ]
+
+
+def observed_tables(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fairness table and the table of worst pairs.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `audit_summary`, or from `batch_summary` of a batch with labels.
+
+    Returns
+    -------
+    dict
+        What the template needs: ``both`` (whether two classifiers are compared),
+        ``observed_caption``, ``observed_columns``, ``observed_rows``,
+        ``between_columns`` and ``between_rows``.
+    """
+    observed = summary["observed"]
+    caption = f"Each rate with its {100 * summary['level']:g} % interval"
+    # The predictions of an audit may be anybody's, and are not called CAPE.
+    names = {"cape": "the predictions"}
+    if "unadapted" in observed:
+        names = {"cape": "CAPE", "unadapted": "as trained"}
+        caption += "; as trained: the same model cut at 1/2, without CAPE"
+    return {
+        "both": len(names) > 1,
+        "observed_caption": caption,
+        "observed_columns": OBSERVED_COLUMNS,
+        "observed_rows": _observed_rows(observed, names),
+        "between_columns": ["measure", *names.values()],
+        "between_rows": _between_rows(observed, names),
+    }
+
+
+def _observed_rows(
+    observed: Mapping[str, Any], names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the rates of each group, one classifier below the other."""
+    groups: dict[str, dict[str, Any]] = {}
+    for who, name in names.items():
+        for finding in observed[who]["groups"]:
+            group = groups.setdefault(
+                finding["group"],
+                {"group": finding["group"], "rows": 0, "classifiers": {}},
+            )
+            # A rate counts the rows of its denominator; the greatest number is all
+            # rows.
+            group["rows"] = max(group["rows"], finding["rows"])
+            classifier = group["classifiers"].setdefault(
+                who, {"name": name, "rates": {}}
+            )
+            classifier["rates"][finding["metric"]] = finding
+    return list(groups.values())
+
+
+def _between_rows(
+    observed: Mapping[str, Any], names: Mapping[str, str]
+) -> list[tuple[str, list[Any]]]:
+    """Return the worst pair of each classifier for each metric that has one."""
+    rows = []
+    for metric, label in _BETWEEN_GROUPS.items():
+        pairs = [observed[who]["worst"].get(metric) for who in names]
+        if any(pairs):
+            rows.append((label, pairs))
+    return rows
+
+
+def made_rows(made: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the section "How it was made" as terms and texts.
+
+    Parameters
+    ----------
+    made : mapping
+        The entry ``made`` of a summary. What it does not know is left out.
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    rows = _file_rows(made.get("files", []))
+    if "training" in made:
+        training = made["training"]
+        size = rows_text(training["rows"])
+        text = f"{training['file']}, {size}, SHA-256 {training['sha256']}"
+        rows.append(("trained on", text))
+    rows += _column_rows(made.get("columns", {}))
+    for term in ("classifier", "learner"):
+        if term in made:
+            rows.append((term, made[term]))
+    if "settings" in made:
+        settings = [f"{name} {value}" for name, value in made["settings"].items()]
+        rows.append(("parameters", "; ".join(settings)))
+    if "fingerprint" in made:
+        rows.append(("fingerprint", made["fingerprint"]))
+    versions = [f"{name} {version}" for name, version in made["versions"].items()]
+    rows.append(("versions", ", ".join(versions)))
+    date = made["date"].replace("T", " ").replace("+00:00", "")
+    rows.append(("date", f"{date} UTC"))
+    return rows
+
+
+def _file_rows(files: list[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return a line for each of the first twelve files, and count the others."""
+    rows = []
+    for file in files[:_MOST_FILES]:
+        facts = [file["file"]]
+        if "rows" in file:
+            facts.append(rows_text(file["rows"]))
+        facts.append(f"SHA-256 {file['sha256']}")
+        rows.append(("data", ", ".join(facts)))
+    if len(files) > _MOST_FILES:
+        rows.append(("data", f"and {len(files) - _MOST_FILES} more files"))
+    return rows
+
+
+def _column_rows(columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return which columns were used: those of a model, or those of an audit."""
+    if "labels" not in columns:
+        return [(name, str(value)) for name, value in columns.items()]
+    negative, positive = columns["labels"]
+    label = f"{columns['label']}: {positive} is positive, {negative} negative"
+    return [
+        ("label", label),
+        ("groups", ", ".join(columns["groups"]) or "none"),
+        ("features", ", ".join(columns["features"])),
+    ]

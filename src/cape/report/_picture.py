@@ -1,0 +1,198 @@
+"""A chart as it stands on a page or in a file.
+
+The other chart modules say *what* is drawn. Each of them has, for one picture, a
+function ``frame_*`` that returns the numbers and a function ``draw_*`` that draws them.
+This module knows how a chart becomes an SVG in the colours of the page, or a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+__all__ = [
+    "ALARM",
+    "NOW",
+    "SOFT",
+    "THEN",
+    "Picture",
+    "save_chart",
+    "svg_of",
+]
+
+# Vega can draw fixed colours only, but the page has two themes. These stand for the CSS
+# variables of the page and are exchanged once the picture is drawn.
+_INK = "#010101"
+_LINE = "#020202"
+NOW = "#030303"
+THEN = "#040404"
+SOFT = "#050505"
+ALARM = "#060606"
+
+_CSS_COLOURS = {
+    _INK: "currentColor",
+    _LINE: "var(--line)",
+    NOW: "var(--now)",
+    THEN: "var(--then)",
+    SOFT: "var(--soft)",
+    ALARM: "var(--bad)",
+}
+
+_AXIS = {
+    "labelColor": _INK,
+    "titleColor": _INK,
+    "gridColor": _LINE,
+    "domainColor": _LINE,
+    "tickColor": _LINE,
+    "labelFontSize": 12,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "labelLimit": 155,
+}
+
+_CONFIG = {
+    "axis": _AXIS,
+    "view": {"stroke": None},
+    "background": None,
+    "font": "sans-serif",
+}
+
+# Vega measures text in its own font. The reader's may be wider, so that labels need
+# room.
+_PADDING = {"left": 14, "right": 6, "top": 5, "bottom": 5}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of a page, with the numbers behind it.
+
+    Parameters
+    ----------
+    heading : str
+        The text above the picture, such as the name of a group.
+    title : str
+        What the picture shows, for readers who cannot see it.
+    chart : altair chart
+        The drawing.
+    frame : DataFrame
+        The numbers behind the drawing.
+    """
+
+    heading: str
+    title: str
+    chart: Any
+    frame: pd.DataFrame
+
+    @property
+    def svg(self) -> str:
+        """The drawing as SVG in the colours of the page."""
+        return svg_of(self.chart, self.title)
+
+    @property
+    def columns(self) -> list[str]:
+        """Column names of the numbers."""
+        return list(self.frame.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The numbers as text, with three digits; what is missing is empty."""
+        rows = []
+        for values in self.frame.itertuples(index=False):
+            rows.append(_cells(values))
+        return rows
+
+
+def _cells(values: Sequence[Any]) -> list[str]:
+    """Return one row of numbers as text."""
+    cells = []
+    for value in values:
+        if pd.isna(value):
+            cells.append("")
+        elif isinstance(value, float):
+            cells.append(f"{value:.3f}")
+        else:
+            cells.append(str(value))
+    return cells
+
+
+def svg_of(chart: Any, title: str) -> str:
+    """Draw a chart as SVG for a page.
+
+    Parameters
+    ----------
+    chart : altair chart
+        The chart, in the colours of this module.
+    title : str
+        The name of the picture for screen readers.
+
+    Returns
+    -------
+    str
+        One ``<svg>`` element with one accessible name.
+
+    Examples
+    --------
+    >>> import altair as alt
+    >>> frame = pd.DataFrame({"x": [1]})
+    >>> chart = alt.Chart(frame).mark_point(color=NOW).encode(x="x:Q")
+    >>> svg = svg_of(chart, "One point")
+    >>> "<title>One point</title>" in svg, "var(--now)" in svg
+    (True, True)
+    """
+    import vl_convert
+
+    spec = {**chart.to_dict(), "config": _CONFIG, "padding": _PADDING}
+    svg = vl_convert.vegalite_to_svg(spec)
+    for colour, css in _CSS_COLOURS.items():
+        svg = svg.replace(f'"{colour}"', f'"{css}"')
+    # Vega gives every mark a role and a label. Screen readers would read hundreds of
+    # them; the picture has one name instead, and its numbers stand in a table below it.
+    svg = re.sub(r'\s(role|aria-[a-z]+)="[^"]*"', "", svg)
+    svg = re.sub(r'font-family="[^"]*"', 'font-family="inherit"', svg)
+    opening = re.search(r"<svg([^>]*)>", svg)
+    if opening is None:
+        raise ValueError("chart must be drawn as SVG, got a text without <svg>.")
+    name = escape(title, quote=False)
+    named = f'<svg{opening[1]} role="img"><title>{name}</title>'
+    return svg[: opening.start()] + named + svg[opening.end() :]
+
+
+def save_chart(chart: Any, path: Path) -> Path:
+    """Write a chart as PNG, SVG or HTML, by the ending of ``path``.
+
+    The page of HTML contains all scripts, so that it opens without a network. A missing
+    folder is made.
+
+    Parameters
+    ----------
+    chart : altair chart
+        The chart.
+    path : Path
+        Where to write it.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Examples
+    --------
+    >>> import altair as alt
+    >>> chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
+    >>> save_chart(chart, folder / "charts" / "point.svg").name
+    'point.svg'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    options: dict[str, Any] = {}
+    if path.suffix == ".png":
+        options["scale_factor"] = 2
+    if path.suffix == ".html":
+        options["inline"] = True
+    chart.save(str(path), **options)
+    return path

@@ -1,0 +1,81 @@
+"""How numbers and names are written where people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["counted", "joined", "p_value_text", "rows_text"]
+
+_MOST_NAMES = 6
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Write a number with its noun.
+
+    Parameters
+    ----------
+    n : int
+        The number.
+    one : str
+        The noun for one thing.
+    many : str, default=""
+        The noun for several things; empty adds an "s" to ``one``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(1, "group"), counted(2, "batch", "batches")
+    ('1 group', '2 batches')
+    """
+    if n == 1:
+        return f"1 {one}"
+    return f"{n} {many or one + 's'}"
+
+
+def rows_text(rows: int) -> str:
+    """Write a number of rows.
+
+    Examples
+    --------
+    >>> rows_text(1200)
+    '1,200 rows'
+    """
+    return f"{rows:,} rows"
+
+
+def joined(names: Sequence[str], noun: str = "groups") -> str:
+    """Write a list of names; of more than six, five are named and the others counted.
+
+    Examples
+    --------
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    >>> joined(list("abcdefgh"), "batches")
+    'a, b, c, d, e and 3 more batches'
+    """
+    shown = list(names)
+    if len(shown) > _MOST_NAMES:
+        left_out = len(shown) - _MOST_NAMES + 1
+        shown = [*shown[: _MOST_NAMES - 1], f"{left_out} more {noun}"]
+    if len(shown) == 1:
+        return shown[0]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def p_value_text(value: float | None) -> str:
+    """Write a p-value with three digits.
+
+    Examples
+    --------
+    >>> p_value_text(0.0421), p_value_text(0.00001), p_value_text(None)
+    ('0.042', 'below 0.001', 'unknown')
+    """
+    if value is None:
+        return "unknown"
+    if value < 0.001:
+        # Further digits would claim more than a large-sample test can tell.
+        return "below 0.001"
+    return f"{value:.3f}"
