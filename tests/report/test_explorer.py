@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cape.report import Members, explorer_data, members_of, outcomes, worst_pe_of
+from cape.report import Members, explorer_data, members_of, outcomes
 
 shares = st.floats(0, 1, width=16)
 rates = st.integers(1, 8).flatmap(
@@ -60,22 +60,6 @@ def test_many_prevalences_at_once_are_each_alone():
         assert all(
             together[name][i] == value for name, value in outcomes(pool, rho).items()
         )
-
-
-@given(st.lists(st.tuples(shares, shares), min_size=1, max_size=5))
-def test_worst_pe_is_that_of_the_metrics(pairs):
-    from cape.metrics import Confusion
-    from cape.metrics._between import worst_pe
-
-    rho, rho_hat = map(list, zip(*pairs, strict=True))
-    groups = {
-        i: Confusion(tp=0, fp=h, fn=r, tn=1 - r - h, rows=1)
-        for i, (r, h) in enumerate(pairs)
-    }
-    if len(pairs) > 1 and all(min(pair) > 0.001 for pair in pairs):
-        assert worst_pe_of(rho, rho_hat) == pytest.approx(worst_pe(groups))
-    elif len(pairs) == 1:
-        assert worst_pe_of(rho, rho_hat) is None
 
 
 def test_members_are_thinned_without_loss_that_matters(people_model):

@@ -7,16 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import count_file, file_hash, monitor_files, predict_file, train_file
+from cape.files import count_file, train_file
 from cape.metrics import Confusion
-from cape.report import (
-    audit_summary,
-    batch_summary,
-    explorer_summary,
-    monitor_summary,
-    to_html,
-    write_report,
-)
+from cape.report import audit_summary, to_html, write_report
 
 NAMES = [
     "</script><script>alert(1)</script>",
@@ -62,7 +55,7 @@ def folder(tmp_path_factory, people_folder):
 
 
 @pytest.fixture(scope="module")
-def summaries(folder):
+def summaries(folder, batch_of_file, monitor_of_files, explorer_of_model):
     path = folder / FILE
     settings = {
         "label": "y",
@@ -72,18 +65,15 @@ def summaries(folder):
         "settings": {"cv": 2},
     }
     model = train_file(folder / "train.csv", None, **settings)
-    batches = list(monitor_files(model, [path]))
     counts, _ = count_file(path, label="y", prediction="yhat", group=["race"])
     columns = {"label": NAMES[0], "prediction": NAMES[2]}
     return {
-        "batch": batch_summary(model, predict_file(model, path), path, file_hash(path)),
+        "batch": batch_of_file(model, path),
         "audit": audit_summary(
             counts, level=0.95, file=path, file_sha256="0", columns=columns
         ),
-        "monitor": monitor_summary(
-            model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95
-        ),
-        "explorer": explorer_summary(model) | {"title": FILE},
+        "monitor": monitor_of_files(model, [path]),
+        "explorer": explorer_of_model(model) | {"title": FILE},
     }
 
 

@@ -5,29 +5,20 @@ import re
 
 import pytest
 
-from cape.files import file_hash, monitor_files, predict_file
 from cape.metrics import Confusion
-from cape.report import (
-    audit_summary,
-    batch_summary,
-    explorer_summary,
-    monitor_summary,
-    to_html,
-    write_report,
-)
+from cape.report import audit_summary, to_html, write_report
 
 KINDS = ["batch", "audit", "monitor", "explorer"]
 
 
 @pytest.fixture(scope="module")
-def summaries(people_folder, people_model):
+def summaries(
+    people_folder, people_model, batch_of_file, monitor_of_files, explorer_of_model
+):
     path = people_folder / "new.csv"
-    batches = list(monitor_files(people_model, [path]))
     counts = {"a": Confusion(40, 10, 10, 40, 100), "b": Confusion(20, 10, 5, 65, 100)}
     return {
-        "batch": batch_summary(
-            people_model, predict_file(people_model, path), path, file_hash(path)
-        ),
+        "batch": batch_of_file(people_model, path),
         "audit": audit_summary(
             counts,
             level=0.95,
@@ -35,13 +26,8 @@ def summaries(people_folder, people_model):
             file_sha256="0" * 64,
             columns={"label": "y"},
         ),
-        "monitor": monitor_summary(
-            people_model,
-            batches,
-            [(b.name, b.rows, b.sha256) for b in batches],
-            level=0.95,
-        ),
-        "explorer": explorer_summary(people_model),
+        "monitor": monitor_of_files(people_model, [path]),
+        "explorer": explorer_of_model(people_model),
     }
 
 

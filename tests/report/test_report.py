@@ -6,28 +6,21 @@ import re
 import pandas as pd
 import pytest
 
-from cape.files import count_file, file_hash, monitor_files, predict_file
+from cape.diagnostics._prior_shift import GroupShiftTest, PriorShiftTest
+from cape.files import count_file, predict_file
 from cape.metrics import Confusion
-from cape.report import (
-    audit_summary,
-    batch_summary,
-    explorer_summary,
-    monitor_summary,
-    to_html,
-    write_report,
-)
+from cape.report import audit_summary, to_html, write_report
+from cape.report._batch_charts import draw_moved, frame_moved
+from cape.report._batch_summary import assumption_verdict
 from cape.report._html import _json_for_script
-from cape.report._pictures import draw_moved, frame_moved, svg_of
+from cape.report._picture import svg_of
 
 EVIL = "</script><script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
-def batch(people_folder, people_model):
-    path = people_folder / "new.csv"
-    return batch_summary(
-        people_model, predict_file(people_model, path), path, file_hash(path)
-    )
+def batch(people_folder, people_model, batch_of_file):
+    return batch_of_file(people_model, people_folder / "new.csv")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +50,7 @@ def test_the_sections_come_in_order(page):
         "What to expect of these predictions",
         "What the labels say",
         "Observed rates by group",
-        "What if the shares were others?",
+        "What if the shares were different?",
         "How it was made",
     ]
 
@@ -93,13 +86,13 @@ def test_numbers_agree_with_their_sources(batch, people_folder, people_model):
         )
 
 
-def test_without_labels_expected_rates_are_drawn(tmp_path, people_folder, people_model):
+def test_without_labels_expected_rates_are_drawn(
+    tmp_path, people_folder, people_model, batch_of_file
+):
     frame = pd.read_csv(people_folder / "new.csv").drop(columns="y")
     frame.to_csv(tmp_path / "new.csv", index=False)
     path = tmp_path / "new.csv"
-    summary = batch_summary(
-        people_model, predict_file(people_model, path), path, file_hash(path)
-    )
+    summary = batch_of_file(people_model, path)
     page = to_html(summary)
     assert summary["observed"] is None and "What the labels say" not in page
     assert "Expected rates by group" in page
@@ -170,28 +163,16 @@ def test_many_groups_fit_the_page(batch):
     assert "18 more groups with fewer rows" in to_html(many)
 
 
-def test_when_the_assumption_fails_the_page_says_where(
-    batch, people_model, people_folder
-):
-    bad = json.loads(json.dumps(batch))
-    test = bad["assumption"]
-    test["groups"][0]["rejected"] = test["rejected"] = True
-    from cape.report._summary import _verdict
-
-    verdict = _verdict(test)
-    assert verdict["word"] == "fails" and "has changed in blue:" in verdict["text"]
-    assert _verdict({**test, "sound": False, "advice": "Use folds."})["text"].endswith(
-        "Use folds."
-    )
-    for entry in test["groups"]:
-        entry |= {"rejected": False, "tested": False}
-    assert _verdict(test) == {
-        "word": "unknown",
-        "text": "There are too few rows to tell.",
+def test_when_the_assumption_fails_the_page_says_where(batch):
+    tests = {
+        "blue": GroupShiftTest(50, 0.001, 0.002, 0.3, True, True, True),
+        "green": GroupShiftTest(50, 0.4, 0.4, 0.0, False, True, True),
     }
-    assert 'class="verdict fails"' in to_html(
-        {**bad, "assumption": {**test, "verdict": verdict}}
-    )
+    shift_test = PriorShiftTest(tests, 0.05)
+    verdict = assumption_verdict(shift_test)
+    assert verdict["word"] == "fails" and "has changed in blue:" in verdict["text"]
+    page = to_html({**batch, "assumption": shift_test.to_dict() | {"verdict": verdict}})
+    assert 'class="verdict fails"' in page and "<td>30.0%</td>" in page
 
 
 def test_audit_page(tmp_path, people_folder):
@@ -230,12 +211,9 @@ def test_one_group_has_no_pairs():
     assert "Between groups" not in to_html(summary)
 
 
-def test_monitor_page(people_folder, people_model):
+def test_monitor_page(people_folder, people_model, monitor_of_files):
     paths = [people_folder / "new.csv", people_folder / "train.csv"]
-    batches = list(monitor_files(people_model, paths))
-    summary = monitor_summary(
-        people_model, batches, [(b.name, b.rows, b.sha256) for b in batches], level=0.95
-    )
+    summary = monitor_of_files(people_model, paths)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert [b["moved"] for b in summary["groups"][0]["batches"]] == [True, False]
     page = to_html(summary)
@@ -247,8 +225,8 @@ def test_monitor_page(people_folder, people_model):
     assert "var(--bad)" in to_html(summary)
 
 
-def test_explorer_page(people_model):
-    page = to_html(explorer_summary(people_model))
+def test_explorer_page(people_model, explorer_of_model):
+    page = to_html(explorer_of_model(people_model))
     assert re.findall(r"<h2>(.*?)</h2>", page) == [
         "Move the shares of positives",
         "How it was made",

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from cape.diagnostics._prior_shift import GroupShiftTest, PriorShiftTest
-from cape.files import MonitoredBatch, file_hash, monitor_files, predict_file
+from cape.files import MonitoredBatch
 from cape.metrics import Confusion
-from cape.report import audit_summary, batch_summary, monitor_summary, to_html
-from cape.report._summary import _verdict
+from cape.report import audit_summary, monitor_summary, to_html
+from cape.report._batch_summary import assumption_verdict
 
 
 def said(page):
@@ -27,7 +27,7 @@ def found_in(**groups):
         )
         for name, word in groups.items()
     }
-    return PriorShiftTest(found, 0.05).to_dict()
+    return PriorShiftTest(found, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def found_in(**groups):
     ],
 )
 def test_the_verdict_on_the_assumption(groups, word, begin, end):
-    found = _verdict(found_in(**groups))
+    found = assumption_verdict(found_in(**groups))
     assert (
         found["word"] == word
         and found["text"].startswith(begin)
@@ -87,26 +87,28 @@ def test_the_verdict_on_the_assumption(groups, word, begin, end):
 
 
 def test_the_groups_that_fail_are_named_and_no_others():
-    text = _verdict(found_in(a="rejected", b="fine", c="rejected", d="rejected"))[
+    text = assumption_verdict(
+        found_in(a="rejected", b="fine", c="rejected", d="rejected")
+    )["text"]
+    assert " has changed in a, c and d: " in text
+    many = assumption_verdict(found_in(**{f"g{i}": "rejected" for i in range(9)}))[
         "text"
     ]
-    assert " has changed in a, c and d: " in text
-    many = _verdict(found_in(**{f"g{i}": "rejected" for i in range(9)}))["text"]
     assert " has changed in g0, g1, g2, g3, g4 and 4 more groups: " in many
-    six = _verdict(found_in(**{f"g{i}": "rejected" for i in range(6)}))["text"]
+    six = assumption_verdict(found_in(**{f"g{i}": "rejected" for i in range(6)}))[
+        "text"
+    ]
     assert " has changed in g0, g1, g2, g3, g4 and g5: " in six
 
 
 @pytest.fixture(scope="module")
-def report(people_folder, people_model, tmp_path_factory):
+def report(people_folder, people_model, tmp_path_factory, batch_of_file):
     """The page's verdict on some of the new rows, changed."""
 
     def make(change):
         path = tmp_path_factory.mktemp("words") / "b.csv"
         change(pd.read_csv(people_folder / "new.csv")).to_csv(path, index=False)
-        summary = batch_summary(
-            people_model, predict_file(people_model, path), path, file_hash(path)
-        )
+        summary = batch_of_file(people_model, path)
         return summary, to_html({**summary, "histograms": []})
 
     return make
@@ -142,7 +144,7 @@ def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
     )
     assert said(page) == (
         "unknown",
-        "It cannot be told",
+        "Not known",
         "There are too few rows to tell.",
     )
     assert page.count("<td>too few rows</td>") == 2
@@ -225,8 +227,8 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
         ),
     ],
 )
-def test_the_verdict_over_many_batches(people_model, batches, word, head, text):
-    found = monitor_summary(people_model, monitored(*batches), [], level=0.95)
+def test_the_verdict_over_many_batches(batches, word, head, text):
+    found = monitor_summary(monitored(*batches), level=0.95, provenance={})
     assert found["verdict"] == {"word": word, "head": head, "text": text}
     broken = [
         f"b{i}.csv" for i, groups in enumerate(batches, 1) if BROKEN in groups.values()
@@ -235,17 +237,14 @@ def test_the_verdict_over_many_batches(people_model, batches, word, head, text):
 
 
 def test_a_monitor_page_says_its_verdict_and_marks_the_batch_that_fails(
-    people_folder, people_model, tmp_path
+    people_folder, people_model, tmp_path, monitor_of_files
 ):
     frame = pd.read_csv(people_folder / "new.csv")
     frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0)).to_csv(
         tmp_path / "odd.csv", index=False
     )
-    batches = list(
-        monitor_files(people_model, [tmp_path / "odd.csv", people_folder / "train.csv"])
-    )
-    files = [(b.name, b.rows, b.sha256) for b in batches]
-    page = to_html(monitor_summary(people_model, batches, files, level=0.8))
+    paths = [tmp_path / "odd.csv", people_folder / "train.csv"]
+    page = to_html(monitor_of_files(people_model, paths, level=0.8))
     word, head, text = said(page)
     assert word == "fails" and head.endswith("moved in at least one batch.")
     assert text == "The assumption fails in 1 of 2 batches: odd.csv."

@@ -7,24 +7,23 @@ import pytest
 
 from cape.metrics import Confusion, fairness_table
 from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
-from cape.report._charts_paper import (
+from cape.report._paper_charts import (
     draw_comparison,
     draw_figure,
     draw_pairs,
     draw_theorem,
     frame_comparison,
 )
-from cape.report._pictures import (
+from cape.report._batch_charts import (
     draw_histogram,
     draw_moved,
-    draw_over_time,
     draw_rates,
     frame_histogram,
     frame_moved,
-    frame_over_time,
     frame_rates,
-    svg_of,
 )
+from cape.report._monitor_charts import draw_over_time, frame_over_time
+from cape.report._picture import svg_of
 
 
 def layers(chart):

@@ -7,7 +7,7 @@ import pytest
 
 from cape.experiments import compare_methods, run_synthetic
 from cape.report import save_pictures
-from cape.report._charts_paper import (
+from cape.report._paper_charts import (
     frame_comparison,
     frame_figure,
     frame_pairs,

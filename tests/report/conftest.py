@@ -1,0 +1,68 @@
+"""Summaries of files, as the command line makes them."""
+
+import warnings
+from dataclasses import replace
+
+import pytest
+
+from cape.diagnostics import Observed, examine
+from cape.files import file_hash, monitor_files, predict_file
+from cape.report import (
+    batch_summary,
+    explorer_summary,
+    file_provenance,
+    monitor_summary,
+)
+
+
+def provenance(model, files=()):
+    """Where a page about these files comes from."""
+    return file_provenance(model.details, files, fingerprint=model.clf.fingerprint_)
+
+
+def examine_file(model, path, *, level=0.95):
+    """The examination of a file, with what its labels say and where it comes from."""
+    predicted = predict_file(model, path, level=level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        examination = examine(model.clf, evidence=predicted.evidence, level=level)
+    return replace(
+        examination,
+        observed=Observed(predicted.cape, predicted.unadapted),
+        provenance=provenance(model, [(path.name, predicted.rows, file_hash(path))]),
+    )
+
+
+@pytest.fixture(scope="session")
+def batch_of_file():
+    """Make the summary of a batch in a file."""
+
+    def make(model, path, *, level=0.95):
+        return batch_summary(examine_file(model, path, level=level), title=path.name)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def monitor_of_files():
+    """Make the summary of several files, one a batch."""
+
+    def make(model, paths, *, level=0.95):
+        batches = list(monitor_files(model, paths, level=level))
+        files = [(batch.name, batch.rows, batch.sha256) for batch in batches]
+        return monitor_summary(
+            batches, level=level, provenance=provenance(model, files)
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def explorer_of_model():
+    """Make the summary of a model file for its explorer."""
+
+    def make(model):
+        title = model.details["data"]["file"]
+        return explorer_summary(model.clf, title=title, provenance=provenance(model))
+
+    return make
