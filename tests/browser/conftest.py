@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape.diagnostics import Observed, examine
 from cape.files import (
     Columns,
     TableModel,
@@ -22,6 +25,7 @@ from cape.report import (
     audit_summary,
     batch_summary,
     explorer_summary,
+    file_provenance,
     monitor_summary,
     write_report,
 )
@@ -84,48 +88,65 @@ def make_model(names):
     return TableModel(clf, columns, details)
 
 
-TWO, TEN = (
-    ["a", EVIL],
-    [*(f"group {i}" for i in range(8)), EVIL, "a group with a rather long name, " * 3],
-)
+TWO = ["a", EVIL]
+LONG = "a group with a rather long name, " * 3
+TEN = [*(f"group {i}" for i in range(8)), EVIL, LONG]
+
+
+def make_summaries(model, names, folder):
+    """The summary of every kind of page, for batches of these groups."""
+    paths = [folder / f"b{place}.csv" for place in range(3)]
+    for place, path in enumerate(paths, 1):
+        make_table(names, 150 * len(names), place).to_csv(path, index=False)
+    monitored = list(monitor_files(model, paths))
+    files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
+    provenance = file_provenance(
+        model.details, files, fingerprint=model.clf.fingerprint_
+    )
+    examination = examine_file(model, paths[0])
+    return {
+        "batch": batch_summary(examination, title=paths[0].name),
+        # What a data scientist gets, who has a data frame and no file.
+        "frame": batch_summary(replace(examination, observed=None, provenance=None)),
+        "explorer": explorer_summary(model.clf, provenance=provenance),
+        "audit": make_audit(names, folder / "scored.csv"),
+        "monitor": monitor_summary(monitored, level=0.95, provenance=provenance),
+    }
+
+
+def examine_file(model, path):
+    """The examination of a file with labels."""
+    predicted = predict_file(model, path)
+    file = (path.name, predicted.rows, file_hash(path))
+    provenance = file_provenance(
+        model.details, [file], fingerprint=model.clf.fingerprint_
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        examination = examine(model.clf, evidence=predicted.evidence)
+    observed = Observed(predicted.cape, predicted.unadapted)
+    return replace(examination, observed=observed, provenance=provenance)
+
+
+def make_audit(names, path):
+    """The audit of a simple rule."""
+    table = make_table(names, 400, 1)
+    table.assign(p=(table["x"] > 0.7).astype(int)).to_csv(path, index=False)
+    counts, _ = count_file(path, label="y", prediction="p", group=["z"])
+    columns = {"label": "y"}
+    return audit_summary(
+        counts, level=0.95, file=path, file_sha256="0" * 64, columns=columns
+    )
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Every kind of page, by name."""
-    folder = tmp_path_factory.mktemp("pages")
     written = {}
     for names, suffix in ((TWO, ""), (TEN, " of ten")):
-        model = make_model(names)
-        batches = [folder / f"b{i}{suffix}.csv" for i in range(3)]
-        for i, path in enumerate(batches, 1):
-            make_table(names, 150 * len(names), i).to_csv(path, index=False)
-        first = batches[0]
-        found = predict_file(model, first)
-        monitored = list(monitor_files(model, batches))
-        scored = folder / f"scored{suffix}.csv"
-        make_table(names, 400, 1).assign(p=lambda f: (f["x"] > 0.7).astype(int)).to_csv(
-            scored, index=False
-        )
-        counts, _ = count_file(scored, label="y", prediction="p", group=["z"])
-        summaries = {
-            "batch": batch_summary(model, found, first, file_hash(first)),
-            "explorer": explorer_summary(model),
-            "audit": audit_summary(
-                counts,
-                level=0.95,
-                file="s.csv",
-                file_sha256="0" * 64,
-                columns={"label": "y"},
-            ),
-            "monitor": monitor_summary(
-                model,
-                monitored,
-                [(b.name, b.rows, b.sha256) for b in monitored],
-                level=0.95,
-            ),
-        }
+        folder = tmp_path_factory.mktemp("pages")
+        summaries = make_summaries(make_model(names), names, folder)
         for kind, summary in summaries.items():
-            path = write_report(summary, folder / f"{kind}{suffix}.html")
+            path = write_report(summary, folder / f"{kind}.html")
             written[f"{kind}{suffix}"] = (path, summary)
     return written

@@ -13,16 +13,11 @@ from cape._group_model import GroupModel
 from cape._shift_test import holm
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.diagnostics import ExpectedPerformance, Recommendation, compare_expected
-from cape.diagnostics._expected import (
-    ExpectedPair,
-    GroupExpected,
-    _central,
-    _draw_called,
-    _expect_pe,
-)
+from cape.diagnostics._expected import ExpectedPair, GroupExpected, _expect_pe
+from cape.diagnostics._expected_draws import draw_called, interval_of_rate, shares
 from cape.diagnostics._moved import _p_value
-from cape.diagnostics._recommend import _draw_batches, _summary
-from cape.diagnostics._rows_needed import _needed
+from cape.diagnostics._recommend import _mean_over_batches, _TrainingRows
+from cape.diagnostics._rows_needed import _rows_at
 from cape.histogram import ScoreHistogram, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.quantify._base import Moments, moment_interval
@@ -137,7 +132,7 @@ def test_rows_called_positive_are_beta_binomial(called, others, new):
 
     At any point the share of 4000 draws below it is within five standard errors, 5 sqrt(.25 / 4000) = .04.
     """
-    drawn = _draw_called(
+    drawn = draw_called(
         called, called + others, np.full(4000, new), np.random.default_rng(called)
     )
     points = np.unique(drawn)
@@ -149,9 +144,10 @@ def test_rows_called_positive_are_beta_binomial(called, others, new):
 
 def test_the_centre_of_a_rate_is_made_of_rates_that_can_occur():
     part, whole = np.array([0, 1, 2, 3, 4]), np.array([4, 4, 4, 4, 4])
-    assert _central(part, whole, 0.5) == (0.25, 0.75)
-    assert _central(part, whole, 0.99) == (0.0, 1.0)
-    assert _central(part, np.zeros(5), 0.9) == (0.0, 0.0)
+    assert interval_of_rate(shares(part, whole), 0.5) == (0.25, 0.75)
+    assert interval_of_rate(shares(part, whole), 0.99) == (0.0, 1.0)
+    assert interval_of_rate(shares(part, np.zeros(5)), 0.9) == (0.0, 0.0)
+    assert interval_of_rate(shares(part, whole), 0.5, known=False) == (0.0, 1.0)
 
 
 def adaptation_of(**groups):
@@ -223,7 +219,7 @@ def test_expected_and_observed_stand_side_by_side_for_any_groups():
 )
 def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
     trained = model([50, 100, 250, 400], [600, 400, 150, 50], quantifier)
-    rows, narrowest = _needed(trained, rho, width, level)
+    rows, narrowest = _rows_at(trained, rho, width, level)
     t, f = (
         Moments.of(trained.quantifier._statistic(h, rho), h)
         for h in (trained.positives, trained.negatives)
@@ -252,27 +248,27 @@ def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
     z = norm.ppf(0.975)
     for width in (0.1, 0.02):
         within = 0.7 * 0.3  # three in ten of either class are on the wrong side
-        rows, narrowest = _needed(trained, 0.5, width, 0.95)
+        rows, narrowest = _rows_at(trained, 0.5, width, 0.95)
         assert rows == pytest.approx((2 * z / width) ** 2 * within / 0.4**2, rel=1e-3)
         assert narrowest < 1e-4
 
 
 @pytest.mark.filterwarnings("ignore:the scores cannot tell the classes apart")
 def test_scores_that_tell_nothing_never_have_rows_enough():
-    assert _needed(model([5, 5, 5, 5], [5, 5, 5, 5], "spa"), 0.5, 0.9, 0.5) == (
+    assert _rows_at(model([5, 5, 5, 5], [5, 5, 5, 5], "spa"), 0.5, 0.9, 0.5) == (
         np.inf,
         1.0,
     )
 
 
 def test_a_summary_of_batches_leaves_out_what_is_undefined():
-    found = _summary(np.array([[0.1, 1.0], [0.2, np.nan], [0.6, 3.0]]))
+    found = _mean_over_batches(np.array([[0.1, 1.0], [0.2, np.nan], [0.6, 3.0]]))
     assert found["pd"] == pytest.approx(0.3) and found["pe"] == pytest.approx(2.0)
     assert found["pd_error"] == pytest.approx(np.sqrt(0.07 / 3)) and found[
         "pe_error"
     ] == pytest.approx(1.0)
     assert found["batches"] == 3
-    alone = _summary(np.array([[0.1, np.nan]]))
+    alone = _mean_over_batches(np.array([[0.1, np.nan]]))
     assert (
         alone["pd"] == 0.1
         and np.isnan([alone["pd_error"], alone["pe"], alone["pe_error"]]).all()
@@ -303,11 +299,9 @@ def test_batches_are_drawn_from_held_out_rows_of_every_group(n_groups, size, see
         np.tile([True, False], 10 * n_groups),
     )
     held_out = np.flatnonzero(np.arange(len(codes)) % 20 < 12)
-    batches = list(
-        _draw_batches(
-            held_out, codes, positive, (size, 7), 3, np.random.RandomState(seed)
-        )
-    )
+    rows = _TrainingRows(None, None, None, np.array([0, 1]), codes, positive)
+    random = np.random.RandomState(seed)
+    batches = list(rows.draw_batches(held_out, (size, 7), 3, random))
     assert [n for n, _ in batches] == [size] * 3 + [7] * 3
     for n, rows in batches:
         assert set(rows) <= set(held_out)

@@ -137,7 +137,7 @@ def to_html(content: Examination | dict[str, Any]) -> str:
     summary = _summary_of(content)
     context: dict[str, Any] = {
         "s": summary,
-        "heading": _HEADINGS[summary["kind"]],
+        "heading": _heading(summary),
         "lede": lede(summary),
         "css": _asset("page.css"),
         "explorer_js": _asset("explorer.js"),
@@ -171,6 +171,14 @@ def _summary_of(content: Any) -> dict[str, Any]:
             f"got {content.get('kind')!r}."
         )
     return content
+
+
+def _heading(summary: dict[str, Any]) -> str:
+    """Return the heading of a page; a batch without a name is not named twice."""
+    heading = _HEADINGS[summary["kind"]]
+    if summary["title"] == "Batch":
+        return heading
+    return f"{heading}: {summary['title']}"
 
 
 def _pictures(summary: dict[str, Any]) -> dict[str, Any]:

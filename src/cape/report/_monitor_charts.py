@@ -6,6 +6,7 @@ To add a picture, write its ``frame_*`` and ``draw_*`` here, add it to
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import altair as alt
@@ -14,6 +15,8 @@ import pandas as pd
 from cape.report._picture import ALARM, NOW, THEN, Picture
 
 __all__ = ["draw_over_time", "frame_over_time", "monitor_pictures"]
+
+_MOST_TICKS = 12
 
 
 def monitor_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
@@ -56,7 +59,7 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
         "place:Q",
         title="batch",
         scale=alt.Scale(domain=[1, last]),
-        axis=alt.Axis(tickMinStep=1, format="d"),
+        axis=alt.Axis(values=_places(last), format="d"),
     )
     y = alt.Y("estimate:Q", title="share of positives", scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(frame)
@@ -73,3 +76,12 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
     crosses = crosses.encode(x=x, y=y)
     layers = alt.layer(band, training, line, dots, crosses)
     return layers.properties(width=350, height=130)
+
+
+def _places(last: int) -> list[int]:
+    """Return the batches that the axis names, evenly spaced.
+
+    Vega would put ticks between them and round their labels, so that some come twice.
+    """
+    step = math.ceil(last / _MOST_TICKS)
+    return list(range(1, last + 1, step))
