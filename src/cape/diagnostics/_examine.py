@@ -132,7 +132,10 @@ class Examination:
         """
         adaptation = []
         for group, chosen in self.adaptation.groups.items():
-            entry = {"group": group_name(group), **json_ready(asdict(chosen))}
+            entry = {
+                "group": group_name(group),
+                **json_ready(asdict(chosen)),
+            }
             adaptation.append(entry)
         observed = None
         if self.observed is not None:
@@ -268,5 +271,10 @@ def _counts_as_list(counts: Mapping[Group, Confusion]) -> list[dict[str, Any]]:
     """Return confusion counts as a list with one entry for each group."""
     entries = []
     for group, confusion in counts.items():
-        entries.append({"group": group_name(group), **asdict(confusion)})
+        entries.append(
+            {
+                "group": group_name(group),
+                **asdict(confusion),
+            }
+        )
     return entries

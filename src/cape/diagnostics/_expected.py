@@ -144,9 +144,20 @@ class ExpectedPerformance(GroupResult):
     def _facts(self) -> dict[str, Any]:
         pairs = []
         for pair in self.between:
-            names = {"group": group_name(pair.group), "other": group_name(pair.other)}
-            pairs.append({**json_ready(asdict(pair)), **names})
-        return {"level": self.level, "pairs": pairs}
+            names = {
+                "group": group_name(pair.group),
+                "other": group_name(pair.other),
+            }
+            pairs.append(
+                {
+                    **json_ready(asdict(pair)),
+                    **names,
+                }
+            )
+        return {
+            "level": self.level,
+            "pairs": pairs,
+        }
 
 
 def expected_performance(

@@ -68,10 +68,14 @@ def draw_prevalences(
         lows.append(low)
         highs.append(high)
     levels = np.array(_LEVELS)
+    lower = (1 - levels) / 2
+    upper = (1 + levels) / 2
     points = [*reversed(lows), chosen.estimate, *highs]
-    below = [*reversed((1 - levels) / 2), 0.5, *((1 + levels) / 2)]
+    below = [*reversed(lower), 0.5, *upper]
     # Intervals of higher levels are wider but for rounding, and np.interp needs order.
-    return np.interp(random.random(n_draws), below, np.maximum.accumulate(points))
+    increasing = np.maximum.accumulate(points)
+    uniform = random.random(n_draws)
+    return np.interp(uniform, below, increasing)
 
 
 def _interval(
@@ -150,7 +154,8 @@ def draw_called(
 
 def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Divide counts; a rate without rows is 0, as in `cape.metrics`."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    zeros = np.zeros(len(part))
+    return np.divide(part, whole, out=zeros, where=whole > 0)
 
 
 def interval_of_rate(

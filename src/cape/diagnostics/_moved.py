@@ -72,7 +72,10 @@ class PrevalenceMoved(GroupResult):
         return any(test.moved for test in self.groups.values())
 
     def _facts(self) -> dict[str, Any]:
-        return {"moved": self.moved, "alpha": self.alpha}
+        return {
+            "moved": self.moved,
+            "alpha": self.alpha,
+        }
 
     def __repr__(self) -> str:
         if not self.moved:
@@ -170,16 +173,17 @@ def moves_from_estimates(
     p_values = {}
     for group, group_evidence in evidence.groups.items():
         p_values[group] = _p_value(clf.model_of(group), group_evidence.scores)
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    # Holm (1979): the chance of any false alarm among the groups stays below alpha.
+    adjusted = holm(list(p_values.values()))
     groups = {}
-    for group, group_evidence in evidence.groups.items():
+    for group, p_adjusted in zip(p_values, adjusted, strict=True):
         groups[group] = GroupMoved(
-            rows=int(group_evidence.scores.size),
+            rows=int(evidence.groups[group].scores.size),
             training_prevalence=clf.model_of(group).prevalence,
             estimate=estimates[group],
             p_value=p_values[group],
-            p_adjusted=adjusted[group],
-            moved=adjusted[group] < alpha,
+            p_adjusted=p_adjusted,
+            moved=p_adjusted < alpha,
         )
     return PrevalenceMoved(groups, alpha)
 
@@ -199,8 +203,12 @@ def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:
     within = pi * positives.variance + (1 - pi) * negatives.variance
     between = pi * (1 - pi) * (positives.mean - negatives.mean) ** 2
     training_rows = positives.size + negatives.size
-    noise = np.sqrt((within + between) * (1 / observed.size + 1 / training_rows))
-    difference = abs(observed.mean - pi * positives.mean - (1 - pi) * negatives.mean)
+    # Two independent samples of the mixture: their variances add up.
+    inverse_rows = 1 / observed.size + 1 / training_rows
+    noise = np.sqrt((within + between) * inverse_rows)
+    of_positives = pi * positives.mean
+    of_negatives = (1 - pi) * negatives.mean
+    difference = abs(observed.mean - of_positives - of_negatives)
     if noise == 0:
         # A constant statistic is either that of training or it is not.
         return float(difference == 0)

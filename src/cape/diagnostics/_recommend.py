@@ -169,7 +169,12 @@ def recommend(
         batches = list(rows.draw_batches(held_out, batch_sizes, n_batches, random))
         seed = random.randint(1 << 30)
         for pool in pools:
-            clf = CapeClassifier(estimator, pool=pool, random_state=seed, **settings)
+            clf = CapeClassifier(
+                estimator,
+                pool=pool,
+                random_state=seed,
+                **settings,
+            )
             rows.fit(clf, train)
             for quantifier, variant in _with_quantifiers(clf, quantifiers):
                 for batch in batches:
@@ -233,7 +238,11 @@ class _TrainingRows:
     @classmethod
     def of(cls, X: Any, y: Any, sensitive_features: Any) -> _TrainingRows:
         """Check the columns, and code labels and groups as numbers."""
-        check_same_length(X=X, y=y, sensitive_features=sensitive_features)
+        check_same_length(
+            X=X,
+            y=y,
+            sensitive_features=sensitive_features,
+        )
         classes, positive = check_binary_labels(y)
         codes = check_groups(sensitive_features).codes.astype(np.int64)
         return cls(X, y, sensitive_features, classes, codes, positive)

@@ -61,9 +61,15 @@ class GroupResult:
         """
         entries = []
         for group, result in self.groups.items():
-            entry = {"group": group_name(group), **json_ready(asdict(result))}
+            entry = {
+                "group": group_name(group),
+                **json_ready(asdict(result)),
+            }
             entries.append(entry)
-        return {**self._facts(), "groups": entries}
+        return {
+            **self._facts(),
+            "groups": entries,
+        }
 
     def _facts(self) -> dict[str, Any]:
         """Return what the result knows about all groups together."""

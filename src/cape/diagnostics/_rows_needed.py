@@ -80,7 +80,12 @@ def rows_needed(
         needs = [_rows_at(model, rho, width, level) for rho in prevalences]
         rows = max(need.rows for need in needs)
         narrowest = max(need.narrowest for need in needs)
-        lines.append({"rows": rows, "narrowest": narrowest})
+        lines.append(
+            {
+                "rows": rows,
+                "narrowest": narrowest,
+            }
+        )
     return pd.DataFrame(lines, index=group_index(clf.groups_))
 
 

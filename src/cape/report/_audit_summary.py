@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from cape._groups import Group
 from cape.metrics import Confusion, audit_counts
 from cape.report._made import stamped
+from cape.report._types import Summary
 
 __all__ = ["audit_of_counts", "audit_summary"]
 
@@ -19,8 +19,8 @@ def audit_summary(
     level: float,
     file: str | Path,
     file_sha256: str,
-    columns: dict[str, Any],
-) -> dict[str, Any]:
+    columns: Summary,
+) -> Summary:
     """Summarise predictions that anybody made, with intervals.
 
     Parameters
@@ -53,7 +53,12 @@ def audit_summary(
     """
     name = Path(file).name
     made = {
-        "files": [{"file": name, "sha256": file_sha256}],
+        "files": [
+            {
+                "file": name,
+                "sha256": file_sha256,
+            }
+        ],
         "columns": columns,
     }
     return {
@@ -66,7 +71,7 @@ def audit_summary(
     }
 
 
-def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> dict[str, Any]:
+def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
     """Audit confusion counts, and pick out the worst pair for each metric.
 
     Parameters
@@ -83,7 +88,7 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> dict[str
         greatest value for each metric. An undefined value is never the worst.
     """
     content = audit_counts(counts, level=level).to_dict()
-    worst: dict[str, Any] = {}
+    worst: Summary = {}
     for pair in content["pairs"]:
         value = pair["value"]
         if value is None:
@@ -91,4 +96,7 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> dict[str
         worst_so_far = worst.get(pair["metric"])
         if worst_so_far is None or value > worst_so_far["value"]:
             worst[pair["metric"]] = pair
-    return {**content, "worst": worst}
+    return {
+        **content,
+        "worst": worst,
+    }

@@ -20,6 +20,7 @@ import altair as alt
 import pandas as pd
 
 from cape.report._picture import NOW, SOFT, THEN, Picture
+from cape.report._types import Summary
 
 __all__ = [
     "batch_pictures",
@@ -43,7 +44,7 @@ _RATES = {
 }
 
 
-def batch_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
+def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
     """Draw the pictures of the batch page.
 
     Parameters
@@ -66,7 +67,7 @@ def batch_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
     }
 
 
-def _histogram_pictures(summary: dict[str, Any]) -> list[Picture]:
+def _histogram_pictures(summary: Summary) -> list[Picture]:
     """Draw the scores of the largest groups."""
     rows = {group["group"]: group["rows"] for group in summary["groups"]}
     largest_first = sorted(
@@ -84,7 +85,7 @@ def _histogram_pictures(summary: dict[str, Any]) -> list[Picture]:
     return pictures
 
 
-def rate_pictures(summary: dict[str, Any]) -> list[Picture]:
+def rate_pictures(summary: Summary) -> list[Picture]:
     """Draw FPR, FNR and accuracy by group, for the batch page and the audit page.
 
     Parameters
@@ -105,7 +106,7 @@ def rate_pictures(summary: dict[str, Any]) -> list[Picture]:
     return pictures
 
 
-def frame_moved(groups: list[dict[str, Any]]) -> pd.DataFrame:
+def frame_moved(groups: list[Summary]) -> pd.DataFrame:
     """Return the prevalence of each group in training and now, with its interval."""
     names = {
         "group": "group",
@@ -122,17 +123,34 @@ def draw_moved(frame: pd.DataFrame) -> Any:
     y = alt.Y("group:N", sort=None, title=None)
     x = alt.X("now:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives")
     base = alt.Chart(frame)
-    interval = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
-    interval = interval.encode(y=y, x=alt.X("low:Q"), x2="high:Q")
-    dot = base.mark_circle(size=110, opacity=1, color=NOW)
+    interval = base.mark_rule(
+        strokeWidth=8,
+        opacity=0.35,
+        color=NOW,
+    )
+    interval = interval.encode(
+        y=y,
+        x=alt.X("low:Q"),
+        x2="high:Q",
+    )
+    dot = base.mark_circle(
+        size=110,
+        opacity=1,
+        color=NOW,
+    )
     dot = dot.encode(x=x, y=y)
-    ring = base.mark_point(size=95, strokeWidth=2.5, opacity=1, color=THEN)
+    ring = base.mark_point(
+        size=95,
+        strokeWidth=2.5,
+        opacity=1,
+        color=THEN,
+    )
     ring = ring.encode(x="training:Q", y=y)
     layers = alt.layer(interval, ring, dot)
     return layers.properties(width=_WIDTH, height=alt.Step(34))
 
 
-def frame_histogram(entry: dict[str, Any]) -> pd.DataFrame:
+def frame_histogram(entry: Summary) -> pd.DataFrame:
     """Return the share of scores in each cell, in the batch and in the best mixture."""
     n_cells = len(entry["batch"])
     return pd.DataFrame(
@@ -155,16 +173,25 @@ def draw_histogram(frame: pd.DataFrame) -> Any:
         axis=alt.Axis(format="%", tickCount=4),
     )
     bars = alt.Chart(frame).mark_rect(color=SOFT, opacity=1)
-    bars = bars.encode(x=x, x2="to:Q", y=y, y2=alt.datum(0))
+    bars = bars.encode(
+        x=x,
+        x2="to:Q",
+        y=y,
+        y2=alt.datum(0),
+    )
     # A line of steps ends where its last point begins: one more point closes the cell.
     end = frame.tail(1).assign(**{"from": 1.0})
     steps = alt.Chart(pd.concat([frame, end]))
-    line = steps.mark_line(interpolate="step-after", strokeWidth=2, color=NOW)
+    line = steps.mark_line(
+        interpolate="step-after",
+        strokeWidth=2,
+        color=NOW,
+    )
     line = line.encode(x=x, y="mixture:Q")
     return alt.layer(bars, line).properties(width=270, height=110)
 
 
-def frame_rates(summary: dict[str, Any]) -> pd.DataFrame:
+def frame_rates(summary: Summary) -> pd.DataFrame:
     """Return FPR, FNR and accuracy of each group and classifier.
 
     Rates are the observed ones if there are labels, and the expected ones if not.
@@ -179,7 +206,7 @@ def frame_rates(summary: dict[str, Any]) -> pd.DataFrame:
     DataFrame
         With the columns rate, group, classifier, value, low and high.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Summary] = []
     for rate in _RATES:
         if summary.get("observed"):
             rows += _observed_rates(summary["observed"], rate)
@@ -189,9 +216,12 @@ def frame_rates(summary: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _observed_rates(observed: dict[str, Any], rate: str) -> Iterator[dict[str, Any]]:
+def _observed_rates(observed: Summary, rate: str) -> Iterator[Summary]:
     """Yield one observed rate of each group and classifier."""
-    names = {"cape": "CAPE", "unadapted": "unadapted"}
+    names = {
+        "cape": "CAPE",
+        "unadapted": "unadapted",
+    }
     if "unadapted" not in observed:
         # An audit has one column of predictions, and anybody may have made them.
         names = {"cape": "the predictions"}
@@ -208,7 +238,7 @@ def _observed_rates(observed: dict[str, Any], rate: str) -> Iterator[dict[str, A
                 }
 
 
-def _expected_rates(expected: dict[str, Any], rate: str) -> Iterator[dict[str, Any]]:
+def _expected_rates(expected: Summary, rate: str) -> Iterator[Summary]:
     """Yield one expected rate of each group and classifier."""
     for group in expected["groups"]:
         yield {
@@ -236,12 +266,29 @@ def draw_rates(frame: pd.DataFrame) -> Any:
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=None)
     unadapted = frame["classifier"] == "unadapted"
     main = alt.Chart(frame[~unadapted])
-    interval = main.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
-    interval = interval.encode(y=y, x="low:Q", x2="high:Q")
-    dot = main.mark_circle(size=100, opacity=1, color=NOW)
+    interval = main.mark_rule(
+        strokeWidth=8,
+        opacity=0.35,
+        color=NOW,
+    )
+    interval = interval.encode(
+        y=y,
+        x="low:Q",
+        x2="high:Q",
+    )
+    dot = main.mark_circle(
+        size=100,
+        opacity=1,
+        color=NOW,
+    )
     dot = dot.encode(x=x, y=y)
     ring = alt.Chart(frame[unadapted])
-    ring = ring.mark_point(size=90, strokeWidth=2.5, opacity=1, color=THEN)
+    ring = ring.mark_point(
+        size=90,
+        strokeWidth=2.5,
+        opacity=1,
+        color=THEN,
+    )
     ring = ring.encode(x=x, y=y)
     layers = alt.layer(interval, ring, dot)
     return layers.properties(width=_WIDTH, height=alt.Step(30))

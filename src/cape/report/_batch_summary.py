@@ -19,6 +19,7 @@ from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._explorer import explorer_data, members_of, outcomes
 from cape.report._made import facts_of_classifier, stamped
+from cape.report._types import Summary
 from cape.report._words import joined
 
 __all__ = ["assumption_verdict", "batch_summary"]
@@ -26,7 +27,7 @@ __all__ = ["assumption_verdict", "batch_summary"]
 _CELLS = 20
 
 
-def batch_summary(examination: Examination, *, title: str = "Batch") -> dict[str, Any]:
+def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     """Summarise an examined batch.
 
     Parameters
@@ -63,7 +64,10 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> dict[str
             **shift_test.to_dict(),
             "verdict": assumption_verdict(shift_test),
         },
-        "expected": {**expected, "unadapted": _expected_unadapted(examination)},
+        "expected": {
+            **expected,
+            "unadapted": _expected_unadapted(examination),
+        },
         "histograms": _histograms(examination),
         "observed": _observed(examination.observed, examination.level),
         "explorer": explorer_data(examination.clf, estimates),
@@ -95,7 +99,10 @@ def assumption_verdict(shift_test: PriorShiftTest) -> dict[str, str]:
     # The order matters: a test that does not keep its level cannot say that it fails.
     if not shift_test.sound:
         text = f"The test cannot be relied on for this model. {shift_test.advice}"
-        return {"word": "unknown", "text": text.strip()}
+        return {
+            "word": "unknown",
+            "text": text.strip(),
+        }
     if rejected:
         text = (
             "Something other than the share of positives has changed in "
@@ -103,16 +110,25 @@ def assumption_verdict(shift_test: PriorShiftTest) -> dict[str, str]:
             "as they were in training. Prevalences and expected rates of these groups "
             "cannot be relied on."
         )
-        return {"word": "fails", "text": text}
+        return {
+            "word": "fails",
+            "text": text,
+        }
     if untested and len(untested) == len(shift_test.groups):
-        return {"word": "unknown", "text": "There are too few rows to tell."}
+        return {
+            "word": "unknown",
+            "text": "There are too few rows to tell.",
+        }
     text = (
         "Nothing speaks against it: in each group the scores look like a mixture of "
         "the two classes as they were in training."
     )
     if untested:
         text += f" There were too few rows to tell in {joined(untested)}."
-    return {"word": "holds", "text": text}
+    return {
+        "word": "holds",
+        "text": text,
+    }
 
 
 def _estimates(examination: Examination) -> dict[Group, float]:
@@ -131,7 +147,7 @@ def _positive_label(examination: Examination) -> str:
     return f"label {examination.clf.classes_[1]}"
 
 
-def _group_entries(examination: Examination) -> list[dict[str, Any]]:
+def _group_entries(examination: Examination) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
     for group, chosen in examination.adaptation.groups.items():
@@ -156,7 +172,7 @@ def _sentence(group: Group, chosen: GroupAdaptation) -> str:
     )
 
 
-def _expected_unadapted(examination: Examination) -> dict[str, Any]:
+def _expected_unadapted(examination: Examination) -> Summary:
     """Return what the model as trained would do at the estimated prevalences."""
     entries = []
     estimates = []
@@ -164,30 +180,36 @@ def _expected_unadapted(examination: Examination) -> dict[str, Any]:
     for group, estimate in _estimates(examination).items():
         model = examination.clf.model_of(group)
         rates = outcomes(members_of(model).unadapted, estimate)
-        entry: dict[str, Any] = {"group": group_name(group)}
+        entry: Summary = {"group": group_name(group)}
         for name, value in rates.items():
             entry[name] = float(value)
         entries.append(entry)
         estimates.append(estimate)
         predicted.append(entry["predicted"])
     pe = worst_pe(estimates, predicted)
-    return {"groups": entries, "pe": None if math.isnan(pe) else pe}
+    return {
+        "groups": entries,
+        "pe": None if math.isnan(pe) else pe,
+    }
 
 
-def _histograms(examination: Examination) -> list[dict[str, Any]]:
+def _histograms(examination: Examination) -> list[Summary]:
     """Return the scores of each group, and the mixture that should explain them."""
     entries = []
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
         estimate = examination.adaptation.groups[group].estimate
         shares = _histogram(model, evidence, estimate)
-        entries.append({"group": group_name(group), **shares})
+        entries.append(
+            {
+                "group": group_name(group),
+                **shares,
+            }
+        )
     return entries
 
 
-def _histogram(
-    model: GroupModel, evidence: GroupEvidence, estimate: float
-) -> dict[str, Any]:
+def _histogram(model: GroupModel, evidence: GroupEvidence, estimate: float) -> Summary:
     """Return shares of scores in 20 cells, of the batch and of the best mixture."""
     cells = np.arange(1, _CELLS) / _CELLS
     edges = np.rint(cells * ONE).astype(np.int64)
@@ -196,7 +218,10 @@ def _histogram(
     negatives = _shares(model.negatives, edges)
     # Under prior shift, P(s) = rho P(s | positive) + (1 - rho) P(s | negative).
     mixture = estimate * positives + (1 - estimate) * negatives
-    return {"batch": batch.round(5).tolist(), "mixture": mixture.round(5).tolist()}
+    return {
+        "batch": batch.round(5).tolist(),
+        "mixture": mixture.round(5).tolist(),
+    }
 
 
 def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
@@ -205,7 +230,7 @@ def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
     return counts / counts.sum()
 
 
-def _observed(observed: Observed | None, level: float) -> dict[str, Any] | None:
+def _observed(observed: Observed | None, level: float) -> Summary | None:
     """Return the audits of CAPE and of the model as trained, if there are labels."""
     if observed is None or not observed.cape:
         return None
@@ -215,9 +240,14 @@ def _observed(observed: Observed | None, level: float) -> dict[str, Any] | None:
     }
 
 
-def _made(examination: Examination) -> dict[str, Any]:
+def _made(examination: Examination) -> Summary:
     """Return how the page was made, from files or from the classifier alone."""
     provenance: Mapping[str, Any] | None = examination.provenance
     if provenance is None:
         return stamped(facts_of_classifier(examination.clf))
-    return stamped({"fingerprint": examination.clf.fingerprint_, **provenance})
+    return stamped(
+        {
+            "fingerprint": examination.clf.fingerprint_,
+            **provenance,
+        }
+    )

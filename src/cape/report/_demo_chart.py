@@ -72,7 +72,12 @@ def draw_prevalences(frame: pd.DataFrame) -> alt.LayerChart:
     3
     """
     order = list(dict.fromkeys(frame["classifier"]))
-    y = alt.Y("classifier:N", sort=order, title=None, axis=alt.Axis(labelLimit=220))
+    y = alt.Y(
+        "classifier:N",
+        sort=order,
+        title=None,
+        axis=alt.Axis(labelLimit=220),
+    )
     x = alt.X(
         "prevalence:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives"
     )
@@ -83,9 +88,17 @@ def draw_prevalences(frame: pd.DataFrame) -> alt.LayerChart:
         y=y, color=colour, x="true prevalence:Q", x2="predicted prevalence:Q"
     )
     tick = alt.Chart(frame[true]).mark_tick(thickness=3, size=26)
-    tick = tick.encode(x=x, y=y, color=colour)
+    tick = tick.encode(
+        x=x,
+        y=y,
+        color=colour,
+    )
     dot = alt.Chart(frame[~true]).mark_circle(size=130, opacity=1)
-    dot = dot.encode(x=x, y=y, color=colour)
+    dot = dot.encode(
+        x=x,
+        y=y,
+        color=colour,
+    )
     title = alt.TitleParams(
         "Predicted (dot) and true (tick) share of positives",
         subtitle="Both groups had 0.5 in training. "
@@ -93,7 +106,11 @@ def draw_prevalences(frame: pd.DataFrame) -> alt.LayerChart:
         anchor="start",
     )
     layers = gap + tick + dot
-    return layers.properties(width=520, height=60 * len(order), title=title)
+    return layers.properties(
+        width=520,
+        height=60 * len(order),
+        title=title,
+    )
 
 
 def _both_prevalences(frame: pd.DataFrame) -> pd.DataFrame:

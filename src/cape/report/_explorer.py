@@ -19,6 +19,7 @@ from cape._groups import Group, group_name
 from cape.rules import nearest_member
 from cape.classifier import CapeClassifier
 from cape.report._made import facts_of_classifier, stamped
+from cape.report._types import Summary
 
 __all__ = [
     "GroupMembers",
@@ -69,7 +70,11 @@ class Members:
         -------
         Members
         """
-        return Members(self.thetas[members], self.tpr[members], self.fpr[members])
+        return Members(
+            thetas=self.thetas[members],
+            tpr=self.tpr[members],
+            fpr=self.fpr[members],
+        )
 
     def rounded(self) -> Members:
         """Return the members with all numbers rounded to six digits.
@@ -79,9 +84,9 @@ class Members:
         Members
         """
         return Members(
-            np.round(self.thetas, _DIGITS),
-            np.round(self.tpr, _DIGITS),
-            np.round(self.fpr, _DIGITS),
+            thetas=self.thetas.round(_DIGITS),
+            tpr=self.tpr.round(_DIGITS),
+            fpr=self.fpr.round(_DIGITS),
         )
 
     def to_dict(self) -> dict[str, list[float]]:
@@ -136,7 +141,11 @@ def members_of(model: GroupModel) -> GroupMembers:
     if len(members.thetas) > _MOST_MEMBERS:
         members = _thinned(members)
     tpr, fpr = model.unadapted_rates()
-    unadapted = Members(np.array([model.prevalence]), np.array([tpr]), np.array([fpr]))
+    unadapted = Members(
+        thetas=np.array([model.prevalence]),
+        tpr=np.array([tpr]),
+        fpr=np.array([fpr]),
+    )
     return GroupMembers(members.rounded(), unadapted.rounded())
 
 
@@ -177,25 +186,30 @@ def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
     0.84
     """
     rho = np.asarray(prevalence, dtype=float)
-    by_member = rho[..., None] * members.tpr + (1 - rho[..., None]) * members.fpr
+    # One column for each member.
+    rho_of_members = rho[..., None]
+    true_positives = rho_of_members * members.tpr
+    false_positives = (1 - rho_of_members) * members.fpr
+    by_member = true_positives + false_positives
     # The rule of Algorithm 1, with rho in the place of its estimate.
     chosen = nearest_member(by_member, members.thetas, rho)
     tpr = members.tpr[chosen]
     fpr = members.fpr[chosen]
     predicted = rho * tpr + (1 - rho) * fpr
+    accuracy = rho * tpr + (1 - rho) * (1 - fpr)
     return {
         "theta": members.thetas[chosen],
         "predicted": predicted,
         "fpr": fpr,
         "fnr": 1 - tpr,
-        "accuracy": rho * tpr + (1 - rho) * (1 - fpr),
+        "accuracy": accuracy,
         "pd": np.abs(rho - predicted),
     }
 
 
 def explorer_data(
     clf: CapeClassifier, now: Mapping[Group, float] | None = None
-) -> dict[str, Any]:
+) -> Summary:
     """Return the numbers that the page's script computes from.
 
     Parameters
@@ -243,7 +257,7 @@ def explorer_summary(
     *,
     title: str = "Model",
     provenance: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Summary:
     """Summarise a model for a page with the explorer alone.
 
     Parameters

@@ -27,6 +27,7 @@ from cape.report._page_tables import (
     monitor_rows,
     observed_tables,
 )
+from cape.report._types import Summary
 
 __all__ = ["check_report", "to_html", "write_report"]
 
@@ -72,7 +73,7 @@ def check_report(path: str | Path, *, overwrite: bool = False) -> Path:
 
 
 def write_report(
-    content: Examination | dict[str, Any],
+    content: Examination | Summary,
     path: str | Path,
     *,
     overwrite: bool = False,
@@ -115,7 +116,7 @@ def write_report(
     return path
 
 
-def to_html(content: Examination | dict[str, Any]) -> str:
+def to_html(content: Examination | Summary) -> str:
     """Return the page of a report as text.
 
     Parameters
@@ -135,7 +136,7 @@ def to_html(content: Examination | dict[str, Any]) -> str:
     '<!doctype html>'
     """
     summary = _summary_of(content)
-    context: dict[str, Any] = {
+    context: Summary = {
         "s": summary,
         "heading": _heading(summary),
         "lede": lede(summary),
@@ -156,7 +157,7 @@ def to_html(content: Examination | dict[str, Any]) -> str:
     return _template().render(context)
 
 
-def _summary_of(content: Any) -> dict[str, Any]:
+def _summary_of(content: Any) -> Summary:
     """Return the summary that was given, or make that of an examination."""
     if isinstance(content, Examination):
         return batch_summary(content)
@@ -173,7 +174,7 @@ def _summary_of(content: Any) -> dict[str, Any]:
     return content
 
 
-def _heading(summary: dict[str, Any]) -> str:
+def _heading(summary: Summary) -> str:
     """Return the heading of a page; a batch without a name is not named twice."""
     heading = _HEADINGS[summary["kind"]]
     if summary["title"] == "Batch":
@@ -181,7 +182,7 @@ def _heading(summary: dict[str, Any]) -> str:
     return f"{heading}: {summary['title']}"
 
 
-def _pictures(summary: dict[str, Any]) -> dict[str, Any]:
+def _pictures(summary: Summary) -> Summary:
     """Draw the pictures of a page, by the names that the template uses."""
     if summary["kind"] == "batch":
         return batch_pictures(summary)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cape._versions import package_versions
 from cape.classifier import CapeClassifier
+from cape.report._types import Summary
 
 __all__ = ["facts_of_classifier", "file_provenance", "stamped"]
 
@@ -24,7 +25,7 @@ def file_provenance(
     files: Sequence[tuple[str, int, str]],
     *,
     fingerprint: str,
-) -> dict[str, Any]:
+) -> Summary:
     """Say which files a page is about, and where its model comes from.
 
     Parameters
@@ -51,7 +52,13 @@ def file_provenance(
     """
     entries = []
     for name, rows, sha256 in files:
-        entries.append({"file": name, "rows": rows, "sha256": sha256})
+        entries.append(
+            {
+                "file": name,
+                "rows": rows,
+                "sha256": sha256,
+            }
+        )
     return {
         "files": entries,
         "training": details["data"],
@@ -62,7 +69,7 @@ def file_provenance(
     }
 
 
-def facts_of_classifier(clf: CapeClassifier) -> dict[str, Any]:
+def facts_of_classifier(clf: CapeClassifier) -> Summary:
     """Say what a fitted classifier knows about itself, without any file.
 
     Parameters
@@ -97,7 +104,7 @@ def facts_of_classifier(clf: CapeClassifier) -> dict[str, Any]:
     }
 
 
-def stamped(made: Mapping[str, Any]) -> dict[str, Any]:
+def stamped(made: Mapping[str, Any]) -> Summary:
     """Add the date and the versions of the software.
 
     Parameters
@@ -116,7 +123,11 @@ def stamped(made: Mapping[str, Any]) -> dict[str, Any]:
     ['date', 'files', 'versions']
     """
     now = datetime.now(UTC).isoformat(timespec="minutes")
-    return {"date": now, "versions": package_versions(_PACKAGES), **made}
+    return {
+        "date": now,
+        "versions": package_versions(_PACKAGES),
+        **made,
+    }
 
 
 def _json_value(value: Any) -> Any:

@@ -13,13 +13,14 @@ import altair as alt
 import pandas as pd
 
 from cape.report._picture import ALARM, NOW, THEN, Picture
+from cape.report._types import Summary
 
 __all__ = ["draw_over_time", "frame_over_time", "monitor_pictures"]
 
 _MOST_TICKS = 12
 
 
-def monitor_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
+def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
     """Draw the pictures of the monitor page.
 
     Parameters
@@ -41,7 +42,7 @@ def monitor_pictures(summary: dict[str, Any]) -> dict[str, list[Picture]]:
     return {"over_time": pictures}
 
 
-def frame_over_time(group: dict[str, Any]) -> pd.DataFrame:
+def frame_over_time(group: Summary) -> pd.DataFrame:
     """Return the prevalence of one group in each batch, in order of time."""
     columns = ["batch", "place", "estimate", "low", "high", "assumption", "training"]
     return pd.DataFrame(group["batches"])[columns]
@@ -64,10 +65,22 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
     y = alt.Y("estimate:Q", title="share of positives", scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(frame)
     band = base.mark_area(opacity=0.25, color=NOW)
-    band = band.encode(x=x, y=alt.Y("low:Q"), y2="high:Q")
+    band = band.encode(
+        x=x,
+        y=alt.Y("low:Q"),
+        y2="high:Q",
+    )
     line = base.mark_line(strokeWidth=2, color=NOW).encode(x=x, y=y)
-    dots = base.mark_circle(size=28, opacity=1, color=NOW).encode(x=x, y=y)
-    training = base.mark_line(strokeDash=[5, 4], strokeWidth=1.5, color=THEN)
+    dots = base.mark_circle(
+        size=28,
+        opacity=1,
+        color=NOW,
+    ).encode(x=x, y=y)
+    training = base.mark_line(
+        strokeDash=[5, 4],
+        strokeWidth=1.5,
+        color=THEN,
+    )
     training = training.encode(x=x, y="training:Q")
     failed = alt.Chart(frame[frame["assumption"] == "fails"])
     crosses = failed.mark_point(

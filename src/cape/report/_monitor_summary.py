@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from cape.report._made import stamped
+from cape.report._types import Summary
 from cape.report._words import counted, joined
 
 __all__ = ["BatchRecord", "monitor_summary"]
@@ -37,7 +38,7 @@ class BatchRecord(Protocol):
     def rows(self) -> int: ...
 
     @property
-    def groups(self) -> list[dict[str, Any]]: ...
+    def groups(self) -> list[Summary]: ...
 
     @property
     def pe(self) -> float | None: ...
@@ -48,7 +49,7 @@ def monitor_summary(
     *,
     level: float,
     provenance: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Summary:
     """Summarise the prevalences of all groups over time.
 
     Parameters
@@ -77,7 +78,11 @@ def monitor_summary(
     entries = []
     for batch in batches:
         entries.append(
-            {"batch": batch.name, "rows": batch.rows, "expected_pe": batch.pe}
+            {
+                "batch": batch.name,
+                "rows": batch.rows,
+                "expected_pe": batch.pe,
+            }
         )
         if any(group["assumption"] == "fails" for group in batch.groups):
             failed.append(batch.name)
@@ -102,18 +107,30 @@ def _title(batches: Sequence[BatchRecord]) -> str:
     return f"{first} to {batches[-1].name}"
 
 
-def _over_time(batches: Sequence[BatchRecord]) -> list[dict[str, Any]]:
+def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
     """Turn groups of batches into batches of groups.
 
     A group may be absent from some batches, so that each entry has its place in time.
     """
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Summary] = {}
     for place, batch in enumerate(batches, 1):
         for record in batch.groups:
             name = record["group"]
-            entry = groups.setdefault(name, {"group": name, "batches": []})
+            entry = groups.setdefault(
+                name,
+                {
+                    "group": name,
+                    "batches": [],
+                },
+            )
             entry["training"] = record["training"]
-            entry["batches"].append({"batch": batch.name, "place": place, **record})
+            entry["batches"].append(
+                {
+                    "batch": batch.name,
+                    "place": place,
+                    **record,
+                }
+            )
     return list(groups.values())
 
 
@@ -129,7 +146,10 @@ def _verdict(batches: Sequence[BatchRecord], failed: list[str]) -> dict[str, str
     head = "No group has clearly moved."
     if moved:
         head = f"{joined(sorted(moved))} moved in at least one batch."
-    return {"head": head, **_assumption_over_time(assumptions, failed, len(batches))}
+    return {
+        "head": head,
+        **_assumption_over_time(assumptions, failed, len(batches)),
+    }
 
 
 def _assumption_over_time(
@@ -138,14 +158,26 @@ def _assumption_over_time(
     """Say in a word and in a sentence how the assumption fared in all batches."""
     if assumptions == {"too few rows"}:
         text = "There are too few rows to tell if the assumption holds."
-        return {"word": "unknown", "text": text}
+        return {
+            "word": "unknown",
+            "text": text,
+        }
     if not assumptions & {"holds", "fails"}:
         text = "Whether the assumption holds cannot be told for this model."
-        return {"word": "unknown", "text": text}
+        return {
+            "word": "unknown",
+            "text": text,
+        }
     number = counted(n_batches, "batch", "batches")
     if failed:
         names = joined(failed, "batches")
         text = f"The assumption fails in {len(failed)} of {number}: {names}."
-        return {"word": "fails", "text": text}
+        return {
+            "word": "fails",
+            "text": text,
+        }
     text = f"Nothing speaks against the assumption in {number}."
-    return {"word": "holds", "text": text}
+    return {
+        "word": "holds",
+        "text": text,
+    }

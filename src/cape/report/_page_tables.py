@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cape.report._types import Summary, Table, Terms
 from cape.report._words import counted, p_value_text, rows_text
 
 __all__ = [
@@ -41,7 +42,7 @@ _ASSUMPTION_WORDS = {"holds": "no sign against it"}
 _MOST_FILES = 12
 
 
-def lede(summary: Mapping[str, Any]) -> str:
+def lede(summary: Summary) -> str:
     """Return the sentence below the heading of a page.
 
     Parameters
@@ -69,14 +70,14 @@ def lede(summary: Mapping[str, Any]) -> str:
     return f"{rows} in {groups}, predicted by {model}."
 
 
-def _model_words(made: Mapping[str, Any]) -> str:
+def _model_words(made: Summary) -> str:
     """Return what is known about the model, in words."""
     if "training" in made:
         return f"a model trained on {made['training']['file']}"
     return f"a {made.get('classifier', 'model')}"
 
 
-def assumption_rows(summary: Mapping[str, Any]) -> list[list[str]]:
+def assumption_rows(summary: Summary) -> Table:
     """Return the table of the test of the assumption.
 
     Parameters
@@ -100,7 +101,7 @@ def assumption_rows(summary: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def chosen_rows(summary: Mapping[str, Any]) -> list[list[str]]:
+def chosen_rows(summary: Summary) -> Table:
     """Return the table of the members that CAPE chose.
 
     Parameters
@@ -120,7 +121,7 @@ def chosen_rows(summary: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def expected_pe_sentence(summary: Mapping[str, Any]) -> str:
+def expected_pe_sentence(summary: Summary) -> str:
     """Return the sentence about the PE to expect of the worst pair.
 
     Parameters
@@ -151,7 +152,7 @@ def expected_pe_sentence(summary: Mapping[str, Any]) -> str:
     )
 
 
-def monitor_rows(summary: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+def monitor_rows(summary: Summary) -> dict[str, Table]:
     """Return one table of batches for each group.
 
     Parameters
@@ -171,7 +172,7 @@ def monitor_rows(summary: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     return tables
 
 
-def _monitor_row(batch: Mapping[str, Any]) -> list[str]:
+def _monitor_row(batch: Summary) -> list[str]:
     """Return what the monitor page says about one group in one batch."""
     assumption = batch["assumption"]
     return [
@@ -186,7 +187,7 @@ def _monitor_row(batch: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def observed_tables(summary: Mapping[str, Any]) -> dict[str, Any]:
+def observed_tables(summary: Summary) -> Summary:
     """Return the fairness table and the table of worst pairs.
 
     Parameters
@@ -206,7 +207,10 @@ def observed_tables(summary: Mapping[str, Any]) -> dict[str, Any]:
     # The predictions of an audit may be anybody's, and are not called CAPE.
     names = {"cape": "the predictions"}
     if "unadapted" in observed:
-        names = {"cape": "CAPE", "unadapted": "as trained"}
+        names = {
+            "cape": "CAPE",
+            "unadapted": "as trained",
+        }
         caption += "; as trained: the same model cut at 1/2, without CAPE"
     return {
         "both": len(names) > 1,
@@ -218,29 +222,35 @@ def observed_tables(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _observed_rows(
-    observed: Mapping[str, Any], names: Mapping[str, str]
-) -> list[dict[str, Any]]:
+def _observed_rows(observed: Summary, names: Mapping[str, str]) -> list[Summary]:
     """Return the rates of each group, one classifier below the other."""
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Summary] = {}
     for who, name in names.items():
         for finding in observed[who]["groups"]:
             group = groups.setdefault(
                 finding["group"],
-                {"group": finding["group"], "rows": 0, "classifiers": {}},
+                {
+                    "group": finding["group"],
+                    "rows": 0,
+                    "classifiers": {},
+                },
             )
             # A rate counts the rows of its denominator; the greatest number is all
             # rows.
             group["rows"] = max(group["rows"], finding["rows"])
             classifier = group["classifiers"].setdefault(
-                who, {"name": name, "rates": {}}
+                who,
+                {
+                    "name": name,
+                    "rates": {},
+                },
             )
             classifier["rates"][finding["metric"]] = finding
     return list(groups.values())
 
 
 def _between_rows(
-    observed: Mapping[str, Any], names: Mapping[str, str]
+    observed: Summary, names: Mapping[str, str]
 ) -> list[tuple[str, list[Any]]]:
     """Return the worst pair of each classifier for each metric that has one."""
     rows = []
@@ -251,7 +261,7 @@ def _between_rows(
     return rows
 
 
-def made_rows(made: Mapping[str, Any]) -> list[tuple[str, str]]:
+def made_rows(made: Summary) -> Terms:
     """Return the section "How it was made" as terms and texts.
 
     Parameters
@@ -285,7 +295,7 @@ def made_rows(made: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _file_rows(files: list[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def _file_rows(files: list[Summary]) -> Terms:
     """Return a line for each of the first twelve files, and count the others."""
     rows = []
     for file in files[:_MOST_FILES]:
@@ -299,7 +309,7 @@ def _file_rows(files: list[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return rows
 
 
-def _column_rows(columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _column_rows(columns: Summary) -> Terms:
     """Return which columns were used: those of a model, or those of an audit."""
     if "labels" not in columns:
         return [(name, str(value)) for name, value in columns.items()]

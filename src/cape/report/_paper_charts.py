@@ -15,6 +15,7 @@ import altair as alt
 import pandas as pd
 
 from cape.report._picture import save_chart
+from cape.report._types import Summary
 
 __all__ = [
     "draw_comparison",
@@ -55,7 +56,7 @@ _THEOREM_COLOURS = ["#000000", "#56b4e9", "#e69f00", "#d55e00", "#009e73"]
 _THEOREM_DASHES = [[1, 0], [4, 3], [4, 3], [1, 0], [1, 0]]
 
 
-def save_pictures(results: dict[str, Any], folder: Path) -> list[Path]:
+def save_pictures(results: Summary, folder: Path) -> list[Path]:
     """Draw the results of an experiment, each picture as PNG and as HTML.
 
     Parameters
@@ -78,7 +79,7 @@ def save_pictures(results: dict[str, Any], folder: Path) -> list[Path]:
     return paths
 
 
-def _charts_of(results: dict[str, Any]) -> dict[str, Any]:
+def _charts_of(results: Summary) -> Summary:
     """Draw all pictures of one experiment, by name."""
     if results["experiment"] != "synthetic":
         return {"methods": draw_comparison(frame_comparison(results))}
@@ -89,7 +90,7 @@ def _charts_of(results: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def frame_figure(results: dict[str, Any]) -> pd.DataFrame:
+def frame_figure(results: Summary) -> pd.DataFrame:
     """Return the numbers of the paper's figure.
 
     Parameters
@@ -103,7 +104,7 @@ def frame_figure(results: dict[str, Any]) -> pd.DataFrame:
         Mean accuracy, PD and PE over rho_1 where rho_0 is 0.5, with one standard
         deviation on either side.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Summary] = []
     for pair in results["pairs"]:
         if pair["rho_0"] == 0.5:
             rows += _figure_points(pair)
@@ -111,7 +112,7 @@ def frame_figure(results: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _figure_points(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _figure_points(pair: Summary) -> Iterator[Summary]:
     """Yield the points of the figure at one pair of test prevalences."""
     for method, result in pair["methods"].items():
         for column, title in _FIGURE_METRICS.items():
@@ -152,7 +153,7 @@ def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
     return alt.hconcat(*panels, title=heading)
 
 
-def frame_pairs(results: dict[str, Any]) -> pd.DataFrame:
+def frame_pairs(results: Summary) -> pd.DataFrame:
     """Return PD and PE of each classifier at every pair of test prevalences.
 
     Parameters
@@ -207,7 +208,7 @@ def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
     return alt.vconcat(*rows, title=title).resolve_scale(color="independent")
 
 
-def frame_theorem(results: dict[str, Any]) -> pd.DataFrame:
+def frame_theorem(results: Summary) -> pd.DataFrame:
     """Return the parts of Theorem 3 in group 1 where rho_0 is 0.5.
 
     Parameters
@@ -259,10 +260,14 @@ def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
         "It needs delta_1 and delta_2, which a test batch does not tell; "
         "our bound needs no label.",
     )
-    return lines.properties(width=480, height=300, title=title)
+    return lines.properties(
+        width=480,
+        height=300,
+        title=title,
+    )
 
 
-def frame_comparison(results: dict[str, Any]) -> pd.DataFrame:
+def frame_comparison(results: Summary) -> pd.DataFrame:
     """Return PD and accuracy of each group, and PE, of every method that ran.
 
     Parameters
@@ -276,7 +281,7 @@ def frame_comparison(results: dict[str, Any]) -> pd.DataFrame:
         With the columns method, metric, group, kind ("ours" or "print"), value, low and
         high. Ours have one standard deviation on either side.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Summary] = []
     for row in results["rows"]:
         for panel in _comparison_columns(results["groups"]):
             rows += _comparison_points(row, *panel)
@@ -297,8 +302,8 @@ def _comparison_columns(groups: list[str]) -> list[tuple[str, str, str]]:
 
 
 def _comparison_points(
-    row: dict[str, Any], column: str, metric: str, group: str
-) -> Iterator[dict[str, Any]]:
+    row: Summary, column: str, metric: str, group: str
+) -> Iterator[Summary]:
     """Yield our number and the printed one, as far as they exist."""
     for kind, values in (("ours", row.get("mean")), ("print", row["printed"])):
         if values is None or values.get(column) is None:
@@ -325,7 +330,13 @@ def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
         # Methods are named once, beside the first panel.
         axis = alt.Axis(labelLimit=200) if metric == "PD" else None
         scale = alt.Scale(domain=order)
-        y = alt.Y("method:N", sort=order, title=None, axis=axis, scale=scale)
+        y = alt.Y(
+            "method:N",
+            sort=order,
+            title=None,
+            axis=axis,
+            scale=scale,
+        )
         base = alt.Chart(frame[frame["metric"] == metric]).encode(y=y, color=colour)
         layers = _comparison_layers(base, metric)
         panels.append(layers.properties(width=230, height=22 * len(order)))
@@ -367,16 +378,30 @@ def _method_colour(frame: pd.DataFrame) -> alt.Color:
     names = list(dict.fromkeys(frame["classifier"]))
     colours = [_METHOD_COLOURS.get(name, _OTHER_METHOD) for name in names]
     scale = alt.Scale(domain=names, range=colours)
-    return alt.Color("classifier:N", title=None, sort=names, scale=scale)
+    return alt.Color(
+        "classifier:N",
+        title=None,
+        sort=names,
+        scale=scale,
+    )
 
 
 def _axis_of_rho_1() -> alt.X:
     """Return the axis of the figure and of the theorem, as the paper draws it."""
     tenths = [round(0.1 * i, 1) for i in range(1, 10)]
-    axis = alt.Axis(values=tenths, format=".1f", labelFlush=False)
+    axis = alt.Axis(
+        values=tenths,
+        format=".1f",
+        labelFlush=False,
+    )
     scale = alt.Scale(domain=[0.1, 0.9])
     title = "test prevalence of group 1"
-    return alt.X("rho_1:Q", title=title, scale=scale, axis=axis)
+    return alt.X(
+        "rho_1:Q",
+        title=title,
+        scale=scale,
+        axis=axis,
+    )
 
 
 def _title(text: str, subtitle: str) -> alt.TitleParams:

@@ -65,7 +65,12 @@ _CONFIG = {
 
 # Vega measures text in its own font. The reader's may be wider, so that labels need
 # room.
-_PADDING = {"left": 14, "right": 6, "top": 5, "bottom": 5}
+_PADDING = {
+    "left": 14,
+    "right": 6,
+    "top": 5,
+    "bottom": 5,
+}
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,11 @@ def svg_of(chart: Any, title: str) -> str:
     """
     import vl_convert
 
-    spec = {**chart.to_dict(), "config": _CONFIG, "padding": _PADDING}
+    spec = {
+        **chart.to_dict(),
+        "config": _CONFIG,
+        "padding": _PADDING,
+    }
     svg = vl_convert.vegalite_to_svg(spec)
     for colour, css in _CSS_COLOURS.items():
         svg = svg.replace(f'"{colour}"', f'"{css}"')
