@@ -35,7 +35,16 @@ def model(positives, negatives, quantifier="acc"):
     positives, negatives = of(positives), of(negatives)
     n1, n0 = positives.size, negatives.size
     fitted = make_quantifier(quantifier).fit(positives, negatives)
-    return GroupModel(n1 + n0, n1 / (n1 + n0), positives, negatives, None, fitted, None)
+    return GroupModel(
+        size=n1 + n0,
+        prevalence=n1 / (n1 + n0),
+        positives=positives,
+        negatives=negatives,
+        positive=1,
+        scoring_models=[],
+        quantifier=fitted,
+        pool=None,
+    )
 
 
 def two_shares(k, n, k_, n_):

@@ -12,6 +12,19 @@ from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 
+def group_model(prevalence, positives, negatives, quantifier):
+    return GroupModel(
+        size=int(positives.size + negatives.size),
+        prevalence=prevalence,
+        positives=positives,
+        negatives=negatives,
+        positive=1,
+        scoring_models=[],
+        quantifier=quantifier,
+        pool=None,
+    )
+
+
 def model(random, quantifier, prevalence, n):
     y = random.random(n) < prevalence
     s = scores(random, y)
@@ -21,7 +34,7 @@ def model(random, quantifier, prevalence, n):
         ScoreHistogram.of(s[~y], edges),
     )
     fitted = make_quantifier(quantifier).fit(positives, negatives)
-    return GroupModel(n, float(y.mean()), positives, negatives, None, fitted, None)
+    return group_model(float(y.mean()), positives, negatives, fitted)
 
 
 def scores(random, y):
@@ -80,5 +93,5 @@ def test_constant_scores_never_move():
     histogram = ScoreHistogram.of(half, edges)
     with pytest.warns(UserWarning, match="cannot tell the classes apart"):
         quantifier = make_quantifier("spa").fit(histogram, histogram)
-    constant = GroupModel(100, 0.5, histogram, histogram, None, quantifier, None)
+    constant = group_model(0.5, histogram, histogram, quantifier)
     assert _p_value(constant, histogram) == 1.0

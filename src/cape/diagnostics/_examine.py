@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, group_name
+from cape._prediction import find_evidence
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.diagnostics._batch import evidence_of_batch
 from cape.diagnostics._expected import ExpectedPerformance, expected_performance
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_estimates
 from cape.diagnostics._prior_shift import (
@@ -252,7 +252,7 @@ def examine(
     >>> seen.shift_test.rejected
     False
     """
-    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    evidence = find_evidence(clf, X, sensitive_features, evidence)
     adaptation = clf.adapt(evidence=evidence, level=level)
     estimates = {}
     for group, chosen in adaptation.groups.items():

@@ -11,10 +11,10 @@ from scipy.special import ndtr
 
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
+from cape._prediction import find_evidence
 from cape._shift_test import holm
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
-from cape.diagnostics._batch import evidence_of_batch
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
@@ -136,7 +136,7 @@ def prevalence_moved(
     {0: False, 1: True}
     """
     check_prevalence("alpha", alpha, closed=False)
-    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    evidence = find_evidence(clf, X, sensitive_features, evidence)
     estimates = {}
     for group, group_evidence in evidence.groups.items():
         quantifier = clf.model_of(group).quantifier

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cape._groups import Group, group_name
+from cape._prediction import find_evidence
 from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
-from cape.diagnostics._batch import evidence_of_batch
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 
@@ -162,7 +162,7 @@ def prior_shift_test(
     True
     """
     check_prevalence("alpha", alpha, closed=False)
-    evidence = evidence_of_batch(clf, X, sensitive_features, evidence)
+    evidence = find_evidence(clf, X, sensitive_features, evidence)
     models = {group: clf.model_of(group) for group in evidence.groups}
     groups = {}
     for group, (fit, p_adjusted) in check_prior_shift(models, evidence.groups).items():

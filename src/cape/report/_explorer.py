@@ -16,10 +16,10 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape.rules import nearest_member
 from cape.classifier import CapeClassifier
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
+from cape.rules import nearest_member
 
 __all__ = [
     "GroupMembers",
