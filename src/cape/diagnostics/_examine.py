@@ -130,6 +130,8 @@ class Examination:
             ``fingerprint``, ``rows``, ``level``, ``adaptation``, ``shift_test``,
             ``moved``, ``expected`` and ``observed``. What is unknown is None.
         """
+        # `Adaptation.to_json` keeps the types of groups; here they are names for
+        # people.
         adaptation = []
         for group, chosen in self.adaptation.groups.items():
             entry = {
@@ -154,6 +156,7 @@ class Examination:
     def __repr__(self) -> str:
         if not self.adaptation.groups:
             return "Examination(no rows)"
+        # Lines of at most 88 characters, because a terminal would break longer ones.
         lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
         for group in self.adaptation.groups:
             lines += self._describe(group)
@@ -253,7 +256,9 @@ def examine(
     False
     """
     evidence = find_evidence(clf, X, sensitive_features, evidence)
+    # Warnings come through: whoever calls this for a file turns them into notes.
     adaptation = clf.adapt(evidence=evidence, level=level)
+    # To estimate is the costly part of every quantifier but the simplest.
     estimates = {}
     for group, chosen in adaptation.groups.items():
         estimates[group] = chosen.estimate

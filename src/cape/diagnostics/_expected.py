@@ -138,6 +138,7 @@ class ExpectedPerformance(GroupResult):
         ExpectedPair or None
             None if there is one group only, or if no pair is defined.
         """
+        # Comparisons with NaN are False, and max would depend on the order of pairs.
         defined = [pair for pair in self.between if not np.isnan(pair.pe)]
         return max(defined, key=lambda pair: pair.pe, default=None)
 
@@ -218,6 +219,7 @@ def expected_performance(
         groups[group] = _expect_rates(model, chosen, drawn, adaptation.level, random)
         prevalences[group] = drawn
     pairs = []
+    # PE is not symmetric, so that both orders of a pair are computed.
     for group, other in permutations(groups, 2):
         pairs.append(_expect_pe(group, other, adaptation, prevalences))
     return ExpectedPerformance(groups, tuple(pairs), adaptation.level)
@@ -234,9 +236,12 @@ def _expect_rates(
     fpr = float(model.pool.rates.fpr[chosen.member])
     fnr = 1 - float(model.pool.rates.tpr[chosen.member])
     batches = draw_batches(model.pool.rates, chosen, prevalences, random)
+    # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN then.
     known_fpr = not np.isnan(fpr)
     known_fnr = not np.isnan(fnr)
     known = known_fpr and known_fnr
+    # The accuracy has no training counterpart: it depends on the prevalence, so that
+    # its expectation is the mean over the simulated batches.
     accuracy = float(batches.accuracy.mean()) if known else float("nan")
     fpr_low, fpr_high = interval_of_rate(batches.fpr, level, known_fpr)
     fnr_low, fnr_high = interval_of_rate(batches.fnr, level, known_fnr)
@@ -271,6 +276,7 @@ def _expect_pe(
         own.predicted_prevalence,
         others.predicted_prevalence,
     )
+    # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return ExpectedPair(group, other, float("nan"), 0.0, float("inf"))
     predicted_ratio = own.predicted_prevalence / others.predicted_prevalence
@@ -324,6 +330,7 @@ def compare_expected(
     observed = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
     )
+    # Groups that were not expected are passed over: they were not in the batch.
     labels = []
     rows = []
     for group, rates in expected.groups.items():

@@ -30,6 +30,8 @@ __all__ = [
     "shares",
 ]
 
+# Nine levels describe the middle of the distribution coarsely and its tails, which
+# decide the ends of 95 % intervals, finely.
 _LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -62,6 +64,7 @@ def draw_prevalences(
     """
     lows = []
     highs = []
+    # All nine intervals contain the same estimate; it is computed once.
     estimate = model.quantifier.estimate(evidence.scores)
     for level in _LEVELS:
         low, high = _interval(model.quantifier, evidence.scores, level, estimate)
@@ -113,6 +116,7 @@ def draw_batches(
     DrawnBatches
     """
     member = chosen.member
+    # The realised prevalence is a count of rows divided by their number.
     positives = np.rint(prevalences * chosen.rows).astype(int)
     negatives = chosen.rows - positives
     false_positives = draw_called(
@@ -187,6 +191,7 @@ def interval_of_pe(
     ratios = np.divide(
         prevalences, other_prevalences, out=infinite, where=other_prevalences > 0
     )
+    # A drawn prevalence of 0 in the denominator counts as an infinite ratio.
     low, high = _central(ratios - predicted_ratio, level)
     farthest = float(max(abs(low), abs(high)))
     if low <= 0 <= high:

@@ -78,6 +78,7 @@ class PrevalenceMoved(GroupResult):
         }
 
     def __repr__(self) -> str:
+        # "No group moved" is short for "no sign of a move in any group".
         if not self.moved:
             return "PrevalenceMoved(no group moved)"
         lines = ["PrevalenceMoved("]
@@ -137,6 +138,7 @@ def prevalence_moved(
     """
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
+    # The estimates are shown beside the tests, which do not depend on them.
     estimates = {}
     for group, group_evidence in evidence.groups.items():
         quantifier = clf.model_of(group).quantifier

@@ -72,6 +72,7 @@ class PriorShiftTest(GroupResult):
     @property
     def advice(self) -> str:
         """What to do if the test is not sound; empty if it is."""
+        # Only a model that was refitted on all rows can be unsound.
         if self.sound:
             return ""
         return (
@@ -164,6 +165,7 @@ def prior_shift_test(
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     models = {group: clf.model_of(group) for group in evidence.groups}
+    # All groups are tested, sound or not; `adapt` warns of the sound ones only.
     groups = {}
     for group, (fit, p_adjusted) in check_prior_shift(models, evidence.groups).items():
         groups[group] = GroupShiftTest(

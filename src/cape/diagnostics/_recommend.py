@@ -164,6 +164,8 @@ def recommend(
     _check_configurations(batch_sizes, quantifiers, pools)
     rows = _TrainingRows.of(X, y, sensitive_features)
     random = check_random_state(random_state)
+    # Batches are drawn once a split: all configurations are compared on the same rows,
+    # so that the luck of the draw falls on all of them alike.
     measured: dict[tuple[int, str, str], list[_Unfairness]] = {}
     for train, held_out in rows.splits(n_splits, random):
         batches = list(rows.draw_batches(held_out, batch_sizes, n_batches, random))
@@ -253,6 +255,7 @@ class _TrainingRows:
         """Split so that each part has its share of every group and label."""
         seed = random.randint(1 << 30)
         splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        # Four strata for two groups: each part needs positives and negatives of each.
         strata = 2 * self.codes + self.positive
         yield from splitter.split(np.zeros(len(strata)), strata)
 
@@ -276,6 +279,8 @@ class _TrainingRows:
         self, held_out: np.ndarray, size: int, random: np.random.RandomState
     ) -> list[np.ndarray]:
         """Draw positives and negatives of one group, with replacement."""
+        # The artificial-prevalence protocol of quantification (Forman 2008): batches
+        # at natural prevalences would hardly tell quantifiers apart.
         n_positive = round(random.choice(_PREVALENCES) * size)
         positives = held_out[self.positive[held_out]]
         negatives = held_out[~self.positive[held_out]]
@@ -295,6 +300,7 @@ class _TrainingRows:
     def measure(self, clf: CapeClassifier, rows: np.ndarray) -> _Unfairness:
         """Predict a batch, and compare the predictions with its labels."""
         groups = take_rows(self.sensitive_features, rows)
+        # Labels as the classifier returns them, whatever type `y` had.
         y_true = self.classes[self.positive[rows].astype(int)]
         y_pred = clf.predict(take_rows(self.X, rows), sensitive_features=groups)
         compared: dict[str, Any] = {
@@ -320,6 +326,7 @@ def _with_quantifiers(
         for group, model in clf.models_.items():
             fitted = make_quantifier(name).fit(model.positives, model.negatives)
             models[group] = replace(model, quantifier=fitted)
+        # A shallow copy: the pools, which cost the training, are shared.
         variant = copy.copy(clf)
         variant.models_ = models
         yield name, variant
@@ -357,6 +364,7 @@ def _mean_over_batches(values: np.ndarray) -> dict[str, float]:
         if len(defined) > 0:
             summary[name] = float(defined.mean())
         if len(defined) > 1:
+            # One batch alone has no standard error.
             deviation = defined.std(ddof=1)
             summary[f"{name}_error"] = float(deviation / np.sqrt(len(defined)))
     summary["batches"] = len(values)

@@ -59,6 +59,7 @@ class GroupResult:
             ``groups`` is a list with one entry for each group. A number that is not
             finite is None.
         """
+        # A list and no mapping: in JSON the keys of a mapping would have to be text.
         entries = []
         for group, result in self.groups.items():
             entry = {
@@ -107,6 +108,7 @@ def json_ready(values: Mapping[Any, Any]) -> dict[str, Any]:
     >>> json_ready({"pe": float("nan"), "rows": 3})
     {'pe': None, 'rows': 3}
     """
+    # `json.dumps` writes NaN and Infinity, which no other JSON reader accepts.
     ready: dict[str, Any] = {}
     for name, value in values.items():
         finite = not isinstance(value, float) or math.isfinite(value)

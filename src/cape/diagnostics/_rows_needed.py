@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["rows_needed"]
 
 _PREVALENCES = np.linspace(0.05, 0.95, 19)
+# More rows than any batch has.
 _MOST_ROWS = 10**9
 
 
@@ -74,6 +75,7 @@ def rows_needed(
     prevalences = _PREVALENCES
     if prevalence is not None:
         prevalences = np.array([check_prevalence("prevalence", prevalence)])
+    # No prevalence is known before the batch is, so that the worst of a grid is taken.
     lines = []
     for group in clf.groups_:
         model = clf.model_of(group)
@@ -91,6 +93,7 @@ def rows_needed(
 
 def _rows_at(model: GroupModel, rho: float, width: float, level: float) -> _Need:
     """Compute the rows needed at the prevalence ``rho``, by bisection."""
+    # The interval is [0, 1] whatever the batch.
     if not model.quantifier.informative_:
         return _Need(float("inf"), 1.0)
     positives = _moments(model, model.positives, rho)

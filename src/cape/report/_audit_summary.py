@@ -87,10 +87,12 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
         What `cape.metrics.Audit.to_dict` gives, and ``worst``, the pair with the
         greatest value for each metric. An undefined value is never the worst.
     """
+    # A board looks at the worst pair first; with ten groups there are ninety.
     content = audit_counts(counts, level=level).to_dict()
     worst: Summary = {}
     for pair in content["pairs"]:
         value = pair["value"]
+        # PE is undefined relative to a group without positives.
         if value is None:
             continue
         worst_so_far = worst.get(pair["metric"])

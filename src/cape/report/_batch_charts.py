@@ -99,6 +99,7 @@ def rate_pictures(summary: Summary) -> list[Picture]:
         One picture for each rate.
     """
     rates = frame_rates(summary)
+    # One picture a rate, because readers compare groups and not rates.
     pictures = []
     for rate, name in _RATES.items():
         frame = rates[rates["rate"] == rate].drop(columns="rate")
@@ -107,7 +108,18 @@ def rate_pictures(summary: Summary) -> list[Picture]:
 
 
 def frame_moved(groups: list[Summary]) -> pd.DataFrame:
-    """Return the prevalence of each group in training and now, with its interval."""
+    """Return the prevalence of each group in training and now, with its interval.
+
+    Parameters
+    ----------
+    groups : list of dict
+        The entry ``groups`` of a batch summary.
+
+    Returns
+    -------
+    DataFrame
+        One row for each group: group, training, now, low and high.
+    """
     names = {
         "group": "group",
         "training_prevalence": "training",
@@ -119,7 +131,18 @@ def frame_moved(groups: list[Summary]) -> pd.DataFrame:
 
 
 def draw_moved(frame: pd.DataFrame) -> Any:
-    """Draw training as a ring, and now as a dot with its interval as a bar."""
+    """Draw training as a ring, and now as a dot with its interval as a bar.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_moved`.
+
+    Returns
+    -------
+    altair chart
+    """
+    # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
     x = alt.X("now:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives")
     base = alt.Chart(frame)
@@ -151,7 +174,18 @@ def draw_moved(frame: pd.DataFrame) -> Any:
 
 
 def frame_histogram(entry: Summary) -> pd.DataFrame:
-    """Return the share of scores in each cell, in the batch and in the best mixture."""
+    """Return the share of scores in each cell, in the batch and in the best mixture.
+
+    Parameters
+    ----------
+    entry : dict
+        One entry of ``histograms`` of a batch summary.
+
+    Returns
+    -------
+    DataFrame
+        One row for each cell: from, to, batch and mixture.
+    """
     n_cells = len(entry["batch"])
     return pd.DataFrame(
         {
@@ -164,7 +198,17 @@ def frame_histogram(entry: Summary) -> pd.DataFrame:
 
 
 def draw_histogram(frame: pd.DataFrame) -> Any:
-    """Draw the batch as bars, and the mixture as a line of steps over them."""
+    """Draw the batch as bars, and the mixture as a line of steps over them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_histogram`.
+
+    Returns
+    -------
+    altair chart
+    """
     x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
     y = alt.Y(
         "batch:Q",
@@ -261,9 +305,20 @@ def _expected_rates(expected: Summary, rate: str) -> Iterator[Summary]:
 
 
 def draw_rates(frame: pd.DataFrame) -> Any:
-    """Draw one rate: a dot and a bar for CAPE, a ring for the unadapted classifier."""
+    """Draw one rate: a dot and a bar for CAPE, a ring for the unadapted classifier.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows of `frame_rates` for one rate.
+
+    Returns
+    -------
+    altair chart
+    """
     y = alt.Y("group:N", sort=None, title=None)
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=None)
+    # The ring lies below the dot: where both agree, CAPE stays visible.
     unadapted = frame["classifier"] == "unadapted"
     main = alt.Chart(frame[~unadapted])
     interval = main.mark_rule(

@@ -24,6 +24,7 @@ from cape.report._words import joined
 
 __all__ = ["assumption_verdict", "batch_summary"]
 
+# Enough to see where the mixture misses, few enough for a picture 270 pixels wide.
 _CELLS = 20
 
 
@@ -51,6 +52,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     ('March', 1000, 'holds')
     """
     shift_test = examination.shift_test
+    # Nothing is computed here that `examine` has computed; a summary only arranges.
     expected = examination.expected.to_dict()
     estimates = _estimates(examination)
     return {
@@ -179,6 +181,7 @@ def _expected_unadapted(examination: Examination) -> Summary:
     predicted = []
     for group, estimate in _estimates(examination).items():
         model = examination.clf.model_of(group)
+        # One member only, so that the rule picks it whatever the estimate.
         rates = outcomes(members_of(model).unadapted, estimate)
         entry: Summary = {"group": group_name(group)}
         for name, value in rates.items():
@@ -187,6 +190,7 @@ def _expected_unadapted(examination: Examination) -> Summary:
         estimates.append(estimate)
         predicted.append(entry["predicted"])
     pe = worst_pe(estimates, predicted)
+    # JSON has no NaN.
     return {
         "groups": entries,
         "pe": None if math.isnan(pe) else pe,
@@ -212,6 +216,7 @@ def _histograms(examination: Examination) -> list[Summary]:
 def _histogram(model: GroupModel, evidence: GroupEvidence, estimate: float) -> Summary:
     """Return shares of scores in 20 cells, of the batch and of the best mixture."""
     cells = np.arange(1, _CELLS) / _CELLS
+    # Scores are integers, multiples of 2^-32.
     edges = np.rint(cells * ONE).astype(np.int64)
     batch = _shares(evidence.scores, edges)
     positives = _shares(model.positives, edges)
@@ -226,12 +231,14 @@ def _histogram(model: GroupModel, evidence: GroupEvidence, estimate: float) -> S
 
 def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
     """Return the share of scores between given edges."""
+    # With several scores a row, counts exceed the rows; shares do not.
     counts = histogram.merged(edges)
     return counts / counts.sum()
 
 
 def _observed(observed: Observed | None, level: float) -> Summary | None:
     """Return the audits of CAPE and of the model as trained, if there are labels."""
+    # A file may have a label column in which every label is missing.
     if observed is None or not observed.cape:
         return None
     return {

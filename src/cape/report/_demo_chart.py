@@ -11,6 +11,7 @@ _KINDS = {
     "true prevalence": "prevalence",
     "predicted prevalence": "predicted_prevalence",
 }
+# The colours of Okabe and Ito, which readers with any colour vision can tell apart.
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
 
 
@@ -71,6 +72,7 @@ def draw_prevalences(frame: pd.DataFrame) -> alt.LayerChart:
     >>> len(chart.layer)
     3
     """
+    # In the order of the table, not of the alphabet.
     order = list(dict.fromkeys(frame["classifier"]))
     y = alt.Y(
         "classifier:N",

@@ -32,6 +32,7 @@ __all__ = [
 
 # Thinned to so many, a pool has a PD at most one step of a slider (0.01) greater.
 _MOST_MEMBERS = 200
+# More digits would make the page longer and move no curve.
 _DIGITS = 6
 
 
@@ -137,6 +138,7 @@ def members_of(model: GroupModel) -> GroupMembers:
     """
     rates = model.pool.rates
     members = Members(model.pool.thetas, rates.tpr, rates.fpr)
+    # A rate is NaN, unknown, if it rests on fewer than ten unseen rows.
     members = members.take(~np.isnan(members.tpr + members.fpr))
     if len(members.thetas) > _MOST_MEMBERS:
         members = _thinned(members)
@@ -233,6 +235,7 @@ def explorer_data(
     >>> explorer_data(clf, {1: 0.812})["groups"][0]["now"]
     0.81
     """
+    # Groups without rows in the batch have no estimate and no slider.
     if now is None:
         now = {group: clf.model_of(group).prevalence for group in clf.groups_}
     entries = []

@@ -105,12 +105,14 @@ def write_report(
     >>> write_report(seen, folder / "march.html").name
     'march.html'
     """
+    # The path is checked first: drawing the pictures takes a second or two.
     path = check_report(path, overwrite=overwrite)
     summary = _summary_of(content)
     if path.suffix == ".json":
         text = json.dumps(summary, indent=1, allow_nan=False)
     else:
         text = to_html(summary)
+    # Written beside the path and renamed at the end, so that no half page is left.
     with new_file(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
@@ -146,6 +148,7 @@ def to_html(content: Examination | Summary) -> str:
         "pictures": _pictures(summary),
         "made_rows": made_rows(summary["made"]),
     }
+    # StrictUndefined: each kind of page gets the names that its sections use.
     if summary["kind"] == "batch":
         context["assumption_rows"] = assumption_rows(summary)
         context["chosen_rows"] = chosen_rows(summary)
@@ -159,6 +162,7 @@ def to_html(content: Examination | Summary) -> str:
 
 def _summary_of(content: Any) -> Summary:
     """Return the summary that was given, or make that of an examination."""
+    # For those who have a data frame and no file, one call is enough.
     if isinstance(content, Examination):
         return batch_summary(content)
     if not isinstance(content, dict):
@@ -198,6 +202,8 @@ def _template() -> Any:
     """Compile the template, in which every text is escaped unless it says otherwise."""
     import jinja2
 
+    # Names of groups come from the user's table and may contain markup. StrictUndefined
+    # turns a misspelt name in the template into an error instead of an empty text.
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )

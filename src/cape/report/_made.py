@@ -17,6 +17,7 @@ from cape.report._types import Summary
 __all__ = ["facts_of_classifier", "file_provenance", "stamped"]
 
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")
+# They change how long training takes, and no prediction.
 _NO_EFFECT = ("n_jobs", "verbose")
 
 
@@ -93,6 +94,7 @@ def facts_of_classifier(clf: CapeClassifier) -> Summary:
         # The learner has a line of its own, and some parameters change no prediction.
         if name != "estimator" and name not in _NO_EFFECT:
             settings[name] = _json_value(value)
+    # None stands for a default that may change with the version.
     learner = "the default learner"
     if clf.estimator is not None:
         learner = " ".join(repr(clf.estimator).split())
@@ -122,6 +124,7 @@ def stamped(made: Mapping[str, Any]) -> Summary:
     >>> sorted(stamped({"files": []}))
     ['date', 'files', 'versions']
     """
+    # UTC, because a page may be read anywhere.
     now = datetime.now(UTC).isoformat(timespec="minutes")
     return {
         "date": now,

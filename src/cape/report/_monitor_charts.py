@@ -43,7 +43,19 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
 
 
 def frame_over_time(group: Summary) -> pd.DataFrame:
-    """Return the prevalence of one group in each batch, in order of time."""
+    """Return the prevalence of one group in each batch, in order of time.
+
+    Parameters
+    ----------
+    group : dict
+        One entry of ``groups`` of a monitor summary.
+
+    Returns
+    -------
+    DataFrame
+        One row for each batch: batch, place, estimate, low, high, assumption and
+        training.
+    """
     columns = ["batch", "place", "estimate", "low", "high", "assumption", "training"]
     return pd.DataFrame(group["batches"])[columns]
 
@@ -53,6 +65,15 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
 
     The training prevalence is a dashed line. Batches in which the assumption fails are
     marked by crosses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_over_time`.
+
+    Returns
+    -------
+    altair chart
     """
     # One batch alone would give an axis without length.
     last = max(int(frame["place"].max()), 2)
@@ -82,6 +103,7 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
         color=THEN,
     )
     training = training.encode(x=x, y="training:Q")
+    # Crosses are drawn last, so that a line never hides one.
     failed = alt.Chart(frame[frame["assumption"] == "fails"])
     crosses = failed.mark_point(
         shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM

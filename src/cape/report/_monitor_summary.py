@@ -123,6 +123,7 @@ def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
                     "batches": [],
                 },
             )
+            # The same in every batch, because all are compared with one training.
             entry["training"] = record["training"]
             entry["batches"].append(
                 {
@@ -136,6 +137,7 @@ def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
 
 def _verdict(batches: Sequence[BatchRecord], failed: list[str]) -> dict[str, str]:
     """Say what has moved, and whether anything speaks against the assumption."""
+    # Sets, because a group counts once however often it moved.
     moved = set()
     assumptions = set()
     for batch in batches:
@@ -162,6 +164,7 @@ def _assumption_over_time(
             "word": "unknown",
             "text": text,
         }
+    # Neither word: the test is not sound for this model, in any batch.
     if not assumptions & {"holds", "fails"}:
         text = "Whether the assumption holds cannot be told for this model."
         return {

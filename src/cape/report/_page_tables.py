@@ -39,6 +39,7 @@ _BETWEEN_GROUPS = {
 }
 # A test that does not reject has not shown that the assumption holds.
 _ASSUMPTION_WORDS = {"holds": "no sign against it"}
+# A year of months.
 _MOST_FILES = 12
 
 
@@ -92,6 +93,7 @@ def assumption_rows(summary: Summary) -> Table:
     """
     rows = []
     for test in summary["assumption"]["groups"]:
+        # A p-value of 1 would look like a test that was passed.
         p_value = "too few rows"
         unexplained = ""
         if test["tested"]:
@@ -138,6 +140,7 @@ def expected_pe_sentence(summary: Summary) -> str:
     defined = [pair for pair in pairs if pair["pe"] is not None]
     if not defined:
         return ""
+    # The interval of PE is wide, and one-sided for the reader: how bad can it be?
     worst = max(defined, key=lambda pair: pair["pe"])
     number = f"{worst['pe']:.3f}"
     if worst["pe_high"] is not None:
@@ -165,6 +168,7 @@ def monitor_rows(summary: Summary) -> dict[str, Table]:
     dict
         From the name of a group to the rows of its table.
     """
+    # One table a group: over time, a group is compared with itself.
     tables = {}
     for group in summary["groups"]:
         rows = [_monitor_row(batch) for batch in group["batches"]]
@@ -273,6 +277,7 @@ def made_rows(made: Summary) -> Terms:
     -------
     list of (str, str)
     """
+    # Without files nothing is said about files.
     rows = _file_rows(made.get("files", []))
     if "training" in made:
         training = made["training"]
@@ -311,6 +316,7 @@ def _file_rows(files: list[Summary]) -> Terms:
 
 def _column_rows(columns: Summary) -> Terms:
     """Return which columns were used: those of a model, or those of an audit."""
+    # An audit names its columns itself; a model also knows the two labels.
     if "labels" not in columns:
         return [(name, str(value)) for name, value in columns.items()]
     negative, positive = columns["labels"]

@@ -132,7 +132,17 @@ def _figure_points(pair: Summary) -> Iterator[Summary]:
 
 
 def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
-    """Draw three panels of lines, each with a band of one standard deviation."""
+    """Draw three panels of lines, each with a band of one standard deviation.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_figure`.
+
+    Returns
+    -------
+    altair chart
+    """
     colour = _method_colour(frame)
     panels = []
     for title in _FIGURE_METRICS.values():
@@ -182,7 +192,17 @@ def frame_pairs(results: Summary) -> pd.DataFrame:
 
 
 def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
-    """Draw heat maps of all pairs: one row for each metric, one column a classifier."""
+    """Draw heat maps of all pairs: one row for each metric, one column a classifier.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_pairs`.
+
+    Returns
+    -------
+    altair chart
+    """
     order = list(dict.fromkeys(frame["classifier"]))
     x_axis = alt.Axis(labelAngle=0)
     x = alt.X("rho_1:O", title="test prevalence of group 1", axis=x_axis)
@@ -224,6 +244,7 @@ def frame_theorem(results: Summary) -> pd.DataFrame:
     """
     rows = []
     for point in results["theorem"]:
+        # The slice of the paper's figure.
         if point["rho_0"] != 0.5:
             continue
         means_of_group_1 = point["mean"][1]
@@ -233,7 +254,18 @@ def frame_theorem(results: Summary) -> pd.DataFrame:
 
 
 def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
-    """Draw lines of PD, of what bounds it, and of the parts of the bound."""
+    """Draw lines of PD, of what bounds it, and of the parts of the bound.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_theorem`.
+
+    Returns
+    -------
+    altair chart
+    """
+    # Both colour and dash, so that the lines can be told apart in black and white.
     titles = list(_THEOREM_PARTS.values())
     colour = alt.Color(
         "what:N",
@@ -308,6 +340,7 @@ def _comparison_points(
     for kind, values in (("ours", row.get("mean")), ("print", row["printed"])):
         if values is None or values.get(column) is None:
             continue
+        # The paper prints no deviations.
         deviation = row["sd"][column] if kind == "ours" else 0.0
         value = values[column]
         yield {
@@ -322,7 +355,17 @@ def _comparison_points(
 
 
 def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
-    """Draw three panels of dots, a row for each method: filled ours, hollow printed."""
+    """Draw three panels of dots, a row for each method: filled ours, hollow printed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_comparison`.
+
+    Returns
+    -------
+    altair chart
+    """
     order = list(dict.fromkeys(frame["method"]))
     colour = _group_colour(frame)
     panels = []
@@ -357,6 +400,7 @@ def _comparison_layers(base: alt.Chart, metric: str) -> alt.LayerChart:
     spread = spread.encode(x=alt.X("low:Q", title=metric), x2="high:Q")
     ours = of_ours.mark_circle(size=70, opacity=1).encode(x=x)
     printed = of_print.mark_point(size=70, filled=False).encode(x=x)
+    # What is drawn last lies on top.
     return spread + printed + ours
 
 
@@ -388,6 +432,7 @@ def _method_colour(frame: pd.DataFrame) -> alt.Color:
 
 def _axis_of_rho_1() -> alt.X:
     """Return the axis of the figure and of the theorem, as the paper draws it."""
+    # The test prevalences of the paper: 0.1, 0.2, ..., 0.9.
     tenths = [round(0.1 * i, 1) for i in range(1, 10)]
     axis = alt.Axis(
         values=tenths,

@@ -117,6 +117,7 @@ def _cells(values: Sequence[Any]) -> list[str]:
     """Return one row of numbers as text."""
     cells = []
     for value in values:
+        # None and NaN: an unadapted classifier has no interval.
         if pd.isna(value):
             cells.append("")
         elif isinstance(value, float):
@@ -152,6 +153,7 @@ def svg_of(chart: Any, title: str) -> str:
     """
     import vl_convert
 
+    # vl-convert draws without a browser and without a network.
     spec = {
         **chart.to_dict(),
         "config": _CONFIG,
@@ -199,6 +201,7 @@ def save_chart(chart: Any, path: Path) -> Path:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     options: dict[str, Any] = {}
+    # Twice the pixels, for screens that have them; scripts inlined, for use offline.
     if path.suffix == ".png":
         options["scale_factor"] = 2
     if path.suffix == ".html":

@@ -56,6 +56,7 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     >>> joined(list("abcdefgh"), "batches")
     'a, b, c, d, e and 3 more batches'
     """
+    # Thirty names would hide the sentence they stand in.
     shown = list(names)
     if len(shown) > _MOST_NAMES:
         left_out = len(shown) - _MOST_NAMES + 1
