@@ -1,6 +1,7 @@
-"""Does performance without labels hold? Expected and observed rates under simulated prior shift on COMPAS.
+"""Does performance without labels hold? Expected and observed rates on COMPAS.
 
-Each repetition splits the training year: half trains, and from the other half batches with other prevalences are drawn.
+Each repetition splits the training year. One half trains; batches with other prevalences
+are drawn from the other half, so that the shift is a prior shift by construction.
 
     python benchmarks/expected.py --repetitions 50
     python benchmarks/expected.py --write docs/trust.md
@@ -14,6 +15,7 @@ import warnings
 from collections import defaultdict
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -25,37 +27,52 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier
 from cape.datasets import fetch_compas
-from cape.diagnostics import compare_expected, expected_performance
+from cape.diagnostics import compare_expected, examine
 from cape.sampling import shift
 from tables import replace_block
 
 RESULTS = Path("docs/data/expected.json")
-BATCHES = [
-    (rows, a, b) for rows in (60, 300) for a, b in ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
-]
+ROWS = (60, 300)
+PREVALENCES = ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
+PROCESSES = 2
 
 
-def learner(name):
+class Configuration(NamedTuple):
+    """What is repeated: a pool, a quantifier and a learner."""
+
+    pool: str
+    quantifier: str
+    learner: str
+
+
+class Outcome(NamedTuple):
+    """One rate of one group in one batch."""
+
+    metric: str
+    rows: int
+    inside: bool
+    width: float
+
+
+def make_learner(name):
+    """A learner for the mixed columns of COMPAS."""
+    categories = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
     columns = make_column_transformer(
-        (
-            OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
-            make_column_selector(dtype_exclude="number"),
-        ),
+        (categories, make_column_selector(dtype_exclude="number")),
         remainder=StandardScaler(),
     )
-    model = (
-        LogisticRegression()
-        if name == "logistic"
-        else HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8)
-    )
-    return make_pipeline(columns, model)
+    if name == "logistic":
+        return make_pipeline(columns, LogisticRegression())
+    boosting = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8)
+    return make_pipeline(columns, boosting)
 
 
 def one_repetition(task):
-    seed, pool, quantifier, name = task
+    """Train on one half, and compare expectation and truth on batches of the other."""
+    configuration, seed = task
     warnings.simplefilter("ignore")
     d = fetch_compas(subset="train")
-    X, X_, y, y_, z, z_ = train_test_split(
+    X, X_rest, y, y_rest, z, z_rest = train_test_split(
         d.data,
         d.target,
         d.sensitive_features,
@@ -64,64 +81,77 @@ def one_repetition(task):
         stratify=d.target,
     )
     clf = CapeClassifier(
-        learner(name),
-        pool=pool,
-        quantifier=quantifier,
+        make_learner(configuration.learner),
+        pool=configuration.pool,
+        quantifier=configuration.quantifier,
         prevalences=10,
         cv=5,
         random_state=seed,
     )
     clf.fit(X, y, sensitive_features=z)
-    found = []
-    for rows, *prevalences in BATCHES:
-        wanted = dict(zip(clf.groups_, prevalences, strict=True))
-        batch, labels, groups = shift(X_, y_, z_, wanted, size=rows, random_state=seed)
-        evidence = clf.evidence(batch, sensitive_features=groups)
-        adaptation = clf.adapt(evidence=evidence)
-        y_pred = clf.predict(batch, sensitive_features=groups, adaptation=adaptation)
-        both = compare_expected(
-            expected_performance(clf, evidence, adaptation),
-            labels,
-            y_pred,
-            sensitive_features=groups,
-        )
-        for (_, metric), row in both.iterrows():
-            found.append(
-                (
-                    metric,
-                    rows,
-                    bool(row["inside"]),
-                    row["high"] - row["low"],
-                    row["observed"] - row["expected"],
-                )
-            )
-    return found
+    outcomes = []
+    for rows in ROWS:
+        for prevalences in PREVALENCES:
+            wanted = dict(zip(clf.groups_, prevalences, strict=True))
+            batch = shift(X_rest, y_rest, z_rest, wanted, size=rows, random_state=seed)
+            outcomes += compare_batch(clf, *batch, rows)
+    return outcomes
 
 
-def run(repetitions, pool, quantifier, name, processes=2):
-    tasks = [(seed, pool, quantifier, name) for seed in range(repetitions)]
+def compare_batch(clf, X, y, z, rows):
+    """Expected and observed rates of one batch."""
+    seen = examine(clf, X, sensitive_features=z)
+    y_pred = clf.predict(X, sensitive_features=z, adaptation=seen.adaptation)
+    both = compare_expected(seen.expected, y, y_pred, sensitive_features=z)
+    outcomes = []
+    for (_, metric), row in both.iterrows():
+        width = row["high"] - row["low"]
+        outcomes.append(Outcome(metric, rows, bool(row["inside"]), width))
+    return outcomes
+
+
+def run(configuration, repetitions):
+    """All repetitions of one configuration, as lines of the table."""
+    tasks = [(configuration, seed) for seed in range(repetitions)]
     cells = defaultdict(list)
-    with get_context("fork").Pool(processes) as workers:
-        for found in workers.imap_unordered(one_repetition, tasks):
-            for metric, rows, *values in found:
-                cells[metric, rows].append(values)
-    return cells
+    with get_context("fork").Pool(PROCESSES) as workers:
+        for outcomes in workers.imap_unordered(one_repetition, tasks):
+            for outcome in outcomes:
+                cells[outcome.metric, outcome.rows].append(outcome)
+    return [describe(configuration, outcomes) for outcomes in cells.values()]
+
+
+def describe(configuration, outcomes):
+    """How often the observed rate was inside its interval, and how wide that was."""
+    inside = np.mean([outcome.inside for outcome in outcomes])
+    width = np.mean([outcome.width for outcome in outcomes])
+    return {
+        "pool": configuration.pool,
+        "quantifier": configuration.quantifier,
+        "metric": outcomes[0].metric,
+        "rows": outcomes[0].rows,
+        "rates": len(outcomes),
+        "inside": round(float(inside), 4),
+        "width": round(float(width), 4),
+    }
 
 
 def table(results):
+    """The results as a table of Markdown."""
     lines = [
-        "| pool | quantifier | rate | rows a group | inside its 95 % interval | mean width | rates |",
+        "| pool | quantifier | rate | rows a group | inside its 95 % interval "
+        "| mean width | rates |",
         "|---" * 7 + "|",
     ]
     for r in results:
         lines.append(
-            f"| {r['pool']} | {r['quantifier']} | {r['metric']} | {r['rows']} | {100 * r['inside']:.1f} % | "
-            f"{r['width']:.2f} | {r['rates']} |"
+            f"| {r['pool']} | {r['quantifier']} | {r['metric']} | {r['rows']} "
+            f"| {100 * r['inside']:.1f} % | {r['width']:.2f} | {r['rates']} |"
         )
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -129,36 +159,26 @@ if __name__ == "__main__":
     parser.add_argument("--pools", nargs="*", default=["threshold", "resampled"])
     parser.add_argument("--quantifiers", nargs="*", default=["spa", "histogram"])
     parser.add_argument("--learner", default="logistic")
-    parser.add_argument(
-        "--write",
-        metavar="PAGE",
-        help="write the table into this page, simulating nothing",
-    )
-    options = parser.parse_args()
+    write_help = "write the table into this page, simulating nothing"
+    parser.add_argument("--write", metavar="PAGE", help=write_help)
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
     if options.write:
-        replace_block(
-            Path(options.write), "expected", table(json.loads(RESULTS.read_text()))
-        )
-    else:
-        results = []
-        for pool in options.pools:
-            for quantifier in options.quantifiers:
-                for (metric, rows), values in run(
-                    options.repetitions, pool, quantifier, options.learner
-                ).items():
-                    inside, width, _ = (
-                        np.array(values, dtype=float).mean(axis=0).tolist()
-                    )
-                    results.append(
-                        {
-                            "pool": pool,
-                            "quantifier": quantifier,
-                            "metric": metric,
-                            "rows": rows,
-                            "rates": len(values),
-                        }
-                        | {"inside": round(inside, 4), "width": round(width, 4)}
-                    )
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=0) + "\n")
-        print(table(results))
+        results = json.loads(RESULTS.read_text())
+        replace_block(Path(options.write), "expected", table(results))
+        return
+    results = []
+    for pool in options.pools:
+        for quantifier in options.quantifiers:
+            configuration = Configuration(pool, quantifier, options.learner)
+            results += run(configuration, options.repetitions)
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=0) + "\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -330,7 +330,7 @@ def compare_expected(
     observed = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
     )
-    # Groups that were not expected are passed over: they were not in the batch.
+    # Labels of groups that were not in the batch are passed over.
     labels = []
     rows = []
     for group, rates in expected.groups.items():
