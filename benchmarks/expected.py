@@ -1,7 +1,8 @@
 """Does performance without labels hold? Expected and observed rates on COMPAS.
 
-Each repetition splits the training year. One half trains; batches with other prevalences
-are drawn from the other half, so that the shift is a prior shift by construction.
+Each repetition splits the training year. One half trains; batches with other
+prevalences are drawn from the other half, so that the shift is a prior shift by
+construction.
 
     python benchmarks/expected.py --repetitions 50
     python benchmarks/expected.py --write docs/trust.md

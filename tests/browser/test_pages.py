@@ -111,11 +111,13 @@ def shown(page):
     """What the page shows."""
     return page.evaluate(
         """() => ({
-            rho: [...document.querySelectorAll('#explorer input')].map(i => Number(i.value)),
-            cells: [...document.querySelectorAll('#explorer .group')].map(g => Object.fromEntries(
+            rho: [...document.querySelectorAll('#explorer input')].map(i =>
+            Number(i.value)), cells: [...document.querySelectorAll('#explorer
+            .group')].map(g => Object.fromEntries(
                 [...g.querySelectorAll('td[data-who]')]
                     .map(c => [c.dataset.who + ' ' + c.dataset.what, c.textContent]))),
-            pe: ['cape', 'unadapted'].map(w => document.getElementById('pe-' + w).textContent),
+            pe: ['cape', 'unadapted'].map(w => document.getElementById('pe-' +
+            w).textContent),
         })"""
     )
 

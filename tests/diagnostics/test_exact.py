@@ -108,7 +108,8 @@ def test_one_row_is_no_sign_of_a_move(quantifier, row):
 def test_the_level_of_the_count_is_that_of_the_binomial(n):
     """Exact: half of training is above 1/2, and every count of a batch has its binomial probability.
 
-    Counts are whole numbers, so that the level may be off by the chance of the last count accepted at either end.
+    Counts are whole numbers, so that the level may be off by the chance of the last
+    count accepted at either end.
     """
     trained = model(np.array([0, 3, 0, 7]) * 10**7, np.array([0, 7, 0, 3]) * 10**7)
     chance = binom(n, 0.5).pmf(np.arange(n + 1))
@@ -139,7 +140,8 @@ def test_holm_follows_its_definition_in_any_order(p_values, random):
 def test_rows_called_positive_are_beta_binomial(called, others, new):
     """Jeffreys' posterior of a rate, then a binomial: scipy's beta-binomial.
 
-    At any point the share of 4000 draws below it is within five standard errors, 5 sqrt(.25 / 4000) = .04.
+    At any point the share of 4000 draws below it is within five standard errors, 5
+    sqrt(.25 / 4000) = .04.
     """
     drawn = draw_called(
         called, called + others, np.full(4000, new), np.random.default_rng(called)

@@ -7,13 +7,6 @@ import pytest
 
 from cape.metrics import Confusion, fairness_table
 from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
-from cape.report._paper_charts import (
-    draw_comparison,
-    draw_figure,
-    draw_pairs,
-    draw_theorem,
-    frame_comparison,
-)
 from cape.report._batch_charts import (
     draw_histogram,
     draw_moved,
@@ -23,6 +16,13 @@ from cape.report._batch_charts import (
     frame_rates,
 )
 from cape.report._monitor_charts import draw_over_time, frame_over_time
+from cape.report._paper_charts import (
+    draw_comparison,
+    draw_figure,
+    draw_pairs,
+    draw_theorem,
+    frame_comparison,
+)
 from cape.report._picture import svg_of
 
 
@@ -120,7 +120,8 @@ def expected(group, value):
     }
 
 
-def test_expected_rates_are_drawn_with_a_bar_for_cape_and_a_ring_for_the_model_as_trained():
+def
+test_expected_rates_are_drawn_with_a_bar_for_cape_and_a_ring_for_the_model_as_trained():
     plain = [{"group": g, "fpr": 0.3, "fnr": 0.4, "accuracy": 0.6} for g in "ab"]
     summary = {
         "expected": {

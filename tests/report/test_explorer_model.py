@@ -113,7 +113,8 @@ def run_script(pool, other, rhos):
     ]
     work = f"""{script()}
     const [a, b] = {json.dumps(lists)};
-    console.log(JSON.stringify({json.dumps(rhos)}.map((rho) => [outcome(a, rho), outcome(b, 1 - rho),
+    console.log(JSON.stringify({json.dumps(rhos)}.map((rho) => [outcome(a, rho),
+    outcome(b, 1 - rho),
       worstPe([rho, 1 - rho], [outcome(a, rho).predicted, outcome(b, 1 - rho).predicted])])));"""
     return json.loads(
         subprocess.run(

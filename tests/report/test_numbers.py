@@ -201,10 +201,10 @@ def test_the_page_shows_expected_rates_with_their_intervals(tables, summary):
 def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
     tables, summary
 ):
-    caption = "Each rate with its 90 % interval; as trained: the same model cut at 1/2, without CAPE"
-    rows = tables[caption]
-    metrics = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
-    assert [row[0] for row in rows[::2]] == [
+    caption = "Each rate with its 90 % interval; as trained: the same model cut at 1/2,
+    without CAPE" rows = tables[caption] metrics = ("fpr", "fnr", "accuracy",
+    "prevalence", "predicted_prevalence", "pd") assert [row[0] for row in rows[::2]] ==
+    [
         f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]
     ]
     assert [row[-7] for row in rows] == ["CAPE", "as trained"] * 2

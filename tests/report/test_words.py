@@ -211,7 +211,8 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
             [{"x": BROKEN}] * 8,
             "fails",
             "No group has clearly moved.",
-            "The assumption fails in 8 of 8 batches: b1.csv, b2.csv, b3.csv, b4.csv, b5.csv and 3 more batches.",
+            "The assumption fails in 8 of 8 batches: b1.csv, b2.csv, b3.csv, b4.csv,
+            b5.csv and 3 more batches.",
         ),
         (
             [{"x": FEW}, {"x": FEW, "y": FEW}],

@@ -1,0 +1,234 @@
+"""Words, numbers and tables of the pages as text."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape.report._page_tables import (
+    assumption_rows,
+    chosen_rows,
+    expected_pe_sentence,
+    lede,
+    made_rows,
+    monitor_rows,
+    observed_tables,
+)
+from cape.report._words import counted, joined, p_value_text, rows_text
+
+VERSIONS = {"cape": "1.0", "python": "3.12"}
+MADE = {"versions": VERSIONS, "date": "2024-03-01T08:30+00:00"}
+
+
+@given(st.integers(0, 10**9))
+def test_one_is_singular_and_all_others_are_plural(n):
+    assert counted(n, "group") == (f"{n} group" if n == 1 else f"{n} groups")
+    many = counted(n, "batch", "batches")
+    assert many.endswith("batch") == (n == 1)
+
+
+@given(st.integers(0, 10**12))
+def test_rows_are_grouped_by_thousands(rows):
+    text = rows_text(rows)
+    assert re.fullmatch(r"\d{1,3}(,\d{3})* rows", text)
+    assert int(text.split()[0].replace(",", "")) == rows
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=20))
+def test_up_to_six_names_are_all_said_and_of_more_the_rest_is_counted(names):
+    text = joined(names, "things")
+    said = re.split(", | and ", text)
+    if len(names) <= 6:
+        assert said == names
+    else:
+        assert said == [*names[:5], f"{len(names) - 5} more things"]
+    assert text.count(" and ") == (len(names) > 1)
+
+
+@given(st.floats(0, 1))
+def test_p_values_have_three_digits_and_none_is_zero(p):
+    text = p_value_text(p)
+    if p < 0.001:
+        assert text == "below 0.001"
+    else:
+        assert float(text) == pytest.approx(p, abs=5.01e-4) and float(text) > 0
+
+
+def test_an_unknown_p_value_is_said_to_be_unknown():
+    assert p_value_text(None) == "unknown"
+
+
+def test_a_group_with_too_few_rows_has_no_p_value():
+    tested = {"group": "a", "rows": 1500, "p_adjusted": 0.0314, "effect": 0.0251}
+    few = {"group": "b", "rows": 9, "p_adjusted": 1.0, "effect": 0.0}
+    groups = [{**tested, "tested": True}, {**few, "tested": False}]
+    assert assumption_rows({"assumption": {"groups": groups}}) == [
+        ["a", "1,500", "0.031", "2.5%"],
+        ["b", "9", "too few rows", ""],
+    ]
+
+
+def test_choices_have_three_digits():
+    group = {
+        "group": "a",
+        "theta": 0.12345,
+        "predicted_prevalence": 1.0,
+        "pd_bound": 0.00049,
+    }
+    assert chosen_rows({"groups": [group]}) == [["a", "0.123", "1.000", "0.000"]]
+
+
+def expected(pairs, unadapted=None):
+    return {"expected": {"pairs": pairs, "unadapted": {"pe": unadapted}}}
+
+
+def pair(group, other, pe, high=None):
+    return {"group": group, "other": other, "pe": pe, "pe_high": high}
+
+
+def test_the_sentence_names_the_worst_pair():
+    pairs = [pair("a", "b", 0.1, 0.4), pair("b", "a", 0.2, 0.5)]
+    sentence = expected_pe_sentence(expected(pairs, 1.25))
+    start = "Expected PE of the worst pair, b to a: 0.200 (up to 0.500)"
+    assert sentence.startswith(f"{start}; the model as trained would have 1.250.")
+
+
+def test_what_is_undefined_is_not_said():
+    pairs = [pair("a", "b", None), pair("b", "a", 0.2)]
+    sentence = expected_pe_sentence(expected(pairs))
+    assert sentence.startswith("Expected PE of the worst pair, b to a: 0.200. PE says")
+    assert expected_pe_sentence(expected([pair("a", "b", None)])) == ""
+    assert expected_pe_sentence(expected([])) == ""
+
+
+def monitored(assumption):
+    return {
+        "batch": "march.csv",
+        "rows": 1234,
+        "estimate": 0.25,
+        "training": 0.5,
+        "low": 0.2,
+        "high": 0.3,
+        "moved": True,
+        "pd_bound": 0.07,
+        "assumption": assumption,
+    }
+
+
+@pytest.mark.parametrize(
+    ("assumption", "shown"),
+    [
+        ("holds", "no sign against it"),
+        ("fails", "fails"),
+        ("too few rows", "too few rows"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_no_batch_is_said_to_hold(assumption, shown):
+    groups = [{"group": "a", "batches": [monitored(assumption)]}]
+    (row,) = monitor_rows({"groups": groups})["a"]
+    assert row == [
+        "march.csv",
+        "1,234",
+        "0.250",
+        "0.200\u20130.300",
+        "-0.250",
+        "yes",
+        "0.070",
+        shown,
+    ]
+
+
+def finding(group, metric, rows):
+    return {"group": group, "metric": metric, "value": 0.5, "rows": rows}
+
+
+def audited(groups, worst=None):
+    return {"groups": groups, "worst": worst or {}}
+
+
+def test_rows_of_a_group_are_those_of_its_largest_denominator():
+    groups = [finding("a", "fpr", 30), finding("a", "accuracy", 50)]
+    summary = {"level": 0.9, "observed": {"cape": audited(groups)}}
+    tables = observed_tables(summary)
+    (row,) = tables["observed_rows"]
+    assert row["group"] == "a" and row["rows"] == 50
+    assert set(row["classifiers"]["cape"]["rates"]) == {"fpr", "accuracy"}
+    assert tables["observed_caption"] == "Each rate with its 90 % interval"
+    assert not tables["both"] and tables["between_rows"] == []
+    assert tables["between_columns"] == ["measure", "the predictions"]
+
+
+def test_two_classifiers_stand_one_below_the_other():
+    groups = [finding("b", "fpr", 3), finding("a", "fpr", 5)]
+    worst = {"pe": pair("a", "b", 0.1)}
+    observed = {"cape": audited(groups, worst), "unadapted": audited(groups)}
+    tables = observed_tables({"level": 0.95, "observed": observed})
+    assert tables["both"]
+    assert [row["group"] for row in tables["observed_rows"]] == ["b", "a"]
+    for row in tables["observed_rows"]:
+        names = [entry["name"] for entry in row["classifiers"].values()]
+        assert names == ["CAPE", "as trained"]
+    assert tables["between_rows"] == [("PE", [worst["pe"], None])]
+
+
+def test_the_sentence_below_each_heading():
+    observed = {"cape": audited([finding("a", "fpr", 3), finding("a", "fnr", 3)])}
+    audit = {"kind": "audit", "made": MADE, "rows": 3, "observed": observed}
+    assert lede(audit) == "3 rows in 1 group, judged by their labels."
+    trained = {**MADE, "training": {"file": "t.csv"}}
+    monitor = {
+        "kind": "monitor",
+        "made": trained,
+        "rows": 12345,
+        "groups": [{}, {}],
+        "batches": [{}],
+    }
+    assert lede(monitor) == "1 batch, 12,345 rows, 2 groups; a model trained on t.csv."
+    explorer = {"kind": "explorer", "made": MADE}
+    expected = "What a model would do if the shares of positives were different."
+    assert lede(explorer) == expected
+
+
+def test_how_it_was_made_leaves_out_what_is_unknown():
+    assert made_rows(MADE) == [
+        ("versions", "cape 1.0, python 3.12"),
+        ("date", "2024-03-01 08:30 UTC"),
+    ]
+
+
+def test_files_of_unknown_size_are_named_without_it():
+    files = [
+        {"file": "a.csv", "sha256": "00"},
+        {"file": "b.csv", "rows": 1000, "sha256": "11"},
+    ]
+    rows = made_rows({**MADE, "files": files})
+    assert rows[:2] == [
+        ("data", "a.csv, SHA-256 00"),
+        ("data", "b.csv, 1,000 rows, SHA-256 11"),
+    ]
+
+
+@pytest.mark.parametrize("n", [11, 12, 13, 40])
+def test_at_most_twelve_files_are_named(n):
+    files = [{"file": f"f{i}.csv", "sha256": "00"} for i in range(n)]
+    rows = [
+        text for term, text in made_rows({**MADE, "files": files}) if term == "data"
+    ]
+    assert len(rows) == min(n, 12) + (n > 12)
+    if n > 12:
+        assert rows[-1] == f"and {n - 12} more files"
+
+
+def test_columns_of_an_audit_are_told_as_they_are():
+    columns = {"label": "y", "prediction": "p", "groups": "race, sex"}
+    rows = made_rows({**MADE, "columns": columns})
+    assert rows[:3] == [("label", "y"), ("prediction", "p"), ("groups", "race, sex")]
+
+
+def test_a_model_without_groups_says_none():
+    columns = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
+    rows = dict(made_rows({**MADE, "columns": columns}))
+    assert rows["groups"] == "none" and rows["features"] == "u"
+    assert rows["label"] == "y: 1 is positive, 0 negative"
