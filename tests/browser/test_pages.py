@@ -91,7 +91,7 @@ def test_a_group_called_script_shows_as_text(visit, name):
 
 
 def expected(summary, prevalences):
-    """What Python says for sliders at these prevalences: by classifier the groups' rates and PE."""
+    """Rates of all groups and PE, by classifier, for sliders at these prevalences."""
     result = {}
     for who in ("cape", "unadapted"):
         rows = []
@@ -111,13 +111,14 @@ def shown(page):
     """What the page shows."""
     return page.evaluate(
         """() => ({
-            rho: [...document.querySelectorAll('#explorer input')].map(i =>
-            Number(i.value)), cells: [...document.querySelectorAll('#explorer
-            .group')].map(g => Object.fromEntries(
+            rho: [...document.querySelectorAll('#explorer input')]
+                .map(i => Number(i.value)),
+            cells: [...document.querySelectorAll('#explorer .group')]
+                .map(g => Object.fromEntries(
                 [...g.querySelectorAll('td[data-who]')]
                     .map(c => [c.dataset.who + ' ' + c.dataset.what, c.textContent]))),
-            pe: ['cape', 'unadapted'].map(w => document.getElementById('pe-' +
-            w).textContent),
+            pe: ['cape', 'unadapted']
+                .map(w => document.getElementById('pe-' + w).textContent),
         })"""
     )
 
@@ -151,8 +152,13 @@ def test_numbers_equal_pythons_to_three_digits(visit, name):
         np.ones(sliders),
     ]:
         page.evaluate(
-            """values => document.querySelectorAll('#explorer input').forEach((input, i) => {
-                input.value = values[i]; input.dispatchEvent(new Event('input')); })""",
+            """values => {
+                const sliders = document.querySelectorAll('#explorer input');
+                sliders.forEach((slider, i) => {
+                    slider.value = values[i];
+                    slider.dispatchEvent(new Event('input'));
+                });
+            }""",
             values.tolist(),
         )
         assert compare(page, summary)["rho"] == pytest.approx(values.tolist())

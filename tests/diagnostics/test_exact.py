@@ -1,4 +1,4 @@
-"""The diagnostics on numbers small enough to work out: exact cases, limits, and what does not matter."""
+"""The diagnostics on numbers small enough to be worked out by hand."""
 
 import json
 
@@ -48,7 +48,7 @@ def model(positives, negatives, quantifier="acc"):
 
 
 def two_shares(k, n, k_, n_):
-    """Two-sided p-value of equal shares, the variance taken from the second sample alone."""
+    """Two-sided p-value of equal shares, with the variance of the second sample."""
     share = k_ / n_
     return 2 * norm.sf(
         abs(k / n - share) / np.sqrt(share * (1 - share) * (1 / n + 1 / n_))
@@ -106,7 +106,7 @@ def test_one_row_is_no_sign_of_a_move(quantifier, row):
 
 @pytest.mark.parametrize("n", [30, 200, 1000])
 def test_the_level_of_the_count_is_that_of_the_binomial(n):
-    """Exact: half of training is above 1/2, and every count of a batch has its binomial probability.
+    """Exact: half of training is above 1/2, so that a batch's count is binomial.
 
     Counts are whole numbers, so that the level may be off by the chance of the last
     count accepted at either end.
@@ -121,7 +121,7 @@ def test_the_level_of_the_count_is_that_of_the_binomial(n):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.randoms())
 def test_holm_follows_its_definition_in_any_order(p_values, random):
-    """The k-th smallest of m is multiplied by m - k + 1, and none is below one that was smaller."""
+    """The k-th smallest of m is multiplied by m - k + 1, and the order is kept."""
     m = len(p_values)
     ranked = sorted(p_values)
     steps = np.minimum(
@@ -140,8 +140,8 @@ def test_holm_follows_its_definition_in_any_order(p_values, random):
 def test_rows_called_positive_are_beta_binomial(called, others, new):
     """Jeffreys' posterior of a rate, then a binomial: scipy's beta-binomial.
 
-    At any point the share of 4000 draws below it is within five standard errors, 5
-    sqrt(.25 / 4000) = .04.
+    At any point the share of 4000 draws below it is within five standard errors,
+    5 sqrt(.25 / 4000) = .04.
     """
     drawn = draw_called(
         called, called + others, np.full(4000, new), np.random.default_rng(called)
@@ -170,7 +170,7 @@ def adaptation_of(**groups):
 
 
 def test_expected_pe_worked_by_hand():
-    """Estimates .2 and .4, predicted .3 and .5: |1/2 - 3/5| = 1/10 one way, |2 - 5/3| = 1/3 the other."""
+    """Estimates .2 and .4, predicted .3 and .5: |1/2 - 3/5| and |2 - 5/3|."""
     adaptation = adaptation_of(a=(0.2, 0.3), b=(0.4, 0.5))
     draws = {"a": np.full(50, 0.2), "b": np.full(50, 0.4)}
     for pair, pe in ((("a", "b"), 1 / 10), (("b", "a"), 1 / 3)):
@@ -252,7 +252,7 @@ def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
 
 
 def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
-    """n = (2 z / width)^2 times the variance within classes over the squared distance of their means."""
+    """n = (2 z / width)^2 s / d^2, s the variance within classes, d between means."""
     trained = model(
         np.array([1, 2, 3, 4]) * 10**10, np.array([4, 3, 2, 1]) * 10**10, "acc"
     )

@@ -126,7 +126,7 @@ def test_expected_rates_need_one_estimate_a_group(monkeypatch, clf, evidence):
 
 
 def test_a_quantifier_with_a_plain_interval_is_examined_too(clf, evidence, seen):
-    """A quantifier need not be a `Quantifier`; it may have an interval of two arguments."""
+    """A quantifier need not be a `Quantifier`: its interval may take two arguments."""
 
     class Plain:
         keeps_rows = False

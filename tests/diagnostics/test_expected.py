@@ -1,4 +1,4 @@
-"""Performance without labels: what is expected is what is then observed, as often as the intervals say."""
+"""Rates expected without labels are observed as often as their intervals say."""
 
 import json
 

@@ -77,7 +77,7 @@ def test_half_of_the_drawn_prevalences_are_below_the_estimate(group):
 @settings(max_examples=15)
 @given(st.integers(1, 300), share, st.integers(0, 2**31))
 def test_rates_of_drawn_batches_are_rates_of_so_many_rows(rows, prevalence, seed):
-    """Every rate is a count over the rows of its class, and accuracy follows from both."""
+    """Every rate is a count over the rows of its class; accuracy follows from both."""
     random = np.random.default_rng(seed)
     prevalences = np.full(50, prevalence)
     member = rates(30, 40, 10, 60)

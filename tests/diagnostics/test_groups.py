@@ -1,4 +1,4 @@
-"""Diagnostics of groups of any kind and number: each has its own numbers, whatever the others are called."""
+"""Diagnostics of groups of any kind, name and number."""
 
 import json
 
@@ -71,7 +71,7 @@ def test_order_of_rows_and_cuts_into_parts_do_not_matter(case):
 
 
 def test_every_group_is_looked_at_by_itself(case):
-    """What is found of a group is what is found when it comes alone, but for Holm's correction."""
+    """A group by itself gives the same numbers, but for Holm's correction."""
     clf, names, new, evidence = case
     found = evidence(range(len(new)))
     for test in (prevalence_moved, prior_shift_test):

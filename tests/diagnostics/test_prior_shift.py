@@ -18,7 +18,7 @@ def data(n, prevalences, seed):
 
 
 def test_level_and_power_on_the_papers_generator():
-    """Logistic regression, refitted; a shift of V by half its standard deviation within a class is 5."""
+    """Logistic regression, refitted; 5 is half the deviation of V within a class."""
     level, power = [], []
     for seed in range(24):
         X, y, z = data(1600, (0.5, 0.5), seed)

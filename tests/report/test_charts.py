@@ -1,4 +1,4 @@
-"""Pictures as they are drawn: the numbers in them, their axes, and that groups of any number get the same marks."""
+"""Pictures as they are drawn: their numbers, their axes, and a mark for each group."""
 
 import json
 
@@ -120,8 +120,7 @@ def expected(group, value):
     }
 
 
-def
-test_expected_rates_are_drawn_with_a_bar_for_cape_and_a_ring_for_the_model_as_trained():
+def test_expected_rates_have_a_bar_for_cape_and_a_ring_for_the_model_as_trained():
     plain = [{"group": g, "fpr": 0.3, "fnr": 0.4, "accuracy": 0.6} for g in "ab"]
     summary = {
         "expected": {

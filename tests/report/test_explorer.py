@@ -1,4 +1,4 @@
-"""The explorer's closed form: against a plain loop, against counting, and what is sent to the page."""
+"""The closed form of the explorer, compared with a plain loop and with counting."""
 
 import json
 

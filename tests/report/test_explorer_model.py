@@ -1,4 +1,4 @@
-"""The explorer against people counted one by one, against the page's own script, and against the batch."""
+"""The explorer, compared with counted people, with the script and with the model."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def pools(draw):
 
 
 def people(tpr, fpr, positives):
-    """A thousand people of whom ``positives`` per cent are positive, called so at the rates of a member."""
+    """A thousand people with this percentage of positives, called at given rates."""
     n = positives * 10
     y = np.arange(1000) < n
     right, wrong = round(tpr * n), round(fpr * (1000 - n))
@@ -113,9 +113,13 @@ def run_script(pool, other, rhos):
     ]
     work = f"""{script()}
     const [a, b] = {json.dumps(lists)};
-    console.log(JSON.stringify({json.dumps(rhos)}.map((rho) => [outcome(a, rho),
-    outcome(b, 1 - rho),
-      worstPe([rho, 1 - rho], [outcome(a, rho).predicted, outcome(b, 1 - rho).predicted])])));"""
+    const answers = {json.dumps(rhos)}.map((rho) => {{
+      const first = outcome(a, rho);
+      const second = outcome(b, 1 - rho);
+      const pe = worstPe([rho, 1 - rho], [first.predicted, second.predicted]);
+      return [first, second, pe];
+    }});
+    console.log(JSON.stringify(answers));"""
     return json.loads(
         subprocess.run(
             ["node", "-e", work], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Names of groups, columns and files are text on every page, whatever stands in them."""
+"""Names of groups, columns and files are text on every page, never markup."""
 
 import json
 from html.parser import HTMLParser
@@ -21,7 +21,7 @@ FILE = "<svg onload=alert(3)> & \"é\" 'x'.csv"
 
 
 class Page(HTMLParser):
-    """What a browser makes of a page: its elements with their attributes, its texts and its scripts."""
+    """What a browser makes of a page: elements with attributes, texts and scripts."""
 
     def __init__(self, page):
         super().__init__()
@@ -128,10 +128,8 @@ def test_a_table_of_a_name_is_labelled_by_text(pages):
         if "aria-label" in attributes
     ]
     for name in NAMES:
-        assert (
-            f"Scores of {name} in the batch, and the best mixture of the training classes"
-            in labels
-        )
+        mixture = "and the best mixture of the training classes"
+        assert f"Scores of {name} in the batch, {mixture}" in labels
 
 
 def test_names_of_columns_are_text(pages):

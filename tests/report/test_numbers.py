@@ -1,4 +1,4 @@
-"""Every number of a summary is the Python API's on the same rows, and the page shows it as it is."""
+"""Numbers of a summary are those of the Python API, and the page shows them."""
 
 import html
 import re
@@ -201,10 +201,10 @@ def test_the_page_shows_expected_rates_with_their_intervals(tables, summary):
 def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
     tables, summary
 ):
-    caption = "Each rate with its 90 % interval; as trained: the same model cut at 1/2,
-    without CAPE" rows = tables[caption] metrics = ("fpr", "fnr", "accuracy",
-    "prevalence", "predicted_prevalence", "pd") assert [row[0] for row in rows[::2]] ==
-    [
+    note = "as trained: the same model cut at 1/2, without CAPE"
+    rows = tables[f"Each rate with its 90 % interval; {note}"]
+    metrics = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
+    assert [row[0] for row in rows[::2]] == [
         f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]
     ]
     assert [row[-7] for row in rows] == ["CAPE", "as trained"] * 2
@@ -226,10 +226,8 @@ def test_the_page_shows_the_worst_pairs_with_their_names(tables, summary):
     assert len(rows) == 5
     for cell, who in zip(rows[0][1:], ("cape", "unadapted"), strict=True):
         pe = summary["observed"][who]["worst"]["pe"]
-        assert (
-            cell
-            == f"{within(pe['value'], pe['low'], pe['high'])} {pe['group']} to {pe['other']}"
-        )
+        number = within(pe["value"], pe["low"], pe["high"])
+        assert cell == f"{number} {pe['group']} to {pe['other']}"
 
 
 def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, frame):

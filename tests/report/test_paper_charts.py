@@ -1,4 +1,4 @@
-"""Pictures of the experiments: the frames hold the numbers of the run, and every picture can be written."""
+"""Pictures of the experiments: frames hold the numbers, and all can be written."""
 
 import sys
 from pathlib import Path

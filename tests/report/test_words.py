@@ -20,7 +20,7 @@ def said(page):
 
 
 def found_in(**groups):
-    """What the test of the assumption found: of each group "rejected", "fine", "few" or "unsound"."""
+    """A test of the assumption: groups are "rejected", "fine", "few" or "unsound"."""
     found = {
         name: GroupShiftTest(
             100, 0.5, 0.5, 0.01, word == "rejected", word != "few", word != "unsound"
@@ -155,7 +155,7 @@ def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
 
 
 def monitored(*batches):
-    """Batches by what was found in each: of each group whether it moved and how the assumption stands."""
+    """Batches, given for each group whether it moved and how the assumption stands."""
     return [
         MonitoredBatch(
             f"b{place}.csv",
@@ -211,8 +211,8 @@ STILL, MOVED, BROKEN, FEW, UNKNOWN = (
             [{"x": BROKEN}] * 8,
             "fails",
             "No group has clearly moved.",
-            "The assumption fails in 8 of 8 batches: b1.csv, b2.csv, b3.csv, b4.csv,
-            b5.csv and 3 more batches.",
+            "The assumption fails in 8 of 8 batches: "
+            "b1.csv, b2.csv, b3.csv, b4.csv, b5.csv and 3 more batches.",
         ),
         (
             [{"x": FEW}, {"x": FEW, "y": FEW}],
