@@ -19,8 +19,12 @@ from cape.diagnostics._moved import _p_value
 from cape.diagnostics._recommend import _mean_over_batches, _TrainingRows
 from cape.diagnostics._rows_needed import _rows_at
 from cape.histogram import ScoreHistogram, round_scores
-from cape.quantify import QUANTIFIERS, make_quantifier
-from cape.quantify._base import Moments, moment_interval
+from cape.quantify import (
+    QUANTIFIERS,
+    Moments,
+    make_quantifier,
+    moment_interval,
+)
 
 EDGES = round_scores([0.25, 0.5, 0.75])
 MIDDLES = round_scores([0.125, 0.375, 0.625, 0.875])
@@ -232,7 +236,7 @@ def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
     trained = model([50, 100, 250, 400], [600, 400, 150, 50], quantifier)
     rows, narrowest = _rows_at(trained, rho, width, level)
     t, f = (
-        Moments.of(trained.quantifier._statistic(h, rho), h)
+        trained.quantifier.statistic_moments(h, rho)
         for h in (trained.positives, trained.negatives)
     )
 

@@ -134,7 +134,7 @@ def test_a_quantifier_with_a_plain_interval_is_examined_too(clf, evidence, seen)
         def __init__(self, quantifier):
             self._quantifier = quantifier
             self.informative_ = quantifier.informative_
-            self._statistic = quantifier._statistic
+            self.statistic_moments = quantifier.statistic_moments
 
         def estimate(self, batch):
             return self._quantifier.estimate(batch)

@@ -21,8 +21,17 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
     member would predict.
     """
     from cape.files import load_model
-    from cape.report import check_report, explorer_summary, write_report
+    from cape.report import (
+        check_report,
+        explorer_summary,
+        file_provenance,
+        write_report,
+    )
 
     check_report(out, overwrite=force)
-    summary = explorer_summary(load_model(model))
+    loaded = load_model(model)
+    fingerprint = loaded.clf.fingerprint_
+    provenance = file_provenance(loaded.details, [], fingerprint=fingerprint)
+    title = loaded.details["data"]["file"]
+    summary = explorer_summary(loaded.clf, title=title, provenance=provenance)
     give_path("page", write_report(summary, out, overwrite=force))

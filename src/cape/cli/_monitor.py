@@ -58,7 +58,7 @@ def monitor(
     in any batch.
     """
     from cape.files import Notes, load_model, monitor_files
-    from cape.report import monitor_summary
+    from cape.report import file_provenance, monitor_summary
 
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS)
@@ -80,7 +80,9 @@ def monitor(
             )
         )
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    summary = monitor_summary(loaded, monitored, files, level=level)
+    fingerprint = loaded.clf.fingerprint_
+    provenance = file_provenance(loaded.details, files, fingerprint=fingerprint)
+    summary = monitor_summary(monitored, level=level, provenance=provenance)
     breaches = find_breaches(conditions, _findings(summary))
     output.give_and_judge(summary, breaches, "breaches", show=_show, notes=notes)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from rich.table import Table
 
+from cape.adaptation import AdaptationWarning
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._options import (
     Encoding,
@@ -66,8 +69,9 @@ def predict(
     predictions are compared with them, too.
     """
     from cape._tables import table_length
+    from cape.diagnostics import Observed, examine
     from cape.files import Notes, load_model, predict_file
-    from cape.report import batch_summary
+    from cape.report import batch_summary, file_provenance
 
     output = Output(report, force, as_json)
     # What can be wrong with the output is found before the work is done.
@@ -87,7 +91,18 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    summary = batch_summary(loaded, prediction, file, prediction.sha256)
+    with warnings.catch_warnings():
+        # `predict_file` has turned the warnings of the same adaptation into notes.
+        warnings.simplefilter("ignore", AdaptationWarning)
+        examination = examine(loaded.clf, evidence=prediction.evidence, level=level)
+    provenance = file_provenance(
+        loaded.details,
+        [(file.name, prediction.rows, prediction.sha256)],
+        fingerprint=loaded.clf.fingerprint_,
+    )
+    observed = Observed(prediction.cape, prediction.unadapted)
+    examination = replace(examination, observed=observed, provenance=provenance)
+    summary = batch_summary(examination, title=file.name)
     written = None if out is None else str(out)
     output.give(
         summary,

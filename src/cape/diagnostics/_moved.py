@@ -18,7 +18,7 @@ from cape.classifier import CapeClassifier
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
-from cape.quantify._base import Moments
+from cape.quantify import Moments
 
 __all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_estimates", "prevalence_moved"]
 
@@ -219,5 +219,4 @@ def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:
 
 def _moments(model: GroupModel, histogram: ScoreHistogram) -> Moments:
     """Return the moments of the quantifier's statistic at the training prevalence."""
-    values = model.quantifier._statistic(histogram, model.prevalence)
-    return Moments.of(values, histogram)
+    return model.quantifier.statistic_moments(histogram, model.prevalence)

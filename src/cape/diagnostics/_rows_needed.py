@@ -11,7 +11,7 @@ from cape._validation import check_is_fitted, check_prevalence
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import group_index
 from cape.histogram import ScoreHistogram
-from cape.quantify._base import Moments, moment_interval
+from cape.quantify import Moments, moment_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,4 +123,4 @@ def _rows_at(model: GroupModel, rho: float, width: float, level: float) -> _Need
 
 def _moments(model: GroupModel, histogram: ScoreHistogram, rho: float) -> Moments:
     """Return the moments of the quantifier's statistic at the prevalence ``rho``."""
-    return Moments.of(model.quantifier._statistic(histogram, rho), histogram)
+    return model.quantifier.statistic_moments(histogram, rho)

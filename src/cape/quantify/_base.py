@@ -148,6 +148,8 @@ class Quantifier(BaseEstimator):
         self,
         batch: ScoreHistogram,
         level: float = 0.95,
+        *,
+        estimate: float | None = None,
     ) -> tuple[float, float]:
         """Compute a confidence interval for the realised prevalence of a batch.
 
@@ -160,6 +162,8 @@ class Quantifier(BaseEstimator):
             Scores of at least one row, with the edges of the training histograms.
         level : float, default=0.95
             Confidence level in (0, 1).
+        estimate : float, default=None
+            What `estimate` returns for this batch, if it is known already.
 
         Returns
         -------
@@ -170,7 +174,8 @@ class Quantifier(BaseEstimator):
         check_prevalence("level", level, closed=False)
         if not self.informative_:
             return 0.0, 1.0
-        estimate = self.estimate(batch)
+        if estimate is None:
+            estimate = self.estimate(batch)
         low, high = self._interval(batch, estimate, level)
         return min(low, estimate), max(high, estimate)
 
