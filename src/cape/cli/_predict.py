@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from rich.table import Table
 
-from cape.adaptation import AdaptationWarning
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._options import (
     Encoding,
@@ -69,7 +67,6 @@ def predict(
     predictions are compared with them, too.
     """
     from cape._tables import table_length
-    from cape.diagnostics import Observed, examine
     from cape.files import Notes, load_model, predict_file
     from cape.report import batch_summary, file_provenance
 
@@ -91,17 +88,12 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    with warnings.catch_warnings():
-        # `predict_file` has turned the warnings of the same adaptation into notes.
-        warnings.simplefilter("ignore", AdaptationWarning)
-        examination = examine(loaded.clf, evidence=prediction.evidence, level=level)
     provenance = file_provenance(
         loaded.details,
         [(file.name, prediction.rows, prediction.sha256)],
         fingerprint=loaded.clf.fingerprint_,
     )
-    observed = Observed(prediction.cape, prediction.unadapted)
-    examination = replace(examination, observed=observed, provenance=provenance)
+    examination = replace(prediction.examination, provenance=provenance)
     summary = batch_summary(examination, title=file.name)
     written = None if out is None else str(out)
     output.give(

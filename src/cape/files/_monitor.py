@@ -1,17 +1,21 @@
-"""Many batches, one after the other: what is kept of each is a few numbers a group."""
+"""Monitor many batches, one after the other, keeping a few numbers of each."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cape._groups import group_name
+import numpy as np
+
+from cape._groups import Group, group_name
 from cape._tables import Dialect
-from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test
-from cape.files._model import TableModel, file_hash
+from cape.adaptation import AdaptationWarning
+from cape.diagnostics import Examination, examine
+from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
 
@@ -25,14 +29,16 @@ class MonitoredBatch:
     Parameters
     ----------
     name : str
-        Of its file.
+        Name of its file.
     rows : int
     sha256 : str
+        Hash of the bytes that were read.
     groups : list of dict
-        Of each group: training prevalence, estimate with its interval, bound on PD, whether it moved, whether the
-        assumption "holds", "fails", has "too few rows" or is "unknown", and the expected rates.
+        For each group: training prevalence, estimate with its interval, bound on PD,
+        whether the prevalence moved, what the test of the assumption says ("holds" if
+        it does not reject, "fails", "too few rows" or "unknown"), and expected rates.
     pe : float or None
-        Expected PE of the worst pair.
+        Expected PE of the worst pair; None if no pair is defined.
     """
 
     name: str
@@ -52,79 +58,98 @@ def monitor_files(
     notes: Notes | None = None,
     on_batch: Callable[[str, int], None] = lambda stage, batches: None,
 ) -> Iterator[MonitoredBatch]:
-    """Read batches one at a time, in parts, and yield what is found in each; none is kept in memory.
+    """Read batches one at a time, in parts, and yield what is kept of each.
 
     Parameters
     ----------
     model : TableModel
     paths : iterable of str or Path
-        One file a batch, in order of time.
+        One file for each batch, in order of time.
     level : float, default=0.95
-    rows : int, optional
-        Of a part; by default the wider the table, the fewer.
-    dialect : Dialect, optional
-    notes : Notes, optional
-    on_batch : callable, optional
-        Told when a batch is done.
+        Confidence level of the intervals.
+    rows : int, default=None
+        Rows of a part. None chooses fewer rows for wider tables.
+    dialect : Dialect, default=None
+        How a CSV is written.
+    notes : Notes, default=None
+        Collects remarks.
+    on_batch : callable, default=None
+        Called when a batch is done.
 
     Yields
     ------
     MonitoredBatch
+
+    Examples
+    --------
+    >>> from cape.files import monitor_files, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> [batch.rows for batch in monitor_files(model, [folder / "train.csv"])]
+    [2000]
     """
     notes = Notes() if notes is None else notes
     for path in map(Path, paths):
+        hasher = hashlib.sha256()
         with notes.listening():
             evidence, _ = gather_evidence(
-                model, path, rows=rows, dialect=dialect, notes=notes
+                model, path, rows=rows, dialect=dialect, notes=notes, hasher=hasher
             )
-            yield _look(model, path, evidence, level)
+            with warnings.catch_warnings():
+                # What the adaptation would warn of is among the numbers that are kept.
+                warnings.simplefilter("ignore", AdaptationWarning)
+                examination = examine(model.clf, evidence=evidence, level=level)
+            yield _summarise(path.name, hasher.hexdigest(), examination)
         on_batch("batches", 1)
 
 
-def _look(model: TableModel, path: Path, evidence: Any, level: float) -> MonitoredBatch:
-    clf = model.clf
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # what it would warn of is among the numbers kept
-        adaptation = clf.adapt(evidence=evidence, level=level)
-    test = prior_shift_test(clf, evidence=evidence)
-    moved = prevalence_moved(clf, evidence=evidence)
-    expected = expected_performance(clf, evidence, adaptation)
-    rates = {entry["group"]: entry for entry in expected.to_dict()["groups"]}
-    groups = []
-    for group, found in adaptation.groups.items():
-        checked, name = test.groups[group], group_name(group)
-        holds = "fails" if checked.rejected else "holds"
-        groups.append(
-            {
-                "group": name,
-                "rows": found.rows,
-                "training": found.training_prevalence,
-                "estimate": found.estimate,
-                "low": found.low,
-                "high": found.high,
-                "theta": found.theta,
-                "predicted_prevalence": found.predicted_prevalence,
-                "pd_bound": found.pd_bound,
-                "moved": moved.groups[group].moved,
-                "p_moved": moved.groups[group].p_adjusted,
-                "assumption": "unknown"
-                if not test.sound
-                else holds
-                if checked.tested
-                else "too few rows",
-                "unexplained": checked.effect,
-                **{rate: rates[name][rate] for rate in ("fpr", "fnr", "accuracy")},
-            }
-        )
-    pairs = [
-        pair["pe"] for pair in expected.to_dict()["pairs"] if pair["pe"] is not None
+def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
+    """Keep the numbers of a batch that a monitor shows."""
+    groups = [
+        _summarise_group(group, examination) for group in examination.adaptation.groups
     ]
-    return MonitoredBatch(
-        path.name,
-        sum(evidence.rows.values()),
-        file_hash(path),
-        groups,
-        max(pairs, default=None),
-    )
+    pairs = [pair.pe for pair in examination.expected.between]
+    defined = [pe for pe in pairs if np.isfinite(pe)]
+    worst = max(defined, default=None)
+    return MonitoredBatch(name, examination.rows, sha256, groups, worst)
+
+
+def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
+    adapted = examination.adaptation.groups[group]
+    moved = examination.moved.groups[group]
+    expected = examination.expected.groups[group]
+    return {
+        "group": group_name(group),
+        "rows": adapted.rows,
+        "training": adapted.training_prevalence,
+        "estimate": adapted.estimate,
+        "low": adapted.low,
+        "high": adapted.high,
+        "theta": adapted.theta,
+        "predicted_prevalence": adapted.predicted_prevalence,
+        "pd_bound": adapted.pd_bound,
+        "moved": moved.moved,
+        "p_moved": moved.p_adjusted,
+        "assumption": _assumption(group, examination),
+        "unexplained": examination.shift_test.groups[group].effect,
+        "fpr": _finite(expected.fpr),
+        "fnr": _finite(expected.fnr),
+        "accuracy": _finite(expected.accuracy),
+    }
+
+
+def _assumption(group: Group, examination: Examination) -> str:
+    """Say in a word what the test of the prior-shift assumption found."""
+    test = examination.shift_test
+    if not test.sound:
+        return "unknown"
+    if not test.groups[group].tested:
+        return "too few rows"
+    return "fails" if test.groups[group].rejected else "holds"
+
+
+def _finite(value: float) -> float | None:
+    """Return the value, or None where it is unknown."""
+    return value if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Predict a file in two passes: sum evidence over its parts, adapt, decide part by part."""
+"""Predict a file in two passes: sum evidence and adapt, then decide part by part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from cape._tables import (
 )
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
+from cape.diagnostics import Examination, Observed, examine
 from cape.evidence import Evidence
 from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
-from cape.metrics import Confusion, confusion_by_group
+from cape.metrics import confusion_by_group
 
 __all__ = ["Prediction", "gather_evidence", "here", "predict_file"]
 
@@ -78,29 +79,36 @@ def here(
         yield from in_threads(work_on, parts, threads=threads)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Prediction:
     """What came of predicting a file.
 
     Parameters
     ----------
-    evidence : Evidence
-    adaptation : Adaptation
-    rows : int
-        Rows of the file.
+    examination : Examination
+        All there is to say of the batch. Where rows have labels, its ``observed``
+        counts how CAPE's predictions compare with them; else it is None.
     sha256 : str
         Hash of the bytes that were read.
-    cape, unadapted : dict from group to Confusion
-        Where rows have labels: counts of CAPE's predictions, and of the predictions of
-        the model as trained, cut at 1/2. Empty where no row has a label.
     """
 
-    evidence: Evidence
-    adaptation: Adaptation
-    rows: int
+    examination: Examination
     sha256: str
-    cape: dict[Group, Confusion] = field(default_factory=dict)
-    unadapted: dict[Group, Confusion] = field(default_factory=dict)
+
+    @property
+    def adaptation(self) -> Adaptation:
+        """The adaptation that the rows were predicted with."""
+        return self.examination.adaptation
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence of the file."""
+        return self.examination.evidence
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the file."""
+        return self.examination.rows
 
 
 def predict_file(
@@ -118,9 +126,9 @@ def predict_file(
 ) -> Prediction:
     """Adapt to a file and predict it, holding only a few parts of it in memory.
 
-    The file is read twice and each row is scored once. Between the two passes the scores
-    wait in a temporary file beside ``out``: 14 bytes a row with one model a group, and 8
-    more for each further member of a resampled pool.
+    The file is read twice and each row is scored once. Between the two passes the
+    scores wait in a temporary file beside ``out``: 14 bytes a row with one model a
+    group, and 8 more for each further member of a resampled pool.
 
     Parameters
     ----------
@@ -128,9 +136,9 @@ def predict_file(
     path : str or Path
         The batch.
     out : str, Path or None, default=None
-        Where to write the rows, with a prediction, the probability of a positive and the
-        estimated prevalence of the group. None writes nothing, and only counts what the
-        labels say, if there are any.
+        Where to write the rows, with a prediction, the probability of a positive and
+        the estimated prevalence of the group. None writes nothing, and only counts what
+        the labels say, if there are any.
     level : float, default=0.95
         Confidence level of the intervals.
     rows : int, default=None
@@ -192,17 +200,17 @@ def predict_file(
             names=names,
             hasher=hasher,
         )
-        adaptation = model.clf.adapt(evidence=evidence, level=level)
-        n_rows = sum(evidence.rows.values())
-        prediction = Prediction(evidence, adaptation, n_rows, hasher.hexdigest())
+        examination = examine(model.clf, evidence=evidence, level=level)
         if writer is None and not has_labels:
-            return prediction
+            return Prediction(examination, hasher.hexdigest())
+        adaptation = examination.adaptation
+        observed = Observed({}, {})
         for table, records in _second_pass(path, kept, rows, dialect, writer, names):
             probability = _probabilities(model.clf, adaptation, kept.groups, records)
             if table is not None:
                 predicted = _PredictedRows(kept.groups, records, probability)
                 writer.write(_with_predictions(table, predicted, model, adaptation))
-            _count_labelled(prediction, kept.groups, records, probability > 0.5)
+            _count_labelled(observed, kept.groups, records, probability > 0.5)
             on_rows("predicting", len(records))
         if _file_version(path) != version:
             raise TableError(f"{path} has changed while it was read.")
@@ -211,7 +219,9 @@ def predict_file(
             f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe "
             f"in front in {out}: to predict that file again, write Parquet instead."
         )
-    return prediction
+    if observed.cape:
+        examination = replace(examination, observed=observed)
+    return Prediction(examination, hasher.hexdigest())
 
 
 def gather_evidence(
@@ -229,8 +239,8 @@ def gather_evidence(
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
-    Groups that the model does not know, and rows without a group, are counted to the end
-    of the file and are an error then.
+    Groups that the model does not know, and rows without a group, are counted to the
+    end of the file and are an error then.
 
     Parameters
     ----------
@@ -496,7 +506,7 @@ def free_names(taken: list[str]) -> dict[str, str]:
 
 
 def _count_labelled(
-    prediction: Prediction,
+    observed: Observed,
     groups: list[Group],
     records: np.ndarray,
     called: np.ndarray,
@@ -506,12 +516,12 @@ def _count_labelled(
     if not has_label.any():
         return
     labelled = records[has_label]
-    _add_counts(prediction.cape, groups, labelled, called[has_label])
-    _add_counts(prediction.unadapted, groups, labelled, labelled["unadapted"])
+    _add_counts(observed.cape, groups, labelled, called[has_label])
+    _add_counts(observed.unadapted, groups, labelled, labelled["unadapted"])
 
 
 def _add_counts(
-    totals: dict[Group, Confusion],
+    totals: Any,
     groups: list[Group],
     labelled: np.ndarray,
     called: np.ndarray,
