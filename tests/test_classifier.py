@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier, ScoreHistogram
+from cape._learners import score_rows
 from cape.datasets import make_synthetic
 from cape.metrics import prevalence_difference
 from cape.quantify import QUANTIFIERS, SPA
@@ -131,7 +132,7 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
 
 
 @pytest.mark.filterwarnings(
-    "ignore:the batch says too little:cape.adaptation.AdaptationWarning"
+    "ignore:too few rows:cape.adaptation.AdaptationWarning"
 )
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
@@ -206,7 +207,7 @@ def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
     )
     clf = cape(forest, pool="threshold", cv=5).fit(train.X, train.y)
     model = clf.models_["everyone"]
-    own = model.scorer(train.X)[0]
+    own = score_rows(model.scoring_models[0], train.X, 1)
     by_heart = SPA().fit(
         *(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0))
     )
@@ -228,7 +229,7 @@ def test_rates_of_resampled_members_are_out_of_bag(train):
     for member, (theta, seed) in enumerate(zip(clf.prevalences_, seeds, strict=True)):
         drawn = pp_sampling(train.y, theta, random_state=seed)
         unseen = np.setdiff1d(np.arange(600), drawn)
-        called = pool.members[member].predict(train.X[unseen]) == 1
+        called = pool.models[member].predict(train.X[unseen]) == 1
         positive = train.y[unseen] == 1
         assert rates.positives[member] == positive.sum()
         assert rates.tpr[member] == pytest.approx(called[positive].mean())
@@ -238,8 +239,8 @@ def test_rates_of_resampled_members_are_out_of_bag(train):
 def test_fold_models_score_a_batch_together(train, batch):
     clf = cape(scores="folds").fit(train.X, train.y)
     model = clf.models_["everyone"]
-    assert len(model.scorer.models) == 3
-    mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scorer.models])
+    assert len(model.scoring_models) == 3
+    mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scoring_models])
     q = (mean - model.negatives.mean) / (model.positives.mean - model.negatives.mean)
     found = clf.adapt(batch.X).groups["everyone"]
     assert found.rows == 200

@@ -179,7 +179,7 @@ def test_what_is_no_evidence_is_refused(fitted, batch, evidence_of):
         TypeError, match="adaptation must be of type Adaptation, got Evidence"
     ):
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=evidence)
-    with pytest.raises(TypeError, match="evidence adds to evidence, got int"):
+    with pytest.raises(TypeError, match="evidence can be added to evidence only, got int"):
         _ = evidence + 1
     for both_or_neither in ({}, {"X": batch.X, "evidence": evidence}):
         with pytest.raises(
@@ -223,7 +223,7 @@ def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"],
 )
 def test_text_that_is_no_evidence_is_refused(text):
-    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+    with pytest.raises(ValueError, match="text must be JSON that Evidence.to_json wrote"):
         Evidence.from_json(text)
 
 
@@ -231,5 +231,5 @@ def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch):
     evidence = fitted(pool="threshold").evidence(batch.X, sensitive_features=batch.z)
     content = json.loads(evidence.to_json())
     content["groups"][0]["scores"]["counts"][0] = -1
-    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+    with pytest.raises(ValueError, match="text must be JSON that Evidence.to_json wrote"):
         Evidence.from_json(json.dumps(content))
