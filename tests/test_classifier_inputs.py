@@ -1,4 +1,4 @@
-"""What CapeClassifier takes: groups, weights, fitted models, labels, tables and learners."""
+"""What CapeClassifier takes: groups, weights, models, labels, tables, learners."""
 
 import numpy as np
 import pandas as pd
@@ -183,7 +183,8 @@ def test_a_learner_without_weights_is_named(train, routing):
             config_context(enable_metadata_routing=routing),
             pytest.raises(
                 ValueError,
-                match=r"(?s)sample_weight must be None for a learner .* KNeighborsClassifier",
+                match=r"(?s)sample_weight must be None for a learner .* "
+                "KNeighborsClassifier",
             ),
         ):
             clf.fit(train.X, train.y, sample_weight=np.ones(600))

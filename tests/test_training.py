@@ -219,6 +219,20 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
         histograms_hold(model, np.concatenate(scores), y[np.concatenate(tested)])
 
 
+@pytest.mark.parametrize("empty", ["train", "test"])
+def test_a_split_without_rows_of_a_group_on_one_side_is_not_its_split(empty):
+    halves = [np.arange(0, 420, 2), np.arange(1, 420, 2)]
+    only_group_0 = np.flatnonzero(z == 0)
+    one_sided = (np.arange(420), only_group_0)
+    if empty == "train":
+        one_sided = (only_group_0, np.arange(420))
+    splits = [(halves[0], halves[1]), (halves[1], halves[0]), one_sided]
+    clf = cape(GaussianNB(), cv=splits, scores="folds")
+    clf.fit(X, y, sensitive_features=z)
+    n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
+    assert n_models == [3, 2, 2]
+
+
 def test_no_cv_is_ten_folds():
     clf = cape(GaussianNB(), cv=None, scores="folds").fit(X, y)
     assert len(clf.models_["everyone"].scoring_models) == 10

@@ -1,4 +1,4 @@
-"""Files against the plain computation in memory: samples, predictions, counts and batches."""
+"""Files against the plain computation in memory."""
 
 import tempfile
 import warnings

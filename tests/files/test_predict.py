@@ -1,4 +1,4 @@
-"""Prediction of files: the same as in memory, for any cut into parts, with the rows as they came."""
+"""Prediction of files: the same as in memory, for any cut into parts."""
 
 import warnings
 

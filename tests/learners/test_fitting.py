@@ -141,6 +141,7 @@ def test_a_warm_start_is_a_copy(train):
     model = LogisticRegression().fit(train.X, train.y)
     before = model.coef_.copy()
     start = WarmStart.near(model, 0.5, 0.1)
+    assert not np.shares_memory(start.coefficients, model.coef_)
     warm = fit_learner(LogisticRegression(), train.X, train.z, start=start)
     np.testing.assert_array_equal(model.coef_, before)
     assert (warm.coef_ != before).any()

@@ -68,10 +68,12 @@ def test_no_piece_is_so_small_that_threads_do_not_pay(limits):
     assert sizes == [20, 20, 10]
 
 
-def test_more_groups_make_longer_pieces(limits):
+@pytest.mark.parametrize(("linear", "most"), [(True, 10), (False, 20)])
+def test_more_groups_make_longer_pieces(limits, linear, most):
     limits(most=10, threads=1)
-    assert len(pieces_of(60, n_groups=1)) == 6
-    assert len(pieces_of(60, n_groups=3)) == 2
+    for n_groups in (1, 3):
+        first, *_ = pieces_of(120, n_groups=n_groups, linear=linear)
+        assert first == slice(0, most * n_groups)
 
 
 def test_other_learners_have_the_whole_machine_to_themselves(limits):

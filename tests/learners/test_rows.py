@@ -111,6 +111,8 @@ def test_integers_among_floats_are_numbers():
         pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}),
         pd.DataFrame({"a": [1.0], "b": ["x"]}),
         pd.DataFrame({"a": [1, 2]}),
+        pd.DataFrame({"a": pd.array([1.5, 2.5], dtype="Float64")}),
+        pl.DataFrame({"a": [1.5, 2.5]}),
         None,
     ],
 )
