@@ -1,58 +1,18 @@
-"""The rule that picks a member, and what an adaptation tells."""
+"""What an adaptation tells, and how it is saved."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cape import Adaptation
-from cape.adaptation import nearest_member
-
-shares = st.integers(0, 20).map(lambda k: k / 20)
-
-
-@given(
-    st.lists(
-        st.tuples(shares, shares),
-        min_size=1,
-        max_size=12,
-        unique_by=lambda member: member[1],
-    ),
-    shares,
-)
-def test_the_nearest_prevalence_then_the_nearest_theta_then_the_smaller(members, q):
-    predicted, thetas = (np.array(column) for column in zip(*members, strict=True))
-    found = nearest_member(predicted, thetas, q)
-    expected = min(
-        range(len(members)),
-        key=lambda j: (
-            round(abs(predicted[j] - q), 9),
-            round(abs(thetas[j] - q), 9),
-            thetas[j],
-        ),
-    )
-    assert found == expected
-
-
-@given(st.lists(shares, min_size=1, max_size=6), st.data())
-def test_many_batches_at_once(estimates, data):
-    thetas = np.array([0.1, 0.5, 0.9])
-    predicted = np.array([[data.draw(shares) for _ in thetas] for _ in estimates])
-    one_by_one = [
-        nearest_member(row, thetas, q)
-        for row, q in zip(predicted, estimates, strict=True)
-    ]
-    assert nearest_member(predicted, thetas, np.array(estimates)).tolist() == [
-        int(j) for j in one_by_one
-    ]
+from cape.adaptation import GroupAdaptation
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
 def test_the_bound_is_what_can_be_computed(fitted, batch, pool):
-    """PD <= |q - rho-hat_J| + delta_1, delta_1 from the interval; here it holds for the true prevalence too."""
+    """PD <= |q - rho-hat_J| + delta_1; here it holds for the true prevalence too."""
     clf = fitted(pool=pool)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
@@ -129,7 +89,7 @@ def test_json_predicts_the_same(fitted, batch):
 )
 def test_what_is_no_adaptation_is_refused(text):
     with pytest.raises(
-        ValueError, match="text must be an adaptation's JSON, as to_json writes it, got"
+        ValueError, match="text must be JSON that Adaptation.to_json wrote, got"
     ):
         Adaptation.from_json(text)
 
@@ -142,3 +102,76 @@ def test_a_group_that_json_cannot_hold(fitted, batch):
         match="a group must be text or a number to be saved as JSON, got Timestamp",
     ):
         odd.to_json()
+
+
+def adapted(**given):
+    values = {
+        "rows": 10,
+        "training_prevalence": 0.5,
+        "estimate": 0.3,
+        "low": 0.2,
+        "high": 0.4,
+        "member": 2,
+        "theta": 0.25,
+        "predicted_prevalence": 0.35,
+        "pd_bound": 0.15,
+    }
+    return GroupAdaptation(**{**values, **given})
+
+
+def test_groups_of_several_columns_are_one_name_in_the_table():
+    groups = {("a", 1): adapted(), ("b", 2): adapted(rows=20)}
+    table = Adaptation("f", groups).table()
+    assert table.index.tolist() == ["a, 1", "b, 2"]
+    assert table["rows"].tolist() == [10, 20]
+    assert table.columns.tolist() == list(GroupAdaptation.__dataclass_fields__)
+
+
+def test_an_adaptation_without_groups_has_an_empty_table():
+    empty = Adaptation("f", {})
+    assert empty.table().empty
+    assert empty.table().columns.tolist() == list(GroupAdaptation.__dataclass_fields__)
+    assert repr(empty) == "Adaptation(no rows)"
+    assert Adaptation.from_json(empty.to_json()) == empty
+
+
+def test_intervals_that_nobody_asked_for_survive_json():
+    nan = float("nan")
+    plain = Adaptation("f", {"a": adapted(low=nan, high=nan)}, nan)
+    back = Adaptation.from_json(plain.to_json())
+    assert np.isnan([back.level, back.groups["a"].low, back.groups["a"].high]).all()
+    assert back.groups["a"].member == 2
+
+
+@pytest.mark.parametrize("change", ["missing", "unknown"])
+def test_fields_of_another_version_are_refused(change):
+    content = json.loads(Adaptation("f", {"a": adapted()}).to_json())
+    if change == "missing":
+        del content["groups"][0]["theta"]
+    else:
+        content["groups"][0]["verdict"] = "consistent"
+    with pytest.raises(ValueError, match="text must be JSON that Adaptation"):
+        Adaptation.from_json(json.dumps(content))
+
+
+def test_a_bound_is_at_most_one(fitted, batch):
+    one_row = {"sensitive_features": batch.z[:1], "level": 0.999}
+    with pytest.warns(UserWarning, match="too few rows"):
+        adaptation = fitted().adapt(batch.X[:1], **one_row)
+    (only,) = adaptation.groups.values()
+    assert only.pd_bound <= 1
+    assert 0 <= only.low <= only.high <= 1
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 2, "high", None])
+def test_a_level_that_is_none_is_refused(fitted, batch, level):
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got"):
+        fitted().adapt(batch.X, sensitive_features=batch.z, level=level)
+
+
+def test_an_adaptation_cannot_be_changed(fitted, batch):
+    adaptation = fitted().adapt(batch.X, sensitive_features=batch.z)
+    with pytest.raises(AttributeError):
+        adaptation.level = 0.5
+    with pytest.raises(AttributeError):
+        adaptation.groups[0].member = 1

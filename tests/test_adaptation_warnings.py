@@ -1,4 +1,4 @@
-"""When an adaptation is to be doubted, adapt says so once, in words; and only then."""
+"""When an adaptation is to be doubted, adapt says so once, in words."""
 
 import warnings
 
@@ -11,9 +11,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from cape import CapeClassifier
+from cape import Adaptation, CapeClassifier, Evidence
+from cape._prediction import adapt
 from cape._shift_test import holm
-from cape.adaptation import AdaptationWarning
+from cape.adaptation import AdaptationWarning, GroupAdaptation, warn_if_doubtful
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -71,7 +72,9 @@ def test_a_test_that_is_not_sound_does_not_warn(train, batch):
 
 def test_a_batch_that_says_too_little_is_named(fitted, batch):
     rows = [0, 1, 2]
-    with pytest.warns(AdaptationWarning, match=r"too little of .*wider than 0\.5"):
+    with pytest.warns(
+        AdaptationWarning, match=r"too few rows to estimate .*'0' \(.*wider than 0\.5"
+    ):
         fitted(pool="threshold").adapt(batch.X[rows], sensitive_features=batch.z[rows])
 
 
@@ -102,7 +105,7 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 def test_when_the_test_is_sound(train, learner, settings, follows):
     clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0, **settings)
     clf.fit(train.X / 20, train.y, sensitive_features=train.z)
-    assert {model.follows for model in clf.models_.values()} == {follows}
+    assert {model.test_is_sound for model in clf.models_.values()} == {follows}
 
 
 def test_a_hold_out_is_sound(train):
@@ -112,4 +115,41 @@ def test_a_hold_out_is_sound(train):
     clf = CapeClassifier(learner, pool="threshold", cv="prefit").fit(
         train.X[300:], train.y[300:]
     )
-    assert clf.models_["everyone"].follows
+    assert clf.models_["everyone"].test_is_sound
+
+
+def rolled(n_groups):
+    """An adaptation of many groups with one row each, so that intervals are wide."""
+    nan = float("nan")
+    wide = GroupAdaptation(1, 0.5, 0.5, 0.0, 1.0, 0, 0.5, nan, nan)
+    names = [f"g{number:02}" for number in range(n_groups)]
+    return Adaptation("f", dict.fromkeys(names, wide), 0.9)
+
+
+@pytest.mark.parametrize("n_groups", [1, 10, 13])
+def test_wide_intervals_name_at_most_ten_groups(n_groups):
+    with pytest.warns(AdaptationWarning) as caught:
+        warn_if_doubtful({}, Evidence("f"), rolled(n_groups))
+    (message,) = [str(warning.message) for warning in caught]
+    assert "90% interval is wider than 0.5" in message
+    assert message.count("(1 rows)") == min(n_groups, 10)
+    assert ("3 more" in message) == (n_groups == 13)
+
+
+def test_an_interval_of_one_half_is_not_yet_wide():
+    nan = float("nan")
+    narrow = GroupAdaptation(9, 0.5, 0.5, 0.25, 0.75, 0, 0.5, nan, nan)
+    warn_if_doubtful({}, Evidence("f"), Adaptation("f", {"a": narrow}))
+
+
+def test_intervals_that_nobody_asked_for_are_not_wide(fitted, batch):
+    clf = fitted(pool="threshold")
+    evidence = clf.evidence(batch.X[:3], sensitive_features=batch.z[:3])
+    warn_if_doubtful(clf.models_, evidence, adapt(clf.models_, evidence))
+
+
+def test_only_the_groups_that_moved_otherwise_are_named(fitted, batch):
+    clf = fitted(pool="threshold")
+    moved = np.where((batch.z == 1)[:, None], shifted(batch, 25), batch.X)
+    with pytest.warns(AdaptationWarning, match=r"moved in '1' \(\d+% of its rows\):"):
+        clf.adapt(moved, sensitive_features=batch.z)

@@ -12,6 +12,8 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier, ScoreHistogram
+from cape._group_model import GroupModel
+from cape._learners import score_rows
 from cape.datasets import make_synthetic
 from cape.metrics import prevalence_difference
 from cape.quantify import QUANTIFIERS, SPA
@@ -33,7 +35,10 @@ def cape(estimator=None, **settings):
 
 
 def algorithm_1(X, y, z, new_X, new_z, *, seed, folds, thetas):
-    """Algorithm 1 of the paper, step by step, with SPA and logistic regression. Gives predictions and estimates."""
+    """Run Algorithm 1 of the paper, step by step, with SPA and logistic regression.
+
+    Returns predictions and estimates.
+    """
     y_pred, estimates = np.empty(len(new_X), dtype=int), {}
     groups = np.unique(z)
     seeds = np.random.RandomState(seed).randint(
@@ -130,9 +135,7 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
     np.testing.assert_array_equal(at_once, loop)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:the batch says too little:cape.adaptation.AdaptationWarning"
-)
+@pytest.mark.filterwarnings("ignore:too few rows:cape.adaptation.AdaptationWarning")
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
@@ -172,7 +175,7 @@ def test_an_adaptation_makes_prediction_row_by_row(fitted, batch, pool):
 
 @every_pool
 def test_cape_follows_both_groups(fitted, batch, pool):
-    """What it is for: the predicted share of positives is near the true one, far from training's."""
+    """The predicted share of positives is near the true one, far from training's."""
     y_pred = fitted(pool=pool).predict(batch.X, sensitive_features=batch.z)
     for group in (0, 1):
         rows = batch.z == group
@@ -184,7 +187,7 @@ def test_cape_follows_both_groups(fitted, batch, pool):
 
 @every_pool
 def test_scores_and_rates_are_not_resubstituted(pool, random):
-    """A forest knows its own training rows by heart; on noise, honest scores tell nothing."""
+    """A forest knows its training rows by heart; on noise, honest scores do not."""
     X, y = random.normal(size=(300, 4)), np.tile([0, 1], 150)
     forest = RandomForestClassifier(30)
     clf = cape(forest, pool=pool, prevalences=[0.5]).fit(X, y)
@@ -199,14 +202,14 @@ def test_scores_and_rates_are_not_resubstituted(pool, random):
 
 
 def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
-    """A quantifier fitted on scores that the forest gives its own training rows is far off."""
+    """A quantifier fitted on scores of the forest's own training rows is far off."""
     forest, errors = (
         RandomForestClassifier(30, random_state=0),
         {"out of fold": [], "resubstituted": []},
     )
     clf = cape(forest, pool="threshold", cv=5).fit(train.X, train.y)
     model = clf.models_["everyone"]
-    own = model.scorer(train.X)[0]
+    own = score_rows(model.scoring_models[0], train.X, 1)
     by_heart = SPA().fit(
         *(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0))
     )
@@ -228,7 +231,7 @@ def test_rates_of_resampled_members_are_out_of_bag(train):
     for member, (theta, seed) in enumerate(zip(clf.prevalences_, seeds, strict=True)):
         drawn = pp_sampling(train.y, theta, random_state=seed)
         unseen = np.setdiff1d(np.arange(600), drawn)
-        called = pool.members[member].predict(train.X[unseen]) == 1
+        called = pool.models[member].predict(train.X[unseen]) == 1
         positive = train.y[unseen] == 1
         assert rates.positives[member] == positive.sum()
         assert rates.tpr[member] == pytest.approx(called[positive].mean())
@@ -238,8 +241,8 @@ def test_rates_of_resampled_members_are_out_of_bag(train):
 def test_fold_models_score_a_batch_together(train, batch):
     clf = cape(scores="folds").fit(train.X, train.y)
     model = clf.models_["everyone"]
-    assert len(model.scorer.models) == 3
-    mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scorer.models])
+    assert len(model.scoring_models) == 3
+    mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scoring_models])
     q = (mean - model.negatives.mean) / (model.positives.mean - model.negatives.mean)
     found = clf.adapt(batch.X).groups["everyone"]
     assert found.rows == 200
@@ -298,6 +301,28 @@ def test_a_fingerprint_knows_its_data(train):
         cape(GaussianNB()).fit(train.X, train.y, sensitive_features=train.z),
     ]
     assert len({base, *(clf.fingerprint_ for clf in different)}) == 7
+
+
+def test_a_fingerprint_depends_on_the_last_byte_of_every_part(train, monkeypatch):
+    clf = cape(unknown_groups="pooled").fit(
+        train.X, train.y, sensitive_features=train.z
+    )
+    n_parts = len(clf.pooled_.fingerprint_parts())
+    plain = GroupModel.fingerprint_parts
+    fingerprints = {clf.fingerprint_}
+    for spoilt_model in (*clf.models_.values(), clf.pooled_):
+        for place in range(n_parts):
+
+            def spoil(model, spoilt_model=spoilt_model, place=place):
+                parts = plain(model)
+                if model is spoilt_model:
+                    last = parts[place][-1]
+                    parts[place] = parts[place][:-1] + bytes([last ^ 1])
+                return parts
+
+            monkeypatch.setattr(GroupModel, "fingerprint_parts", spoil)
+            fingerprints.add(clf._compute_fingerprint())
+    assert len(fingerprints) == 1 + 3 * n_parts
 
 
 @pytest.mark.parametrize("as_generator", [False, True])

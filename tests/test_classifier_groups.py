@@ -71,8 +71,8 @@ def test_folds_are_at_most_the_rows_of_the_smaller_class(train):
     positives = np.flatnonzero((train.z == 1) & (y == 1))
     y[positives[3:]] = 0  # three positives are left
     clf = cape(cv=10, scores="folds").fit(train.X, y, sensitive_features=train.z)
-    assert len(clf.models_[1].scorer.models) == 3
-    assert len(clf.models_[0].scorer.models) == 10
+    assert len(clf.models_[1].scoring_models) == 3
+    assert len(clf.models_[0].scoring_models) == 10
 
 
 def test_all_groups_too_small_even_together(train):
@@ -100,7 +100,8 @@ def test_an_unknown_group_is_refused_by_name(train, batch):
     ):
         with pytest.raises(
             ValueError,
-            match=r"sensitive_features must be groups seen .*'0', '1'\), got '7' in 3 rows",
+            match=r"sensitive_features must be groups seen .*'0', '1'\), "
+            r"got '7' in 3 rows",
         ):
             call(batch.X, sensitive_features=z)
 
@@ -142,9 +143,7 @@ def test_a_group_absent_from_a_batch_is_absent_from_the_adaptation(fitted, batch
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:the batch says too little:cape.adaptation.AdaptationWarning"
-)
+@pytest.mark.filterwarnings("ignore:too few rows:cape.adaptation.AdaptationWarning")
 def test_a_group_of_one_row_in_a_batch(fitted, batch):
     clf = fitted()
     rows = np.r_[np.flatnonzero(batch.z == 0)[:50], np.flatnonzero(batch.z == 1)[:1]]

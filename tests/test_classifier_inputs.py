@@ -1,4 +1,4 @@
-"""What CapeClassifier takes: groups, weights, fitted models, labels, tables and learners."""
+"""What CapeClassifier takes: groups, weights, models, labels, tables, learners."""
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,7 @@ def test_group_columns_of_a_frame(train, batch):
     assert clf.groups_ == ["a", "b"]
     np.testing.assert_array_equal(clf.predict(frame_of(batch)), expected)
     np.testing.assert_array_equal(clf.feature_names_in_, ["U", "V", "z"])
-    assert clf.models_["a"].pool.members[0].feature_names_in_.tolist() == ["U", "V"]
+    assert clf.models_["a"].pool.models[0].feature_names_in_.tolist() == ["U", "V"]
     by_name = cape(group_columns="z").fit(pl.from_pandas(frame_of(train)), train.y)
     np.testing.assert_array_equal(
         by_name.predict(pl.from_pandas(frame_of(batch))), expected
@@ -140,7 +140,7 @@ def test_weights_reach_learner_histograms_and_draws(train, batch, pool):
     ) == pytest.approx(0.75)
     worth = weights.sum() ** 2 / (weights @ weights)  # Kish
     assert model.positives.size + model.negatives.size == pytest.approx(worth)
-    refit = model.scorer.models[0]
+    refit = model.scoring_models[0]
     np.testing.assert_allclose(
         refit.coef_,
         LogisticRegression().fit(train.X, train.y, sample_weight=weights).coef_,
@@ -163,7 +163,7 @@ def test_a_pipeline_hands_weights_to_its_last_step(train, batch, pool):
     weights = np.random.RandomState(0).uniform(size=600)
     learner = make_pipeline(StandardScaler(), LogisticRegression())
     clf = cape(learner, pool=pool).fit(train.X, train.y, sample_weight=weights)
-    last = clf.models_["everyone"].scorer.models[0][-1]
+    last = clf.models_["everyone"].scoring_models[0][-1]
     alone = LogisticRegression().fit(
         StandardScaler().fit_transform(train.X), train.y, sample_weight=weights
     )
@@ -183,7 +183,8 @@ def test_a_learner_without_weights_is_named(train, routing):
             config_context(enable_metadata_routing=routing),
             pytest.raises(
                 ValueError,
-                match=r"(?s)sample_weight must be None for a learner .* KNeighborsClassifier",
+                match=r"(?s)sample_weight must be None for a learner .* "
+                "KNeighborsClassifier",
             ),
         ):
             clf.fit(train.X, train.y, sample_weight=np.ones(600))

@@ -1,4 +1,4 @@
-"""Evidence of parts adds up, however the rows are cut; so every way to read a batch gives the same predictions."""
+"""Evidence of parts adds up, however the rows are cut."""
 
 import json
 import pickle
@@ -155,7 +155,8 @@ def test_another_model_refuses_evidence_and_adaptations(
     groups = {"sensitive_features": batch.z}
     with pytest.raises(
         ValueError,
-        match=f"evidence must come from this model .*{mine.fingerprint_[:12]}.* got one",
+        match="evidence must come from this model "
+        f".*{mine.fingerprint_[:12]}.* got one",
     ):
         mine.adapt(evidence=evidence)
     for predict in (mine.predict, mine.predict_proba):
@@ -179,7 +180,9 @@ def test_what_is_no_evidence_is_refused(fitted, batch, evidence_of):
         TypeError, match="adaptation must be of type Adaptation, got Evidence"
     ):
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=evidence)
-    with pytest.raises(TypeError, match="evidence adds to evidence, got int"):
+    with pytest.raises(
+        TypeError, match="evidence can be added to evidence only, got int"
+    ):
         _ = evidence + 1
     for both_or_neither in ({}, {"X": batch.X, "evidence": evidence}):
         with pytest.raises(
@@ -223,13 +226,92 @@ def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"],
 )
 def test_text_that_is_no_evidence_is_refused(text):
-    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+    with pytest.raises(
+        ValueError, match="text must be JSON that Evidence.to_json wrote"
+    ):
         Evidence.from_json(text)
 
 
-def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch):
+def test_json_of_a_model_with_several_scores_a_row_keeps_their_agreements(
+    fitted, batch
+):
+    clf = fitted(pool="resampled", scores="folds", cv=3)
+    evidence = clf.evidence(batch.X, sensitive_features=batch.z)
+    again = Evidence.from_json(evidence.to_json())
+    for group, part in evidence.groups.items():
+        np.testing.assert_array_equal(again.groups[group].agreements, part.agreements)
+        np.testing.assert_array_equal(again.groups[group].tally, part.tally)
+    assert again != evidence + evidence
+
+
+def count_below_zero(scores):
+    scores["counts"][0] = -1
+
+
+def sum_below_zero(scores):
+    scores["sums"][0] = -1
+
+
+def edges_that_descend(scores):
+    scores["edges"][0], scores["edges"][1] = scores["edges"][1], scores["edges"][0]
+
+
+def edges_twice(scores):
+    scores["edges"][1] = scores["edges"][0]
+
+
+def a_cell_too_far(scores):
+    scores["cells"][0] = 10**6
+
+
+def a_count_too_few(scores):
+    scores["counts"].append(1)
+
+
+def a_number_too_large(scores):
+    scores["counts"][0] = 10**30
+
+
+def no_unit(scores):
+    del scores["unit"]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        count_below_zero,
+        sum_below_zero,
+        edges_that_descend,
+        edges_twice,
+        a_cell_too_far,
+        a_count_too_few,
+        a_number_too_large,
+        no_unit,
+    ],
+)
+def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch, spoil):
     evidence = fitted(pool="threshold").evidence(batch.X, sensitive_features=batch.z)
     content = json.loads(evidence.to_json())
-    content["groups"][0]["scores"]["counts"][0] = -1
-    with pytest.raises(ValueError, match="text must be evidence's JSON"):
+    spoil(content["groups"][0]["scores"])
+    with pytest.raises(ValueError, match="text must be JSON that Evidence.to_json"):
         Evidence.from_json(json.dumps(content))
+
+
+def test_evidence_that_keeps_rows_cannot_be_saved(train, batch):
+    from quapy.method.aggregative import SMM
+
+    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=2, random_state=0)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    evidence = clf.evidence(batch.X, sensitive_features=batch.z)
+    with pytest.raises(TypeError, match="cannot be saved as JSON"):
+        evidence.to_json()
+
+
+def test_evidence_is_compared_and_not_hashed(fitted, evidence_of):
+    evidence = evidence_of(fitted(), range(10))
+    (part, *_) = evidence.groups.values()
+    assert part != "something else"
+    assert evidence != "something else"
+    for thing in (part, evidence):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(thing)

@@ -1,4 +1,4 @@
-"""A group's model: what it sees in rows is what its learners say, however it is asked."""
+"""A group's model: what is read of rows is what its learners say, however asked."""
 
 from dataclasses import replace
 
@@ -12,11 +12,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners import RowsOf
-from cape._prediction import batch_of, look, look_closely
+from cape._learners import Rows
+from cape._prediction import batch_of, read_batch, read_member, read_rows
+from cape._shift_test import count_agreements
 from cape.evidence import GroupEvidence
-from cape.histogram import HALF, ScoreHistogram, round_scores
-from cape.quantify import make_quantifier
+from cape.histogram import HALF, ONE, ScoreHistogram, round_scores
+from cape.quantify import SPA, make_quantifier
 
 LEARNERS = {
     "linear": LogisticRegression(),
@@ -54,96 +55,89 @@ def by_hand(model, X, learner):
     return round_scores(learner.predict_proba(prepared)[:, 1])
 
 
-def test_what_is_seen_is_what_the_learners_say(clf, batch):
-    for model in clf.models_.values():
-        scores = np.array(
-            [by_hand(model, batch.X, learner) for learner in model.scorer.models]
-        )
-        decisive = np.array(
-            [by_hand(model, batch.X, learner) for learner in model.pool.models]
-        )
-        found, read = model.read(batch.X)
-        assert np.abs(found - scores).max() <= 1  # in units of 2^-32
-        if clf.pool == "resampled":
-            np.testing.assert_array_equal(read, decisive > HALF)
-        else:
-            assert np.abs(read - decisive[0]).max() <= 1
-        evidence, same = model.look(batch.X)
-        np.testing.assert_array_equal(same, read)
-        assert evidence.scores == ScoreHistogram.of(found, model.edges, unit=len(found))
-        called = model.pool.predicted_prevalences(evidence)
-        np.testing.assert_allclose(called, model.pool.decide_each(read).mean(axis=0))
-
-
-def test_a_close_look_sees_the_same_and_more(clf, batch):
-    for model in clf.models_.values():
-        plain, read = model.look(batch.X)
-        evidence, scores, unadapted = model.look_closely(batch.X)
-        assert evidence.scores == plain.scores and np.array_equal(
-            evidence.together, plain.together
-        )
-        assert (
-            np.array_equal(evidence.tally, plain.tally) or evidence.tally == plain.tally
-        )
-        np.testing.assert_array_equal(model.pool.read_of(scores), read)
-        as_trained = (
-            model.pool.models if clf.pool == "threshold" else model.scorer.models
-        )
-        mean = np.mean(
-            [by_hand(model, batch.X, learner) for learner in as_trained], axis=0
-        )
-        clear = np.abs(mean - HALF) > 1
-        np.testing.assert_array_equal(unadapted[clear], (mean > HALF)[clear])
-        for member in range(0, len(model.pool.thetas), 37):
-            row = scores[model.pool.model_of(member)]
-            np.testing.assert_array_equal(
-                model.pool.decide(row, member), model.pool.decide_by(read, member)
-            )
-            np.testing.assert_array_equal(
-                row, model.pool.scores_of(model.prepared(batch.X), member)
-            )
-
-
-def test_a_close_look_at_a_batch_puts_each_row_in_its_place(clf, batch):
-    seen = batch_of(clf, batch.X, batch.z)
-    plain, _ = look(seen)
-    evidence, scores, unadapted = look_closely(seen)
-    assert list(evidence) == list(plain) == [0, 1]
+def test_readings_are_what_the_learners_say(clf, batch):
     for group, model in clf.models_.items():
-        own = batch.z == group
-        alone, scores_alone, unadapted_alone = model.look_closely(batch.X[own])
-        assert evidence[group].scores == alone.scores == plain[group].scores
-        np.testing.assert_array_equal(scores[:, own], scores_alone)
-        np.testing.assert_array_equal(unadapted[own], unadapted_alone)
+        scores = [by_hand(model, batch.X, learner) for learner in model.scoring_models]
+        deciding = [by_hand(model, batch.X, learner) for learner in model.pool.models]
+        reading = read_rows(group, model, Rows(batch.X))
+        # In units of 2^-32: a product of matrices may differ in the last bit.
+        assert np.abs(reading.scores - np.array(scores)).max() <= 1
+        if clf.pool == "resampled":
+            np.testing.assert_array_equal(reading.deciding, np.array(deciding) > HALF)
+        else:
+            assert np.abs(reading.deciding - np.array(deciding)).max() <= 1
+        evidence = reading.evidence()
+        n_models = len(model.scoring_models)
+        assert evidence.scores == ScoreHistogram.of(
+            reading.scores, model.edges, unit=n_models
+        )
+        members = range(len(model.pool.thetas))
+        calls = [reading.calls(member).sum() for member in members]
+        np.testing.assert_array_equal(model.pool.called(evidence), calls)
 
 
-def test_evidence_of_no_rows_is_the_zero(clf, batch):
+def test_reading_for_probabilities_tells_the_same_and_more(clf, batch):
+    for group, model in clf.models_.items():
+        rows = Rows(batch.X)
+        plain = read_rows(group, model, rows)
+        reading = read_rows(group, model, rows, probabilities=True)
+        assert reading.evidence() == plain.evidence()
+        as_trained = model.scoring_models
+        if clf.pool == "threshold":
+            as_trained = model.pool.models
+        scores = [by_hand(model, batch.X, learner) for learner in as_trained]
+        mean = np.mean(scores, axis=0)
+        clear = np.abs(mean - HALF) > 1
+        np.testing.assert_array_equal(reading.unadapted()[clear], (mean > HALF)[clear])
+        for member in range(0, len(model.pool.thetas), 37):
+            alone = read_member(group, model, rows, member)
+            deciding = reading.deciding[model.pool.model_of(member)]
+            np.testing.assert_array_equal(alone.deciding[0], deciding)
+            np.testing.assert_array_equal(alone.calls(member), plain.calls(member))
+
+
+def test_a_reading_of_a_batch_is_that_of_each_group_alone(clf, batch):
+    readings, evidence = read_batch(batch_of(clf, batch.X, batch.z), probabilities=True)
+    assert list(evidence) == [reading.group for reading in readings] == [0, 1]
+    for reading in readings:
+        own = batch.z == reading.group
+        np.testing.assert_array_equal(reading.index, np.flatnonzero(own))
+        alone = read_rows(
+            reading.group, reading.model, Rows(batch.X[own]), probabilities=True
+        )
+        assert evidence[reading.group] == alone.evidence()
+        np.testing.assert_array_equal(reading.scores, alone.scores)
+        np.testing.assert_array_equal(reading.deciding, alone.deciding)
+        np.testing.assert_array_equal(reading.unadapted(), alone.unadapted())
+
+
+def test_picked_rows_are_the_rows(clf, batch):
+    picked = np.array([3, 7, 8, 150])
+    for group, model in clf.models_.items():
+        expected = read_rows(group, model, Rows(batch.X[picked]))
+        for rows in (Rows(batch.X, picked), Rows(batch.X[2:], picked - 2)):
+            reading = read_rows(group, model, rows)
+            np.testing.assert_array_equal(reading.scores, expected.scores)
+            np.testing.assert_array_equal(reading.deciding, expected.deciding)
+
+
+def test_rows_are_transformed_as_the_learners_expect_them(clf, batch):
     for model in clf.models_.values():
-        zero, found = model.no_evidence(), model.look(batch.X[:50])[0]
-        nothing, read = model.look(batch.X[:0])
-        assert read.shape == model.pool.nothing().shape
-        for empty in (zero, nothing):
-            total = found + empty
-            assert empty.scores.size == 0 and total.scores == found.scores
-            assert (
-                np.array_equal(total.tally, found.tally) or total.tally == found.tally
-            )
-            assert np.array_equal(total.together, found.together)
-
-
-def test_chosen_rows_are_the_rows(clf, batch):
-    some = np.array([3, 7, 8, 150])
-    for model in clf.models_.values():
-        for X in (RowsOf(batch.X, some), RowsOf(batch.X[2:], some - 2)):
-            for found, expected in zip(
-                model.read(X), model.read(batch.X[some]), strict=True
-            ):
-                np.testing.assert_array_equal(found, expected)
+        rows = Rows(batch.X, np.arange(20))
+        prepared = model.prepare(rows)
+        if model.transformer is None:
+            assert prepared is rows
+        else:
+            expected = model.transformer.transform(batch.X[:20])
+            np.testing.assert_array_equal(prepared.table(), expected)
+        # scikit-learn's transformers refuse a table without rows.
+        none = Rows(batch.X[:0])
+        assert model.prepare(none) is none
 
 
 def test_each_learner_is_listed_once(clf):
     for model in clf.models_.values():
-        expected = len({id(m) for m in (*model.scorer.models, *model.pool.models)})
+        expected = len({id(m) for m in (*model.scoring_models, *model.pool.models)})
         assert (
             len(model.learners)
             == expected
@@ -203,31 +197,39 @@ def test_a_fingerprint_depends_on_each_part(train):
         replace(model, negatives=moved),
         replace(model, pool=replace(model.pool, thetas=model.pool.thetas + 1e-9)),
         replace(model, pool=replace(model.pool, rates=rates)),
-        replace(model, scorer=replace(model.scorer, models=model.scorer.models * 2)),
+        replace(model, scoring_models=model.scoring_models * 2),
         replace(
             model,
             quantifier=make_quantifier("acc").fit(model.positives, model.negatives),
         ),
         fit(train, "linear", "threshold").models_[0],
     ]
-    prints = {b"".join(m.parts()) for m in (model, *others)}
+    prints = {b"".join(m.fingerprint_parts()) for m in (model, *others)}
     assert len(prints) == 8
-    assert b"".join(fit(train, "linear", "resampled").models_[0].parts()) in prints
+    again = fit(train, "linear", "resampled").models_[0]
+    assert b"".join(again.fingerprint_parts()) == b"".join(model.fingerprint_parts())
 
 
-def test_several_scores_a_row_count_how_often_they_fall_together(train, batch):
+def test_several_scores_a_row_count_how_often_they_agree(train, batch):
     model = fit(train, "tree", scores="folds").models_[0]
-    scores, _ = model.read(batch.X)
-    each = sum(model.together(scores[:, [row]]) for row in range(len(batch.X)))
-    np.testing.assert_array_equal(model.look(batch.X)[0].together, each)
-    np.testing.assert_array_equal(
-        model.together(np.repeat(scores[:1], 3, axis=0)), 9 * len(batch.X)
+    reading = read_rows(0, model, Rows(batch.X))
+    classes = model.positives, model.negatives
+    total = 0
+    for row in range(len(batch.X)):
+        total = total + count_agreements(reading.scores[:, [row]], *classes)
+    np.testing.assert_array_equal(reading.evidence().agreements, total)
+    three_times_the_same = replace(
+        reading, scores=np.repeat(reading.scores[:1], 3, axis=0)
     )
-    assert fit(train, "tree").models_[0].together(scores[:1]) is None
+    np.testing.assert_array_equal(
+        three_times_the_same.evidence().agreements, 9 * len(batch.X)
+    )
+    one_score = read_rows(0, fit(train, "tree").models_[0], Rows(batch.X))
+    assert one_score.evidence().agreements is None
 
 
-def test_scores_follow_training_with_folds_a_hold_out_or_few_coefficients(train):
-    follows = {
+def test_the_test_is_sound_with_folds_a_hold_out_or_few_coefficients(train):
+    sound = {
         "folds": fit(train, "tree", scores="folds"),
         "few coefficients": fit(train, "linear"),
         "hold-out": CapeClassifier(
@@ -237,9 +239,9 @@ def test_scores_follow_training_with_folds_a_hold_out_or_few_coefficients(train)
         ).fit(train.X, train.y, sensitive_features=train.z),
     }
     assert all(
-        model.follows for clf in follows.values() for model in clf.models_.values()
+        model.test_is_sound for clf in sound.values() for model in clf.models_.values()
     )
-    assert not any(model.follows for model in fit(train, "tree").models_.values())
+    assert not any(model.test_is_sound for model in fit(train, "tree").models_.values())
     for columns, enough in (
         (15, True),
         (16, False),
@@ -247,18 +249,48 @@ def test_scores_follow_training_with_folds_a_hold_out_or_few_coefficients(train)
         wide = np.resize(train.X, (600, columns))
         clf = CapeClassifier(LogisticRegression(), cv=2, pool="threshold")
         clf.fit(wide, train.y, sensitive_features=train.z)
-        assert [model.follows for model in clf.models_.values()] == [enough, enough]
+        assert [model.test_is_sound for model in clf.models_.values()] == [
+            enough,
+            enough,
+        ]
 
 
 def test_evidence_is_what_a_quantifier_reads(clf, batch):
     for group, model in clf.models_.items():
         own = batch.z == group
-        found = clf.evidence(batch.X, sensitive_features=batch.z).groups[group]
-        assert isinstance(found, GroupEvidence) and found.scores.size == own.sum()
-        mean = model.read(batch.X[own])[0].mean() / 2**32
-        q = (mean - model.negatives.mean) / (
-            model.positives.mean - model.negatives.mean
-        )
-        assert model.quantifier.estimate(found.scores) == pytest.approx(
-            np.clip(q, 0, 1), abs=1e-9
-        )
+        evidence = clf.evidence(batch.X, sensitive_features=batch.z).groups[group]
+        assert isinstance(evidence, GroupEvidence)
+        assert evidence.scores.size == own.sum()
+        mean = read_rows(group, model, Rows(batch.X[own])).scores.mean() / ONE
+        tp, fp = model.positives.mean, model.negatives.mean
+        q = np.clip((mean - fp) / (tp - fp), 0, 1)
+        assert model.quantifier.estimate(evidence.scores) == pytest.approx(q, abs=1e-9)
+
+
+def test_only_a_threshold_pool_of_the_scoring_model_shares_its_scores(clf):
+    for model in clf.models_.values():
+        expected = (clf.pool, clf.scores) == ("threshold", "refit")
+        assert model.pool_shares_scores == expected
+        assert (model.pool.models[0] is model.scoring_models[0]) == expected
+
+
+def test_parameters_of_the_quantifier_that_are_plain_text_enter_the_fingerprint(train):
+    model = fit(train, "linear").models_[0]
+    fingerprints = set()
+    for binning in (10, 20):
+        quantifier = BinnedSPA(binning, notes=object())
+        quantifier.fit(model.positives, model.negatives)
+        other = replace(model, quantifier=quantifier)
+        roles = other.fingerprint_parts()[0].decode()
+        assert f"'bins': {binning}" in roles
+        assert "notes" not in roles
+        fingerprints.add(roles)
+    assert len(fingerprints) == 2
+
+
+class BinnedSPA(SPA):
+    """SPA with a parameter that has a plain value and one that has none."""
+
+    def __init__(self, bins=10, notes=None):
+        self.bins = bins
+        self.notes = notes

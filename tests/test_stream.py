@@ -215,7 +215,8 @@ def test_what_is_no_time_changes_nothing(shared_clf, times, message):
 def test_what_is_no_stream_is_refused(shared_clf, text):
     with pytest.raises(
         ValueError,
-        match="text must be a stream's JSON|clf must be the model of the stream",
+        match="text must be JSON that RollingCape.to_json wrote"
+        "|clf must be the model of the stream",
     ):
         RollingCape.from_json(shared_clf, text)
 
@@ -246,7 +247,9 @@ def test_another_models_state_and_other_text_are_refused(shared_clf):
             _other(text),
         )
     for bad in ("", "[]", "{}", json.dumps({"window": 5})):
-        with pytest.raises(ValueError, match="text must be a stream's JSON"):
+        with pytest.raises(
+            ValueError, match="text must be JSON that RollingCape.to_json wrote"
+        ):
             RollingCape.from_json(shared_clf, bad)
 
 

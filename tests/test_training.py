@@ -1,4 +1,4 @@
-"""Training is what scikit-learn does step by step: folds, a refit, and members on samples, group by group."""
+"""Training is what scikit-learn does step by step: folds, a refit, and members."""
 
 from datetime import datetime
 
@@ -27,7 +27,16 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._training import Training, check_prefit
+from cape._groups import EVERYONE, check_groups
+from cape._learners import Rows, score_rows, score_with_models
+from cape._training import (
+    Recipe,
+    TrainingData,
+    check_cv,
+    check_prefit,
+    find_small_groups,
+    train_groups,
+)
 from cape.histogram import HALF, ScoreHistogram, round_scores
 from cape.sampling import pp_sampling
 
@@ -69,7 +78,7 @@ def seeds(n_groups, n_thetas=3, random_state=7):
 
 
 def near(found, expected):
-    """Rounded scores agree; the last bits of a sum may differ by the way it is added."""
+    """Rounded scores agree; the last bits of a sum depend on the way it is added."""
     np.testing.assert_allclose(
         found, round_scores(expected), rtol=0, atol=round(1e-5 * 2**32)
     )
@@ -122,11 +131,16 @@ def test_a_group_is_trained_as_by_hand(name, weighted):
             pytest.approx(np.average(yg, weights=wg)),
         )
         refit = clone(learner).fit(Xg, yg, **fit_params)
-        near(model.scorer(NEW)[0], refit.predict_proba(NEW)[:, 1])
+        near(
+            score_rows(model.scoring_models[0], NEW, 1), refit.predict_proba(NEW)[:, 1]
+        )
         for member, theta in enumerate([1 / 6, 1 / 2, 5 / 6]):
             sample = sample_of(yg, theta, group_seeds[3 + member], wg)
             by_hand = clone(learner).fit(Xg[sample], yg[sample])
-            near(model.pool.scores_of(NEW, member), by_hand.predict_proba(NEW)[:, 1])
+            near(
+                score_rows(model.pool.models[member], NEW, 1),
+                by_hand.predict_proba(NEW)[:, 1],
+            )
             unseen = np.setdiff1d(np.arange(len(yg)), sample)
             called = round_scores(by_hand.predict_proba(Xg[unseen])[:, 1]) > HALF
             w = None if wg is None else wg[unseen]
@@ -188,22 +202,40 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
     clf = cape(GaussianNB(), cv=splits, scores="folds", unknown_groups="pooled").fit(
         X, y, sensitive_features=z
     )
-    assert [len(clf.models_[group].scorer.models) for group in range(3)] == [4, 3, 3]
+    n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
+    assert n_models == [4, 3, 3]
     for group, model in [*clf.models_.items(), (None, clf.pooled_)]:
         own = np.full(420, True) if group is None else z == group
         scores, tested = [], []
-        for place, (train, test) in enumerate(splits[: len(model.scorer.models)]):
+        for place, (train, test) in enumerate(splits[: len(model.scoring_models)]):
             train, test = train[own[train]], test[own[test]]
             fold = GaussianNB().fit(X[train], y[train])
             scores.append(fold.predict_proba(X[test])[:, 1])
             tested.append(test)
-            near(model.scorer(NEW)[place], fold.predict_proba(NEW)[:, 1])
+            near(
+                score_rows(model.scoring_models[place], NEW, 1),
+                fold.predict_proba(NEW)[:, 1],
+            )
         histograms_hold(model, np.concatenate(scores), y[np.concatenate(tested)])
+
+
+@pytest.mark.parametrize("empty", ["train", "test"])
+def test_a_split_without_rows_of_a_group_on_one_side_is_not_its_split(empty):
+    halves = [np.arange(0, 420, 2), np.arange(1, 420, 2)]
+    only_group_0 = np.flatnonzero(z == 0)
+    one_sided = (np.arange(420), only_group_0)
+    if empty == "train":
+        one_sided = (only_group_0, np.arange(420))
+    splits = [(halves[0], halves[1]), (halves[1], halves[0]), one_sided]
+    clf = cape(GaussianNB(), cv=splits, scores="folds")
+    clf.fit(X, y, sensitive_features=z)
+    n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
+    assert n_models == [3, 2, 2]
 
 
 def test_no_cv_is_ten_folds():
     clf = cape(GaussianNB(), cv=None, scores="folds").fit(X, y)
-    assert len(clf.models_["everyone"].scorer.models) == 10
+    assert len(clf.models_["everyone"].scoring_models) == 10
     assert (
         clf.fingerprint_
         == cape(GaussianNB(), cv=10, scores="folds").fit(X, y).fingerprint_
@@ -238,7 +270,9 @@ def test_splits_that_test_one_class_are_refused_and_the_old_fit_stays():
     negatives = np.flatnonzero(y == 0)
     clf.set_params(cv=[(np.arange(420), negatives)])
     with pytest.raises(
-        ValueError, match="cv must test rows of both classes in every group"
+        ValueError,
+        match="cv must test rows of both classes in every group, got a splitter whose "
+        "test folds contain only one class in group '0'",
     ):
         clf.fit(X, y, sensitive_features=z)
     np.testing.assert_array_equal(
@@ -304,7 +338,8 @@ def test_transformers_are_fitted_in_each_fold_or_once_a_group(preprocessing):
         by_hand = (
             clone(trained).fit(Xg[sample], y[own][sample]).predict_proba(new)[:, 1]
         )
-        near(model.pool.scores_of(model.prepared(NEW), 1), by_hand)
+        prepared = model.prepare(Rows(NEW))
+        near(score_rows(model.pool.models[1], prepared, 1), by_hand)
 
 
 @pytest.mark.parametrize("small", ["pooled by size", "pooled by class", "unknown"])
@@ -363,7 +398,7 @@ def test_prefit_scores_the_hold_out_with_the_model_itself(weighted):
         )
         assert clf.models_[group].pool.model is model and clf.models_[
             group
-        ].scorer.models == [model]
+        ].scoring_models == [model]
 
 
 def test_prefit_needs_the_labels_of_its_hold_out():
@@ -467,10 +502,184 @@ def test_many_small_groups_are_named_up_to_ten():
 )
 def test_why_a_group_is_too_small(labels, cv, why):
     labels = np.array(labels)
-    training = Training(
-        cape(None, cv=cv), None, None, np.array([0, 1]), None, labels, None
+    data = TrainingData(None, labels, np.array([0, 1]), None)
+    groups = check_groups(["a"] * len(labels))
+    settings = {"min_group_size": 30, "folds_needed": cv != "prefit"}
+    if why:
+        with pytest.raises(ValueError, match=f"got: 'a' has {why}\\. Lower"):
+            find_small_groups(data, groups, may_pool=False, **settings)
+    else:
+        small = find_small_groups(data, groups, may_pool=False, **settings)
+        assert small == set()
+
+
+def data_of(groups, weights=None):
+    return TrainingData(X, y, np.array([0, 1]), weights), check_groups(groups)
+
+
+def test_small_groups_may_be_pooled_if_all_rows_together_are_enough():
+    data, groups = data_of(np.where(np.arange(420) < 8, "few", "many"))
+    settings = {"min_group_size": 30, "folds_needed": True}
+    small = find_small_groups(data, groups, may_pool=True, **settings)
+    assert small == {"few"}
+    assert (
+        find_small_groups(
+            data, groups, may_pool=True, **{**settings, "min_group_size": 8}
+        )
+        == set()
     )
-    assert training.why_too_small(None) == why
+    with pytest.raises(ValueError, match="'few' has 8 rows; 'many' has 412 rows"):
+        find_small_groups(
+            data, groups, min_group_size=500, folds_needed=True, may_pool=True
+        )
+
+
+def test_labels_and_weights_of_a_group_are_those_of_its_rows():
+    data, _ = data_of(z, WEIGHTS)
+    rows = np.array([4, 7, 400])
+    np.testing.assert_array_equal(data.labels(rows), y[rows])
+    np.testing.assert_array_equal(data.labels(None), y)
+    np.testing.assert_array_equal(data.weights_of(rows), WEIGHTS[rows])
+    np.testing.assert_array_equal(data.weights_of(None), WEIGHTS)
+    assert data_of(z)[0].weights_of(rows) is None
+    assert data.positive == 1
+
+
+# A recipe
+
+
+def recipe_of(estimator=None, **given):
+    settings = {
+        "quantifier": "spa",
+        "resampled": True,
+        "thetas": np.array([0.25, 0.75]),
+        "cv": 3,
+        "pool_fold_scores": False,
+        "transform_once": False,
+    }
+    return Recipe(estimator or GaussianNB(), **{**settings, **given})
+
+
+@pytest.mark.parametrize(
+    ("resampled", "pool_fold_scores", "needed"),
+    [
+        (True, False, True),
+        (True, True, False),
+        (False, False, True),
+        (False, True, True),
+    ],
+)
+def test_a_refit_is_trained_only_if_somebody_needs_it(
+    resampled, pool_fold_scores, needed
+):
+    recipe = recipe_of(resampled=resampled, pool_fold_scores=pool_fold_scores)
+    assert recipe.needs_refit == needed
+
+
+@pytest.mark.parametrize(
+    ("steps", "transform_once", "cv", "expected"),
+    [
+        ([StandardScaler(), GaussianNB()], True, 3, True),
+        ([StandardScaler(), GaussianNB()], False, 3, False),
+        ([StandardScaler(), GaussianNB()], True, "prefit", False),
+        ([GaussianNB()], True, 3, False),
+    ],
+)
+def test_what_is_trained_many_times(steps, transform_once, cv, expected):
+    pipeline = make_pipeline(*steps)
+    recipe = recipe_of(pipeline, transform_once=transform_once, cv=cv)
+    assert recipe.fits_transformers_once == expected
+    trained = steps[-1] if expected else pipeline
+    assert recipe.learner is trained
+
+
+def test_a_splitter_is_not_taken_for_the_word_prefit():
+    assert recipe_of(cv="prefit").prefit
+    assert not recipe_of(cv=KFold(3)).prefit
+    assert not recipe_of(cv=3).prefit
+
+
+# Training by itself
+
+
+@pytest.mark.parametrize("resampled", [True, False])
+@pytest.mark.parametrize("pool_fold_scores", [True, False])
+def test_groups_are_trained_as_a_classifier_trains_them(resampled, pool_fold_scores):
+    clf = cape(
+        GaussianNB(),
+        prevalences=[0.25, 0.75],
+        pool="resampled" if resampled else "threshold",
+        scores="folds" if pool_fold_scores else "refit",
+    ).fit(X, y, sensitive_features=z)
+    data, groups = data_of(z)
+    recipe = recipe_of(resampled=resampled, pool_fold_scores=pool_fold_scores)
+    models = train_groups(data, recipe, groups.rows(), random_state=7)
+    for model, expected in zip(models, clf.models_.values(), strict=True):
+        assert model.fingerprint_parts() == expected.fingerprint_parts()
+        n_folds = 3 if pool_fold_scores else 1
+        assert len(model.scoring_models) == n_folds
+        assert len(model.pool.models) == (2 if resampled else 1)
+        scores, _ = score_with_models(NEW, 1, scoring=model.learners)
+        same, _ = score_with_models(NEW, 1, scoring=expected.learners)
+        np.testing.assert_array_equal(scores, same)
+
+
+def test_no_groups_are_no_models():
+    data, _ = data_of(z)
+    assert train_groups(data, recipe_of(), [], random_state=0) == []
+
+
+def test_a_progress_bar_counts_every_training(capsys):
+    data, groups = data_of(z)
+    train_groups(data, recipe_of(), groups.rows(), random_state=0, verbose=True)
+    # Three folds, a refit and two members in each of three groups.
+    assert "18/18" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("group", "rows", "start"),
+    [
+        ("north", np.flatnonzero(z == 0), "group 'north': "),
+        (EVERYONE, None, ""),
+    ],
+    ids=["one of several", "everyone"],
+)
+def test_scores_that_do_not_tell_the_classes_apart_are_told_with_their_group(
+    group, rows, start
+):
+    data = TrainingData(np.zeros_like(X), y, np.array([0, 1]), None)
+    recipe = recipe_of(DecisionTreeClassifier())
+    with pytest.warns(UserWarning, match=f"(?i)^{start}the scores cannot"):
+        (model,) = train_groups(data, recipe, [(group, rows)], random_state=0)
+    assert model.quantifier.estimate(model.positives) == model.prevalence
+
+
+def test_weights_are_refused_by_a_quantifier_that_keeps_rows():
+    from quapy.method.aggregative import SMM
+
+    data, groups = data_of(z, WEIGHTS)
+    with pytest.raises(
+        ValueError, match="sample_weight must be None with a quantifier of QuaPy"
+    ):
+        train_groups(data, recipe_of(quantifier=SMM()), groups.rows(), random_state=0)
+
+
+# The parameter cv
+
+
+def test_cv_is_checked_and_made_a_list():
+    assert check_cv(None, 5) == 10
+    assert check_cv(3, 5) == 3
+    assert check_cv("prefit", 5) == "prefit"
+    splitter = KFold(2)
+    assert check_cv(splitter, 5) is splitter
+    pairs = [([0, 1], [2, 3]), ([2, 3], [0, 1])]
+    for given_splits in (pairs, iter(pairs)):
+        splits = check_cv(given_splits, 4)
+        assert len(splits) == 2
+        np.testing.assert_array_equal(splits[1], pairs[1])
+    with pytest.raises(ValueError, match="row numbers from 0 to 2, got"):
+        check_cv(pairs, 3)
 
 
 names = st.one_of(

@@ -1,4 +1,4 @@
-"""Windows of rows and of time against a recomputation of the whole window at every row."""
+"""Windows of rows and of time against a recomputation at every row."""
 
 import json
 from datetime import timedelta
@@ -53,7 +53,7 @@ def clf(request):
 
 
 def recomputed(clf, groups, in_window):
-    """Predict each row as the last of a batch that is its window: ``in_window`` gives its rows."""
+    """Predict each row as the last of a batch, the rows that ``in_window`` gives."""
     return np.array(
         [
             clf.predict(X[rows], sensitive_features=groups[rows])[-1]

@@ -1,4 +1,4 @@
-"""Monitoring: one batch at a time, lazily, the numbers those of predicting each alone."""
+"""Monitoring: one batch at a time, with the numbers of predicting each alone."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Files against the plain computation in memory: samples, predictions, counts and batches."""
+"""Files against the plain computation in memory."""
 
 import tempfile
 import warnings
@@ -106,8 +106,8 @@ def test_any_cut_and_any_order_predict_as_in_memory(
             (~truth & called).sum(),
         )
         assert counts.rows == len(rows_of_it)
-        assert set(out.loc[rows_of_it, "prevalence"]) == {
-            round(found.adaptation.groups[group].theta, 9)
+        assert set(out.loc[rows_of_it, "estimated_prevalence"]) == {
+            round(found.adaptation.groups[group].estimate, 9)
         }
 
 

@@ -1,4 +1,4 @@
-"""Prediction of files: the same as in memory, for any cut into parts, with the rows as they came."""
+"""Prediction of files: the same as in memory, for any cut into parts."""
 
 import warnings
 
@@ -43,9 +43,9 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
     assert (out["prediction"] == (probability > 0.5)).all()
     for group in ("blue", "green"):
-        assert out.loc[out.race == group, "prevalence"].round(6).unique() == round(
-            adaptation.groups[group].theta, 6
-        )
+        assert out.loc[
+            out.race == group, "estimated_prevalence"
+        ].unique() == pytest.approx(adaptation.groups[group].estimate, abs=1e-9)
     pd.testing.assert_frame_equal(out[list(new)], new)
 
 
@@ -92,7 +92,7 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         without_cape = (
             group_model.pool.models
             if settings["pool"] == "threshold"
-            else group_model.scorer.models
+            else group_model.scoring_models
         )
         unadapted[rows] = (
             np.mean(
@@ -102,11 +102,11 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         )
 
     prepared_rows = []
-    plain = GroupModel.prepared
+    plain = GroupModel.prepare
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
     monkeypatch.setattr(
         GroupModel,
-        "prepared",
+        "prepare",
         lambda self, X: prepared_rows.append(len(X)) or plain(self, X),
     )
     found = predict_file(
@@ -149,8 +149,8 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(
             raise RuntimeError("no more")
         return plain(self, X)
 
-    seen, plain = [], GroupModel.prepared
-    monkeypatch.setattr(GroupModel, "prepared", fail_in_the_middle)
+    seen, plain = [], GroupModel.prepare
+    monkeypatch.setattr(GroupModel, "prepare", fail_in_the_middle)
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
     with pytest.raises(RuntimeError, match="no more"):
         predict_file(
@@ -164,10 +164,10 @@ def test_what_is_warned_of_in_a_thread_is_a_note(
 ):
     from cape._group_model import GroupModel
 
-    plain = GroupModel.prepared
+    plain = GroupModel.prepare
     monkeypatch.setattr(
         GroupModel,
-        "prepared",
+        "prepare",
         lambda self, X: warnings.warn("odd", stacklevel=1) or plain(self, X),
     )
     monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
@@ -330,11 +330,11 @@ def test_added_names_do_not_collide():
     assert free_names(["x"]) == {
         "prediction": "prediction",
         "probability": "probability",
-        "prevalence": "prevalence",
+        "estimated_prevalence": "estimated_prevalence",
     }
-    taken = ["prediction", "cape_prediction", "prevalence"]
+    taken = ["prediction", "cape_prediction", "estimated_prevalence"]
     assert free_names(taken)["prediction"] == "cape_cape_prediction"
-    assert free_names(taken)["prevalence"] == "cape_prevalence"
+    assert free_names(taken)["estimated_prevalence"] == "cape_estimated_prevalence"
 
 
 def test_a_table_without_rows(tmp_path, people_model, new):

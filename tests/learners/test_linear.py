@@ -9,8 +9,15 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from cape._learners import LinearStack
-from cape._learners import RowsOf, as_array, read_rows
+from cape._learners import (
+    LinearStack,
+    Rows,
+    as_array,
+    score_rows,
+    score_with_models,
+    vote_on_rows,
+)
+from cape._learners._scoring import score_one_by_one
 from cape.histogram import HALF, round_scores
 
 
@@ -43,10 +50,13 @@ def plain_scores(model, X):
 def test_the_stack_gives_what_predict_proba_gives(data, rows):
     X, _, models = data
     part = X if rows is None else X[rows]
-    scores, votes = read_rows(RowsOf(X, rows), 1, scoring=models[:1], voting=models[1:])
+    scores, votes = score_with_models(
+        Rows(X, rows), 1, scoring=models[:1], voting=models[1:]
+    )
     assert scores.shape == (1, len(part)) and votes.shape == (2, len(part))
     if len(part):
-        # The order of additions in a product may change the last bit of a score, and so its rounding once in a million.
+        # The order of additions in a product may change the last bit of a score, and
+        # so its rounding once in a million.
         assert np.abs(scores[0] - plain_scores(models[0], part)).max() <= 1
         for vote, model in zip(votes, models[1:], strict=True):
             np.testing.assert_array_equal(vote, plain_scores(model, part) > HALF)
@@ -56,21 +66,18 @@ def test_the_stack_gives_what_predict_proba_gives(data, rows):
 @pytest.mark.parametrize("kind", ["numpy", "pandas"])
 def test_tables_of_numbers_take_the_fast_path(data, dtype, kind):
     X, y, _ = data
-    table = (
-        X.astype(dtype)
-        if kind == "numpy"
-        else pd.DataFrame(X.astype(dtype), columns=list("abcdef"))
-    )
+    table = X.astype(dtype)
+    if kind == "pandas":
+        table = pd.DataFrame(table, columns=list("abcdef"))
     model = LogisticRegression().fit(table, y)
     assert as_array(table) is not None
-    scores = read_rows(table, 1, scoring=[model])[0][0]
+    scores = score_rows(model, table, 1)
     # The learner itself computes in single precision if X is; the stack never does.
     assert np.abs(scores - plain_scores(model, table)).max() <= (
         1 if dtype == np.float64 else 2**12
     )
     parts = [
-        read_rows(part, 1, scoring=[model])[0][0]
-        for part in (table[:7], table[7:3000], table[3000:])
+        score_rows(model, part, 1) for part in (table[:7], table[7:3000], table[3000:])
     ]
     np.testing.assert_array_equal(np.concatenate(parts), scores)
 
@@ -102,9 +109,9 @@ def test_bad_numbers_get_the_message_of_the_learner(data):
         spoilt = X.copy()
         spoilt[1234, 3] = bad
         with pytest.raises(ValueError, match=r"NaN|infinity"):
-            read_rows(spoilt, 1, scoring=models[:1], voting=models)
+            score_with_models(spoilt, 1, scoring=models[:1], voting=models)
     with pytest.raises(ValueError, match="features"):
-        read_rows(X[:, :3], 1, scoring=models[:1])
+        score_rows(models[0], X[:, :3], 1)
 
 
 def test_models_of_another_kind_are_not_stacked(data):
@@ -122,18 +129,77 @@ def test_models_of_another_kind_are_not_stacked(data):
 
     mine = Mine().fit(X, y)
     assert LinearStack.of([mine], 1) is None
-    assert (read_rows(X, 1, scoring=[mine])[0] == round_scores(0.75)).all()
+    assert (score_rows(mine, X, 1) == round_scores(0.75)).all()
 
 
 @given(st.one_of(st.floats(-1e-8, 1e-8), st.floats(-50, 50)))
 @settings(max_examples=300, deadline=None)
 def test_a_vote_is_a_rounded_score_above_one_half(decision):
     model = LogisticRegression()
-    model.classes_, model.coef_, model.intercept_ = (
-        np.array([0, 1]),
-        np.array([[1.0]]),
-        np.array([0.0]),
-    )
-    _, votes = read_rows(np.array([[decision]]), 1, voting=[model])
+    model.classes_ = np.array([0, 1])
+    model.coef_ = np.array([[1.0]])
+    model.intercept_ = np.array([0.0])
+    votes = vote_on_rows(model, np.array([[decision]]), 1)
     if abs(decision - 2.0**-31) > 1e-15:
-        assert votes[0, 0] == (round_scores(expit(decision)) > HALF)
+        assert votes[0] == (round_scores(expit(decision)) > HALF)
+
+
+@pytest.mark.parametrize("n_scoring", [0, 1, 2, 3])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_product_and_its_plain_twin_agree(data, n_scoring, order):
+    X, _, models = data
+    rows = Rows(np.asarray(X, order=order), np.arange(3, 4999, 2))
+    fast = LinearStack.of(models, 1).read(rows, n_scoring=n_scoring)
+    plain = score_one_by_one(rows, 1, models[:n_scoring], models[n_scoring:])
+    assert fast[0].shape == plain[0].shape
+    assert np.abs(fast[0] - plain[0]).max(initial=0) <= 1
+    np.testing.assert_array_equal(fast[1], plain[1])
+
+
+@pytest.mark.parametrize("numbers", [1, 64 * 6, 1000])
+def test_blocks_of_rows_do_not_show(data, numbers, monkeypatch):
+    X, _, models = data
+    stack = LinearStack.of(models, 1)
+    expected = stack.read(Rows(X), n_scoring=2)
+    monkeypatch.setattr("cape._learners._linear._NUMBERS_IN_A_BLOCK", numbers)
+    for one, other in zip(stack.read(Rows(X), n_scoring=2), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_no_intercept_is_an_intercept_of_zero(data):
+    X, y, _ = data
+    model = LogisticRegression(fit_intercept=False).fit(X, y)
+    assert LinearStack.of([model], 1).intercepts.tolist() == [0]
+    assert np.abs(score_rows(model, X, 1) - plain_scores(model, X)).max() <= 1
+
+
+def test_weights_are_kept_in_double_precision(data):
+    X, y, _ = data
+    model = LogisticRegression().fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == np.float32
+    assert LinearStack.of([model], 1).weights.dtype == np.float64
+
+
+def test_the_stack_reads_tables_of_its_own_width_only(data):
+    X, _, models = data
+    stack = LinearStack.of(models, 1)
+    assert stack.can_read(X)
+    assert not stack.can_read(X[:, :5])
+    assert not stack.can_read(None)
+
+
+def test_a_feature_that_is_not_finite_leaves_the_answer_to_the_learner(data):
+    X, _, models = data
+    stack = LinearStack.of(models, 1)
+    spoilt = X.copy()
+    spoilt[77, 0] = np.nan
+    assert stack.read(Rows(spoilt), n_scoring=1) is None
+    assert stack.read(Rows(spoilt, slice(78, 5000)), n_scoring=1) is not None
+
+
+def test_the_first_of_two_classes_is_not_stacked_as_the_positive_one(data):
+    X, _, models = data
+    assert LinearStack.of(models, 0) is None
+    np.testing.assert_array_equal(
+        score_rows(models[0], X, 0), round_scores(models[0].predict_proba(X)[:, 0])
+    )

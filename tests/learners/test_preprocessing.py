@@ -1,4 +1,4 @@
-"""Transformers fitted once a group: the same learners on the same numbers, for a fraction of the cost."""
+"""Transformers fitted once a group: the same learners on the same numbers."""
 
 import numpy as np
 import pandas as pd

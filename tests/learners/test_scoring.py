@@ -1,42 +1,15 @@
-"""Training a learner and reading its scores."""
+"""Reading the scores of fitted learners."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners import Scorer, fit_learner, score_rows, weight_keyword
-from cape.histogram import round_scores
-
-
-def test_a_clone_is_fitted(train):
-    learner = GaussianNB()
-    model = fit_learner(learner, train.X, train.y)
-    assert model is not learner
-    assert not hasattr(learner, "classes_")
-
-
-def test_every_random_state_left_open_is_drawn_from_the_seed(train):
-    nested = make_pipeline(
-        StandardScaler(), BaggingClassifier(DecisionTreeClassifier(), n_estimators=2)
-    )
-    model = fit_learner(nested, train.X, train.y, seed=5)
-    drawn = [v for k, v in model.get_params().items() if k.endswith("random_state")]
-    assert len(drawn) == 2
-    assert all(isinstance(v, int) for v in drawn)
-    again = fit_learner(nested, train.X, train.y, seed=5)
-    np.testing.assert_array_equal(
-        again.predict_proba(train.X), model.predict_proba(train.X)
-    )
-    given = fit_learner(
-        RandomForestClassifier(3, random_state=42), train.X, train.y, seed=5
-    )
-    assert given.random_state == 42
+from cape._learners import Rows, score_rows, score_with_models, vote_on_rows
+from cape.histogram import HALF, ONE, round_scores
 
 
 @pytest.mark.parametrize("positive", [0, 1])
@@ -59,26 +32,73 @@ def test_several_models_score_side_by_side(train):
         GaussianNB().fit(train.X, train.y),
         LogisticRegression().fit(train.X, train.y),
     ]
-    scores = Scorer(models, 1)(train.X)
+    scores, votes = score_with_models(train.X, 1, scoring=models)
+    assert votes.shape == (0, 600)
     assert scores.shape == (2, 600)
     for row, model in zip(scores, models, strict=True):
         assert np.abs(row - round_scores(model.predict_proba(train.X)[:, 1])).max() <= 1
 
 
-class TakesWeights(BaseEstimator):
-    def fit(self, X, y, sample_weight=None):
-        return self
+def test_some_models_score_and_others_vote(train):
+    models = [GaussianNB().fit(train.X, train.y), GaussianNB().fit(train.X, train.z)]
+    scores, votes = score_with_models(train.X, 1, scoring=models[:1], voting=models[1:])
+    np.testing.assert_array_equal(scores[0], score_rows(models[0], train.X, 1))
+    np.testing.assert_array_equal(votes[0], vote_on_rows(models[1], train.X, 1))
+    np.testing.assert_array_equal(votes[0], score_rows(models[1], train.X, 1) > HALF)
 
 
-def test_where_weights_go():
-    assert weight_keyword(TakesWeights()) == "sample_weight"
-    assert (
-        weight_keyword(make_pipeline(StandardScaler(), TakesWeights()))
-        == "takesweights__sample_weight"
-    )
-    with pytest.raises(ValueError, match="got weights for StandardScalerOnly"):
-        weight_keyword(
-            type(
-                "StandardScalerOnly", (BaseEstimator,), {"fit": lambda self, X, y: self}
-            )()
-        )
+def test_no_models_are_no_scores_and_no_votes(train):
+    scores, votes = score_with_models(train.X, 1)
+    assert scores.shape == votes.shape == (0, 600)
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, pd.DataFrame, sparse.csr_array, lambda X: X.tolist()]
+)
+def test_picked_rows_of_any_table_are_scored_in_their_order(train, kind):
+    model = DecisionTreeClassifier(max_depth=3).fit(kind(train.X), train.y)
+    whole = score_rows(model, kind(train.X), 1)
+    picked = np.array([5, 8, 500])
+    rows = Rows(kind(train.X), picked)
+    np.testing.assert_array_equal(score_rows(model, rows, 1), whole[picked])
+
+
+class Returns:
+    """A model that returns whatever it was told to."""
+
+    def __init__(self, probabilities, classes=(0, 1)):
+        self.probabilities = probabilities
+        self.classes_ = np.array(classes)
+
+    def predict_proba(self, X):
+        return self.probabilities
+
+
+@pytest.mark.parametrize(
+    "probabilities", [np.ones(3), np.ones((3, 1)), np.ones((3, 3)) / 3]
+)
+def test_probabilities_of_another_shape_are_refused(probabilities):
+    with pytest.raises(
+        ValueError, match="must give probabilities of 2 classes, got an array of shape"
+    ):
+        score_rows(Returns(probabilities), np.zeros((3, 1)), 1)
+
+
+@pytest.mark.parametrize("bad", [1.5, -0.5, np.nan])
+def test_probabilities_outside_the_unit_interval_are_refused(bad):
+    model = Returns(np.array([[0.5, 0.5], [1 - bad, bad]]))
+    with pytest.raises(ValueError):
+        score_rows(model, np.zeros((2, 1)), 1)
+
+
+def test_a_list_of_probabilities_is_as_good_as_an_array():
+    model = Returns([[0.25, 0.75], [1.0, 0.0]])
+    assert score_rows(model, np.zeros((2, 1)), 1).tolist() == [3 * ONE // 4, 0]
+
+
+def test_a_model_without_classes_has_the_positive_one_second():
+    class Bare:
+        def predict_proba(self, X):
+            return np.tile([0.75, 0.25], (len(X), 1))
+
+    assert score_rows(Bare(), np.zeros((2, 1)), "yes").tolist() == [ONE // 4] * 2

@@ -1,4 +1,4 @@
-"""Members, one by one and all at once: every way to ask a pool gives the same answer."""
+"""Members, one by one and all at once: every way to ask a pool gives the same."""
 
 import numpy as np
 import pytest
@@ -10,136 +10,140 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from cape._learners import Scorer, read_rows
+from cape._learners import TrainingRows, score_rows, score_with_models, vote_on_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
-from cape.pool import MemberRates, ResampledPool, ThresholdPool, fit_member
+from cape.pool import (
+    MemberRates,
+    ResampledPool,
+    ThresholdPool,
+    TrainedMember,
+    fit_member,
+)
 from cape.sampling import pp_sampling
 
 THETAS = np.array([0.2, 0.5, 0.8])
-some_scores = st.lists(st.integers(0, ONE), min_size=1, max_size=25).map(
-    lambda s: np.array(s, dtype=np.int64)
-)
+
+
+def to_array(scores):
+    return np.array(scores, dtype=np.int64)
+
+
+some_scores = st.lists(st.integers(0, ONE), min_size=1, max_size=25).map(to_array)
 
 
 def resampled(train, learner):
-    made = [
-        fit_member(learner, train.X, train.y, 1, theta, seed=i)
-        for i, theta in enumerate(THETAS)
-    ]
-    return ResampledPool.of(THETAS, made, 1)
+    members = []
+    for seed, theta in enumerate(THETAS):
+        members.append(fit_member(learner, train.X, train.y, 1, theta, seed=seed))
+    return ResampledPool.of(THETAS, members)
 
 
 def threshold(train, learner, *, shares_scores):
     scores = round_scores(learner.predict_proba(train.X)[:, 1])
     edges = edges_for(scores[train.y == 1], scores[train.y == 0])
-    histograms = [
-        ScoreHistogram.of(scores[train.y == label], edges) for label in (1, 0)
-    ]
-    return ThresholdPool.of(learner, 1, *histograms, shares_scores=shares_scores), edges
+    positives = ScoreHistogram.of(scores[train.y == 1], edges)
+    negatives = ScoreHistogram.of(scores[train.y == 0], edges)
+    pool = ThresholdPool.of(learner, positives, negatives, shares_scores=shares_scores)
+    return pool, edges
 
 
-@pytest.fixture(scope="module", params=["linear", "bayes", "mixed"])
-def models(request, train):
-    """The scorer of batches, and the learner of the pool: both linear, neither, or one of each."""
-    made = {"linear": LogisticRegression, "bayes": GaussianNB}
-    first, second = (
-        made.get(request.param, GaussianNB),
-        made.get(request.param, LogisticRegression),
+def counts_of(member):
+    return (
+        member.true_positives,
+        member.positives,
+        member.false_positives,
+        member.negatives,
     )
-    return Scorer(
-        [first().fit(train.X, train.y), first().fit(train.X[::2], train.y[::2])], 1
-    ), second()
 
 
-def test_a_resampled_pool_answers_alike_however_it_is_asked(train, batch, models):
-    scorer, learner = models
+@pytest.fixture(scope="module", params=["linear", "bayes"])
+def learner(request):
+    return {"linear": LogisticRegression(), "bayes": GaussianNB()}[request.param]
+
+
+def test_a_resampled_pool_decides_as_its_learners_do(train, batch, learner):
     pool = resampled(train, learner)
-    scores, votes = pool.read(batch.X, scorer)
-    same_scores, by_member = pool.score_all(batch.X, scorer)
-    np.testing.assert_array_equal(scores, scorer(batch.X))
-    np.testing.assert_array_equal(same_scores, scores)
-    np.testing.assert_array_equal(pool.read_of(by_member), votes)
-    np.testing.assert_array_equal(pool.decide_each(votes), votes.T)
+    assert pool.has_a_model_each
+    scores, _ = score_with_models(batch.X, 1, scoring=pool.models)
+    _, votes = score_with_models(batch.X, 1, voting=pool.models)
     np.testing.assert_array_equal(pool.tally(votes, None), votes.sum(axis=1))
+    np.testing.assert_array_equal(pool.tally(scores, None), votes.sum(axis=1))
     for member, model in enumerate(pool.models):
+        assert pool.model_of(member) == member
         proba = model.predict_proba(batch.X)[:, 1]
-        assert np.abs(by_member[pool.model_of(member)] - round_scores(proba)).max() <= 1
-        np.testing.assert_array_equal(
-            pool.scores_of(batch.X, member), by_member[member]
-        )
+        assert np.abs(scores[member] - round_scores(proba)).max() <= 1
         np.testing.assert_array_equal(votes[member], proba > 0.5)
-        np.testing.assert_array_equal(pool.decide_by(votes, member), votes[member])
-        np.testing.assert_array_equal(
-            pool.decide(by_member[member], member), votes[member]
-        )
+        np.testing.assert_array_equal(pool.calls(scores[member], member), proba > 0.5)
         np.testing.assert_allclose(
-            pool.probability(by_member[member], member), proba, atol=2**-31
+            pool.probability(scores[member], member), proba, atol=2**-31
         )
 
 
 @pytest.mark.parametrize("shares_scores", [True, False])
-def test_a_threshold_pool_answers_alike_however_it_is_asked(
-    train, batch, models, shares_scores
+def test_a_threshold_pool_cuts_the_score_of_its_learner(
+    train, batch, learner, shares_scores
 ):
-    scorer, learner = models
-    pool, edges = threshold(
-        train, learner.fit(train.X, train.y), shares_scores=shares_scores
-    )
-    scorer = Scorer([learner], 1) if shares_scores else scorer
-    scores, decisive = pool.read(batch.X, scorer)
-    same_scores, by_model = pool.score_all(batch.X, scorer)
-    np.testing.assert_array_equal(scores, scorer(batch.X))
-    np.testing.assert_array_equal(same_scores, scores)
-    np.testing.assert_array_equal(pool.read_of(by_model), decisive)
-    assert by_model.shape == (1, 200) and pool.models == [learner]
-    assert (
-        np.abs(decisive - round_scores(learner.predict_proba(batch.X)[:, 1])).max() <= 1
-    )
-    each = pool.decide_each(decisive)
-    tally = pool.tally(decisive, edges)
+    model = learner.fit(train.X, train.y)
+    pool, edges = threshold(train, model, shares_scores=shares_scores)
+    assert pool.models == [model]
+    assert not pool.has_a_model_each
+    scores = score_rows(model, batch.X, 1)
+    tally = pool.tally(scores[None], edges)
     assert (tally is None) == shares_scores
-    evidence = GroupEvidence(ScoreHistogram.of(scores, edges, unit=len(scores)), tally)
-    np.testing.assert_allclose(pool.predicted_prevalences(evidence), each.mean(axis=0))
+    # Where the tally is apart, the quantifier's histogram must not be looked at.
+    for_quantifier = scores if shares_scores else np.zeros_like(scores)
+    histogram = ScoreHistogram.of(for_quantifier, edges)
+    called = pool.called(GroupEvidence(histogram, tally))
     for member in range(0, len(pool.cuts), 97):
         assert pool.model_of(member) == 0
-        np.testing.assert_array_equal(pool.decide_by(decisive, member), each[:, member])
-        np.testing.assert_array_equal(pool.scores_of(batch.X, member), decisive)
-
-
-def test_no_rows_are_no_votes_and_no_scores(train, models):
-    scorer, learner = models
-    pools = [
-        resampled(train, learner),
-        threshold(train, learner.fit(train.X, train.y), shares_scores=False)[0],
-        threshold(train, learner.fit(train.X, train.y), shares_scores=True)[0],
-    ]
-    for pool in pools:
-        scores, read = pool.read(train.X[:0], scorer)
-        assert (
-            scores.shape == (2, 0)
-            and read.shape == pool.nothing().shape
-            and read.dtype == pool.nothing().dtype
-        )
+        calls = pool.calls(scores, member)
+        np.testing.assert_array_equal(calls, scores > pool.cuts[member])
+        assert called[member] == calls.sum()
 
 
 @given(some_scores, some_scores, some_scores, some_scores)
-def test_predicted_prevalences_of_parts_are_those_of_the_whole(
+def test_calls_of_parts_add_up_to_those_of_the_whole(
     positives, negatives, first, second
 ):
-    edges = edges_for(positives, negatives)
-    histograms = [ScoreHistogram.of(s, edges) for s in (positives, negatives)]
-    pool = ThresholdPool.of(None, 1, *histograms, shares_scores=False)
-    votes = ResampledPool(THETAS, [None] * 3, MemberRates(*np.ones((4, 3))), 1)
+    edges = edges_for(positives, negatives, cuts=20)
+    classes = [ScoreHistogram.of(s, edges) for s in (positives, negatives)]
+    cuts = ThresholdPool.of(None, *classes, shares_scores=False)
     whole = np.concatenate([first, second])
-    for one, cut in (
-        (pool, lambda s: s),
-        (votes, lambda s: s > np.array([[0], [HALF], [ONE - 1]])),
-    ):
-        tallies = [one.tally(cut(part), edges) for part in (first, second)]
-        parts = GroupEvidence(ScoreHistogram.of(whole, edges), tallies[0] + tallies[1])
-        expected = one.decide_each(cut(whole)).mean(axis=0)
-        np.testing.assert_allclose(one.predicted_prevalences(parts), expected)
+    parts = GroupEvidence(
+        ScoreHistogram.of(whole, edges),
+        cuts.tally(first[None], edges) + cuts.tally(second[None], edges),
+    )
+    calls = [cuts.calls(whole, member).sum() for member in range(len(cuts.cuts))]
+    np.testing.assert_array_equal(cuts.called(parts), calls)
+
+
+@given(some_scores, some_scores)
+def test_votes_of_parts_add_up_to_those_of_the_whole(first, second):
+    pool = ResampledPool(THETAS, [None] * 3, MemberRates(*np.ones((4, 3))))
+    whole = np.concatenate([first, second])
+
+    def by_members(scores):
+        return np.array([scores // 2, scores, np.minimum(scores + HALF, ONE)])
+
+    tally = pool.tally(by_members(first), None) + pool.tally(by_members(second), None)
+    evidence = GroupEvidence(ScoreHistogram.of(whole, np.array([HALF])), tally)
+    votes = by_members(whole) > HALF
+    np.testing.assert_array_equal(pool.called(evidence), votes.sum(axis=1))
+
+
+def test_no_rows_are_counted_as_zero(train, learner):
+    model = learner.fit(train.X, train.y)
+    pool, edges = threshold(train, model, shares_scores=False)
+    no_scores = np.empty((1, 0), dtype=np.int64)
+    assert pool.tally(no_scores, edges).size == 0
+    no_votes = np.empty((3, 0), dtype=bool)
+    tally = resampled(train, learner).tally(no_votes, None)
+    assert tally.dtype == np.int64
+    assert tally.tolist() == [0, 0, 0]
+
+
+# Training a member
 
 
 @pytest.mark.parametrize(
@@ -154,58 +158,97 @@ def test_predicted_prevalences_of_parts_are_those_of_the_whole(
 @pytest.mark.parametrize("theta", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rates_out_of_the_bag_are_counted_by_hand(train, learner, theta, weighted):
-    weights = np.random.default_rng(0).uniform(0.1, 2, 600) if weighted else None
-    model, counted = fit_member(
-        learner, train.X, train.y, 1, theta, weights=weights, seed=11
-    )
+    weights = None
+    worth = np.ones(600)
+    if weighted:
+        weights = np.random.default_rng(0).uniform(0.1, 2, 600)
+        worth = weights / weights.mean()
+    member = fit_member(learner, train.X, train.y, 1, theta, weights=weights, seed=11)
     sample = pp_sampling(train.y, theta, sample_weight=weights, random_state=11)
     unseen = np.setdiff1d(np.arange(600), sample)
-    called = model.predict_proba(train.X[unseen])[:, 1] > 0.5
-    worth = np.ones(600) if weights is None else weights / weights.mean()
-    truth, worth = train.y[unseen], worth[unseen]
-    expected = [
-        worth[(truth == label) & mask].sum()
-        for label in (1, 0)
-        for mask in (called, True)
-    ]
-    assert counted == pytest.approx(expected)
+    called = member.model.predict_proba(train.X[unseen])[:, 1] > 0.5
+    truth = train.y[unseen] == 1
+    worth = worth[unseen]
+    expected = TrainedMember(
+        member.model,
+        true_positives=worth[truth & called].sum(),
+        positives=worth[truth].sum(),
+        false_positives=worth[~truth & called].sum(),
+        negatives=worth[~truth].sum(),
+    )
+    assert counts_of(member) == pytest.approx(counts_of(expected))
 
 
 def test_labels_may_be_anything_and_the_positive_one_is_told(train):
     words = np.where(train.y == 1, "a", "b")  # the lesser word is the positive one
-    model, counted = fit_member(GaussianNB(), train.X, words, "a", 0.8, seed=3)
-    same, expected = fit_member(GaussianNB(), train.X, train.y, 1, 0.8, seed=3)
-    assert counted == expected
+    member = fit_member(GaussianNB(), train.X, words, "a", 0.8, seed=3)
+    same = fit_member(GaussianNB(), train.X, train.y, 1, 0.8, seed=3)
+    assert counts_of(member) == counts_of(same)
     np.testing.assert_allclose(
-        model.predict_proba(train.X)[:, 0], same.predict_proba(train.X)[:, 1]
+        member.model.predict_proba(train.X)[:, 0],
+        same.model.predict_proba(train.X)[:, 1],
     )
 
 
+def test_a_member_may_be_trained_on_rows_of_a_larger_table(train):
+    own = np.flatnonzero(train.z == 1)
+    alone = fit_member(GaussianNB(), train.X[own], train.y[own], 1, 0.3, seed=5)
+    rows = TrainingRows(train.X, own)
+    among_others = fit_member(GaussianNB(), rows, train.y[own], 1, 0.3, seed=5)
+    assert counts_of(among_others) == counts_of(alone)
+    np.testing.assert_array_equal(
+        among_others.model.predict_proba(train.X), alone.model.predict_proba(train.X)
+    )
+
+
+def test_a_seed_decides_the_sample(train):
+    first = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=1)
+    again = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=1)
+    other = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=2)
+    np.testing.assert_array_equal(first.model.theta_, again.model.theta_)
+    assert (first.model.theta_ != other.model.theta_).any()
+
+
+@pytest.mark.parametrize("theta", [1e-9, 1 - 1e-9])
+def test_a_sample_has_at_least_one_row_of_each_class(train, theta):
+    member = fit_member(LogisticRegression(), train.X, train.y, 1, theta, seed=0)
+    assert member.model.classes_.tolist() == [0, 1]
+    # All other rows of the rare class were left out.
+    rare = member.positives if theta < 0.5 else member.negatives
+    assert rare == 299
+
+
+def test_a_pool_puts_its_members_together(train):
+    members = [
+        TrainedMember("low", 8.0, 10.0, 3.0, 30.0),
+        TrainedMember("high", 9.0, 10.0, 6.0, 30.0),
+    ]
+    pool = ResampledPool.of(np.array([0.2, 0.8]), members)
+    assert pool.models == ["low", "high"]
+    np.testing.assert_allclose(pool.rates.tpr, [0.8, 0.9])
+    np.testing.assert_allclose(pool.rates.fpr, [0.1, 0.2])
+
+
 def test_a_vote_at_one_half_is_no_vote(batch):
-    coin = DummyClassifier(strategy="uniform").fit(
-        batch.X, batch.y
-    )  # its probabilities are 1/2
-    scores, votes = read_rows(batch.X, 1, scoring=[coin], voting=[coin])
-    assert (scores == HALF).all() and not votes.any()
+    # The probabilities of a uniform guess are 1/2.
+    coin = DummyClassifier(strategy="uniform").fit(batch.X, batch.y)
     flat = LogisticRegression().fit(batch.X, batch.y)
-    flat.coef_, flat.intercept_ = np.zeros_like(flat.coef_), np.zeros(1)
-    scores, votes = read_rows(batch.X, 1, scoring=[flat], voting=[flat])
-    assert (scores == HALF).all() and not votes.any()
+    flat.coef_ = np.zeros_like(flat.coef_)
+    flat.intercept_ = np.zeros(1)
+    for model in (coin, flat):
+        assert (score_rows(model, batch.X, 1) == HALF).all()
+        assert not vote_on_rows(model, batch.X, 1).any()
 
 
 def test_a_threshold_pool_of_weighted_rows_has_their_prevalence(train):
     scores = round_scores(np.linspace(0.05, 0.95, 600))
-    weights = np.where(train.y == 1, 3.0, 1.0)
-    edges = edges_for(scores[train.y == 1], scores[train.y == 0])
-    histograms = [
-        ScoreHistogram.of(
-            scores[train.y == label], edges, weights=weights[train.y == label]
-        )
-        for label in (1, 0)
-    ]
-    pool = ThresholdPool.of(None, 1, *histograms, shares_scores=True)
-    assert pool.thetas[pool.cuts == HALF] == pytest.approx(
-        [np.average(train.y, weights=weights)]
-    )
-    above = scores[train.y == 1][:, None] > pool.cuts
+    positive = train.y == 1
+    weights = np.where(positive, 3.0, 1.0)
+    edges = edges_for(scores[positive], scores[~positive])
+    positives = ScoreHistogram.of(scores[positive], edges, weights=weights[positive])
+    negatives = ScoreHistogram.of(scores[~positive], edges, weights=weights[~positive])
+    pool = ThresholdPool.of(None, positives, negatives, shares_scores=True)
+    prevalence = np.average(train.y, weights=weights)
+    assert pool.thetas[pool.cuts == HALF] == pytest.approx([prevalence])
+    above = scores[positive][:, None] > pool.cuts
     np.testing.assert_allclose(pool.rates.tpr, above.mean(axis=0), atol=1e-9)

@@ -1,0 +1,583 @@
+"""One road: rows are scored once, one rule picks, and predicting is adapting first."""
+
+from collections import Counter
+from itertools import count, product
+from threading import Lock
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from cape import CapeClassifier
+from cape import _prediction as prediction
+from cape._learners import _pieces
+from cape.files import Columns, TableModel, gather_evidence, predict_file
+from cape.rules import GroupSituation, Prevalence, Rule
+from cape.stream import RollingCape
+
+pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
+
+LEARNERS = {
+    "logistic": LogisticRegression(),
+    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+    "bayes": GaussianNB(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+SETTINGS = list(product(("threshold", "resampled"), ("refit", "folds")))
+every_setting = pytest.mark.parametrize(
+    ("pool", "scores"), SETTINGS, ids=["-".join(pair) for pair in SETTINGS]
+)
+
+
+def rows_of(n, n_groups, seed, shift=0.0):
+    """Rows of the groups "a", "b", ...; the first column holds the row's number."""
+    random = np.random.default_rng(seed)
+    code = random.integers(0, n_groups, n)
+    y = (random.random(n) < 0.3 + shift + 0.1 * code).astype(int)
+    features = random.normal(size=(n, 2)) + y[:, None]
+    X = np.column_stack([np.arange(n), features])
+    return X, y, np.array(list("abc"))[code]
+
+
+def cape(learner, **given):
+    quick = {"cv": 3, "prevalences": 4, "random_state": 0, "preprocessing": "once"}
+    return CapeClassifier(learner, **{**quick, **given})
+
+
+# Predicting is adapting, and then deciding
+
+
+def as_frame(X):
+    return pd.DataFrame(X, columns=["number", "u", "v"])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, as_frame], ids=["numpy", "pandas"])
+@pytest.mark.parametrize("n_groups", [1, 3])
+@pytest.mark.parametrize("name", LEARNERS)
+@every_setting
+def test_predicting_is_adapting_and_deciding_to_the_bit(
+    pool, scores, name, n_groups, kind
+):
+    X, y, z = rows_of(200 * n_groups, n_groups, 0)
+    clf = cape(LEARNERS[name], pool=pool, scores=scores)
+    clf.fit(kind(X), y, sensitive_features=z)
+    new, _, new_z = rows_of(120, n_groups, 1, shift=0.2)
+    new = kind(new)
+    groups = {"sensitive_features": new_z}
+    adaptation = clf.adapt(new, **groups)
+    y_pred = clf.predict(new, **groups)
+    proba = clf.predict_proba(new, **groups)
+    np.testing.assert_array_equal(
+        clf.predict(new, adaptation=adaptation, **groups), y_pred
+    )
+    np.testing.assert_array_equal(
+        clf.predict_proba(new, adaptation=adaptation, **groups), proba
+    )
+    np.testing.assert_array_equal(proba[:, 1] > 0.5, y_pred == clf.classes_[1])
+    for group, adapted in adaptation.groups.items():
+        assert adapted.predicted_prevalence == (y_pred[new_z == group] == 1).mean()
+
+
+def test_without_groups_it_is_the_same_road():
+    X, y, _ = rows_of(300, 1, 0)
+    new, _, _ = rows_of(100, 1, 1, shift=0.2)
+    for pool, scores in SETTINGS:
+        clf = cape(GaussianNB(), pool=pool, scores=scores).fit(X, y)
+        adaptation = clf.adapt(new)
+        np.testing.assert_array_equal(
+            clf.predict_proba(new), clf.predict_proba(new, adaptation=adaptation)
+        )
+        np.testing.assert_array_equal(
+            clf.predict(new), clf.predict_proba(new)[:, 1] > 0.5
+        )
+
+
+@pytest.fixture(scope="module")
+def trees():
+    X, y, z = rows_of(600, 3, 0)
+    fitted = {}
+    for pool, scores in SETTINGS:
+        clf = cape(LEARNERS["tree"], pool=pool, scores=scores)
+        fitted[pool, scores] = clf.fit(X, y, sensitive_features=z)
+    return fitted
+
+
+N_ROWS = 90
+NEW, _, NEW_Z = rows_of(N_ROWS, 3, 1, shift=0.2)
+
+
+def numbers_of(group):
+    """Numbers of the new rows that belong to a group."""
+    return np.flatnonzero(np.equal(NEW_Z, group)).tolist()
+
+
+@every_setting
+@settings(max_examples=15)
+@given(rows=st.lists(st.integers(0, N_ROWS - 1), min_size=1, max_size=40))
+def test_any_batch_is_predicted_by_its_own_adaptation(trees, pool, scores, rows):
+    """Rows may be repeated, in any order, and groups may be missing."""
+    clf = trees[pool, scores]
+    batch = {"X": NEW[rows], "sensitive_features": NEW_Z[rows]}
+    adaptation = clf.adapt(**batch)
+    proba = clf.predict_proba(**batch)[:, 1]
+    np.testing.assert_array_equal(clf.predict(**batch), proba > 0.5)
+    np.testing.assert_array_equal(
+        clf.predict_proba(**batch, adaptation=adaptation)[:, 1], proba
+    )
+
+
+@every_setting
+def test_a_level_changes_no_decision(trees, pool, scores):
+    clf = trees[pool, scores]
+    batch = {"X": NEW, "sensitive_features": NEW_Z}
+    expected = clf.predict_proba(**batch)
+    for level in (0.1, 0.999):
+        adaptation = clf.adapt(**batch, level=level)
+        np.testing.assert_array_equal(
+            clf.predict_proba(**batch, adaptation=adaptation), expected
+        )
+
+
+# Each row is scored once
+
+
+class CountingBayes(GaussianNB):
+    """Notes which rows it is asked for; the first column holds their numbers.
+
+    It is no plain logistic regression, and so never part of a shared product.
+    """
+
+    asked: Counter = Counter()
+    _lock = Lock()
+    _numbers = count()
+
+    def fit(self, X, y, sample_weight=None):
+        self.token_ = next(CountingBayes._numbers)
+        return super().fit(np.asarray(X)[:, 1:], y, sample_weight)
+
+    def predict_proba(self, X):
+        table = np.asarray(X)
+        with CountingBayes._lock:
+            for number in table[:, 0].astype(int).tolist():
+                CountingBayes.asked[self.token_, number] += 1
+        return super().predict_proba(table[:, 1:])
+
+
+@pytest.fixture
+def asked():
+    CountingBayes.asked.clear()
+    return CountingBayes.asked
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return as_frame(NEW).assign(z=NEW_Z)
+
+
+@pytest.fixture(scope="module")
+def counting():
+    """Classifiers whose learners count, with the groups in a column of X."""
+    X, y, z = rows_of(600, 3, 0)
+    table = as_frame(X).assign(z=z)
+    fitted = {}
+    for pool, scores in SETTINGS:
+        clf = cape(CountingBayes(), pool=pool, scores=scores, group_columns=["z"])
+        fitted[pool, scores] = clf.fit(table, y)
+    return fitted
+
+
+def by_every_learner(clf):
+    """Every learner of a group is asked for each row of that group, once."""
+    expected = {}
+    for group, model in clf.models_.items():
+        for learner in model.learners:
+            for number in numbers_of(group):
+                expected[learner.token_, number] = 1
+    return expected
+
+
+def by_the_picked_member(clf, adaptation):
+    """Only the model behind the picked member is asked, once a row."""
+    expected = {}
+    for group, adapted in adaptation.groups.items():
+        pool = clf.models_[group].pool
+        learner = pool.models[pool.model_of(adapted.member)]
+        for number in numbers_of(group):
+            expected[learner.token_, number] = 1
+    return expected
+
+
+def score(clf, frame):
+    return clf.score(frame, np.arange(len(frame)) % 2)
+
+
+def roll(clf, frame):
+    return RollingCape(clf, window=10).predict(frame)
+
+
+def roll_piecewise(clf, frame):
+    rolling = RollingCape(clf, window=10)
+    rolling.predict(frame[:31])
+    rolling.predict(frame[31:])
+    return rolling.adapt()
+
+
+ROADS = {
+    "predict": CapeClassifier.predict,
+    "predict_proba": CapeClassifier.predict_proba,
+    "predict_individually": CapeClassifier.predict_individually,
+    "score": score,
+    "evidence": CapeClassifier.evidence,
+    "adapt": CapeClassifier.adapt,
+    "stream": roll,
+    "stream in two lots": roll_piecewise,
+}
+
+
+@every_setting
+@pytest.mark.parametrize("road", ROADS.values(), ids=ROADS)
+def test_each_learner_is_asked_for_each_row_once(
+    counting, frame, asked, pool, scores, road
+):
+    clf = counting[pool, scores]
+    road(clf, frame)
+    assert asked == by_every_learner(clf)
+
+
+@every_setting
+def test_in_pieces_each_learner_is_asked_for_each_row_once(
+    counting, frame, asked, pool, scores, monkeypatch
+):
+    monkeypatch.setattr(_pieces, "_MOST_ROWS", 7)
+    clf = counting[pool, scores]
+    clf.predict(frame)
+    assert asked == by_every_learner(clf)
+
+
+@every_setting
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_given_an_adaptation_only_the_picked_member_is_asked(
+    counting, frame, asked, pool, scores, method
+):
+    clf = counting[pool, scores]
+    adaptation = clf.adapt(frame)
+    asked.clear()
+    getattr(clf, method)(frame, adaptation=adaptation)
+    assert asked == by_the_picked_member(clf, adaptation)
+
+
+def test_given_evidence_nobody_is_asked(counting, frame, asked):
+    clf = counting["resampled", "folds"]
+    evidence = clf.evidence(frame)
+    asked.clear()
+    clf.adapt(evidence=evidence)
+    assert asked == {}
+
+
+def table_model(clf):
+    features = dict.fromkeys(("number", "u", "v"), "number")
+    columns = Columns("y", ("0", "1"), "number", ("z",), features)
+    return TableModel(clf, columns, {})
+
+
+@every_setting
+@pytest.mark.parametrize("rows", [13, 1000])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_both_passes_over_a_file_together_ask_for_each_row_once(
+    counting, frame, tmp_path, asked, pool, scores, rows, labelled
+):
+    clf = counting[pool, scores]
+    table = frame
+    if labelled:
+        table = frame.assign(y=np.arange(N_ROWS) % 2)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    predict_file(
+        table_model(clf), tmp_path / "new.csv", tmp_path / "out.csv", rows=rows
+    )
+    assert asked == by_every_learner(clf)
+    out = pd.read_csv(tmp_path / "out.csv")
+    proba = clf.predict_proba(frame)[:, 1]
+    np.testing.assert_allclose(out["probability"], proba, atol=1e-9)
+    np.testing.assert_array_equal(out["prediction"], proba > 0.5)
+
+
+def test_evidence_of_a_file_asks_for_each_row_once(counting, frame, tmp_path, asked):
+    clf = counting["resampled", "folds"]
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    evidence, has_labels = gather_evidence(
+        table_model(clf), tmp_path / "new.csv", rows=20
+    )
+    assert asked == by_every_learner(clf)
+    assert evidence == clf.evidence(frame)
+    assert not has_labels
+
+
+@pytest.fixture
+def partitions(frame):
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(frame, npartitions=4)
+
+
+@every_setting
+def test_a_cluster_asks_for_each_row_once(
+    counting, frame, partitions, asked, pool, scores
+):
+    from cape import scale
+
+    clf = counting[pool, scores]
+    adaptation = scale.adapt(clf, partitions)
+    assert asked == by_every_learner(clf)
+    asked.clear()
+    y_pred = scale.predict(clf, partitions, adaptation=adaptation).compute()
+    assert asked == by_the_picked_member(clf, adaptation)
+    np.testing.assert_array_equal(y_pred, clf.predict(frame))
+
+
+def test_a_cluster_that_adapts_first_asks_the_picked_member_a_second_time(
+    counting, partitions, asked
+):
+    """Scores stay where they were computed, and no partition is kept between passes."""
+    from cape import scale
+
+    clf = counting["resampled", "refit"]
+    adaptation = scale.adapt(clf, partitions)
+    asked.clear()
+    scale.predict(clf, partitions).compute()
+    expected = Counter(by_every_learner(clf))
+    expected.update(by_the_picked_member(clf, adaptation))
+    assert asked == expected
+
+
+# One rule, for all groups together
+
+
+@pytest.fixture
+def calls_of_the_rule(monkeypatch):
+    """List the groups that the rule saw, call by call."""
+    calls = []
+    choose = Prevalence.choose
+
+    def spy(self, groups):
+        calls.append(list(groups))
+        return choose(self, groups)
+
+    monkeypatch.setattr(Prevalence, "choose", spy)
+    return calls
+
+
+ALL_AT_ONCE = {
+    name: ROADS[name] for name in ("predict", "predict_proba", "score", "adapt")
+}
+
+
+@every_setting
+@pytest.mark.parametrize("road", ALL_AT_ONCE.values(), ids=ALL_AT_ONCE)
+def test_the_rule_sees_all_groups_of_a_batch_in_one_call(
+    counting, frame, calls_of_the_rule, pool, scores, road, monkeypatch
+):
+    monkeypatch.setattr(_pieces, "_MOST_ROWS", 7)
+    road(counting[pool, scores], frame)
+    assert calls_of_the_rule == [["a", "b", "c"]]
+
+
+def test_the_rule_sees_all_groups_of_a_file_and_of_a_cluster_in_one_call(
+    counting, frame, partitions, tmp_path, calls_of_the_rule
+):
+    from cape import scale
+
+    clf = counting["threshold", "refit"]
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    predict_file(table_model(clf), tmp_path / "new.csv", tmp_path / "out.csv", rows=11)
+    assert calls_of_the_rule == [["a", "b", "c"]]
+    calls_of_the_rule.clear()
+    scale.predict(clf, partitions).compute()
+    assert calls_of_the_rule == [["a", "b", "c"]]
+
+
+def test_no_rule_is_asked_where_nothing_is_chosen(counting, frame, calls_of_the_rule):
+    clf = counting["resampled", "refit"]
+    adaptation = clf.adapt(frame)
+    calls_of_the_rule.clear()
+    clf.evidence(frame)
+    clf.predict(frame, adaptation=adaptation)
+    clf.predict_proba(frame, adaptation=adaptation)
+    assert calls_of_the_rule == []
+
+
+def test_single_rows_have_their_group_for_themselves(
+    counting, frame, calls_of_the_rule
+):
+    clf = counting["resampled", "refit"]
+    clf.predict_individually(frame)
+    assert calls_of_the_rule == [["a"], ["b"], ["c"]]
+    calls_of_the_rule.clear()
+    RollingCape(clf, window=5).predict(frame[:20])
+    assert sorted(calls_of_the_rule) == [[group] for group in sorted(NEW_Z[:20])]
+
+
+def test_members_are_chosen_in_one_place(counting, frame, monkeypatch):
+    """Every road that adapts goes through `choose_members`."""
+    clf = counting["threshold", "folds"]
+
+    def refuse(situations, rule=None):
+        raise RuntimeError("here")
+
+    monkeypatch.setattr(prediction, "choose_members", refuse)
+    for name in ("predict", "predict_proba", "predict_individually", "adapt", "stream"):
+        with pytest.raises(RuntimeError, match="here"):
+            ROADS[name](clf, frame)
+    clf.evidence(frame)
+
+
+# A rule of one's own
+
+
+class Spread(Rule):
+    """Pick the first member for the smallest group and the last one for the others."""
+
+    def choose(self, groups):
+        smallest = min(groups, key=lambda name: groups[name].share)
+        chosen = {}
+        for name, group in groups.items():
+            chosen[name] = 0 if name == smallest else len(group.thetas) - 1
+        return chosen
+
+
+@every_setting
+def test_a_rule_of_ones_own_decides(counting, frame, pool, scores):
+    clf = counting[pool, scores]
+    evidence = clf.evidence(frame)
+    adaptation = prediction.adapt(clf.models_, evidence, rule=Spread())
+    smallest = min(evidence.rows, key=evidence.rows.get)
+    y_pred = clf.predict(frame, adaptation=adaptation)
+    usual = clf.adapt(evidence=evidence)
+    for group, adapted in adaptation.groups.items():
+        thetas = clf.models_[group].pool.thetas
+        member = 0 if group == smallest else len(thetas) - 1
+        assert adapted.member == member
+        assert adapted.theta == thetas[member]
+        assert adapted.predicted_prevalence == y_pred[numbers_of(group)].mean()
+        assert adapted.estimate == usual.groups[group].estimate
+
+
+class AsArrays(Rule):
+    """Return numpy's integers, as `argmin` does."""
+
+    def choose(self, groups):
+        return {name: np.array(1) for name in groups}
+
+
+def test_an_adaptation_holds_plain_numbers_whatever_the_rule_returns(counting, frame):
+    clf = counting["resampled", "refit"]
+    adaptation = prediction.adapt(
+        clf.models_, clf.evidence(frame), level=0.9, rule=AsArrays()
+    )
+    assert all(type(a.member) is int for a in adaptation.groups.values())
+    assert type(adaptation).from_json(adaptation.to_json()) == adaptation
+
+
+def test_the_rule_of_the_paper_is_the_default(counting, frame):
+    clf = counting["resampled", "refit"]
+    evidence = clf.evidence(frame)
+    assert prediction.adapt(clf.models_, evidence, level=0.9) == prediction.adapt(
+        clf.models_, evidence, level=0.9, rule=Prevalence()
+    )
+
+
+# What a rule sees
+
+
+class Remember(Prevalence):
+    """Remember the situations."""
+
+    def choose(self, groups):
+        self.situations = dict(groups)
+        return super().choose(groups)
+
+
+@every_setting
+@pytest.mark.parametrize("level", [None, 0.9])
+def test_the_situation_of_each_group_is_right(counting, frame, pool, scores, level):
+    clf = counting[pool, scores]
+    evidence = clf.evidence(frame)
+    rule = Remember()
+    adaptation = prediction.adapt(clf.models_, evidence, level=level, rule=rule)
+    assert list(rule.situations) == ["a", "b", "c"]
+    assert sum(s.share for s in rule.situations.values()) == pytest.approx(1)
+    readings, _ = prediction.read_batch(prediction.batch_of(clf, frame, None))
+    for reading in readings:
+        group, model = reading.group, reading.model
+        situation = rule.situations[group]
+        assert isinstance(situation, GroupSituation)
+        assert situation.share == len(numbers_of(group)) / N_ROWS
+        assert situation.estimate == adaptation.groups[group].estimate
+        assert situation.thetas is model.pool.thetas
+        n_members = len(situation.thetas)
+        calls = [reading.calls(member).mean() for member in range(n_members)]
+        np.testing.assert_array_equal(situation.predicted_prevalences, calls)
+        for rates in (situation.tpr, situation.fpr):
+            assert rates.shape == (n_members,)
+            known = rates[~np.isnan(rates)]
+            assert len(known) > 0
+            assert ((known >= 0) & (known <= 1)).all()
+        if level is None:
+            assert np.isnan([situation.low, situation.high]).all()
+        else:
+            interval = model.quantifier.interval(evidence.groups[group].scores, level)
+            assert (situation.low, situation.high) == interval
+
+
+@every_setting
+def test_predicted_prevalences_are_those_of_members_when_applied(
+    counting, frame, pool, scores
+):
+    """Observed, not estimated: a member calls what the rule was told it would call."""
+    clf = counting[pool, scores]
+    evidence = clf.evidence(frame)
+    rule = Remember()
+    adaptation = prediction.adapt(clf.models_, evidence, rule=rule)
+    n_members = min(len(s.thetas) for s in rule.situations.values())
+    for member in {0, n_members // 2, n_members - 1}:
+
+        class Always(Rule):
+            def choose(self, groups, member=member):
+                return dict.fromkeys(groups, member)
+
+        adaptation = prediction.adapt(clf.models_, evidence, rule=Always())
+        y_pred = clf.predict(frame, adaptation=adaptation)
+        for group, situation in rule.situations.items():
+            share = y_pred[numbers_of(group)].mean()
+            assert situation.predicted_prevalences[member] == share
+
+
+@every_setting
+def test_single_rows_show_the_rule_a_batch_each(
+    counting, frame, pool, scores, monkeypatch
+):
+    clf = counting[pool, scores]
+    situations = {}
+    choose = Prevalence.choose
+
+    def spy(self, groups):
+        situations.update(groups)
+        return choose(self, groups)
+
+    monkeypatch.setattr(Prevalence, "choose", spy)
+    clf.predict_individually(frame)
+    for group, situation in situations.items():
+        rows = numbers_of(group)
+        assert situation.share == 1
+        assert situation.estimate.shape == (len(rows),)
+        shape = (len(rows), len(situation.thetas))
+        assert situation.predicted_prevalences.shape == shape
+        assert np.isin(situation.predicted_prevalences, (0, 1)).all()
+        first = frame.iloc[rows[:1]]
+        alone = clf.adapt(first).groups[group]
+        assert situation.estimate[0] == pytest.approx(alone.estimate, abs=1e-12)
