@@ -9,9 +9,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape._learners._by_name import make_learner
 from cape.compare import METHODS, Method, missing_packages
 from cape.experiments import _comparison, compare_methods
-from cape.experiments._learner import GRID, make_learner, tune_boosting
+from cape.experiments._tuning import GRID, tune_boosting
 from cape.experiments._rows import mean_and_sd, result_row
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -25,7 +26,7 @@ def row_of(results, name):
 def test_a_row_is_the_mean_and_sd_over_seeds_of_what_the_classifier_does(compared):
     problem, rows = small_problem(), []
     for seed in range(2):
-        clf = CapeClassifier(make_learner("logistic"), random_state=seed)
+        clf = CapeClassifier(make_learner("logistic", tabular=False), random_state=seed)
         clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
         y_pred = clf.predict(problem.X_test, sensitive_features=problem.z_test)
         rows.append(result_row(problem.y_test, y_pred, problem.z_test, problem.groups))
@@ -38,7 +39,7 @@ def test_the_quantifier_of_the_table_is_the_classifiers_own(compared):
     problem = small_problem()
     estimates = []
     for seed in range(2):
-        clf = CapeClassifier(make_learner("logistic"), random_state=seed)
+        clf = CapeClassifier(make_learner("logistic", tabular=False), random_state=seed)
         clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
         estimates.append(
             clf.adapt(problem.X_test, sensitive_features=problem.z_test).table()[
@@ -193,5 +194,7 @@ def test_tuning_looks_at_training_rows_alone_and_takes_the_least_loss(monkeypatc
     assert len(found["scores"]) == 6 and found["rows"] == 400
     best = min(found["scores"], key=lambda tried: tried["log_loss"])
     assert found["best"] == {key: best[key] for key in ("max_depth", "max_iter")}
-    assert make_learner("boosting", found["best"]).max_iter == best["max_iter"]
-    assert isinstance(make_learner("logistic")[-1], LogisticRegression)
+    assert make_learner(
+        "boosting", tabular=False, parameters=found["best"]
+    ).max_iter == best["max_iter"]
+    assert isinstance(make_learner("logistic", tabular=False)[-1], LogisticRegression)

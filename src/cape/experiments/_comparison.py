@@ -12,14 +12,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from cape._learners._by_name import make_learner
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.compare import METHODS, make_method, missing_packages
 from cape.experiments._cells import Cell, OnStep, run_cells
-from cape.experiments._learner import GRID, make_learner, tune_boosting
 from cape.experiments._problem import Problem
 from cape.experiments._reasons import reasons
 from cape.experiments._rows import mean_and_sd, result_row
+from cape.experiments._tuning import GRID, tune_boosting
 from cape.experiments._verdicts import verdicts
 from cape.quantify import QUANTIFIERS, make_quantifier
 
@@ -85,7 +86,7 @@ def compare_methods(
     start = time.monotonic()
     data = problem.digest()
     tuned = _tune(problem, learner, data, folder, n_jobs)
-    base = make_learner(learner, tuned.get("best"))
+    base = make_learner(learner, tabular=False, parameters=tuned.get("best"))
     shared = {
         "problem": problem.name,
         "data": data,
