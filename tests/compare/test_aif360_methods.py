@@ -15,7 +15,7 @@ from cape.compare import (
     Reweighing,
 )
 from cape.compare._aif360 import undisturbed
-from cape.compare._holdout import split_holdout
+from cape.compare._base import split_holdout
 
 SIDES = {"unprivileged_groups": [{"z": 0.0}], "privileged_groups": [{"z": 1.0}]}
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cape.compare import FairlearnReduction, FairlearnThreshold
-from cape.compare._holdout import split_holdout
+from cape.compare._base import split_holdout
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore"

@@ -19,7 +19,7 @@ from cape.compare import (
     with_group_columns,
 )
 from cape.compare._aif360 import SIDES, Bridge, algorithm, undisturbed
-from cape.compare._holdout import HELD_OUT, split_holdout
+from cape.compare._base import HELD_OUT, split_holdout
 from cape.compare._singular import ProjectedNormal
 from cape.metrics import confusion_by_group, fairness_table
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape.compare import AlwaysPositive, CapeOne, MaxAcc, with_group_columns
-from cape.compare._holdout import HELD_OUT, split_holdout
+from cape.compare._base import HELD_OUT, split_holdout
 
 
 @pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True)])

@@ -1,4 +1,7 @@
-"""Other classifiers to compare with, from the libraries that people use, behind one small interface."""
+"""Classifiers to compare CAPE with: the paper's baselines, AIF360's and Fairlearn's.
+
+All have the same small interface: ``fit`` with labels, ``predict`` without.
+"""
 
 from cape.compare._aif360_methods import (
     AdversarialDebiasing,
@@ -7,9 +10,8 @@ from cape.compare._aif360_methods import (
     RejectOption,
     Reweighing,
 )
-from cape.compare._cape_one import CapeOne
+from cape.compare._base import with_group_columns
 from cape.compare._fairlearn import FairlearnReduction, FairlearnThreshold
-from cape.compare._max_acc import MaxAcc, with_group_columns
 from cape.compare._methods import (
     METHODS,
     FairClassifier,
@@ -17,7 +19,7 @@ from cape.compare._methods import (
     make_method,
     missing_packages,
 )
-from cape.compare._trivial import AlwaysPositive
+from cape.compare._simple import AlwaysPositive, CapeOne, MaxAcc
 
 __all__ = [
     "METHODS",

@@ -1,8 +1,9 @@
-"""The bridge to AIF360, and the only module that imports it.
+"""The bridge to AIF360; no other module of the library imports it.
 
-AIF360 knows two groups and ranks them: one is "privileged", and one label is "favourable". Neither word is ours. Where
-a method asks for them, the positive label is called favourable unless told otherwise, and the group with the greatest
-share of it in training privileged; with more than two groups the others are taken together.
+AIF360 knows two groups and ranks them: one is "privileged", and one label is
+"favourable". Neither word is ours. Where a method asks for them, the positive label is
+favourable unless the user says otherwise, and the privileged group is the one with the
+greatest share of favourable labels in training. All remaining groups form the second.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from unittest import mock
 import numpy as np
 
 from cape._groups import Group, Groups
-from cape.compare._max_acc import with_group_columns
+from cape.compare._base import add_group_columns
 from cape.compare._singular import ProjectedNormal
 
 __all__ = ["SIDES", "Bridge", "algorithm", "old_normal_density", "undisturbed"]
@@ -29,39 +30,69 @@ SIDES: dict[str, Any] = {
     "unprivileged_groups": [{"privileged": 0.0}],
     "privileged_groups": [{"privileged": 1.0}],
 }
+"""How AIF360's algorithms are told which rows belong to the privileged group."""
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Keep AIF360's prints, logs, warnings and seeding of numpy's global generator to itself."""
-    root, reject, handler = logging.getLogger(), _reject, logging.NullHandler()
+    """Silence AIF360's prints, logs and warnings, and restore numpy's global generator.
+
+    AIF360 writes to the standard output, logs what is not installed, and seeds the
+    generator of the whole process.
+
+    Examples
+    --------
+    >>> with undisturbed():
+    ...     print("not shown")
+    """
+    root = logging.getLogger()
+    handler = logging.NullHandler()
+    # AIF360 calls `np.random.seed`: a user's own draws must not depend on it.
     state = np.random.get_state()
-    root.addFilter(reject)
-    root.addHandler(
-        handler
-    )  # without one, logging.warning would install a handler for good
+    root.addFilter(_reject)
+    # Without a handler, the first `logging.warning` would install one for good.
+    root.addHandler(handler)
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             yield
     finally:
         root.removeHandler(handler)
-        root.removeFilter(reject)
+        root.removeFilter(_reject)
         np.random.set_state(state)
 
 
 def _reject(record: logging.LogRecord) -> bool:
+    """Filter that lets no record pass."""
     return False
 
 
 def algorithm(module: str, name: str) -> Any:
-    """A class of ``aif360.algorithms``; call it within `undisturbed`."""
-    return getattr(importlib.import_module(f"aif360.algorithms.{module}"), name)
+    """Import a class of ``aif360.algorithms``; call it within `undisturbed`.
+
+    Parameters
+    ----------
+    module : {"preprocessing", "inprocessing", "postprocessing"}
+        The subpackage.
+    name : str
+        The class.
+
+    Returns
+    -------
+    type
+    """
+    # Imported here and not above, since AIF360 is an optional dependency.
+    subpackage = importlib.import_module(f"aif360.algorithms.{module}")
+    return getattr(subpackage, name)
 
 
 @contextlib.contextmanager
 def old_normal_density() -> Iterator[None]:
-    """Give MetaFair the density it was written for, and take it away again, whatever happens."""
+    """Replace the normal density in AIF360's MetaFair by `ProjectedNormal` for a while.
+
+    See `cape.compare._singular` for the reason. scipy itself is not changed.
+    """
+    # TODO: remove with `_singular` when AIF360 closes its issue 454.
     module = importlib.import_module("aif360.algorithms.inprocessing.celisMeta.General")
     with mock.patch.object(module, "multivariate_normal", ProjectedNormal):
         yield
@@ -76,6 +107,7 @@ class Bridge:
     groups : list
         Groups seen in training.
     privileged : group
+        The group that AIF360 is told is privileged.
     """
 
     groups: list[Group]
@@ -83,21 +115,48 @@ class Bridge:
 
     @classmethod
     def of(cls, favourable: np.ndarray, groups: Groups) -> Bridge:
-        """Call privileged the group with the greatest share of favourable labels."""
-        shares = np.bincount(groups.codes, weights=favourable) / np.bincount(
-            groups.codes
-        )
-        return cls(groups.keys, groups.keys[int(np.argmax(shares))])
+        """Call the group with the greatest share of favourable labels privileged.
+
+        Parameters
+        ----------
+        favourable : ndarray of shape (n_samples,)
+            1 where the label is the favourable one, otherwise 0.
+        groups : Groups
+            The group of each row.
+
+        Returns
+        -------
+        Bridge
+        """
+        # Of equal shares the first group in sorted order wins: `argmax` is stable.
+        rows = np.bincount(groups.codes)
+        favourable_rows = np.bincount(groups.codes, weights=favourable)
+        greatest = int(np.argmax(favourable_rows / rows))
+        return cls(groups.keys, groups.keys[greatest])
 
     def features(self, X: Any, groups: Groups) -> np.ndarray:
-        """X, an indicator of the privileged group last, and indicators of the others when there are more than two."""
-        own = np.array([key == self.privileged for key in groups.keys], dtype=float)[
-            groups.codes
-        ]
+        """Put the indicator of the privileged group behind the features.
+
+        With more than two groups, indicators of all groups stand before it, so that a
+        learner can tell them apart as it can in Max_Acc.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers.
+        groups : Groups
+            The group of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        # AIF360 holds a dataset as one array of floats.
+        numbers = np.asarray(X, dtype=float)
         if len(self.groups) > 2:
-            names = np.array(groups.keys, dtype=object)[groups.codes]
-            X = with_group_columns(np.asarray(X, dtype=float), names, self.groups)
-        return np.column_stack([np.asarray(X, dtype=float), own])
+            numbers = add_group_columns(numbers, groups, self.groups)
+        privileged = np.array([key == self.privileged for key in groups.keys], float)
+        return np.column_stack([numbers, privileged[groups.codes]])
 
     def dataset(
         self,
@@ -105,18 +164,26 @@ class Bridge:
         favourable: np.ndarray | None = None,
         scores: Any = None,
     ) -> Any:
-        """A BinaryLabelDataset; without labels all are 0, a dummy, since AIF360 wants some."""
-        import pandas as pd
+        """Make a BinaryLabelDataset.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n_samples, n_features_out)
+            From `features`.
+        favourable : ndarray of shape (n_samples,), default=None
+            1 where the label is the favourable one. AIF360 wants labels even of rows to
+            predict: with None all are 0.
+        scores : array-like of shape (n_samples,), default=None
+            Probabilities of the favourable label.
+
+        Returns
+        -------
+        aif360.datasets.BinaryLabelDataset
+        """
         from aif360.datasets import BinaryLabelDataset
 
-        names = [f"x{i}" for i in range(features.shape[1] - 1)] + ["privileged"]
-        labels = (
-            np.zeros(len(features))
-            if favourable is None
-            else np.asarray(favourable, dtype=float)
-        )
         dataset = BinaryLabelDataset(
-            df=pd.DataFrame(features, columns=names).assign(label=labels),
+            df=_table(features, favourable),
             label_names=["label"],
             protected_attribute_names=["privileged"],
             favorable_label=1.0,
@@ -124,6 +191,19 @@ class Bridge:
             privileged_protected_attributes=[[1.0]],
             unprivileged_protected_attributes=[[0.0]],
         )
+        # The constructor takes no scores, and AIF360 wants them as a column.
         if scores is not None:
             dataset.scores = np.asarray(scores, dtype=float).reshape(-1, 1)
         return dataset
+
+
+def _table(features: np.ndarray, favourable: np.ndarray | None) -> Any:
+    """Name the columns as `SIDES` and `Bridge.dataset` do, and add the labels."""
+    import pandas as pd
+
+    names = [f"x{i}" for i in range(features.shape[1] - 1)]
+    table = pd.DataFrame(features, columns=[*names, "privileged"])
+    labels = np.zeros(len(features))
+    if favourable is not None:
+        labels = np.asarray(favourable, dtype=float)
+    return table.assign(label=labels)

@@ -5,77 +5,45 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
-from cape._groups import check_groups, group_name
+from cape._groups import group_name
 from cape._learners import fit_learner, weight_keyword
-from cape._validation import (
-    check_binary_labels,
-    check_choice,
-    check_is_fitted,
-    take_rows,
-)
-from cape.compare._holdout import split_holdout
-from cape.compare._max_acc import with_group_columns
+from cape._validation import check_binary_labels, check_choice, take_rows
+from cape.compare._base import GroupMethod, add_group_columns, split_holdout
 
 __all__ = ["FairlearnReduction", "FairlearnThreshold"]
 
 _CONSTRAINTS = ("demographic_parity", "equalized_odds")
 
 
-class _Fairlearn(ClassifierMixin, BaseEstimator):
-    """What both share: the group among the features, as in Max_Acc; labels 0 and 1 inside; seeded predictions."""
+class _Fairlearn(GroupMethod):
+    """The frame of both: group columns as in Max_Acc, labels 0 and 1 inside.
+
+    A subclass implements ``_fit_peer(features, y, groups)`` and
+    ``_predict_peer(features, names)``.
+    """
 
     def __init__(self, estimator, *, constraint="equalized_odds", random_state=0):
         self.estimator = estimator
         self.constraint = constraint
         self.random_state = random_state
 
-    def fit(self, X, y, *, sensitive_features):
-        """Train on labelled rows.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sensitive_features : array-like or table of n_samples rows
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X, y, groups):
         check_choice("constraint", self.constraint, _CONSTRAINTS)
         self.classes_, positive = check_binary_labels(y)
-        groups = check_groups(sensitive_features)
         self.groups_ = groups.keys
+        features = add_group_columns(X, groups, self.groups_)
+        # Fairlearn warns about its own use of pandas and scikit-learn.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._fit(
-                with_group_columns(X, sensitive_features, groups.keys),
-                positive.astype(int),
-                groups,
-            )
-        return self
+            self._fit_peer(features, positive.astype(int), groups)
 
-    def predict(self, X, *, sensitive_features):
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-        sensitive_features : array-like or table of n_samples rows
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = with_group_columns(X, sensitive_features, self.groups_)
+    def _predict(self, X, groups):
+        features = add_group_columns(X, groups, self.groups_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.classes_[
-                self._predict(X, _names(check_groups(sensitive_features))).astype(int)
-            ]
+            predicted = self._predict_peer(features, _names(groups))
+        return self.classes_[predicted.astype(int)]
 
 
 class FairlearnReduction(_Fairlearn):
@@ -84,39 +52,47 @@ class FairlearnReduction(_Fairlearn):
     Parameters
     ----------
     estimator : estimator whose ``fit`` takes ``sample_weight``
+        The learner.
     constraint : {"demographic_parity", "equalized_odds"}, default="equalized_odds"
+        What shall be equal between the groups.
     random_state : int, default=0
-        Of its randomised predictions.
+        Seed of its randomised predictions.
+
+    Attributes
+    ----------
+    fitted_ : fairlearn.reductions.ExponentiatedGradient
+        Fairlearn's fitted object.
+    classes_ : ndarray of shape (2,)
+        Labels.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = FairlearnReduction(LogisticRegression()).fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> clf.predict(d.data, sensitive_features=d.sensitive_features).shape
+    >>> model = FairlearnReduction(LogisticRegression())
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
     (1000,)
     """
 
-    def _fit(self, X, y, groups):
-        from fairlearn.reductions import (
-            DemographicParity,
-            EqualizedOdds,
-            ExponentiatedGradient,
-        )
+    def _fit_peer(self, features, y, groups):
+        from fairlearn import reductions
 
-        parity = (
-            DemographicParity()
-            if self.constraint == "demographic_parity"
-            else EqualizedOdds()
+        # Agarwal et al. (2018).
+        parities = {
+            "demographic_parity": reductions.DemographicParity,
+            "equalized_odds": reductions.EqualizedOdds,
+        }
+        self.fitted_ = reductions.ExponentiatedGradient(
+            self.estimator,
+            parities[self.constraint](),
+            # A pipeline takes weights under the name of its last step.
+            sample_weight_name=weight_keyword(self.estimator),
         )
-        self.fitted_ = ExponentiatedGradient(
-            self.estimator, parity, sample_weight_name=weight_keyword(self.estimator)
-        )
-        self.fitted_.fit(X, y, sensitive_features=_names(groups))
+        self.fitted_.fit(features, y, sensitive_features=_names(groups))
 
-    def _predict(self, X, names):
-        return self.fitted_.predict(X, random_state=self.random_state)
+    def _predict_peer(self, features, names):
+        # The mixture draws one of its learners for every row; the group is not used.
+        return self.fitted_.predict(features, random_state=self.random_state)
 
 
 class FairlearnThreshold(_Fairlearn):
@@ -125,45 +101,57 @@ class FairlearnThreshold(_Fairlearn):
     Parameters
     ----------
     estimator : estimator with ``fit`` and ``predict_proba``
+        The learner.
     constraint : {"demographic_parity", "equalized_odds"}, default="equalized_odds"
+        What shall be equal between the groups.
     random_state : int, default=0
-        Of the rows held out and of its randomised predictions.
+        Seed of the hold-out and of its randomised predictions.
+
+    Attributes
+    ----------
+    fitted_ : fairlearn.postprocessing.ThresholdOptimizer
+        Fairlearn's fitted object.
+    classes_ : ndarray of shape (2,)
+        Labels.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from cape.datasets import make_synthetic
-    >>> d = make_synthetic(1000, random_state=0)
-    >>> clf = FairlearnThreshold(LogisticRegression()).fit(d.data, d.target, sensitive_features=d.sensitive_features)
-    >>> clf.predict(d.data, sensitive_features=d.sensitive_features).shape
+    >>> model = FairlearnThreshold(LogisticRegression())
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
     (1000,)
     """
 
-    def _fit(self, X, y, groups):
+    def _fit_peer(self, features, y, groups):
         from fairlearn.postprocessing import ThresholdOptimizer
 
+        # Hardt, Price and Srebro (2016).
         learn, held_out = split_holdout(y, groups.codes, self.random_state)
-        base = fit_learner(
-            self.estimator, take_rows(X, learn), y[learn], seed=self.random_state
+        learner = fit_learner(
+            self.estimator, take_rows(features, learn), y[learn], seed=self.random_state
         )
         self.fitted_ = ThresholdOptimizer(
-            estimator=base,
+            estimator=learner,
             constraints=self.constraint,
+            # Otherwise it would train the learner again, on the rows held out.
             prefit=True,
             predict_method="predict_proba",
         )
         self.fitted_.fit(
-            take_rows(X, held_out),
+            take_rows(features, held_out),
             y[held_out],
-            sensitive_features=take_rows(_names(groups), held_out),
+            sensitive_features=_names(groups)[held_out],
         )
 
-    def _predict(self, X, names):
+    def _predict_peer(self, features, names):
+        # Where no threshold meets the constraint it mixes two of them at random.
         return self.fitted_.predict(
-            X, sensitive_features=names, random_state=self.random_state
+            features, sensitive_features=names, random_state=self.random_state
         )
 
 
 def _names(groups):
-    """The name of each row's group, since Fairlearn takes one column."""
-    return np.array([group_name(key) for key in groups.keys])[groups.codes]
+    """Name the group of every row, since Fairlearn takes one column."""
+    names = np.array([group_name(key) for key in groups.keys])
+    return names[groups.codes]

@@ -16,22 +16,43 @@ from cape.compare._aif360_methods import (
     RejectOption,
     Reweighing,
 )
-from cape.compare._cape_one import CapeOne
 from cape.compare._fairlearn import FairlearnReduction, FairlearnThreshold
-from cape.compare._max_acc import MaxAcc
-from cape.compare._trivial import AlwaysPositive
+from cape.compare._simple import AlwaysPositive, CapeOne, MaxAcc
 
 __all__ = ["METHODS", "FairClassifier", "Method", "make_method", "missing_packages"]
 
 
 class FairClassifier(Protocol):
-    """What a method is: it learns from labelled rows with groups, and predicts from rows with groups alone."""
+    """The interface of a method: it learns with labels and predicts without.
+
+    Examples
+    --------
+    >>> model: FairClassifier = make_method("Max_Acc", LogisticRegression())
+    """
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Any:
-        """Learn from labelled rows."""
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Features, without the groups.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sensitive_features : array-like or DataFrame of n_samples rows
+            The group of each row.
+        """
 
     def predict(self, X: Any, *, sensitive_features: Any) -> Any:
-        """Predict a batch; there is no way to hand it labels."""
+        """Predict the label of every row of a batch; no argument takes labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Features, without the groups.
+        sensitive_features : array-like or DataFrame of n_samples rows
+            The group of each row.
+        """
 
 
 @dataclass(frozen=True)
@@ -41,16 +62,23 @@ class Method:
     Parameters
     ----------
     family : {"CAPE", "baseline", "pre", "in", "post"}
-        Where it acts, in the paper's words.
+        Where the method acts, in the paper's words: pre-, in- or post-processing.
     make : callable
-        Of a learner, a seed and AIF360's favourable label ("positive" or "negative"), an unfitted classifier.
+        Takes a learner, a seed and the label that AIF360 is told is favourable
+        ("positive" or "negative"), and returns an unfitted classifier.
     about : str
-    needs : tuple of str
-        Packages it needs beside cape.
-    random : bool
-        Whether the seed matters.
-    slow : bool
+        What it is, in a few words.
+    needs : tuple of str, default=()
+        Packages that it needs beside the core of cape.
+    random : bool, default=True
+        Whether the answer depends on the seed.
+    slow : bool, default=False
         Whether it costs a hundred fits of the learner or more.
+
+    Examples
+    --------
+    >>> METHODS["Reweigh"].needs, METHODS["Reweigh"].random
+    (('aif360',), False)
     """
 
     family: str
@@ -61,112 +89,131 @@ class Method:
     slow: bool = False
 
 
-_AIF360, _FAIRLEARN = ("aif360",), ("fairlearn",)
+# The functions below have the signature of `Method.make`. A method that has no learner,
+# does not draw or does not know a favourable label ignores that argument.
 
 
-def _meta(kind: str) -> Method:
-    make = lambda learner, seed, label: MetaFair(
-        kind, favourable=label, random_state=seed
-    )  # noqa: E731
-    return Method("in", make, f"AIF360 MetaFairClassifier, {kind}, tau 0.8", _AIF360)
+def _cape_d(learner, seed, favourable):
+    return CapeClassifier(learner, random_state=seed)
 
 
-def _ceop(cost: str) -> Method:
-    make = lambda learner, seed, label: CalibratedEqOdds(  # noqa: E731
-        learner, cost=cost, favourable=label, random_state=seed
+def _cape_1(learner, seed, favourable):
+    return CapeOne(learner, random_state=seed)
+
+
+def _cape_threshold(learner, seed, favourable):
+    return CapeClassifier(
+        learner, pool="threshold", quantifier="histogram", random_state=seed
     )
-    return Method(
-        "post", make, f"AIF360 CalibratedEqOddsPostprocessing, {cost}", _AIF360
-    )
 
 
-def _roc(metric: str) -> Method:
-    make = lambda learner, seed, label: RejectOption(  # noqa: E731
-        learner, metric=metric, favourable=label, random_state=seed
-    )
-    return Method(
-        "post", make, f"AIF360 RejectOptionClassification, {metric}", _AIF360, slow=True
-    )
+def _max_acc(learner, seed, favourable):
+    return MaxAcc(learner)
+
+
+def _always_positive(learner, seed, favourable):
+    return AlwaysPositive()
+
+
+def _reweighing(learner, seed, favourable):
+    return Reweighing(learner, favourable=favourable, random_state=seed)
+
+
+def _adversarial(learner, seed, favourable):
+    return AdversarialDebiasing(favourable=favourable, random_state=seed)
+
+
+def _meta_fair(kind: str) -> Method:
+    def make(learner, seed, favourable):
+        return MetaFair(kind, favourable=favourable, random_state=seed)
+
+    # 0.8 is the value that the paper names.
+    about = f"AIF360 MetaFairClassifier, {kind}, tau 0.8"
+    return Method("in", make, about, needs=("aif360",))
+
+
+def _calibrated(cost: str) -> Method:
+    def make(learner, seed, favourable):
+        return CalibratedEqOdds(
+            learner, cost=cost, favourable=favourable, random_state=seed
+        )
+
+    about = f"AIF360 CalibratedEqOddsPostprocessing, {cost}"
+    return Method("post", make, about, needs=("aif360",))
+
+
+def _reject_option(metric: str) -> Method:
+    def make(learner, seed, favourable):
+        return RejectOption(
+            learner, metric=metric, favourable=favourable, random_state=seed
+        )
+
+    about = f"AIF360 RejectOptionClassification, {metric}"
+    # Its grid has 100 thresholds with 50 margins each.
+    return Method("post", make, about, needs=("aif360",), slow=True)
 
 
 def _reduction(constraint: str) -> Method:
-    make = lambda learner, seed, label: FairlearnReduction(  # noqa: E731
-        learner, constraint=constraint, random_state=seed
-    )
-    return Method(
-        "in",
-        make,
-        f"Fairlearn ExponentiatedGradient, {constraint}",
-        _FAIRLEARN,
-        slow=True,
-    )
+    def make(learner, seed, favourable):
+        return FairlearnReduction(learner, constraint=constraint, random_state=seed)
+
+    # Each of its up to 50 iterations trains the learner on new weights.
+    about = f"Fairlearn ExponentiatedGradient, {constraint}"
+    return Method("in", make, about, needs=("fairlearn",), slow=True)
 
 
 def _thresholds(constraint: str) -> Method:
-    make = lambda learner, seed, label: FairlearnThreshold(  # noqa: E731
-        learner, constraint=constraint, random_state=seed
-    )
-    return Method(
-        "post", make, f"Fairlearn ThresholdOptimizer, {constraint}", _FAIRLEARN
-    )
+    def make(learner, seed, favourable):
+        return FairlearnThreshold(learner, constraint=constraint, random_state=seed)
+
+    about = f"Fairlearn ThresholdOptimizer, {constraint}"
+    return Method("post", make, about, needs=("fairlearn",))
 
 
 METHODS: dict[str, Method] = {
+    # CAPE-D and CAPE-1 are the paper's names: D is the whole test set, 1 a single row.
     "CAPE-D": Method(
         "CAPE",
-        lambda learner, seed, label: CapeClassifier(learner, random_state=seed),
-        "the paper's configuration: ten resampled classifiers, SPA, the test set as one batch",
+        _cape_d,
+        "the paper's configuration: ten resampled classifiers, SPA, "
+        "the test set as one batch",
     ),
-    "CAPE-1": Method(
-        "CAPE",
-        lambda learner, seed, label: CapeOne(learner, random_state=seed),
-        "the same, each row a batch of its own",
-    ),
+    "CAPE-1": Method("CAPE", _cape_1, "the same, each row a batch of its own"),
     "CAPE threshold": Method(
         "CAPE",
-        lambda learner, seed, label: CapeClassifier(
-            learner, pool="threshold", quantifier="histogram", random_state=seed
-        ),
-        "one model with a moved threshold, histogram quantifier, the test set as one batch",
+        _cape_threshold,
+        "one model with a moved threshold, histogram quantifier, "
+        "the test set as one batch",
     ),
+    # Neither baseline draws: all seeds give the same answer, so one run is enough.
     "Max_Acc": Method(
         "baseline",
-        lambda learner, seed, label: MaxAcc(learner),
+        _max_acc,
         "one classifier on all rows, the group among its features",
         random=False,
     ),
     "Always positive": Method(
-        "baseline",
-        lambda learner, seed, label: AlwaysPositive(),
-        "every row is called positive",
-        random=False,
+        "baseline", _always_positive, "every row is called positive", random=False
     ),
     "Reweigh": Method(
-        "pre",
-        lambda learner, seed, label: Reweighing(
-            learner, favourable=label, random_state=seed
-        ),
-        "AIF360 Reweighing",
-        _AIF360,
-        random=False,
+        "pre", _reweighing, "AIF360 Reweighing", needs=("aif360",), random=False
     ),
-    "Meta-fair-sr": _meta("sr"),
-    "Meta-fair-fdr": _meta("fdr"),
+    "Meta-fair-sr": _meta_fair("sr"),
+    "Meta-fair-fdr": _meta_fair("fdr"),
     "AD": Method(
         "in",
-        lambda learner, seed, label: AdversarialDebiasing(
-            favourable=label, random_state=seed
-        ),
+        _adversarial,
         "AIF360 AdversarialDebiasing",
-        (*_AIF360, "tensorflow"),
+        needs=("aif360", "tensorflow"),
         slow=True,
     ),
-    "CEOP-fpr": _ceop("fpr"),
-    "CEOP-fnr": _ceop("fnr"),
-    "CEOP-weighted": _ceop("weighted"),
-    "ROC-spd": _roc("spd"),
-    "ROC-aod": _roc("aod"),
-    "ROC-eod": _roc("eod"),
+    "CEOP-fpr": _calibrated("fpr"),
+    "CEOP-fnr": _calibrated("fnr"),
+    "CEOP-weighted": _calibrated("weighted"),
+    "ROC-spd": _reject_option("spd"),
+    "ROC-aod": _reject_option("aod"),
+    "ROC-eod": _reject_option("eod"),
+    # The paper does not compare with Fairlearn: these rows have no printed numbers.
     "ExpGrad-dp": _reduction("demographic_parity"),
     "ExpGrad-eo": _reduction("equalized_odds"),
     "ThresholdOpt-dp": _thresholds("demographic_parity"),
@@ -178,7 +225,7 @@ METHODS: dict[str, Method] = {
 def make_method(
     name: str, learner: Any, *, seed: int = 0, favourable: str = "positive"
 ) -> FairClassifier:
-    """An unfitted classifier by name.
+    """Make an unfitted classifier by name.
 
     Parameters
     ----------
@@ -187,29 +234,45 @@ def make_method(
     learner : estimator with ``fit`` and ``predict_proba``
         The base learner, for the methods that have one.
     seed : int, default=0
+        Seed, for the methods that draw.
     favourable : {"positive", "negative"}, default="positive"
-        Which label AIF360 is told is the favourable one; no other library asks.
+        The label that AIF360 is told is the favourable one; no other library asks.
 
     Returns
     -------
     FairClassifier
 
+    Raises
+    ------
+    ValueError
+        If ``name`` is not a key of `METHODS`.
+
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
     >>> make_method("Max_Acc", LogisticRegression())
     MaxAcc(estimator=LogisticRegression())
     """
+    # Looked up when called: a test or a user may have added a method.
     check_choice("name", name, tuple(METHODS))
     return METHODS[name].make(learner, seed, favourable)
 
 
 def missing_packages(name: str) -> list[str]:
-    """Packages that a method needs and that are not installed.
+    """List the packages that a method needs and that are not installed.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
     >>> missing_packages("Max_Acc")
     []
     """
+    # `find_spec` does not import the package: AIF360 and TensorFlow take seconds.
     return [package for package in METHODS[name].needs if find_spec(package) is None]

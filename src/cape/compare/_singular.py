@@ -1,8 +1,9 @@
 """The normal density that AIF360's MetaFair was written for.
 
-MetaFair evaluates a normal density with a singular covariance, since the group is among its features and stands beside
-them once more. Since version 1.9.3 scipy gives 0 off the support of such a normal, and MetaFair fails (AIF360's issue
-454). Before, it gave the density of the projection on the support; so does this one, in MetaFair's hands alone.
+MetaFair evaluates a normal density whose covariance is singular: the group is among
+its features, and stands beside them once more. Since version 1.9.3 scipy returns 0
+off the support of a singular normal, and MetaFair fails (AIF360's issue 454). Before,
+scipy returned the density of the projection on the support, as `ProjectedNormal` does.
 """
 
 from __future__ import annotations
@@ -17,11 +18,22 @@ __all__ = ["ProjectedNormal"]
 
 
 class ProjectedNormal:
-    """A normal distribution whose density, off the support of a singular covariance, is that of the projection.
+    """A normal distribution that projects points on the support of its covariance.
+
+    Parameters
+    ----------
+    mean : array-like of shape (n_dimensions,)
+        The mean.
+    cov : array-like of shape (n_dimensions, n_dimensions)
+        The covariance; it may be singular.
+    allow_singular : bool, default=True
+        Whether `rvs` takes a singular covariance; MetaFair hands it over by name.
+    seed : int or None, default=None
+        Seed of `rvs`.
 
     Examples
     --------
-    >>> flat = ProjectedNormal([0.0, 0.0], [[1.0, 1.0], [1.0, 1.0]], allow_singular=True)
+    >>> flat = ProjectedNormal([0.0, 0.0], [[1.0, 1.0], [1.0, 1.0]])
     >>> bool(np.isclose(flat.pdf([1.0, 1.0]), flat.pdf([1.5, 0.5])))
     True
     """
@@ -29,24 +41,48 @@ class ProjectedNormal:
     def __init__(
         self, mean: Any, cov: Any, *, allow_singular: bool = True, seed: Any = None
     ):
+        # scipy draws the points: the density alone has changed.
         self._normal = multivariate_normal(
             mean, cov, allow_singular=allow_singular, seed=seed
         )
         self._mean = np.asarray(mean, dtype=float)
         values, vectors = eigh(np.asarray(cov, dtype=float))
-        kept = (
-            values > 1e6 * np.finfo(float).eps * np.abs(values).max()
-        )  # scipy's rule for what counts as 0
-        self._whiten = vectors[:, kept] / np.sqrt(values[kept])
-        self._log_scale = kept.sum() * np.log(2 * np.pi) + np.log(values[kept]).sum()
+        # scipy's rule for eigenvalues that count as 0.
+        tolerance = 1e6 * np.finfo(float).eps * np.abs(values).max()
+        support = values > tolerance
+        # In these coordinates the distribution is standard normal on its support; what
+        # is orthogonal to the support has no coordinate, so points are projected.
+        self._whiten = vectors[:, support] / np.sqrt(values[support])
+        # log of (2 pi)^rank times the pseudo-determinant.
+        log_determinant = np.log(values[support]).sum()
+        self._log_scale = support.sum() * np.log(2 * np.pi) + log_determinant
 
     def pdf(self, x: Any) -> Any:
-        """Density at the points in the rows of ``x``."""
-        distance = (
-            ((np.asarray(x, dtype=float) - self._mean) @ self._whiten) ** 2
-        ).sum(axis=-1)
-        return np.exp(-0.5 * (self._log_scale + distance))
+        """Compute the density at the points in the rows of ``x``.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_dimensions,) or (n_points, n_dimensions)
+            Points.
+
+        Returns
+        -------
+        float or ndarray of shape (n_points,)
+        """
+        whitened = (np.asarray(x, dtype=float) - self._mean) @ self._whiten
+        squared_distance = (whitened**2).sum(axis=-1)
+        return np.exp(-0.5 * (self._log_scale + squared_distance))
 
     def rvs(self, size: int = 1) -> np.ndarray:
-        """Draw points, as scipy does."""
+        """Draw points, as scipy does.
+
+        Parameters
+        ----------
+        size : int, default=1
+            Number of points.
+
+        Returns
+        -------
+        ndarray of shape (size, n_dimensions)
+        """
         return self._normal.rvs(size=size)
