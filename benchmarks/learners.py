@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 from clock import compare, exponent
 from joblib import Parallel, delayed
-from plain import PlainCape
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -18,6 +19,9 @@ from cape import CapeClassifier
 from cape._learners import GroupRows, takes_repetitions
 from cape._learners import blas_in_one_thread
 from cape.pool import fit_member
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+from algorithm_1 import PlainCape
 
 FEATURES = 20
 LEARNERS = {

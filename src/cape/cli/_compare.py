@@ -1,60 +1,63 @@
-"""``cape compare``: the results table on one's own data."""
+"""``cape compare``: the results table on the user's own data."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cape.cli._app import app
-from cape.cli._reproduce import (
+from cape.cli._results import (
     CORES,
     Favourable,
     Jobs,
     Learner,
     Methods,
+    Out,
     Seeds,
     SlowSeeds,
+    run_and_show,
 )
-from cape.cli._results import run_and_show
+
+Train = Annotated[
+    Path, typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather.")
+]
+Test = Annotated[
+    Path,
+    typer.Argument(help="Labelled table to judge by; no method gets its labels."),
+]
+Label = Annotated[str, typer.Option(help="Label column, of two values.")]
+Group = Annotated[
+    list[str],
+    typer.Option(help="Group column; repeat it for combinations of several."),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(help="The positive label; default the greater of the two."),
+]
 
 
 @app.command()
 def compare(
-    train: Annotated[
-        Path,
-        typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather."),
-    ],
-    test: Annotated[
-        Path,
-        typer.Argument(
-            help="Table to be judged on; its labels are for the judge alone."
-        ),
-    ],
-    label: Annotated[str, typer.Option(help="Label column, of two values.")],
-    group: Annotated[
-        list[str],
-        typer.Option(help="Group column; repeat it for combinations of several."),
-    ],
-    positive: Annotated[
-        str | None,
-        typer.Option(help="The positive label; default the greater of the two."),
-    ] = None,
+    train: Train,
+    test: Test,
+    label: Label,
+    group: Group,
+    positive: Positive = None,
+    out: Out = Path("results/own"),
     learner: Learner = "boosting",
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path(
-        "results/own"
-    ),
+    method: Methods = None,
+    favourable: Favourable = "positive",
     seeds: Seeds = 5,
     slow_seeds: SlowSeeds = 1,
-    favourable: Favourable = "positive",
-    method: Methods = None,
     jobs: Jobs = CORES,
 ) -> None:
     """Compare CAPE with the fair classifiers of AIF360 and Fairlearn on your own tables.
 
-    Text, dates and missing values are turned into numbers by skrub, fitted on the training table.
+    Text, dates and missing values are turned into numbers by skrub, fitted on the
+    training table.
 
     Example: cape compare last_year.csv this_year.csv --label y --group race
     """
@@ -64,12 +67,14 @@ def compare(
     problem = table_problem(
         read_table(train), read_table(test), label=label, group=group, positive=positive
     )
-    options: dict[str, Any] = {
-        "seeds": seeds,
-        "slow_seeds": slow_seeds,
-        "favourable": favourable,
-        "methods": method or None,
-    }
-    run_and_show(
-        partial(compare_methods, problem, learner=learner, **options), out, jobs=jobs
+    run = partial(
+        compare_methods,
+        problem,
+        learner=learner,
+        # typer gives an empty list where the option was not used.
+        methods=method or None,
+        favourable=favourable,
+        seeds=seeds,
+        slow_seeds=slow_seeds,
     )
+    run_and_show(run, out, jobs=jobs)

@@ -1,15 +1,15 @@
-"""``cape demo``: a first look."""
+"""``cape demo``: CAPE and Max_Acc on the paper's synthetic data."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich import box
 from rich.table import Table
 
-from cape.cli._app import app, console
+from cape.cli._app import app, console, give_path
 
 
 @app.command()
@@ -31,42 +31,52 @@ def demo(
             random_state=seed, on_step=lambda name: status.update(f"training {name}")
         )
         status.update("drawing")
-        picture = save_chart(
-            draw_prevalences(frame_prevalences(table)), out / "cape-demo.png"
-        )
+        chart = draw_prevalences(frame_prevalences(table))
+        picture = save_chart(chart, out / "cape-demo.png")
     console.print(_demo_table(table))
     console.print(
-        "PD: how far the predicted share of positives is from the true one. PE: how far the ratio between groups is "
-        "from the true one. Lower is fairer."
+        "PD: how far the predicted share of positives is from the true one. "
+        "PE: how far the ratio between groups is from the true one. Lower is fairer."
     )
-    console.print(f"picture: {picture}")
+    give_path("picture", picture)
 
 
-_COLUMNS = {"accuracy": "accuracy", "predicted_prevalence": "predicts", "pd": "PD"}
+class _Column(NamedTuple):
+    """A column of the demo's table: a metric of `fairness_table`, and its heading."""
+
+    metric: str
+    group: Any
+    heading: str
+
+
+_COLUMNS = [
+    _Column("accuracy", 0, "accuracy\nz=0"),
+    _Column("accuracy", 1, "accuracy\nz=1"),
+    _Column("predicted_prevalence", 0, "predicts\nz=0"),
+    _Column("predicted_prevalence", 1, "predicts\nz=1"),
+    _Column("pd", 0, "PD\nz=0"),
+    _Column("pd", 1, "PD\nz=1"),
+    _Column("pe", "worst pair", "PE"),
+]
 
 
 def _demo_table(table: Any) -> Table:
+    """Show the classifiers, the fairest value of each measure of fairness in green."""
     title = "Trained at prevalence 0.5 and 0.5, used at 0.2 and 0.8"
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     shown.add_column("classifier", no_wrap=True)
-    columns: list[tuple[str, Any, str]] = [
-        (metric, z, f"{name}\nz={z}")
-        for metric, name in _COLUMNS.items()
-        for z in (0, 1)
-    ]
-    columns.append(("pe", "worst pair", "PE"))
-    for _, _, name in columns:
-        shown.add_column(name, justify="right", no_wrap=True)
-    for name, row in table.iterrows():
-        cells = []
-        for metric, z, _ in columns:
-            fairest = (
-                metric in ("pd", "pe") and row[metric, z] == table[metric, z].min()
-            )
-            cells.append(
-                f"[green]{row[metric, z]:.3f}[/]"
-                if fairest
-                else f"{row[metric, z]:.3f}"
-            )
+    for column in _COLUMNS:
+        shown.add_column(column.heading, justify="right", no_wrap=True)
+    for name in table.index:
+        cells = [_cell(table, name, column) for column in _COLUMNS]
         shown.add_row(f"[bold]{name}[/]", *cells)
     return shown
+
+
+def _cell(table: Any, name: str, column: _Column) -> str:
+    """Format a value; of PD and PE the least is the fairest."""
+    values = table[column.metric, column.group]
+    text = f"{values[name]:.3f}"
+    if column.metric in ("pd", "pe") and values[name] == values.min():
+        return f"[green]{text}[/]"
+    return text

@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cape.cli._app import app
-from cape.cli._results import run_and_show
+from cape.cli._results import (
+    CORES,
+    Favourable,
+    Jobs,
+    Learner,
+    Methods,
+    Out,
+    Seeds,
+    SlowSeeds,
+    run_and_show,
+)
 
 reproduce = typer.Typer(
-    help="Run the paper's experiments: our numbers, the printed ones, and the peers'. A run that was stopped goes on.",
+    help="Run the paper's experiments: our numbers, the printed ones, and the peers'. "
+    "A run that was stopped goes on.",
     no_args_is_help=True,
 )
 app.add_typer(reproduce, name="reproduce")
 
-Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
-Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods.")]
-SlowSeeds = Annotated[
-    int,
-    typer.Option(min=1, help="Repetitions of those that cost a hundred fits or more."),
-]
-Favourable = Annotated[
-    str,
-    typer.Option(help="The label AIF360 is told is favourable: positive or negative."),
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option("--method", help="Only these methods (repeat it); default all."),
-]
-Learner = Annotated[
-    str,
-    typer.Option(
-        help="boosting, tuned by cross-validation (the paper's), or logistic."
-    ),
-]
+Rows = Annotated[int, typer.Option(min=100, help="Training rows.")]
+TestRows = Annotated[int, typer.Option(min=100, help="Rows of each test batch.")]
+Repetitions = Annotated[int, typer.Option(min=1, help="Each draws its own data.")]
 Data = Annotated[
     Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")
 ]
-CORES = os.cpu_count() or 1
 
 
 @reproduce.command()
 def synthetic(
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path(
-        "results/synthetic"
-    ),
-    repetitions: Annotated[
-        int, typer.Option(min=1, help="Each with its own data.")
-    ] = 20,
-    rows: Annotated[int, typer.Option(min=100, help="Training rows.")] = 50_000,
-    test_rows: Annotated[
-        int, typer.Option(min=100, help="Rows of each test batch.")
-    ] = 10_000,
+    out: Out = Path("results/synthetic"),
+    repetitions: Repetitions = 20,
+    rows: Rows = 50_000,
+    test_rows: TestRows = 10_000,
     jobs: Jobs = CORES,
 ) -> None:
     """Table 1, the figure, all 81 pairs of prevalences, and Theorem 3 at work.
@@ -64,73 +50,62 @@ def synthetic(
     """
     from cape.experiments import run_synthetic
 
-    run_and_show(
-        partial(run_synthetic, repetitions=repetitions, n_train=rows, n_test=test_rows),
-        out,
-        jobs=jobs,
+    run = partial(
+        run_synthetic, repetitions=repetitions, n_train=rows, n_test=test_rows
     )
+    run_and_show(run, out, jobs=jobs)
 
 
-@reproduce.command()
-def compas(
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path(
-        "results/compas"
-    ),
-    seeds: Seeds = 20,
-    slow_seeds: SlowSeeds = 5,
-    favourable: Favourable = "positive",
-    method: Methods = None,
-    learner: Learner = "boosting",
-    data: Data = None,
-    jobs: Jobs = CORES,
-) -> None:
-    """The quantifier table and the results table on COMPAS, 2013 to 2014.
+def _add_comparison(name: str, title: str, *, seeds: int, slow_seeds: int) -> None:
+    """Add a command that compares all methods on one of the paper's data sets.
 
-    Example: cape reproduce compas --seeds 5
+    Parameters
+    ----------
+    name : {"compas", "meps"}
+        The command, and the problem of `cape.experiments`.
+    title : str
+        The data, for the help.
+    seeds, slow_seeds : int
+        Defaults of the options.
     """
-    from cape.experiments import compare_methods, compas_problem
 
-    options: dict[str, Any] = {
-        "seeds": seeds,
-        "slow_seeds": slow_seeds,
-        "favourable": favourable,
-        "methods": method or None,
-        "learner": learner,
-    }
-    run_and_show(
-        partial(compare_methods, compas_problem(data), **options), out, jobs=jobs
+    def command(
+        out: Out = Path("results") / name,
+        seeds: Seeds = seeds,
+        slow_seeds: SlowSeeds = slow_seeds,
+        favourable: Favourable = "positive",
+        method: Methods = None,
+        learner: Learner = "boosting",
+        data: Data = None,
+        jobs: Jobs = CORES,
+    ) -> None:
+        from cape import experiments
+
+        problems = {
+            "compas": experiments.compas_problem,
+            "meps": experiments.meps_problem,
+        }
+        run = partial(
+            experiments.compare_methods,
+            problems[name](data),
+            seeds=seeds,
+            slow_seeds=slow_seeds,
+            favourable=favourable,
+            methods=method or None,
+            learner=learner,
+        )
+        run_and_show(run, out, jobs=jobs)
+
+    command.__doc__ = (
+        f"The quantifier table and the results table on {title}.\n\n"
+        f"Example: cape reproduce {name} --seeds 5"
     )
+    reproduce.command(name)(command)
 
 
-@reproduce.command()
-def meps(
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path(
-        "results/meps"
-    ),
-    seeds: Seeds = 5,
-    slow_seeds: SlowSeeds = 1,
-    favourable: Favourable = "positive",
-    method: Methods = None,
-    learner: Learner = "boosting",
-    data: Data = None,
-    jobs: Jobs = CORES,
-) -> None:
-    """The quantifier table and the results table on MEPS, 2015 to 2016.
-
-    Example: cape reproduce meps --seeds 5
-    """
-    from cape.experiments import compare_methods, meps_problem
-
-    options: dict[str, Any] = {
-        "seeds": seeds,
-        "slow_seeds": slow_seeds,
-        "favourable": favourable,
-        "methods": method or None,
-        "learner": learner,
-    }
-    run_and_show(
-        partial(compare_methods, meps_problem(data), **options), out, jobs=jobs
-    )
+_add_comparison("compas", "COMPAS, 2013 to 2014", seeds=20, slow_seeds=5)
+# MEPS has many more rows: with as many seeds as COMPAS it would take hours.
+_add_comparison("meps", "MEPS, 2015 to 2016", seeds=5, slow_seeds=1)
 
 
 @reproduce.command()

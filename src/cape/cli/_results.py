@@ -1,75 +1,125 @@
-"""What ``cape reproduce`` and ``cape compare`` share: a bar with the time left, tables, files."""
+"""What ``cape reproduce`` and ``cape compare`` share: options, a bar, tables and files."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich import box
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
-from cape.cli._app import aside, console
+from cape.cli._app import console, progress
 
-__all__ = ["run_and_show"]
+__all__ = [
+    "CORES",
+    "Favourable",
+    "Jobs",
+    "Learner",
+    "Methods",
+    "Out",
+    "Seeds",
+    "SlowSeeds",
+    "run_and_show",
+]
+
+CORES = os.cpu_count() or 1
+"""Default of `Jobs`."""
+
+Out = Annotated[Path, typer.Option(help="Folder for results.")]
+Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods.")]
+SlowSeeds = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Repetitions of methods that cost a hundred fits or more."
+    ),
+]
+Favourable = Annotated[
+    str,
+    typer.Option(help="The label AIF360 is told is favourable: positive or negative."),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option("--method", help="Only these methods (repeat it); default all."),
+]
+Learner = Annotated[
+    str,
+    typer.Option(
+        help="boosting, tuned by cross-validation (the paper's), or logistic."
+    ),
+]
 
 
 def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -> None:
-    """Run an experiment with a bar, keeping finished cells in ``out``; then print its tables and write its files."""
+    """Run an experiment, write its files and print its tables.
+
+    Parameters
+    ----------
+    run : callable
+        `run_synthetic` or `compare_methods` with their options.
+    out : Path
+        Folder for results; finished cells are kept in ``cells`` below it.
+    jobs : int
+        Number of cells computed at the same time.
+    """
     from cape.experiments import results_tables, write_results
     from cape.report import save_pictures
 
-    columns = (
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
-    )
-    with Progress(
-        *columns,
-        console=aside,
-        speed_estimate_period=600,
-        disable=not aside.is_terminal,
-    ) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def on_step(name: str, done: int, total: int) -> None:
-            bar.update(
-                task, description=name or "starting", completed=done, total=total
-            )
-
+    with ExitStack() as stack:
+        on_step = _CellProgress(stack)
         results = run(folder=out / "cells", n_jobs=jobs, on_step=on_step)
-        results["command"] = shlex.join(["cape", *sys.argv[1:]])
-        bar.update(task, description="drawing")
-        pictures = save_pictures(results, out)
-        files = write_results(results, out, pictures=pictures)
+    # The page of the run says how it was made.
+    results["command"] = shlex.join(["cape", *sys.argv[1:]])
+    pictures = save_pictures(results, out)
+    files = write_results(results, out, pictures=pictures)
     for table in results_tables(results):
-        console.print(_rich(table))
+        console.print(_rich_table(table))
     for verdict in results.get("verdicts", []):
-        mark = ("yes", "green") if verdict["holds"] else ("no", "red")
-        console.print(
-            Text.assemble(mark, f": {verdict['claim']} ({verdict['detail']})")
-        )
-    console.print(
-        f"files in {out}: {', '.join(path.name for path in [*files, *pictures])}",
-        markup=False,
-    )
+        console.print(_verdict_text(verdict))
+    names = [path.name for path in [*files, *pictures]]
+    console.print(f"files in {out}: {', '.join(names)}", markup=False)
 
 
-def _rich(table: Any) -> Table:
+class _CellProgress:
+    """Shows a progress bar of cells; called after each of them.
+
+    Parameters
+    ----------
+    stack : ExitStack
+        Closes the bar.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._advance: Callable[[str, int], None] | None = None
+        self._done = 0
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Advance the bar to ``done`` of ``total`` cells."""
+        # The number of cells is known only when the run has read the stored ones.
+        if self._advance is None:
+            self._advance = self._stack.enter_context(progress(total, "cells"))
+        self._advance("computing", done - self._done)
+        self._done = done
+
+
+def _verdict_text(verdict: dict[str, Any]) -> Text:
+    """Show a claim with a coloured yes or no."""
+    answer = ("no", "red")
+    if verdict["holds"]:
+        answer = ("yes", "green")
+    return Text.assemble(answer, f": {verdict['claim']} ({verdict['detail']})")
+
+
+def _rich_table(table: Any) -> Table:
+    """Turn a `TextTable` into one that fits a terminal of 80 columns."""
     shown = Table(
         title=table.title,
         title_justify="left",
@@ -77,27 +127,33 @@ def _rich(table: Any) -> Table:
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    for i, name in enumerate(table.columns):
-        text = i == 0 or name == "method"
-        shown.add_column(
-            name if text else name.replace(" ", "\n", 1),
-            justify="left" if text else "right",
-            no_wrap=text,
-        )
-    idle: list[str] = []
+    for place, heading in enumerate(table.columns):
+        if place == 0 or heading == "method":
+            shown.add_column(heading, no_wrap=True)
+        else:
+            # On two lines: a column of numbers is narrower than its heading.
+            shown.add_column(heading.replace(" ", "\n", 1), justify="right")
+    reasons = []
     for row in table.rows:
-        if (
-            len(row) == 2 < len(table.columns)
-        ):  # a method that did not run: its reason goes below
-            idle.append(f"{row[0]}: {row[1]}")
-            row = row[:1]
-        style = (
-            "dim"
-            if row[0].startswith("  ") or (len(row) > 1 and row[1].startswith("  "))
-            else None
-        )
-        shown.add_row(
-            *map(Text, row), style=style
-        )  # Text: a group called [red] is no markup
-    shown.caption, shown.caption_justify = Text("\n".join(idle)), "left"
+        cells = row
+        # A method that did not run has a name and a reason, which goes below the table.
+        if len(row) == 2 < len(table.columns):
+            reasons.append(f"{row[0]}: {row[1]}")
+            cells = row[:1]
+        shown.add_row(*_texts(cells), style=_style(cells))
+    shown.caption = Text("\n".join(reasons))
+    shown.caption_justify = "left"
     return shown
+
+
+def _texts(cells: list[str]) -> list[Text]:
+    """Show cells as they are: a group called [red] is not markup."""
+    return [Text(cell) for cell in cells]
+
+
+def _style(cells: list[str]) -> str | None:
+    """Dim spreads and printed numbers, whose label is indented."""
+    for label in cells[:2]:
+        if label.startswith("  "):
+            return "dim"
+    return None

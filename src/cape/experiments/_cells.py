@@ -1,4 +1,7 @@
-"""Pieces of a run that are computed once: an interrupted run goes on where it was."""
+"""Cells of a run: pieces of work that are computed once and kept.
+
+A run that was interrupted takes its finished cells from the folder and goes on.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,12 @@ from joblib import Parallel, delayed
 
 from cape import __version__
 from cape._newfile import new_file
+from cape.experiments._rows import Results
 
 __all__ = ["Cell", "OnStep", "digest", "run_cells"]
 
 OnStep = Callable[[str, int, int], None]
-"""Told the name of each cell that is done, how many are, and how many there are in all."""
+"""Called with the name of a finished cell, how many are finished, and how many are."""
 
 
 @dataclass(frozen=True)
@@ -29,36 +33,63 @@ class Cell:
     Parameters
     ----------
     name : str
-        For people.
+        Shown while the run goes on.
     key : dict
-        Everything the result depends on, as JSON can hold it; a stored cell is used only where all of it is the same.
+        Everything the result depends on, as JSON can hold it. A stored result is used
+        only if its whole key is the same.
     work : callable
-        Gives the result, a dict that JSON can hold. It must be picklable.
-    """
-
-    name: str
-    key: dict[str, Any]
-    work: Callable[[], dict[str, Any]]
-
-
-def digest(*tables: Any) -> str:
-    """A fingerprint of tables and columns, for a cell's key.
+        Returns the result, a dict that JSON can hold. It must be picklable.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> digest(pd.Series([1, 2])) == digest(pd.Series([1, 2])) != digest(pd.Series([1, 3]))
+    >>> Cell("one", {"n": 1}, dict).work()
+    {}
+    """
+
+    name: str
+    key: Results
+    work: Callable[[], Results]
+
+    def full_key(self) -> str:
+        """Return the key with the version of cape, as text that does not vary."""
+        return json.dumps({**self.key, "cape": __version__}, sort_keys=True)
+
+    def path(self, folder: Path) -> Path:
+        """Return the file of the result in ``folder``."""
+        name = hashlib.sha256(self.full_key().encode()).hexdigest()[:24]
+        return folder / f"{name}.json"
+
+
+def digest(*tables: Any) -> str:
+    """Hash the values, the column names and the order of tables, for a cell's key.
+
+    Parameters
+    ----------
+    *tables : DataFrame or Series
+        What the result of a cell depends on; the index does not count.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest(pd.Series([1, 2])) == digest(pd.Series([1, 2]))
     True
+    >>> digest(pd.Series([1, 2])) == digest(pd.Series([1, 3]))
+    False
     """
     import pandas as pd
 
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for table in tables:
-        found.update(repr(list(getattr(table, "columns", []))).encode())
-        found.update(
-            pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()
-        )
-    return found.hexdigest()[:16]
+        # pandas hashes values only: without the names, two columns could be swapped.
+        names = list(getattr(table, "columns", []))
+        content.update(repr(names).encode())
+        hashes = pd.util.hash_pandas_object(table, index=False)
+        content.update(hashes.to_numpy().tobytes())
+    return content.hexdigest()[:16]
 
 
 def run_cells(
@@ -67,77 +98,97 @@ def run_cells(
     *,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
-) -> list[dict[str, Any]]:
-    """Results of all cells, in order; those found in ``folder`` are not computed again.
+) -> list[Results]:
+    """Compute all cells, except those whose results are in ``folder``.
 
-    A cell that raises gives ``{"error": ...}``, and is tried again next time. Each result has its ``seconds``
-    and the ``warnings`` that were raised.
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The work.
+    folder : Path, default=None
+        Where results are kept; None keeps none.
+    n_jobs : int or None, default=None
+        Number of cells computed at the same time, as in joblib.
+    on_step : callable, optional
+        See `OnStep`. The first call has an empty name, and counts the stored results.
+
+    Returns
+    -------
+    list of dict
+        Results in the order of ``cells``, each with its ``seconds`` and the
+        ``warnings`` that were raised. The result of a cell that raised is
+        ``{"error": ...}``; it is not kept, so the next run tries again.
 
     Examples
     --------
     >>> run_cells([Cell("one", {"n": 1}, lambda: {"double": 2})])[0]["double"]
     2
     """
-    results = [_stored(cell, folder) for cell in cells]
-    waiting = [i for i, result in enumerate(results) if result is None]
-    done = len(cells) - len(waiting)
-    on_step("", done, len(cells))
-    jobs = (delayed(_work)(i, cells[i].work) for i in waiting)
+    results: dict[int, Results] = {}
+    for place, cell in enumerate(cells):
+        stored = _stored_result(cell, folder)
+        if stored is not None:
+            results[place] = stored
+    on_step("", len(results), len(cells))
+
+    jobs = []
+    for place, cell in enumerate(cells):
+        if place not in results:
+            jobs.append(delayed(_compute)(place, cell.work))
     with warnings.catch_warnings():
-        # joblib replaces workers now and then, and says so; no job is lost by it
+        # joblib replaces workers now and then, and warns. No job is lost by it.
         warnings.filterwarnings(
             "ignore", "A worker stopped while some jobs were given", UserWarning
         )
-        for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
-            results[i] = result
-            done += 1
-            if folder is not None and "error" not in result:
-                _store(cells[i], result, folder)
-            on_step(cells[i].name, done, len(cells))
-    return [result for result in results if result is not None]
+        # Unordered, so that every result is stored as soon as it is there.
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        for place, result in parallel(jobs):
+            results[place] = result
+            _store(cells[place], result, folder)
+            on_step(cells[place].name, len(results), len(cells))
+    return [results[place] for place in range(len(cells))]
 
 
-def _work(place: int, work: Callable[[], dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+def _compute(place: int, work: Callable[[], Results]) -> tuple[int, Results]:
+    """Do the work; an error becomes a result, so that the other cells go on."""
     start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             result = work()
-        except (
-            Exception
-        ) as error:  # a method that fails is a row of the table, and the table goes on
+        except Exception as error:
+            # A method that fails is a row of the table, with the reason in it.
             result = {"error": f"{type(error).__name__}: {error}"}
-    told = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
-    return place, {
-        **result,
-        "warnings": told,
-        "seconds": round(time.monotonic() - start, 3),
-    }
+    messages = []
+    for warning in caught:
+        messages.append(f"{warning.category.__name__}: {warning.message}")
+    seconds = round(time.monotonic() - start, 3)
+    return place, {**result, "warnings": messages, "seconds": seconds}
 
 
-def _path(cell: Cell, folder: Path) -> Path:
-    name = hashlib.sha256(_whole_key(cell).encode()).hexdigest()[:24]
-    return folder / f"{name}.json"
-
-
-def _whole_key(cell: Cell) -> str:
-    return json.dumps({**cell.key, "cape": __version__}, sort_keys=True)
-
-
-def _stored(cell: Cell, folder: Path | None) -> dict[str, Any] | None:
-    if folder is None or not (path := _path(cell, folder)).exists():
+def _stored_result(cell: Cell, folder: Path | None) -> Results | None:
+    """Read the result of a cell; None if there is none, or the file is damaged."""
+    if folder is None:
+        return None
+    path = cell.path(folder)
+    if not path.exists():
         return None
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return content["result"] if content["key"] == _whole_key(cell) else None
+        # The name of the file is a short hash; the whole key decides.
+        if content["key"] == cell.full_key():
+            return content["result"]
     except (ValueError, KeyError, TypeError):
+        # A damaged file is computed again, and replaced.
         return None
+    return None
 
 
-def _store(cell: Cell, result: dict[str, Any], folder: Path) -> None:
+def _store(cell: Cell, result: Results, folder: Path | None) -> None:
+    """Keep a result, unless the cell failed or there is no folder."""
+    if folder is None or "error" in result:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    with new_file(_path(cell, folder), overwrite=True) as part:
-        part.write_text(
-            json.dumps({"name": cell.name, "key": _whole_key(cell), "result": result}),
-            encoding="utf-8",
-        )
+    content = {"name": cell.name, "key": cell.full_key(), "result": result}
+    with new_file(cell.path(folder), overwrite=True) as part:
+        part.write_text(json.dumps(content), encoding="utf-8")

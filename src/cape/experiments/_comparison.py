@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import datetime
 import os
-import platform
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cape._learners._by_name import make_learner
 from cape._validation import check_choice
+from cape._versions import package_versions
 from cape.classifier import CapeClassifier
 from cape.compare import METHODS, make_method, missing_packages
 from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._problem import Problem
 from cape.experiments._reasons import reasons
-from cape.experiments._rows import mean_and_sd, result_row
+from cape.experiments._rows import Results, mean_and_sd, result_row
 from cape.experiments._tuning import GRID, tune_boosting
 from cape.experiments._verdicts import verdicts
 from cape.quantify import QUANTIFIERS, make_quantifier
@@ -27,6 +28,19 @@ from cape.quantify import QUANTIFIERS, make_quantifier
 __all__ = ["compare_methods", "run_facts"]
 
 _MOST_WARNINGS = 3
+"""How many different warnings of a method are kept."""
+
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "aif360",
+    "fairlearn",
+    "tensorflow-cpu",
+    "cape-fair",
+)
+"""Packages that a result can depend on."""
 
 
 def compare_methods(
@@ -40,240 +54,327 @@ def compare_methods(
     folder: Path | None = None,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
-) -> dict[str, Any]:
-    """Train every method on the training rows, judge it on the test rows.
+) -> Results:
+    """Train every method on the training rows, and judge it on the test rows.
 
-    Every method gets the same base learner and the same rows, post-processors hold out some of them, and none sees
-    test labels. A method whose library is missing, or that fails, has a row that says so.
+    Every method gets the same base learner and the same rows; post-processors hold out
+    some of the training rows. No method gets test labels. A method whose library is
+    missing, or that fails, has a row that says so.
 
     Parameters
     ----------
     problem : Problem
+        The rows.
     methods : sequence of str, default=None
-        Keys of `cape.compare.METHODS`; None is all.
-    seeds, slow_seeds : int, default=20 and 5
-        Repetitions of random methods, and of those that cost a hundred fits or more.
+        Keys of `cape.compare.METHODS`; None means all.
+    seeds : int, default=20
+        Repetitions of methods that depend on a seed.
+    slow_seeds : int, default=5
+        Repetitions of methods that cost a hundred fits or more.
     learner : {"boosting", "logistic"}, default="boosting"
-        Gradient boosting tuned by 10-fold cross-validation on the training rows, or logistic regression.
+        Gradient boosting tuned by 10-fold cross-validation on the training rows, or
+        logistic regression.
     favourable : {"positive", "negative"}, default="positive"
-        Which label AIF360 is told is the favourable one.
+        The label that AIF360 is told is the favourable one.
     folder : Path, default=None
         Where finished cells are kept; a second run takes them from there.
     n_jobs : int or None, default=None
+        Number of cells computed at the same time.
     on_step : callable, optional
-        Told the name of each finished cell, how many are done and how many there are.
+        Called with the name of each finished cell, the number of finished cells and the
+        number of all.
 
     Returns
     -------
     dict
-        As JSON can hold it: ``data``, ``learner``, ``quantifiers``, ``rows`` (mean, sd and printed numbers of each
-        method), ``verdicts``, ``reasons`` for differences from print, and the facts of the run.
+        As JSON can hold it: ``data``, ``learner``, ``quantifiers``, ``rows`` (mean,
+        standard deviation and printed numbers of each method), ``verdicts``,
+        ``reasons`` for differences from print, and the facts of the run.
+
+    Raises
+    ------
+    ValueError
+        If a method, the learner or ``favourable`` is none of those accepted, or the
+        learner cannot be tuned.
 
     Examples
     --------
-    >>> from cape.datasets import make_synthetic
     >>> from cape.experiments import table_problem
-    >>> tables = (make_synthetic(300, prevalences=p, random_state=0).frame for p in ((0.5, 0.5), (0.3, 0.7)))
-    >>> problem = table_problem(*tables, label="y", group="z")
-    >>> found = compare_methods(problem, methods=["Always positive"], seeds=1, learner="logistic")
-    >>> round(found["rows"][0]["mean"]["pd_0"], 3)
-    0.7
+    >>> problem = table_problem(train.frame, new.frame, label="y", group="z")
+    >>> results = compare_methods(
+    ...     problem, methods=["Always positive"], seeds=1, learner="logistic"
+    ... )
+    >>> round(results["rows"][0]["mean"]["pd_0"], 3)
+    0.8
     """
-    names = list(METHODS) if methods is None else list(methods)
-    for name in names:
-        check_choice("methods", name, tuple(METHODS))
+    names = _check_methods(methods)
     check_choice("favourable", favourable, ("positive", "negative"))
     start = time.monotonic()
-    data = problem.digest()
-    tuned = _tune(problem, learner, data, folder, n_jobs)
-    base = make_learner(learner, tabular=False, parameters=tuned.get("best"))
-    shared = {
-        "problem": problem.name,
-        "data": data,
-        "groups": problem.groups,
-        "learner": repr(base),
-    }
-
-    cells = [
-        Cell(
-            f"quantifiers {seed}",
-            {**shared, "cell": "quantifiers", "seed": seed},
-            partial(_quantify, problem, base, seed),
-        )
-        for seed in range(seeds)
-    ]
-    places: dict[str, slice] = {}
-    for name in names:
-        method = METHODS[name]
-        repetitions = (
-            0
-            if missing_packages(name)
-            else (slow_seeds if method.slow else seeds)
-            if method.random
-            else 1
-        )
-        places[name] = slice(len(cells), len(cells) + repetitions)
-        for seed in range(repetitions):
-            key = {**shared, "cell": name, "seed": seed}
-            if "aif360" in method.needs:
-                key["favourable"] = favourable
-            cells.append(
-                Cell(
-                    f"{name} {seed}",
-                    key,
-                    partial(_judge, problem, name, base, seed, favourable),
-                )
-            )
-    found = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-
-    rows = [
-        _method_row(name, found[places[name]], problem.printed.get(name))
-        for name in names
-    ]
+    tuning = _tune(problem, learner, folder, n_jobs)
+    base = make_learner(learner, tabular=False, parameters=tuning.get("best"))
+    plan = _Plan(problem, base, favourable, seeds, slow_seeds)
+    cells = run_cells(plan.cells(names), folder, n_jobs=n_jobs, on_step=on_step)
     results = {
+        **_problem_facts(problem),
+        "learner": {"kind": learner, "repr": repr(base), **tuning},
+        "favourable": favourable,
+        "seeds": seeds,
+        "slow_seeds": slow_seeds,
+        **_tables(plan, names, cells),
+    }
+    results["verdicts"] = verdicts(results)
+    results["reasons"] = reasons(results)
+    return {**results, **run_facts(start, cells)}
+
+
+def _check_methods(methods: Sequence[str] | None) -> list[str]:
+    """Return the names of the methods to run."""
+    if methods is None:
+        return list(METHODS)
+    for name in methods:
+        check_choice("methods", name, tuple(METHODS))
+    return list(methods)
+
+
+def _problem_facts(problem: Problem) -> Results:
+    """Say what the problem is, as JSON can hold it."""
+    return {
         "experiment": problem.name,
         "title": problem.title,
         "groups": problem.groups,
         "notes": problem.notes,
         "same_data": problem.same_data,
         "data": problem.counts(),
-        "learner": {"kind": learner, "repr": repr(base), **tuned},
-        "favourable": favourable,
-        "seeds": seeds,
-        "slow_seeds": slow_seeds,
-        "quantifiers": _quantifier_rows(problem, found[:seeds]),
-        "rows": rows,
-    }
-    return {
-        **results,
-        "verdicts": verdicts(results),
-        "reasons": reasons(results),
-        **run_facts(start, found),
     }
 
 
-def run_facts(start: float, cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """When, where and with what a run was made, and what it cost."""
-    packages = (
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "pandas",
-        "aif360",
-        "fairlearn",
-        "tensorflow-cpu",
-        "cape-fair",
-    )
+@dataclass(frozen=True)
+class _Plan:
+    """What all cells of a comparison share.
+
+    Parameters
+    ----------
+    problem : Problem
+    base : estimator
+        The base learner.
+    favourable : {"positive", "negative"}
+    seeds, slow_seeds : int
+        See `compare_methods`.
+    """
+
+    problem: Problem
+    base: Any
+    favourable: str
+    seeds: int
+    slow_seeds: int
+
+    def cells(self, names: list[str]) -> list[Cell]:
+        """Make the cells of the quantifiers, then those of every method."""
+        key = {
+            "problem": self.problem.name,
+            "data": self.problem.digest(),
+            "groups": self.problem.groups,
+            "learner": repr(self.base),
+        }
+        # One list, so that no core waits for the slowest method.
+        cells = self._quantifier_cells(key)
+        for name in names:
+            cells += self._method_cells(name, key)
+        return cells
+
+    def _quantifier_cells(self, key: Results) -> list[Cell]:
+        """Make a cell for each seed; it runs all quantifiers on the same scores."""
+        cells = []
+        for seed in range(self.seeds):
+            full_key = {**key, "cell": "quantifiers", "seed": seed}
+            work = partial(_quantify, self.problem, self.base, seed)
+            cells.append(Cell(f"quantifiers {seed}", full_key, work))
+        return cells
+
+    def _method_cells(self, name: str, key: Results) -> list[Cell]:
+        """Make a cell for each repetition of a method."""
+        cells = []
+        for seed in range(self.repetitions(name)):
+            full_key = {**key, "cell": name, "seed": seed}
+            # Only AIF360 asks for it: cells of other methods serve both choices.
+            if "aif360" in METHODS[name].needs:
+                full_key["favourable"] = self.favourable
+            work = partial(_judge, self.problem, name, self.base, seed, self.favourable)
+            cells.append(Cell(f"{name} {seed}", full_key, work))
+        return cells
+
+    def repetitions(self, name: str) -> int:
+        """Count the seeds of a method; one whose library is missing has none."""
+        method = METHODS[name]
+        if missing_packages(name):
+            return 0
+        if not method.random:
+            return 1
+        if method.slow:
+            return self.slow_seeds
+        return self.seeds
+
+
+def run_facts(start: float, results: Sequence[Results]) -> Results:
+    """Say when, where and with what a run was made, and what it cost.
+
+    Parameters
+    ----------
+    start : float
+        When it began, by `time.monotonic`.
+    results : sequence of dict
+        Results of all cells.
+
+    Returns
+    -------
+    dict
+        As JSON can hold it.
+    """
+    # The time of work that was stored counts too: it says what the whole run costs.
+    seconds = sum(result["seconds"] for result in results)
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "wall_seconds": round(time.monotonic() - start, 1),
-        "cell_seconds": round(sum(cell["seconds"] for cell in cells), 1),
-        "cells": len(cells),
+        "cell_seconds": round(seconds, 1),
+        "cells": len(results),
         "cores": os.cpu_count(),
-        "load": [round(value, 1) for value in os.getloadavg()]
-        if hasattr(os, "getloadavg")
-        else None,
-        "versions": {"python": platform.python_version()}
-        | {name: _version(name) for name in packages},
+        "load": _load(),
+        "versions": _versions(),
     }
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+def _load() -> list[float] | None:
+    """Return the load averages; Windows has none."""
+    if not hasattr(os, "getloadavg"):
+        return None
+    return [round(value, 1) for value in os.getloadavg()]
+
+
+def _versions() -> dict[str, str]:
+    """Collect the versions of Python and of `_PACKAGES`, or "not installed"."""
+    installed = package_versions(_PACKAGES)
+    versions = {"python": installed["python"]}
+    for package in _PACKAGES:
+        versions[package] = installed.get(package, "not installed")
+    return versions
+
+
+def _tables(plan: _Plan, names: list[str], cells: list[Results]) -> Results:
+    """Make the rows of both tables from the cells, in the order of `_Plan.cells`."""
+    remaining = iter(cells)
+    quantifier_cells = list(islice(remaining, plan.seeds))
+    rows = []
+    for name in names:
+        method_cells = list(islice(remaining, plan.repetitions(name)))
+        rows.append(_method_row(name, method_cells, plan.problem.printed.get(name)))
+    quantifiers = _quantifier_rows(plan.problem, quantifier_cells)
+    return {"quantifiers": quantifiers, "rows": rows}
 
 
 def _tune(
-    problem: Problem, learner: str, data: str, folder: Path | None, n_jobs: int | None
-) -> dict[str, Any]:
+    problem: Problem, learner: str, folder: Path | None, n_jobs: int | None
+) -> Results:
+    """Tune the learner, as a cell of its own; logistic regression is not tuned."""
     if learner != "boosting":
         return {}
+    key = {"cell": "tuning", "data": problem.digest(), "grid": GRID}
     work = partial(tune_boosting, problem.X_train, problem.y_train, problem.z_train)
-    found = run_cells(
-        [Cell("tuning", {"cell": "tuning", "data": data, "grid": GRID}, work)],
-        folder,
-        n_jobs=n_jobs,
-    )[0]
-    if "error" in found:
+    tuning = run_cells([Cell("tuning", key, work)], folder, n_jobs=n_jobs)[0]
+    if "error" in tuning:
         raise ValueError(
-            f"the learner could not be tuned on the training rows: {found['error']}"
+            f"the learner could not be tuned on the training rows: {tuning['error']}"
         )
-    return found
+    return tuning
 
 
 def _judge(
     problem: Problem, name: str, learner: Any, seed: int, favourable: str
-) -> dict[str, Any]:
-    """One method, one seed: it sees labelled training rows and unlabelled test rows; then it is judged."""
+) -> Results:
+    """Train and judge one method with one seed."""
     method = make_method(name, learner, seed=seed, favourable=favourable)
     method.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
+    # The batch comes without labels; they are used in the next line only.
     y_pred = method.predict(problem.X_test, sensitive_features=problem.z_test)
     return {"row": result_row(problem.y_test, y_pred, problem.z_test, problem.groups)}
 
 
-def _quantify(problem: Problem, learner: Any, seed: int) -> dict[str, Any]:
-    """Every quantifier's estimate of each group's test prevalence, from the same scores."""
+def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
+    """Estimate the test prevalence of every group by every quantifier."""
+    # The threshold pool is the cheapest, and quantifiers do not depend on the pool.
     clf = CapeClassifier(learner, pool="threshold", random_state=seed)
     clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
     evidence = clf.evidence(problem.X_test, sensitive_features=problem.z_test)
-    return {
-        name: [
-            make_quantifier(name)
-            .fit(clf.models_[group].positives, clf.models_[group].negatives)
-            .estimate(evidence.groups[group].scores)
-            for group in problem.groups
-        ]
-        for name in QUANTIFIERS
-    }
+    estimates: Results = {name: [] for name in QUANTIFIERS}
+    for group in problem.groups:
+        model = clf.models_[group]
+        scores = evidence.groups[group].scores
+        for name in QUANTIFIERS:
+            quantifier = make_quantifier(name)
+            quantifier.fit(model.positives, model.negatives)
+            estimates[name].append(quantifier.estimate(scores))
+    return estimates
 
 
-def _quantifier_rows(
-    problem: Problem, cells: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    fine = [cell for cell in cells if "error" not in cell]
+def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
+    """Average the estimates of every quantifier over the seeds that did not fail."""
+    finished = [cell for cell in cells if "error" not in cell]
+    if not finished:
+        return []
     rows = []
-    for name in QUANTIFIERS if fine else ():
-        mean, sd = mean_and_sd(
-            [{str(z): value for z, value in enumerate(cell[name])} for cell in fine]
-        )
-        printed = problem.printed_prevalences.get("estimate") if name == "spa" else None
+    for name in QUANTIFIERS:
+        summary = mean_and_sd([dict(enumerate(cell[name])) for cell in finished])
+        # The paper's table has SPA alone.
+        printed = None
+        if name == "spa":
+            printed = problem.printed_prevalences.get("estimate")
         rows.append(
             {
                 "quantifier": name,
-                "mean": list(mean.values()),
-                "sd": list(sd.values()),
+                "mean": list(summary.mean.values()),
+                "sd": list(summary.sd.values()),
                 "printed": printed,
-                "seeds": len(fine),
+                "seeds": len(finished),
             }
         )
     return rows
 
 
-def _method_row(
-    name: str, cells: list[dict[str, Any]], printed: dict[str, Any] | None
-) -> dict[str, Any]:
-    method = METHODS[name]
-    row: dict[str, Any] = {
-        "method": name,
-        "family": method.family,
-        "about": method.about,
-        "printed": printed,
-    }
-    if missing := missing_packages(name):
-        return {**row, "status": f"not installed: {', '.join(missing)}", "seeds": 0}
-    if errors := [cell["error"] for cell in cells if "error" in cell]:
-        return {**row, "status": f"failed: {errors[0]}", "seeds": 0}
-    mean, sd = mean_and_sd([cell["row"] for cell in cells])
-    seconds = round(sum(cell["seconds"] for cell in cells) / len(cells), 2)
-    told = dict.fromkeys(text for cell in cells for text in cell.get("warnings", ()))
+def _method_row(name: str, cells: list[Results], printed: Results | None) -> Results:
+    """Make the row of a method."""
     return {
-        **row,
+        "method": name,
+        "family": METHODS[name].family,
+        "about": METHODS[name].about,
+        "printed": printed,
+        **_outcome(name, cells),
+    }
+
+
+def _outcome(name: str, cells: list[Results]) -> Results:
+    """Average the cells of a method, or say why there is nothing to average."""
+    missing = missing_packages(name)
+    if missing:
+        return {"status": f"not installed: {', '.join(missing)}", "seeds": 0}
+    errors = [cell["error"] for cell in cells if "error" in cell]
+    # A mean over the seeds that did not fail would flatter the method.
+    if errors:
+        return {"status": f"failed: {errors[0]}", "seeds": 0}
+    summary = mean_and_sd([cell["row"] for cell in cells])
+    seconds = sum(cell["seconds"] for cell in cells) / len(cells)
+    return {
         "status": "ok",
         "seeds": len(cells),
-        "mean": mean,
-        "sd": sd,
-        "seconds": seconds,
-        "warnings": list(told)[:_MOST_WARNINGS],
+        "mean": summary.mean,
+        "sd": summary.sd,
+        "seconds": round(seconds, 2),
+        "warnings": _distinct_warnings(cells)[:_MOST_WARNINGS],
     }
+
+
+def _distinct_warnings(cells: list[Results]) -> list[str]:
+    """List the warnings of all cells, each once, in the order in which they came."""
+    # A dict keeps the order and drops repetitions, which seeds have many of.
+    texts: dict[str, None] = {}
+    for cell in cells:
+        texts.update(dict.fromkeys(cell.get("warnings", ())))
+    return list(texts)

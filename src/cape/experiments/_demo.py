@@ -1,4 +1,4 @@
-"""A first look: the paper's synthetic data, one batch in which both groups have moved."""
+"""The demo: the paper's synthetic data, one batch in which both groups have moved."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ def run_demo(
     random_state: int = 0,
     on_step: Callable[[str], None] = lambda name: None,
 ) -> pd.DataFrame:
-    """Train Max_Acc and CAPE where both groups have prevalence 0.5, and judge them where they have ``prevalences``.
+    """Compare Max_Acc and CAPE on a batch whose prevalences have moved.
+
+    In training both groups have a prevalence of 0.5.
 
     Parameters
     ----------
     prevalences : sequence of float, default=(0.2, 0.8)
-        Of the test batch.
-    n_train, n_test : int
+        Prevalence of each group in the test batch.
+    n_train, n_test : int, default=50_000 and 10_000
+        Number of training rows and of test rows.
     random_state : int, default=0
+        Seed of the data and of CAPE.
     on_step : callable, optional
-        Told the name of each classifier when its turn comes.
+        Called with the name of each classifier before it is trained.
 
     Returns
     -------
     DataFrame
-        A `fairness_table` row for each classifier.
+        One row of `fairness_table` for each classifier.
 
     Examples
     --------
@@ -51,27 +55,28 @@ def run_demo(
     import pandas as pd
 
     train = make_synthetic(n_train, random_state=random_state)
+    # Another seed, or the test rows would be rows of the training data.
     test = make_synthetic(
         n_test, prevalences=prevalences, random_state=random_state + 1
     )
+    rows = {}
+    for name, classifier in _classifiers(random_state).items():
+        on_step(name)
+        groups = train.sensitive_features
+        classifier.fit(train.data, train.target, sensitive_features=groups)
+        groups = test.sensitive_features
+        y_pred = classifier.predict(test.data, sensitive_features=groups)
+        rows[name] = fairness_table(test.target, y_pred, sensitive_features=groups)
+    return pd.DataFrame(rows).T
+
+
+def _classifiers(random_state: int) -> dict[str, Any]:
+    """Make the classifiers of the demo, all with the same learner."""
     learner = LogisticRegression()
-    classifiers: dict[str, Any] = {
+    return {
         "Max_Acc": MaxAcc(learner),
         "CAPE": CapeClassifier(learner, random_state=random_state),
         "CAPE threshold": CapeClassifier(
             learner, pool="threshold", quantifier="histogram", random_state=random_state
         ),
     }
-    rows = {}
-    for name, classifier in classifiers.items():
-        on_step(name)
-        classifier.fit(
-            train.data, train.target, sensitive_features=train.sensitive_features
-        )
-        y_pred = classifier.predict(
-            test.data, sensitive_features=test.sensitive_features
-        )
-        rows[name] = fairness_table(
-            test.target, y_pred, sensitive_features=test.sensitive_features
-        )
-    return pd.DataFrame(rows).T

@@ -1,10 +1,13 @@
-"""A problem to compare classifiers on: labelled training rows, and test rows whose labels only the judge sees."""
+"""A problem to compare methods on: labelled training rows and labelled test rows.
+
+Methods see the test rows without their labels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,23 +25,38 @@ __all__ = ["Problem", "compas_problem", "meps_problem", "table_problem"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from and rows to be judged on.
+    """Rows to learn from and rows to judge methods by.
 
     Parameters
     ----------
-    name, title : str
+    name : str
+        Short name, used in file names.
+    title : str
+        Title of the tables.
     groups : list of str
-        In the order in which tables show them.
-    X_train, y_train, z_train, X_test, y_test, z_test
-        Numbers, labels 0 and 1 (1 is positive), names of groups.
+        Groups in the order in which tables show them.
+    X_train, X_test : DataFrame of shape (n_samples, n_features)
+        Numbers, without missing values.
+    y_train, y_test : ndarray of shape (n_samples,)
+        Labels 0 and 1; 1 is positive.
+    z_train, z_test : Series of shape (n_samples,)
+        Names of groups.
     notes : list of str
         What was chosen, and why.
     printed : dict
-        Rows of the paper's results table, by method; empty for data that is not the paper's.
+        Rows of the paper's results table by method; empty if the data is not the
+        paper's.
     printed_prevalences : dict
-        ``train``, ``test`` and ``estimate`` of its quantifier table.
-    same_data : bool
-        Whether the printed numbers are of this data, so that being near them means something.
+        ``train``, ``test`` and ``estimate`` of the paper's quantifier table.
+    same_data : bool, default=False
+        Whether the printed numbers belong to this data, so that nearness to them means
+        something.
+
+    Examples
+    --------
+    >>> problem = table_problem(train.frame, new.frame, label="y", group="z")
+    >>> problem.counts()[0]["rows_test"]
+    500
     """
 
     name: str
@@ -56,55 +74,87 @@ class Problem:
     same_data: bool = False
 
     def digest(self) -> str:
-        """A fingerprint of the rows."""
+        """Hash the rows: cells that were computed from other rows are not used.
+
+        Returns
+        -------
+        str
+        """
         import pandas as pd
 
         labels = pd.Series(np.concatenate([self.y_train, self.y_test]))
         return digest(self.X_train, self.X_test, self.z_train, self.z_test, labels)
 
     def counts(self) -> list[dict[str, Any]]:
-        """Rows and prevalence of each group in training and test."""
-        return [
-            {
-                "group": group,
-                "rows_train": int((self.z_train == group).sum()),
-                "rows_test": int((self.z_test == group).sum()),
-                "prevalence_train": float(self.y_train[self.z_train == group].mean()),
-                "prevalence_test": float(self.y_test[self.z_test == group].mean()),
-            }
-            for group in self.groups
-        ]
+        """Count the rows of every group, and compute its prevalences.
+
+        Returns
+        -------
+        list of dict
+            ``group``, ``rows_train``, ``rows_test``, ``prevalence_train`` and
+            ``prevalence_test``, in the order of ``groups``.
+        """
+        counts = []
+        for group in self.groups:
+            of_train = (self.z_train == group).to_numpy()
+            of_test = (self.z_test == group).to_numpy()
+            counts.append(
+                {
+                    "group": group,
+                    "rows_train": int(of_train.sum()),
+                    "rows_test": int(of_test.sum()),
+                    "prevalence_train": float(self.y_train[of_train].mean()),
+                    "prevalence_test": float(self.y_test[of_test].mean()),
+                }
+            )
+        return counts
 
 
 def compas_problem(data_home: Any = None) -> Problem:
-    """COMPAS, 2013 to 2014, as the paper uses it.
+    """Load COMPAS, 2013 to 2014, as the paper uses it.
+
+    Parameters
+    ----------
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_compas`.
+
+    Returns
+    -------
+    Problem
 
     Examples
     --------
     >>> compas_problem().groups  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    train, test = (
-        fetch_compas(subset=subset, data_home=data_home) for subset in ("train", "test")
-    )
+    train = fetch_compas(subset="train", data_home=data_home)
+    test = fetch_compas(subset="test", data_home=data_home)
     return _paper_problem("compas", "COMPAS, 2013 to 2014", train, test, same_data=True)
 
 
 def meps_problem(data_home: Any = None) -> Problem:
-    """MEPS, 2015 to 2016; what variant of it depends on the files there are.
+    """Load MEPS, 2015 to 2016, in the variant that the files in the folder allow.
+
+    Parameters
+    ----------
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_meps`.
+
+    Returns
+    -------
+    Problem
 
     Examples
     --------
     >>> meps_problem().groups  # doctest: +SKIP
     ['White', 'Non-White']
     """
-    train, test = (
-        fetch_meps(subset=subset, data_home=data_home) for subset in ("train", "test")
-    )
+    train = fetch_meps(subset="train", data_home=data_home)
+    test = fetch_meps(subset="test", data_home=data_home)
     title = f"{train.variant}, 2015 to 2016"
-    return _paper_problem(
-        "meps", title, train, test, same_data=ONE_PANEL not in train.variant
-    )
+    # One panel of the survey is a part of the paper's rows, grouped in another way.
+    same_data = ONE_PANEL not in train.variant
+    return _paper_problem("meps", title, train, test, same_data=same_data)
 
 
 def table_problem(
@@ -115,63 +165,89 @@ def table_problem(
     group: str | Sequence[str],
     positive: Any = None,
 ) -> Problem:
-    """Two tables of one's own, with text, dates and missing values.
+    """Make a problem of two tables with text, dates and missing values.
 
-    skrub's TableVectorizer, fitted on the training rows alone, makes numbers of all columns but label and groups;
-    missing numbers become the training median. Every method gets the same numbers.
+    skrub's TableVectorizer, fitted on the training rows, turns all columns except label
+    and groups into numbers; missing numbers become the training median. Every method
+    gets the same numbers.
 
     Parameters
     ----------
     train, test : DataFrame
+        Labelled rows. ``test`` has all columns of ``train``.
     label : str
-        Label column.
+        Name of the label column.
     group : str or sequence of str
-        Group column, or several whose combinations are the groups.
+        Name of the group column, or of several columns whose combinations are the
+        groups.
     positive : label, default=None
-        None is the greater of the two labels.
+        The positive label; None is the greater of the two.
 
     Returns
     -------
     Problem
 
+    Raises
+    ------
+    ValueError
+        If a column is missing, or the test table has labels or groups that the
+        training table has not.
+
     Examples
     --------
-    >>> from cape.datasets import make_synthetic
-    >>> table = make_synthetic(100, random_state=0).frame
-    >>> table_problem(table, table, label="y", group="z").groups
+    >>> problem = table_problem(train.frame, new.frame, label="y", group="z")
+    >>> problem.groups
     ['0', '1']
     """
-    columns = [group] if isinstance(group, str) else list(group)
-    _check_columns(train, test, [label, *columns])
-    (y_train, y_test), labels = _zero_and_one(train[label], test[label], positive)
-    z_train, z_test = (_named_groups(table[columns]) for table in (train, test))
-    if unknown := sorted(set(z_test) - set(z_train)):
-        raise ValueError(
-            f"the test table must have groups of the training table alone, got also {unknown}."
-        )
-    kept = [column for column in train.columns if column not in (label, *columns)]
-    X_train, X_test = _as_numbers(train[kept], test[kept])
+    group_columns = [group] if isinstance(group, str) else list(group)
+    _check_columns(train, test, [label, *group_columns])
+    labels = _binary_labels(train[label], test[label], positive)
+    z_train = _group_names(train[group_columns])
+    z_test = _group_names(test[group_columns])
+    _check_known(z_test, z_train)
+    features = list(train.columns.drop([label, *group_columns]))
+    X_train, X_test = _as_numbers(train[features], test[features])
+    positive_note = f"Positive: {label} = {labels.positive!r}."
     return Problem(
         name="own",
         title="Own data",
-        groups=[name for name in sorted(set(z_train)) if name in set(z_test)],
+        # A group without test rows cannot be judged.
+        groups=sorted(set(z_test)),
         X_train=X_train,
-        y_train=y_train,
+        y_train=labels.train,
         z_train=z_train,
         X_test=X_test,
-        y_test=y_test,
+        y_test=labels.test,
         z_test=z_test,
         notes=[
-            f"Positive: {label} = {labels[1]!r}. Groups: {', '.join(columns)}.",
-            f"{len(kept)} columns made {X_train.shape[1]} numbers (skrub's TableVectorizer, fitted on the training "
-            "rows; missing numbers become the training median).",
+            f"{positive_note} Groups: {', '.join(group_columns)}.",
+            _numbers_note(len(features), X_train.shape[1]),
         ],
     )
+
+
+def _numbers_note(n_columns: int, n_numbers: int) -> str:
+    """Say how the columns of a table became numbers."""
+    return (
+        f"{n_columns} columns made {n_numbers} numbers (skrub's TableVectorizer, fitted "
+        "on the training rows; missing numbers become the training median)."
+    )
+
+
+def _check_known(z_test: pd.Series, z_train: pd.Series) -> None:
+    """Raise if the test table has a group that no method could learn."""
+    unknown = sorted(set(z_test) - set(z_train))
+    if unknown:
+        raise ValueError(
+            "the test table must have no group that the training table has not, "
+            f"got {unknown}."
+        )
 
 
 def _paper_problem(
     name: str, title: str, train: Any, test: Any, *, same_data: bool
 ) -> Problem:
+    """Put the printed numbers beside the rows of one of the paper's data sets."""
     return Problem(
         name=name,
         title=title,
@@ -182,88 +258,117 @@ def _paper_problem(
         X_test=test.data,
         y_test=test.target.to_numpy(),
         z_test=test.sensitive_features,
-        notes=[train.DESCR, _counted(name, train, test)],
+        notes=[train.DESCR, _counts_note(name, train, test)],
         printed=published()["table_results"][name],
         printed_prevalences=published()["table_quantifier"][name],
         same_data=same_data,
     )
 
 
-def _counted(name: str, train: Any, test: Any) -> str:
-    """Rows here and in the paper."""
+def _counts_note(name: str, train: Any, test: Any) -> str:
+    """Say how many rows there are here and in the paper."""
     paper = published()["dataset_counts"][name]
-    shares = [
-        float((part.sensitive_features == part.groups[1]).mean())
-        for part in (train, test)
-    ]
     return (
-        f"Rows: {len(train.target)} to train ({shares[0]:.1%} Z=1) and {len(test.target)} to test ({shares[1]:.1%}); "
-        f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) and {paper['test']} "
-        f"({paper['test_share_z1']:.1%})."
+        f"Rows: {len(train.target)} to train ({_share_z1(train):.1%} Z=1) "
+        f"and {len(test.target)} to test ({_share_z1(test):.1%}); "
+        f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) "
+        f"and {paper['test']} ({paper['test_share_z1']:.1%})."
     )
+
+
+def _share_z1(part: Any) -> float:
+    """Compute the share of the rows that belong to the paper's group Z=1."""
+    return float((part.sensitive_features == part.groups[1]).mean())
 
 
 def _check_columns(train: pd.DataFrame, test: pd.DataFrame, named: list[str]) -> None:
+    """Raise if a table lacks a named column, or the test table one of the features."""
     for name, table in (("training", train), ("test", test)):
-        if missing := [column for column in named if column not in table.columns]:
+        missing = _missing_columns(named, table)
+        if missing:
             raise ValueError(
-                f"the {name} table must have the columns {missing}, got {list(table.columns)[:20]}."
+                f"the {name} table must have the columns {missing}, "
+                f"got {list(table.columns)[:20]}."
             )
-    if missing := [column for column in train.columns if column not in test.columns]:
+    missing = _missing_columns(train.columns, test)
+    if missing:
         raise ValueError(
-            f"the test table must have all columns of the training table, got none called {missing}."
+            "the test table must have all columns of the training table, "
+            f"got none called {missing}."
         )
 
 
-def _zero_and_one(
-    train: Any, test: Any, positive: Any
-) -> tuple[list[np.ndarray], list[Any]]:
+def _missing_columns(names: Any, table: pd.DataFrame) -> list[str]:
+    """List the names that are no columns of the table."""
+    return [name for name in names if name not in table.columns]
+
+
+class _Labels(NamedTuple):
+    """Labels 0 and 1 of both tables, and the label that is 1."""
+
+    train: np.ndarray
+    test: np.ndarray
+    positive: Any
+
+
+def _binary_labels(train: Any, test: Any, positive: Any) -> _Labels:
+    """Turn the labels of both tables into 0 and 1."""
     classes, _ = check_binary_labels(train, "the training table's label")
     labels = classes.tolist()
+    # By default the greater label is positive, as scikit-learn sorts classes.
+    chosen = labels[1]
     if positive is not None:
+        # As text: the command line cannot tell the label 1 from the label "1".
         matching = [value for value in labels if str(value) == str(positive)]
         if not matching:
             raise ValueError(f"positive must be one of {labels}, got {positive!r}.")
-        labels.sort(key=lambda value: value == matching[0])
-    found = [check_labels(column, "the label") for column in (train, test)]
-    if unknown := set(np.unique(found[1]).tolist()) - set(labels):
+        chosen = matching[0]
+    y_train = check_labels(train, "the label")
+    y_test = check_labels(test, "the label")
+    unknown = set(np.unique(y_test).tolist()) - set(labels)
+    if unknown:
         raise ValueError(
-            f"the test table's label must be one of {labels}, got also {sorted(unknown)}."
+            f"the test table's label must be one of {labels}, "
+            f"got also {sorted(unknown)}."
         )
-    return [(column == labels[1]).astype(int) for column in found], labels
+    return _Labels(
+        (y_train == chosen).astype(int), (y_test == chosen).astype(int), chosen
+    )
 
 
-def _named_groups(columns: pd.DataFrame) -> pd.Series:
+def _group_names(columns: pd.DataFrame) -> pd.Series:
+    """Name the group of every row, the combination of its values."""
     import pandas as pd
 
     groups = check_groups(columns, "the group columns")
-    return pd.Series(
-        np.array([group_name(key) for key in groups.keys], dtype=object)[groups.codes],
-        name="group",
-    )
+    names = np.array([group_name(key) for key in groups.keys], dtype=object)
+    return pd.Series(names[groups.codes], name="group")
 
 
 def _as_numbers(
     train: pd.DataFrame, test: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Turn text, categories, dates and missing values into numbers."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from skrub import StringEncoder, TableVectorizer
 
-    text = StringEncoder(
-        random_state=0
-    )  # without a seed the same tables would not give the same numbers twice
-    numbers = make_pipeline(
-        TableVectorizer(high_cardinality=text),
-        SimpleImputer(strategy="median", keep_empty_features=True).set_output(
-            transform="pandas"
-        ),
+    # Without a seed the same tables would give other numbers in every run.
+    text = StringEncoder(random_state=0)
+    # Some peers take no missing values. A column that is empty in training stays, so
+    # that both tables have the same columns.
+    impute = SimpleImputer(strategy="median", keep_empty_features=True)
+    pipeline = make_pipeline(
+        TableVectorizer(high_cardinality=text), impute.set_output(transform="pandas")
     )
-    made = (
-        numbers.fit_transform(train).reset_index(drop=True),
-        numbers.transform(test).reset_index(drop=True),
+    # Fitted on the training rows alone: nothing of the test rows leaks into them.
+    return (
+        _float_columns(pipeline.fit_transform(train)),
+        _float_columns(pipeline.transform(test)),
     )
-    return tuple(
-        table.astype(float).set_axis([str(c) for c in table.columns], axis=1)
-        for table in made
-    )  # type: ignore[return-value]
+
+
+def _float_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return floats under names that are text, since learners refuse mixed names."""
+    names = [str(column) for column in table.columns]
+    return table.reset_index(drop=True).astype(float).set_axis(names, axis=1)

@@ -12,18 +12,20 @@ __all__ = ["published"]
 
 @cache
 def published() -> dict[str, Any]:
-    """Tables of the paper as printed: synthetic data, quantifier, results and counts of rows.
+    """Return the tables of the paper as printed.
 
     Returns
     -------
     dict
-        ``table_synthetic``, ``table_quantifier``, ``table_results``, ``dataset_counts`` and their ``source``.
+        ``table_synthetic``, ``table_quantifier`` and ``table_results`` (the tables),
+        ``dataset_counts`` (rows of the paper's data sets) and ``source``. A value that
+        the paper prints as undefined is None.
 
     Examples
     --------
     >>> published()["table_results"]["compas"]["CAPE-D"]["pd_0"]
     0.024
     """
-    return json.loads(
-        files("cape.experiments").joinpath("published.json").read_text(encoding="utf-8")
-    )
+    # The file holds the tables as printed, the paper's slips included.
+    path = files("cape.experiments").joinpath("published.json")
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,16 +1,27 @@
-"""A row of the results table under the names of the paper's columns, and the mean of several."""
+"""A row of the results table under the names of the paper's columns."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cape.metrics import confusion_by_group, proportional_equality_matrix
 
-__all__ = ["DIFFERENCES", "RATES", "mean_and_sd", "result_row"]
+__all__ = [
+    "DIFFERENCES",
+    "RATES",
+    "Results",
+    "Row",
+    "Summary",
+    "mean_and_sd",
+    "result_row",
+]
+
+Results = dict[str, Any]
+"""Numbers of a run, or a part of them, as JSON can hold them."""
 
 RATES = {
     "fpr": "fpr",
@@ -19,21 +30,49 @@ RATES = {
     "predicted_prevalence": "predicted_prevalence",
     "pd": "prevalence_difference",
 }
-"""Columns of the paper's table that every group has, in order, and the property of `Confusion` behind each."""
+"""Columns of every group in the paper's order, and the properties of `Confusion`."""
 
 DIFFERENCES = ("fpr", "fnr", "accuracy")
 """Columns that are followed by the difference between groups."""
 
 Row = dict[str, float | None]
+"""Values by the names of columns; None where a value is undefined."""
+
+
+class Summary(NamedTuple):
+    """Mean and standard deviation of every column over repetitions.
+
+    Parameters
+    ----------
+    mean, sd : dict
+        Values by the names of columns.
+    """
+
+    mean: Row
+    sd: Row
 
 
 def result_row(
     y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequence[Any]
 ) -> Row:
-    """FPR, FNR, accuracy, predicted prevalence and PD of each group, differences and PE.
+    """Compute a row of the results table.
 
-    Keys are those of `published`: ``fpr_0`` is of the first of ``groups``. ``pe`` is of the worst ordered pair, and
-    with two groups ``pe_01`` is the paper's; None where undefined.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels and predictions, 0 and 1.
+    sensitive_features : array-like of shape (n_samples,)
+        The group of each row.
+    groups : sequence
+        Groups in the order of the table.
+
+    Returns
+    -------
+    dict
+        FPR, FNR, accuracy, predicted prevalence and PD of every group, differences
+        between groups, and PE. Keys are those of `published`: ``fpr_0`` belongs to the
+        first of ``groups``. ``pe`` is the PE of the worst ordered pair; with two groups
+        ``pe_01`` is the paper's PE. Both are None where PE is undefined.
 
     Examples
     --------
@@ -46,44 +85,78 @@ def result_row(
     )
     row: Row = {}
     for short, rate in RATES.items():
-        values = [float(getattr(counts[group], rate)) for group in groups]
-        row |= {f"{short}_{z}": value for z, value in enumerate(values)}
+        values = []
+        for z, group in enumerate(groups):
+            value = float(getattr(counts[group], rate))
+            row[f"{short}_{z}"] = value
+            values.append(value)
         if short in DIFFERENCES:
+            # With more than two groups: between the two that are farthest apart.
             row[f"{short}_diff"] = max(values) - min(values)
+    return {**row, **_pe_columns(y_true, y_pred, sensitive_features, list(groups))}
+
+
+def _pe_columns(
+    y_true: Any, y_pred: Any, sensitive_features: Any, groups: list[Any]
+) -> Row:
+    """Compute PE of the worst ordered pair, and with two groups that of the paper."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # undefined is told by None
-        pairs = proportional_equality_matrix(
+        # The warning says that PE is undefined; the row says so by None.
+        warnings.simplefilter("ignore")
+        matrix = proportional_equality_matrix(
             y_true, y_pred, sensitive_features=sensitive_features, pos_label=1
         )
-    ordered = pairs.loc[list(groups), list(groups)].to_numpy()
-    row["pe"] = _defined(np.nan if np.isnan(ordered).any() else ordered.max())
+    pairs = matrix.loc[groups, groups].to_numpy()
+    # `max` of an array with a NaN is NaN: one undefined pair makes the worst undefined.
+    columns = {"pe": _none_if_nan(pairs.max())}
     if len(groups) == 2:
-        row["pe_01"] = _defined(ordered[0, 1])
-    return row
+        columns["pe_01"] = _none_if_nan(pairs[0, 1])
+    return columns
 
 
-def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
-    """Mean and standard deviation over repetitions; a column that is undefined in any is undefined.
+def mean_and_sd(rows: Sequence[Row]) -> Summary:
+    """Average rows over repetitions.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows with the same columns, at least one.
+
+    Returns
+    -------
+    Summary
+        A column that is undefined in any repetition is undefined. The standard
+        deviation of a single row is 0.
 
     Examples
     --------
-    >>> mean_and_sd([{"pd_0": 1.0, "pe": None}, {"pd_0": 3.0, "pe": 0.2}])[0]
+    >>> mean_and_sd([{"pd_0": 1.0, "pe": None}, {"pd_0": 3.0, "pe": 0.2}]).mean
     {'pd_0': 2.0, 'pe': None}
     """
     mean: Row = {}
     sd: Row = {}
     for column in rows[0]:
         values = [row[column] for row in rows]
-        known = [value for value in values if value is not None]
-        defined = len(known) == len(values)
-        mean[column] = float(np.mean(known)) if defined else None
-        sd[column] = (
-            float(np.std(known, ddof=1))
-            if defined and len(known) > 1
-            else (0.0 if defined else None)
-        )
-    return mean, sd
+        if None in values:
+            mean[column] = None
+            sd[column] = None
+        else:
+            numbers = np.array(values, dtype=float)
+            mean[column] = float(np.mean(numbers))
+            sd[column] = _standard_deviation(numbers)
+    return Summary(mean, sd)
 
 
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _standard_deviation(values: np.ndarray) -> float:
+    """Estimate the spread over seeds from a sample of them."""
+    if len(values) == 1:
+        # ddof=1 would give NaN, which JSON cannot hold.
+        return 0.0
+    return float(np.std(values, ddof=1))
+
+
+def _none_if_nan(value: float) -> float | None:
+    """Make an undefined number one that JSON can hold."""
+    if np.isnan(value):
+        return None
+    return float(value)

@@ -1,9 +1,9 @@
-"""The paper's synthetic experiment: every pair of test prevalences, and Theorem 3 at work."""
+"""The paper's synthetic experiment: every pair of test prevalences, and Theorem 3."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -19,14 +19,18 @@ from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._comparison import run_facts
 from cape.experiments._published import published
 from cape.experiments._reasons import SYNTHETIC
-from cape.experiments._rows import mean_and_sd, result_row
+from cape.experiments._rows import Results, mean_and_sd, result_row
 from cape.experiments._verdicts import synthetic_verdicts
 
 __all__ = ["METHODS_COMPARED", "run_synthetic"]
 
 METHODS_COMPARED = ("CAPE-D", "CAPE threshold", "Max_Acc")
-_GRID = tuple(round(0.1 * i, 1) for i in range(1, 10))
-_PAPERS_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
+"""Keys of `cape.compare.METHODS`."""
+
+_PREVALENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+Pair = tuple[float, float]
+"""Test prevalences of group 0 and group 1."""
 
 
 def run_synthetic(
@@ -34,175 +38,194 @@ def run_synthetic(
     repetitions: int = 20,
     n_train: int = 50_000,
     n_test: int = 10_000,
-    prevalences: Sequence[float] = _GRID,
+    prevalences: Sequence[float] = _PREVALENCES,
     folder: Path | None = None,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
-) -> dict[str, Any]:
-    """Train where both groups have prevalence 0.5, and judge at every pair of prevalences.
+) -> Results:
+    """Train at prevalence 0.5 in both groups, and judge at all pairs of prevalences.
 
     Parameters
     ----------
     repetitions : int, default=20
-        Each draws its own training and test data.
+        Number of repetitions; each draws training and test data of its own.
     n_train : int, default=50_000
-        The paper's.
+        Number of training rows, the paper's.
     n_test : int, default=10_000
-        Rows of a test batch; the paper does not say.
+        Number of rows of a test batch; the paper does not say.
     prevalences : sequence of float, default=(0.1, ..., 0.9)
-        Of which all pairs are tried.
-    folder : Path, default=None
-        Where finished repetitions are kept; a second run takes them from there.
-    n_jobs : int or None, default=None
-    on_step : callable, optional
-        Told the name of each finished repetition, how many are done and how many there are.
+        Test prevalences; all pairs of them are judged.
+    folder, n_jobs, on_step
+        Where finished repetitions are kept, how many run at the same time, and what is
+        called after each; see `compare_methods`.
 
     Returns
     -------
     dict
-        As JSON can hold it: ``pairs`` (mean and sd of each method at each pair), ``theorem`` (deltas, bounds and PD),
-        ``printed``, ``verdicts``, ``reasons`` and the facts of the run.
+        As JSON can hold it: ``pairs`` (mean and standard deviation of each method at
+        each pair), ``theorem`` (deltas, bounds and PD), ``printed``, ``verdicts``,
+        ``reasons`` for differences from print, and the facts of the run.
+
+    Raises
+    ------
+    RuntimeError
+        If a repetition fails.
 
     Examples
     --------
-    >>> found = run_synthetic(repetitions=1, n_train=2000, n_test=1000, prevalences=(0.2, 0.8))
-    >>> [(pair["rho_0"], pair["rho_1"]) for pair in found["pairs"]]
+    >>> results = run_synthetic(
+    ...     repetitions=1, n_train=2000, n_test=1000, prevalences=(0.2, 0.8)
+    ... )
+    >>> [(pair["rho_0"], pair["rho_1"]) for pair in results["pairs"]]
     [(0.2, 0.2), (0.2, 0.8), (0.8, 0.2), (0.8, 0.8)]
     """
     start = time.monotonic()
-    pairs = [(float(a), float(b)) for a, b in product(prevalences, repeat=2)]
-    shared = {
-        "cell": "synthetic",
-        "n_train": n_train,
-        "n_test": n_test,
-        "pairs": pairs,
-        "methods": METHODS_COMPARED,
-    }
-    cells = [
-        Cell(
-            f"repetition {seed}",
-            {**shared, "seed": seed},
-            partial(_repetition, seed, n_train, n_test, pairs),
-        )
-        for seed in range(repetitions)
-    ]
-    found = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    if errors := [cell["error"] for cell in found if "error" in cell]:
-        raise RuntimeError(f"a repetition failed: {errors[0]}")
-    results = {
+    pairs = list(product(map(float, prevalences), repeat=2))
+    cells = _repetition_cells(repetitions, n_train, n_test, pairs)
+    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+    _check_finished(finished)
+    results: Results = {
         "experiment": "synthetic",
         "title": "Synthetic data",
         "repetitions": repetitions,
         "n_train": n_train,
         "n_test": n_test,
         "learner": repr(_learner()),
-        "pairs": [
-            _mean_pair(pair, [cell["pairs"][i] for cell in found])
-            for i, pair in enumerate(pairs)
-        ],
-        "theorem": [
-            _mean_theorem(pair, [cell["theorem"][i] for cell in found])
-            for i, pair in enumerate(pairs)
-        ],
+        "pairs": _summarise(finished, "pairs", pairs, _mean_pair),
+        "theorem": _summarise(finished, "theorem", pairs, _mean_theorem),
         "printed": published()["table_synthetic"],
         "reasons": SYNTHETIC,
     }
-    return {
-        **results,
-        "verdicts": synthetic_verdicts(results),
-        **run_facts(start, found),
-    }
+    results["verdicts"] = synthetic_verdicts(results)
+    return {**results, **run_facts(start, finished)}
+
+
+def _check_finished(repetitions: list[Results]) -> None:
+    """Raise if a repetition failed.
+
+    A mean over the others would not be the experiment that was asked for.
+    """
+    for repetition in repetitions:
+        if "error" in repetition:
+            raise RuntimeError(f"a repetition failed: {repetition['error']}")
 
 
 def _learner() -> LogisticRegression:
-    """The paper's "generalized logistic regression with regularization": an L2 penalty, scikit-learn's own strength."""
+    """Make the paper's "generalized logistic regression with regularization".
+
+    The paper names no strength; scikit-learn's L2 penalty has its default.
+    """
     return LogisticRegression()
 
 
-def _repetition(
-    seed: int, n_train: int, n_test: int, pairs: list[tuple[float, float]]
-) -> dict[str, Any]:
-    train = make_synthetic(n_train, random_state=seed)
-    methods: dict[str, Any] = {
-        name: make_method(name, _learner(), seed=seed) for name in METHODS_COMPARED
-    }
-    for method in methods.values():
-        method.fit(
-            train.data, train.target, sensitive_features=train.sensitive_features
-        )
-    rows, theorem = [], []
-    for i, pair in enumerate(pairs):
-        test = make_synthetic(
-            n_test, prevalences=pair, random_state=(1 + seed) * 1000 + i
-        )
-        X, y, z = test.data, test.target, test.sensitive_features
-        predicted = {
-            name: method.predict(X, sensitive_features=z)
-            for name, method in methods.items()
+def _repetition_cells(
+    repetitions: int, n_train: int, n_test: int, pairs: list[Pair]
+) -> list[Cell]:
+    """Make one cell for each repetition, whose seed is its number."""
+    cells = []
+    for seed in range(repetitions):
+        key = {
+            "cell": "synthetic",
+            "n_train": n_train,
+            "n_test": n_test,
+            "pairs": pairs,
+            "methods": METHODS_COMPARED,
+            "seed": seed,
         }
-        rows.append(
-            {
-                name: result_row(y, y_pred, z, (0, 1))
-                for name, y_pred in predicted.items()
-            }
-        )
-        theorem.append(_theorem_at_work(methods["CAPE-D"], X, y, z))
+        work = partial(_repetition, seed, n_train, n_test, pairs)
+        cells.append(Cell(f"repetition {seed}", key, work))
+    return cells
+
+
+def _repetition(seed: int, n_train: int, n_test: int, pairs: list[Pair]) -> Results:
+    """Train all methods once, and judge them at every pair of prevalences."""
+    train = make_synthetic(n_train, random_state=seed)
+    methods: dict[str, Any] = {}
+    for name in METHODS_COMPARED:
+        method = make_method(name, _learner(), seed=seed)
+        groups = train.sensitive_features
+        methods[name] = method.fit(train.data, train.target, sensitive_features=groups)
+    rows = []
+    theorem = []
+    for place, pair in enumerate(pairs):
+        # No seed of any test set is that of a training set.
+        test_seed = (1 + seed) * 1000 + place
+        test = make_synthetic(n_test, prevalences=pair, random_state=test_seed)
+        rows.append(_rows_of_methods(methods, test))
+        theorem.append(_theorem_at_work(methods["CAPE-D"], test))
     return {"pairs": rows, "theorem": theorem}
 
 
-def _theorem_at_work(
-    clf: CapeClassifier, X: Any, y: Any, z: Any
-) -> list[dict[str, float]]:
-    """For each group delta_1, delta_2, Theorem 3's bound on PD, ours, and PD itself."""
-    evidence = clf.evidence(X, sensitive_features=z)
-    found = clf.adapt(evidence=evidence)
+def _rows_of_methods(methods: dict[str, Any], test: Any) -> Results:
+    """Judge every method on one test set."""
+    z = test.sensitive_features
+    rows = {}
+    for name, method in methods.items():
+        y_pred = method.predict(test.data, sensitive_features=z)
+        rows[name] = result_row(test.target, y_pred, z, (0, 1))
+    return rows
+
+
+def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
+    """Compare PD of every group with the bound of Theorem 3 and with ours.
+
+    Theorem 3 bounds PD by delta_1 + delta_2 + eps / 2: the error of the quantifier, the
+    greatest error of a member, and half the distance of the members. The deltas need
+    labels; our bound, from the interval of the estimate, does not.
+    """
+    z = test.sensitive_features
+    evidence = clf.evidence(test.data, sensitive_features=z)
+    adaptation = clf.adapt(evidence=evidence)
     groups = []
-    for group, adapted in found.groups.items():
+    for group, adapted in adaptation.groups.items():
         pool = clf.models_[group].pool
-        rho = float(np.mean(y[z == group]))
+        predicted = pool.predicted_prevalences(evidence.groups[group])
+        rho = float(np.mean(test.target[z == group]))
+        pd = abs(rho - adapted.predicted_prevalence)
         delta_1 = abs(rho - adapted.estimate)
-        delta_2 = float(
-            np.abs(
-                pool.thetas - pool.predicted_prevalences(evidence.groups[group])
-            ).max()
-        )
-        half_width = 1 / (2 * len(pool.thetas))  # eps / 2
+        delta_2 = float(np.abs(pool.thetas - predicted).max())
+        # eps / 2 with eps = 1 / k, k the number of members.
+        bound = delta_1 + delta_2 + 1 / (2 * len(pool.thetas))
         groups.append(
             {
                 "delta_1": delta_1,
                 "delta_2": delta_2,
-                "theorem_3": delta_1 + delta_2 + half_width,
+                "theorem_3": bound,
                 "our_bound": adapted.pd_bound,
-                "pd": abs(rho - adapted.predicted_prevalence),
-                "within_theorem_3": float(
-                    abs(rho - adapted.predicted_prevalence)
-                    <= delta_1 + delta_2 + half_width
-                ),
-                "within_our_bound": float(
-                    abs(rho - adapted.predicted_prevalence) <= adapted.pd_bound
-                ),
+                "pd": pd,
+                # Numbers, so that their mean is the share of repetitions.
+                "within_theorem_3": float(pd <= bound),
+                "within_our_bound": float(pd <= adapted.pd_bound),
             }
         )
     return groups
 
 
-def _mean_pair(
-    pair: tuple[float, float], repetitions: list[dict[str, Any]]
-) -> dict[str, Any]:
-    found = {}
+def _summarise(
+    repetitions: list[Results],
+    part: str,
+    pairs: list[Pair],
+    mean: Callable[[list[Any]], Results],
+) -> list[Results]:
+    """Average a part of all repetitions at every pair of prevalences."""
+    summaries = []
+    for place, (rho_0, rho_1) in enumerate(pairs):
+        at_pair = [repetition[part][place] for repetition in repetitions]
+        summaries.append({"rho_0": rho_0, "rho_1": rho_1, **mean(at_pair)})
+    return summaries
+
+
+def _mean_pair(repetitions: list[Results]) -> Results:
+    """Average the rows of every method."""
+    methods = {}
     for name in METHODS_COMPARED:
-        mean, sd = mean_and_sd([repetition[name] for repetition in repetitions])
-        found[name] = {"mean": mean, "sd": sd}
-    return {"rho_0": pair[0], "rho_1": pair[1], "methods": found}
+        summary = mean_and_sd([rows[name] for rows in repetitions])
+        methods[name] = summary._asdict()
+    return {"methods": methods}
 
 
-def _mean_theorem(pair: tuple[float, float], repetitions: list[Any]) -> dict[str, Any]:
-    groups = [
-        mean_and_sd([repetition[z] for repetition in repetitions]) for z in (0, 1)
-    ]
-    return {
-        "rho_0": pair[0],
-        "rho_1": pair[1],
-        "mean": [mean for mean, _ in groups],
-        "sd": [sd for _, sd in groups],
-    }
+def _mean_theorem(repetitions: list[Any]) -> Results:
+    """Average deltas, bounds and PD of both groups."""
+    group_0 = mean_and_sd([groups[0] for groups in repetitions])
+    group_1 = mean_and_sd([groups[1] for groups in repetitions])
+    return {"mean": [group_0.mean, group_1.mean], "sd": [group_0.sd, group_1.sd]}

@@ -1,19 +1,28 @@
-"""Tables of results for people: a title, a heading and rows of text, from the numbers of a run.
+"""Tables of results as text: a title, a heading and rows, from the numbers of a run.
 
 The terminal and the Markdown page show the same tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from cape.experiments._rows import DIFFERENCES
+from cape.experiments._rows import DIFFERENCES, Results
 
-__all__ = ["TextTable", "comparison_tables", "number", "synthetic_tables"]
+__all__ = [
+    "PAPER_NAMES",
+    "TextTable",
+    "comparison_tables",
+    "number",
+    "synthetic_tables",
+]
 
-_NAMES = {
+PAPER_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
+"""How the paper's Table 1 calls our methods; it does not have the threshold pool."""
+
+_HEADINGS = {
     "fpr": "FPR",
     "fnr": "FNR",
     "accuracy": "acc",
@@ -24,15 +33,49 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table as text. A row has as many cells as ``columns``, or one fewer cell than text to span them all."""
+    """A table as text.
+
+    Parameters
+    ----------
+    title : str
+        Its title.
+    columns : list of str
+        The heading.
+    rows : list of list of str
+        A row has as many cells as ``columns``. A method that did not run has a row of
+        two cells, its name and the reason.
+
+    Examples
+    --------
+    >>> TextTable("PD", ["method", "PD 0"], [["Max_Acc", ".352"]]).columns
+    ['method', 'PD 0']
+    """
 
     title: str
     columns: list[str]
     rows: list[list[str]]
 
 
+class _Column(NamedTuple):
+    """The key of a value in the results, and its heading."""
+
+    key: str
+    heading: str
+
+
 def number(value: float | None, *, digits: int = 3) -> str:
-    """A number as the paper prints it; "undef" for None.
+    """Format a number as the paper prints it.
+
+    Parameters
+    ----------
+    value : float or None
+        None is shown as "undef".
+    digits : int, default=3
+        Digits behind the point.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -42,180 +85,207 @@ def number(value: float | None, *, digits: int = 3) -> str:
     if value is None:
         return "undef"
     text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    # The paper leaves out the 0 before the point, but not that of 10.5.
+    if text.startswith(("0.", "-0.")):
+        return text.replace("0.", ".", 1)
+    return text
 
 
-def comparison_tables(results: dict[str, Any]) -> list[TextTable]:
-    """The quantifier table and the results table of a comparison, printed numbers below ours."""
-    groups = results["groups"]
-    columns = [(c, _NAMES[c], groups) for c in ("fpr", "fnr", "accuracy")]
-    fairness = [(c, _NAMES[c], groups) for c in ("predicted_prevalence", "pd")]
+def comparison_tables(results: Results) -> list[TextTable]:
+    """Make the quantifier table and the results table of a comparison.
+
+    The results table is wide, so it comes as two.
+
+    Parameters
+    ----------
+    results : dict
+        From `compare_methods`.
+
+    Returns
+    -------
+    list of TextTable
+        Printed numbers stand below ours.
+    """
+    n_groups = len(results["groups"])
+    error_columns = []
+    for rate in ("fpr", "fnr", "accuracy"):
+        error_columns += _columns_of(rate, n_groups)
+    fairness_columns = []
+    for rate in ("predicted_prevalence", "pd"):
+        fairness_columns += _columns_of(rate, n_groups)
+    # PE of the first pair is the paper's; with more groups only the worst is shown.
+    if n_groups == 2:
+        fairness_columns.append(_Column("pe_01", "PE 0,1"))
+    fairness_columns.append(_Column("pe", "PE worst"))
     return [
-        _prevalences(results),
-        _results(
-            "Error rates and accuracy",
-            results,
-            [cell for column in columns for cell in _cells(*column)],
-        ),
-        _results(
-            "Predicted prevalence, PD and PE",
-            results,
-            [cell for column in fairness for cell in _cells(*column)]
-            + _pe_cells(results),
-        ),
+        _prevalence_table(results),
+        _method_table("Error rates and accuracy", results, error_columns),
+        _method_table("Predicted prevalence, PD and PE", results, fairness_columns),
     ]
 
 
-def synthetic_tables(results: dict[str, Any]) -> list[TextTable]:
-    """Table 1 with printed numbers, the figure's points, and Theorem 3 at work."""
-    return [_table_1(results), _figure_points(results), _theorem(results)]
+def synthetic_tables(results: Results) -> list[TextTable]:
+    """Make the tables of the synthetic experiment.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic`.
+
+    Returns
+    -------
+    list of TextTable
+        Table 1 with printed numbers, the points of the figure, and Theorem 3 at work.
+    """
+    return [_table_1(results), _figure_points(results), _theorem_table(results)]
 
 
-def _cells(column: str, name: str, groups: Sequence[str]) -> list[tuple[str, str]]:
-    cells = [(f"{column}_{z}", f"{name} {z}") for z in range(len(groups))]
-    return cells + (
-        [(f"{column}_diff", f"{name} diff")] if column in DIFFERENCES else []
-    )
+def _columns_of(rate: str, n_groups: int) -> list[_Column]:
+    """List a column for each group, and the difference if the paper has one."""
+    heading = _HEADINGS[rate]
+    columns = [_Column(f"{rate}_{z}", f"{heading} {z}") for z in range(n_groups)]
+    if rate in DIFFERENCES:
+        columns.append(_Column(f"{rate}_diff", f"{heading} diff"))
+    return columns
 
 
-def _pe_cells(results: dict[str, Any]) -> list[tuple[str, str]]:
-    two = len(results["groups"]) == 2
-    return [("pe_01", "PE 0,1"), ("pe", "PE worst")] if two else [("pe", "PE worst")]
-
-
-def _prevalences(results: dict[str, Any]) -> TextTable:
-    columns = ["", *(f"{z} {group}" for z, group in enumerate(results["groups"]))]
+def _prevalence_table(results: Results) -> TextTable:
+    """Show rows, prevalences and the estimates of all quantifiers by group."""
+    data = results["data"]
+    groups = [f"{z} {group}" for z, group in enumerate(results["groups"])]
     rows = [
-        ["training rows", *(str(part["rows_train"]) for part in results["data"])],
-        ["test rows", *(str(part["rows_test"]) for part in results["data"])],
-        [
-            "training prevalence",
-            *(number(part["prevalence_train"]) for part in results["data"]),
-        ],
-        [
-            "test prevalence",
-            *(number(part["prevalence_test"]) for part in results["data"]),
-        ],
+        ["training rows", *(str(part["rows_train"]) for part in data)],
+        ["test rows", *(str(part["rows_test"]) for part in data)],
+        ["training prevalence", *_numbers(part["prevalence_train"] for part in data)],
+        ["test prevalence", *_numbers(part["prevalence_test"] for part in data)],
     ]
-    for found in results["quantifiers"]:
-        cells = zip(found["mean"], found["sd"], strict=True)
-        rows.append(
-            [
-                f"estimate, {found['quantifier']}",
-                *(f"{number(m)} ± {number(s)}" for m, s in cells),
-            ]
-        )
-        if found["printed"]:
-            rows.append(["  print", *map(number, found["printed"])])
-    return TextTable(
-        "Prevalences, and what quantifiers estimate from unlabelled test rows",
-        columns,
-        rows,
-    )
+    for estimates in results["quantifiers"]:
+        cells = [f"estimate, {estimates['quantifier']}"]
+        for mean, sd in zip(estimates["mean"], estimates["sd"], strict=True):
+            cells.append(f"{number(mean)} ± {number(sd)}")
+        rows.append(cells)
+        if estimates["printed"]:
+            rows.append(["  print", *_numbers(estimates["printed"])])
+    title = "Prevalences, and what quantifiers estimate from unlabelled test rows"
+    return TextTable(title, ["", *groups], rows)
 
 
-def _results(
-    title: str, results: dict[str, Any], cells: list[tuple[str, str]]
-) -> TextTable:
+def _method_table(title: str, results: Results, columns: list[_Column]) -> TextTable:
+    """Show every method: its means, the spread below, and what the paper prints."""
     rows = []
     for row in results["rows"]:
-        name = (
-            f"{row['method']} ({row['seeds']})" if row["seeds"] > 1 else row["method"]
-        )
-        if row["status"] != "ok":
-            rows.append([name, row["status"]])
-        else:
-            rows.append([name, *(number(row["mean"][key]) for key, _ in cells)])
-            if row["seeds"] > 1:
-                rows.append(["  ± sd", *(number(row["sd"][key]) for key, _ in cells)])
-        if row["printed"]:
-            printed = row["printed"]
-            rows.append(
-                [
-                    "  print",
-                    *(
-                        number(printed[key]) if key in printed else ""
-                        for key, _ in cells
-                    ),
-                ]
-            )
-    return TextTable(title, ["method (seeds)", *(name for _, name in cells)], rows)
+        rows += _method_rows(row, columns)
+    headings = [column.heading for column in columns]
+    return TextTable(title, ["method (seeds)", *headings], rows)
 
 
-def _table_1(results: dict[str, Any]) -> TextTable:
-    pairs = {
-        (pair["rho_0"], pair["rho_1"]): pair["methods"] for pair in results["pairs"]
-    }
-    cells = [
-        ("accuracy_0", "accuracy 0"),
-        ("accuracy_1", "accuracy 1"),
-        ("pd_0", "PD 0"),
-        ("pd_1", "PD 1"),
-        ("pe_01", "PE 0,1"),
+def _method_rows(row: Results, columns: list[_Column]) -> list[list[str]]:
+    """Make the lines of one method."""
+    several = row["seeds"] > 1
+    name = f"{row['method']} ({row['seeds']})" if several else row["method"]
+    lines = []
+    if row["status"] == "ok":
+        lines.append([name, *_cells(row["mean"], columns)])
+        if several:
+            lines.append(["  ± sd", *_cells(row["sd"], columns)])
+    else:
+        lines.append([name, row["status"]])
+    if row["printed"]:
+        lines.append(["  print", *_printed_cells(row["printed"], columns)])
+    return lines
+
+
+def _cells(values: Results, columns: list[_Column], digits: int = 3) -> list[str]:
+    """Format the values of the columns."""
+    return [number(values[column.key], digits=digits) for column in columns]
+
+
+def _printed_cells(printed: Results, columns: list[_Column]) -> list[str]:
+    """Format printed values; the cell of a column that print does not have is empty."""
+    cells = []
+    for column in columns:
+        cell = ""
+        if column.key in printed:
+            cell = number(printed[column.key])
+        cells.append(cell)
+    return cells
+
+
+def _numbers(values: Iterable[float | None]) -> list[str]:
+    """Format several numbers."""
+    return [number(value) for value in values]
+
+
+def _table_1(results: Results) -> TextTable:
+    """Show the three settings of the paper's Table 1, as far as they were run."""
+    columns = [
+        _Column("accuracy_0", "accuracy 0"),
+        _Column("accuracy_1", "accuracy 1"),
+        _Column("pd_0", "PD 0"),
+        _Column("pd_1", "PD 1"),
+        _Column("pe_01", "PE 0,1"),
     ]
+    methods_of_pair = {}
+    for pair in results["pairs"]:
+        methods_of_pair[pair["rho_0"], pair["rho_1"]] = pair["methods"]
     rows = []
     for printed in results["printed"]:
-        at = (printed["rho_0"], printed["rho_1"])
-        if at not in pairs:
+        pair = (printed["rho_0"], printed["rho_1"])
+        for method, summary in methods_of_pair.get(pair, {}).items():
+            # Spreads are of the order 10^-3: they need a fourth digit.
+            sd = _cells(summary["sd"], columns, digits=4)
+            first = f"{pair[0]} {pair[1]}"
+            rows.append([first, method, *_cells(summary["mean"], columns)])
+            rows.append(["", "  ± sd", *sd])
+            if method in PAPER_NAMES:
+                values = _printed_values(printed, PAPER_NAMES[method])
+                rows.append(["", "  print", *_numbers(values)])
+    repetitions = results["repetitions"]
+    title = f"Table 1: both groups have moved from 0.5 (mean of {repetitions})"
+    headings = [column.heading for column in columns]
+    return TextTable(title, ["rho 0, 1", "method", *headings], rows)
+
+
+def _printed_values(printed: Results, name: str) -> list[float]:
+    """List the printed values of a method in the order of our Table 1."""
+    accuracies = printed["accuracy"][name]
+    differences = printed["pd"][name]
+    return [*accuracies, *differences, printed["pe_01"][name]]
+
+
+def _figure_points(results: Results) -> TextTable:
+    """Show the points of the paper's figure, in which group 0 stays at 0.5."""
+    keys = ("accuracy_1", "pd_1", "pe_01")
+    rows = []
+    for pair in results["pairs"]:
+        if pair["rho_0"] != 0.5:
             continue
-        for method, found in pairs[at].items():
-            rows.append(
-                [
-                    f"{at[0]} {at[1]}",
-                    method,
-                    *(number(found["mean"][key]) for key, _ in cells),
-                ]
-            )
-            rows.append(
-                [
-                    "",
-                    "  ± sd",
-                    *(number(found["sd"][key], digits=4) for key, _ in cells),
-                ]
-            )
-            paper = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}.get(method)
-            if paper:
-                values = [
-                    *printed["accuracy"][paper],
-                    *printed["pd"][paper],
-                    printed["pe_01"][paper],
-                ]
-                rows.append(["", "  print", *map(number, values)])
-    title = (
-        f"Table 1: both groups have moved from 0.5 (mean of {results['repetitions']})"
-    )
-    return TextTable(title, ["rho 0, 1", "method", *(name for _, name in cells)], rows)
+        for method, summary in pair["methods"].items():
+            cells = [str(pair["rho_1"]), method]
+            for key in keys:
+                sd = number(summary["sd"][key], digits=4)
+                cells.append(f"{number(summary['mean'][key])} ± {sd}")
+            rows.append(cells)
+    repetitions = results["repetitions"]
+    title = f"The figure's points: rho 0 is 0.5 (mean ± sd of {repetitions})"
+    return TextTable(title, ["rho 1", "method", "accuracy 1", "PD 1", "PE 0,1"], rows)
 
 
-def _figure_points(results: dict[str, Any]) -> TextTable:
-    cells = [("accuracy_1", "accuracy 1"), ("pd_1", "PD 1"), ("pe_01", "PE 0,1")]
-    rows = [
-        [
-            str(pair["rho_1"]),
-            method,
-            *(
-                f"{number(found['mean'][k])} ± {number(found['sd'][k], digits=4)}"
-                for k, _ in cells
-            ),
-        ]
-        for pair in results["pairs"]
-        if pair["rho_0"] == 0.5
-        for method, found in pair["methods"].items()
+def _theorem_table(results: Results) -> TextTable:
+    """Show PD of group 1 beside the bound of Theorem 3 and the bound we can compute."""
+    columns = [
+        _Column("pd", "PD"),
+        _Column("delta_1", "delta_1"),
+        _Column("delta_2", "delta_2"),
+        _Column("theorem_3", "Theorem 3"),
+        _Column("our_bound", "our bound"),
+        _Column("within_our_bound", "PD within ours"),
     ]
-    title = f"The figure's points: rho 0 is 0.5 (mean ± sd of {results['repetitions']})"
-    return TextTable(title, ["rho 1", "method", *(name for _, name in cells)], rows)
-
-
-def _theorem(results: dict[str, Any]) -> TextTable:
-    cells = ("pd", "delta_1", "delta_2", "theorem_3", "our_bound", "within_our_bound")
-    rows = [
-        [str(found["rho_1"]), *(number(found["mean"][1][key]) for key in cells)]
-        for found in results["theorem"]
-        if found["rho_0"] == 0.5
-    ]
-    names = ["PD", "delta_1", "delta_2", "Theorem 3", "our bound", "PD within ours"]
-    return TextTable(
-        "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)",
-        ["rho 1", *names],
-        rows,
-    )
+    rows = []
+    for entry in results["theorem"]:
+        if entry["rho_0"] == 0.5:
+            group_1 = entry["mean"][1]
+            rows.append([str(entry["rho_1"]), *_cells(group_1, columns)])
+    title = "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)"
+    headings = [column.heading for column in columns]
+    return TextTable(title, ["rho 1", *headings], rows)

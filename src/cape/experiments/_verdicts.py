@@ -1,192 +1,263 @@
-"""What the paper says of its results, and whether ours say it too."""
+"""Claims that the paper makes about its results, and whether ours bear them out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from cape.experiments._rows import Results
 
 __all__ = ["synthetic_verdicts", "verdicts"]
 
-_NEAR_RATES, _NEAR_ACCURACY = 0.15, 0.05
-_FAIRER = ("pd_0", "pd_1", "pe_01", "fpr_diff", "fnr_diff", "accuracy_diff")
+Verdict = dict[str, Any]
+"""``claim``, ``holds`` and ``detail``, the numbers behind it."""
+
+Means = dict[str, Any]
+"""Values of one method by the names of columns; None where a value is undefined."""
+
+_LOWER_IS_BETTER = ("pd_0", "pd_1", "pe_01")
+_HIGHER_IS_BETTER = ("accuracy_0", "accuracy_1")
+_COMPARED_COLUMNS = (*_LOWER_IS_BETTER, "fpr_diff", "fnr_diff", "accuracy_diff")
+
+# How near "near print" is. Error rates vary more: our features are not the paper's.
+_NEAR = (
+    ("FPR and FNR", ("fpr_0", "fpr_1", "fnr_0", "fnr_1"), 0.15),
+    ("accuracy", ("accuracy_0", "accuracy_1"), 0.05),
+)
 
 
-def verdicts(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Claims about one comparison, whether each holds, and the numbers behind it.
+def verdicts(results: Results) -> list[Verdict]:
+    """Judge one comparison by the claims of the paper.
 
-    Nearness to print is judged only where the data is the paper's.
+    Parameters
+    ----------
+    results : dict
+        From `compare_methods`.
+
+    Returns
+    -------
+    list of dict
+        ``claim``, ``holds`` and ``detail``. Nearness to print is judged only if the
+        data is the paper's; methods that failed are not judged.
     """
-    rows = {
-        row["method"]: row
-        for row in results["rows"]
-        if row["status"] == "ok" and row["printed"]
-    }
-    found: list[dict[str, Any]] = []
+    finished = {}
+    printed = {}
+    for row in results["rows"]:
+        if row["status"] == "ok":
+            finished[row["method"]] = row
+            if row["printed"]:
+                printed[row["method"]] = row
+    judged: list[Verdict] = []
     if results["same_data"]:
-        found += [
-            verdict
-            for name in ("CAPE-D", "CAPE-1")
-            if name in rows
-            for verdict in _near_print(name, rows[name])
-        ]
-    if "CAPE-D" in rows and "Max_Acc" in rows:
-        found += _same_order(rows["CAPE-D"], rows["Max_Acc"])
-        found.append(_equalised_odds(rows["CAPE-D"]))
-    threshold = next(
-        (
-            r
-            for r in results["rows"]
-            if r["method"] == "CAPE threshold" and r["status"] == "ok"
-        ),
-        None,
-    )
-    if threshold and "CAPE-D" in rows and results["same_data"]:
-        found.append(_beats_print(threshold, rows["CAPE-D"]["printed"]))
-    return found
+        for name in ("CAPE-D", "CAPE-1"):
+            if name in printed:
+                judged += _near_print(name, printed[name])
+    if "CAPE-D" in printed and "Max_Acc" in printed:
+        judged += _same_order(printed["CAPE-D"], printed["Max_Acc"])
+        judged.append(_equalised_odds(printed["CAPE-D"]))
+    threshold = finished.get("CAPE threshold")
+    if threshold and "CAPE-D" in printed and results["same_data"]:
+        judged.append(_beats_print(threshold, printed["CAPE-D"]["printed"]))
+    return judged
 
 
-def _near_print(name: str, row: dict[str, Any]) -> list[dict[str, Any]]:
-    found = []
-    for what, rates, limit in (
-        ("FPR and FNR", ("fpr", "fnr"), _NEAR_RATES),
-        ("accuracy", ("accuracy",), _NEAR_ACCURACY),
-    ):
-        gaps = {
-            f"{rate}_{z}": abs(
-                row["mean"][f"{rate}_{z}"] - row["printed"][f"{rate}_{z}"]
-            )
-            for rate in rates
-            for z in (0, 1)
-        }
-        worst = max(gaps, key=lambda column: gaps[column])
-        found.append(
+def _near_print(name: str, row: Results) -> list[Verdict]:
+    """Judge how far the error rates and the accuracy of a method are from print."""
+    mean = row["mean"]
+    printed = row["printed"]
+    judged = []
+    for what, columns, limit in _NEAR:
+        gaps = {column: abs(mean[column] - printed[column]) for column in columns}
+        worst = max(gaps, key=gaps.__getitem__)
+        judged.append(
             {
                 "claim": f"{name}: {what} of each group within {limit} of print",
                 "holds": gaps[worst] <= limit,
-                "detail": f"farthest {worst}: {row['mean'][worst]:.3f}, print {row['printed'][worst]:.3f}",
+                "detail": f"farthest {worst}: {mean[worst]:.3f}, "
+                f"print {printed[worst]:.3f}",
             }
         )
-    return found
+    return judged
 
 
-def _same_order(cape: dict[str, Any], max_acc: dict[str, Any]) -> list[dict[str, Any]]:
-    """Where print has CAPE-D fairer than Max_Acc (or less fair), so should we."""
-    found = []
-    for column in _FAIRER:
-        printed = (cape["printed"][column], max_acc["printed"][column])
+def _same_order(cape: Results, max_acc: Results) -> list[Verdict]:
+    """Judge whether CAPE-D is on the same side of Max_Acc as in print."""
+    judged = []
+    for column in _COMPARED_COLUMNS:
         ours = (cape["mean"][column], max_acc["mean"][column])
+        printed = (cape["printed"][column], max_acc["printed"][column])
         if None in printed or None in ours:
             continue
-        word = "below" if printed[0] < printed[1] else "above"
-        found.append(
+        below_in_print = printed[0] < printed[1]
+        word = "below" if below_in_print else "above"
+        judged.append(
             {
                 "claim": f"CAPE-D {word} Max_Acc on {column}, as in print",
-                "holds": (ours[0] < ours[1]) == (printed[0] < printed[1]),
-                "detail": f"{ours[0]:.3f} and {ours[1]:.3f}, print {printed[0]:.3f} and {printed[1]:.3f}",
+                "holds": (ours[0] < ours[1]) == below_in_print,
+                "detail": f"{ours[0]:.3f} and {ours[1]:.3f}, "
+                f"print {printed[0]:.3f} and {printed[1]:.3f}",
             }
         )
-    return found
+    return judged
 
 
-def _equalised_odds(row: dict[str, Any]) -> dict[str, Any]:
-    """The paper reads its FPR-diff and FNR-diff of CAPE-D on COMPAS as equalised odds."""
-    ours, printed = (
-        [part[c] for c in ("fpr_diff", "fnr_diff")]
-        for part in (row["mean"], row["printed"])
-    )
+def _equalised_odds(row: Results) -> Verdict:
+    """Judge whether both error rates of CAPE-D are about equal between the groups.
+
+    The paper reads its FPR-diff and FNR-diff of CAPE-D on COMPAS as equalised odds.
+    """
+    mean = row["mean"]
+    printed = row["printed"]
     return {
         "claim": "CAPE-D is near equalised odds: both differences at most 0.1",
-        "holds": max(ours) <= 0.1,
-        "detail": f"FPR-diff {ours[0]:.3f}, FNR-diff {ours[1]:.3f}, print {printed[0]:.3f} and {printed[1]:.3f}",
+        "holds": max(mean["fpr_diff"], mean["fnr_diff"]) <= 0.1,
+        "detail": f"FPR-diff {mean['fpr_diff']:.3f}, FNR-diff {mean['fnr_diff']:.3f}, "
+        f"print {printed['fpr_diff']:.3f} and {printed['fnr_diff']:.3f}",
     }
 
 
-def _beats_print(row: dict[str, Any], printed: dict[str, Any]) -> dict[str, Any]:
-    lower, higher = ("pd_0", "pd_1", "pe_01"), ("accuracy_0", "accuracy_1")
+def _beats_print(row: Results, printed: Means) -> Verdict:
+    """Judge whether the threshold pool is better than the printed CAPE-D everywhere."""
     mean = row["mean"]
-    holds = all(mean[c] is not None and mean[c] < printed[c] for c in lower) and all(
-        mean[c] > printed[c] for c in higher
-    )
-    numbers = ", ".join(
-        f"{c} {mean[c]:.3f} ({printed[c]:.3f})"
-        for c in (*lower, *higher)
-        if mean[c] is not None
-    )
+    numbers = []
+    for column in (*_LOWER_IS_BETTER, *_HIGHER_IS_BETTER):
+        if mean[column] is not None:
+            numbers.append(f"{column} {mean[column]:.3f} ({printed[column]:.3f})")
+    # An undefined PE is not better than any.
+    defined = None not in [mean[column] for column in _LOWER_IS_BETTER]
     return {
-        "claim": f"CAPE threshold (mean of {row['seeds']} seeds) beats the printed CAPE-D on PD, PE and accuracy",
-        "holds": holds,
-        "detail": f"ours (print): {numbers}",
+        "claim": f"CAPE threshold (mean of {row['seeds']} seeds) beats the printed "
+        "CAPE-D on PD, PE and accuracy",
+        "holds": defined and not _worse_columns(mean, printed),
+        "detail": f"ours (print): {', '.join(numbers)}",
     }
 
 
-def synthetic_verdicts(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the paper says of the synthetic data: CAPE is fairer, at no cost in accuracy, and spreads are small."""
-    pairs = {
-        (pair["rho_0"], pair["rho_1"]): pair["methods"] for pair in results["pairs"]
-    }
-    found = [
-        _table_1(pairs[printed["rho_0"], printed["rho_1"]], printed)
-        for printed in results["printed"]
-        if (printed["rho_0"], printed["rho_1"]) in pairs
-    ]
-    found += [
-        _over_pairs(list(pairs.values()), name) for name in ("CAPE-D", "CAPE threshold")
-    ]
-    figure = [methods for (rho_0, _), methods in pairs.items() if rho_0 == 0.5]
-    return found + ([_spread(figure)] if figure else [])
+def _worse_columns(ours: Means, other: Means) -> list[str]:
+    """List the columns in which we are not better; undefined values do not count."""
+    worse = []
+    for column in _LOWER_IS_BETTER:
+        if None in (ours[column], other[column]):
+            continue
+        if ours[column] >= other[column]:
+            worse.append(column)
+    for column in _HIGHER_IS_BETTER:
+        if ours[column] <= other[column]:
+            worse.append(column)
+    return worse
 
 
-def _table_1(methods: dict[str, Any], printed: dict[str, Any]) -> dict[str, Any]:
-    """In print CAPE is better than Max_Acc on every count in all three settings."""
-    cape, max_acc = methods["CAPE-D"]["mean"], methods["Max_Acc"]["mean"]
-    defined = [
-        c for c in ("pd_0", "pd_1", "pe_01") if None not in (cape[c], max_acc[c])
-    ]
-    worse = [c for c in defined if not cape[c] < max_acc[c]]
-    worse += [c for c in ("accuracy_0", "accuracy_1") if not cape[c] > max_acc[c]]
-    numbers = "; ".join(f"{c} {cape[c]:.3f} against {max_acc[c]:.3f}" for c in worse)
+def synthetic_verdicts(results: Results) -> list[Verdict]:
+    """Judge the synthetic experiment by the claims of the paper.
+
+    CAPE is fairer than Max_Acc, at no cost in accuracy, and the spread over
+    repetitions is small.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic`.
+
+    Returns
+    -------
+    list of dict
+        ``claim``, ``holds`` and ``detail``.
+    """
+    methods_of_pair = {}
+    for pair in results["pairs"]:
+        methods_of_pair[pair["rho_0"], pair["rho_1"]] = pair["methods"]
+    judged = []
+    for printed in results["printed"]:
+        pair = (printed["rho_0"], printed["rho_1"])
+        if pair in methods_of_pair:
+            judged.append(_table_1(methods_of_pair[pair], pair))
+    for name in ("CAPE-D", "CAPE threshold"):
+        judged.append(_over_pairs(list(methods_of_pair.values()), name))
+    # The paper's figure moves group 1 while group 0 stays at 0.5.
+    figure = []
+    for (rho_0, _), methods in methods_of_pair.items():
+        if rho_0 == 0.5:
+            figure.append(methods)
+    if figure:
+        judged.append(_spread(figure))
+    return judged
+
+
+def _table_1(methods: Results, pair: tuple[float, float]) -> Verdict:
+    """Judge a setting of Table 1; print has CAPE better than Max_Acc in all columns."""
+    cape = methods["CAPE-D"]["mean"]
+    max_acc = methods["Max_Acc"]["mean"]
+    worse = _worse_columns(cape, max_acc)
+    detail = "better on all"
+    if worse:
+        numbers = []
+        for column in worse:
+            ours = f"{column} {cape[column]:.3f}"
+            numbers.append(f"{ours} against {max_acc[column]:.3f}")
+        detail = f"worse on {'; '.join(numbers)}"
     return {
-        "claim": f"Table 1, {printed['rho_0']} and {printed['rho_1']}: CAPE-D better than Max_Acc on all five",
+        "claim": f"Table 1, {pair[0]} and {pair[1]}: CAPE-D better than Max_Acc on all "
+        "five",
         "holds": not worse,
-        "detail": f"worse on {numbers}" if worse else "better on all",
+        "detail": detail,
     }
 
 
-def _over_pairs(pairs: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    def mean(method: str, *columns: str) -> float:
-        values = [pair[method]["mean"][column] for pair in pairs for column in columns]
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known)
+def _over_pairs(pairs: list[Results], name: str) -> Verdict:
+    """Judge a method against Max_Acc by the means over all pairs of prevalences."""
+    ours = _mean_over_pairs(pairs, name)
+    max_acc = _mean_over_pairs(pairs, "Max_Acc")
+    fairer = ours["PD"] < max_acc["PD"] and ours["PE"] < max_acc["PE"]
+    numbers = []
+    for what, value in ours.items():
+        numbers.append(f"{what} {value:.4f} against {max_acc[what]:.4f}")
+    return {
+        "claim": f"{name} better than Max_Acc in the mean over all {len(pairs)} pairs, "
+        "on PD, PE and accuracy",
+        "holds": fairer and ours["accuracy"] > max_acc["accuracy"],
+        "detail": ", ".join(numbers),
+    }
 
+
+def _mean_over_pairs(pairs: list[Results], method: str) -> dict[str, float]:
+    """Average PD, PE and accuracy of a method over pairs and groups."""
     columns = {
         "PD": ("pd_0", "pd_1"),
         "PE": ("pe_01",),
         "accuracy": ("accuracy_0", "accuracy_1"),
     }
-    ours, theirs = (
-        {what: mean(m, *c) for what, c in columns.items()} for m in (name, "Max_Acc")
-    )
-    return {
-        "claim": f"{name} better than Max_Acc in the mean over all {len(pairs)} pairs, on PD, PE and accuracy",
-        "holds": ours["PD"] < theirs["PD"]
-        and ours["PE"] < theirs["PE"]
-        and ours["accuracy"] > theirs["accuracy"],
-        "detail": ", ".join(
-            f"{what} {ours[what]:.4f} against {theirs[what]:.4f}" for what in columns
-        ),
-    }
+    means = {}
+    for what, names in columns.items():
+        values = []
+        for pair in pairs:
+            mean = pair[method]["mean"]
+            values += [mean[name] for name in names]
+        means[what] = _mean_of_known(values)
+    return means
 
 
-def _spread(figure: list[dict[str, Any]]) -> dict[str, Any]:
-    """The paper: the standard deviation of the figure's points is of the order 10^-3."""
-    columns = ("accuracy_1", "pd_1", "pe_01")
-    greatest = {
-        c: max(
-            found["sd"][c] or 0.0 for methods in figure for found in methods.values()
-        )
-        for c in columns
-    }
+def _mean_of_known(values: Iterable[float | None]) -> float:
+    """Average the values that are defined."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known)
+
+
+def _spread(figure: list[Results]) -> Verdict:
+    """Judge the standard deviations of the figure, of order 10^-3 in the paper."""
+    greatest = {}
+    for column in ("accuracy_1", "pd_1", "pe_01"):
+        greatest[column] = 0.0
+        for methods in figure:
+            for summary in methods.values():
+                # An undefined PE has an undefined spread: it counts as none.
+                sd = summary["sd"][column] or 0.0
+                greatest[column] = max(greatest[column], sd)
+    numbers = []
+    for column, sd in greatest.items():
+        numbers.append(f"greatest of {column}: {sd:.4f}")
     return {
-        "claim": "standard deviations of the figure's points are of the order 10^-3 (below 0.01)",
+        "claim": "standard deviations of the figure's points are of the order 10^-3 "
+        "(below 0.01)",
         "holds": max(greatest.values()) < 0.01,
-        "detail": ", ".join(f"greatest of {c}: {sd:.4f}" for c, sd in greatest.items()),
+        "detail": ", ".join(numbers),
     }

@@ -1,4 +1,4 @@
-"""Files of a run: the numbers as JSON, and the page that people read, made from the same numbers."""
+"""Files of a run: the numbers as JSON, and a Markdown page made from them."""
 
 from __future__ import annotations
 
@@ -6,190 +6,287 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from cape._newfile import new_file
+from cape.experiments._rows import Results
 from cape.experiments._tables import TextTable, comparison_tables, synthetic_tables
 
 __all__ = ["results_markdown", "results_tables", "write_page", "write_results"]
 
-
 _INTRODUCTION = """# Results
 
-The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior Probability Shifts*, run with this
-library: our numbers, the printed ones ("print"), and those of the classifiers that people would use instead. The
-commands below made the runs, and `cape reproduce page` made this page of them (`make results` does all of it); no
-number in it is typed in.
+The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior
+Probability Shifts*, run with this library: our numbers, the printed ones ("print"),
+and those of the classifiers that people would use instead. The commands below made the
+runs, and `cape reproduce page` made this page of them (`make results` does all of it);
+no number in it is typed in.
 """
 
 
-def results_tables(results: dict[str, Any]) -> list[TextTable]:
-    """The tables of a run, of whichever experiment."""
-    return (
-        synthetic_tables(results)
-        if results["experiment"] == "synthetic"
-        else comparison_tables(results)
-    )
+def results_tables(results: Results) -> list[TextTable]:
+    """Make the tables of a run.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic` or `compare_methods`.
+
+    Returns
+    -------
+    list of TextTable
+
+    Examples
+    --------
+    >>> from cape.experiments import run_synthetic
+    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
+    >>> results = run_synthetic(repetitions=1, **options)
+    >>> results_tables(results)[2].title
+    'Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)'
+    """
+    if results["experiment"] == "synthetic":
+        return synthetic_tables(results)
+    return comparison_tables(results)
 
 
 def write_results(
-    results: dict[str, Any], folder: Path, *, pictures: Sequence[Path] = ()
+    results: Results, folder: Path, *, pictures: Sequence[Path] = ()
 ) -> list[Path]:
-    """Write ``results.json`` and ``results.md``; each appears whole or not at all.
+    """Write ``results.json`` and ``results.md``; existing files are replaced.
 
     Parameters
     ----------
     results : dict
         From `run_synthetic` or `compare_methods`.
     folder : Path
-    pictures : sequence of Path
-        Shown in the page; those that are not PNG are linked.
+        Where to write; it is made if there is none.
+    pictures : sequence of Path, default=()
+        Pictures of the run in the same folder; the page shows those that are PNG.
 
     Returns
     -------
     list of Path
+        The two files.
+
+    Examples
+    --------
+    >>> from cape.experiments import run_synthetic
+    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
+    >>> results = run_synthetic(repetitions=1, **options)
+    >>> [path.name for path in write_results(results, folder)]
+    ['results.json', 'results.md']
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    # Made before anything is written: a run that has no page leaves the old files.
     page = results_markdown(results, pictures=[path.name for path in pictures])
-    contents = {
-        "results.json": json.dumps(results, indent=1) + "\n",
-        "results.md": page,
-    }
-    for name, content in contents.items():
-        with new_file(folder / name, overwrite=True) as part:
-            part.write_text(content, encoding="utf-8")
-    return [folder / name for name in contents]
+    numbers = json.dumps(results, indent=1) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        _write_text(folder / "results.json", numbers),
+        _write_text(folder / "results.md", page),
+    ]
 
 
 def write_page(folders: Sequence[Path], page: Path) -> Path:
-    """Make one page of several finished runs, their pictures copied to ``images`` beside it.
+    """Make one page of several finished runs.
 
     Parameters
     ----------
     folders : sequence of Path
-        Each with a ``results.json`` of `write_results`.
+        Folders with a ``results.json`` of `write_results`, in the order of the page.
     page : Path
+        The page; pictures are copied to ``images`` beside it.
 
     Returns
     -------
     Path
+        The page.
+
+    Raises
+    ------
+    ValueError
+        If two folders have the same name: their pictures could not be told apart.
+    FileNotFoundError
+        If a folder has no ``results.json``.
+
+    Examples
+    --------
+    >>> write_page([folder], folder / "page.md")
+    Traceback (most recent call last):
+    FileNotFoundError: ... has no results.json: name folders that cape reproduce ...
     """
-    if len({folder.name for folder in folders}) < len(folders):
-        raise ValueError(
-            f"folders must have distinct names, got {', '.join(map(str, folders))}."
-        )
-    for folder in folders:
-        if not (folder / "results.json").is_file():
-            raise FileNotFoundError(
-                f"{folder} has no results.json: name folders that cape reproduce has filled."
-            )
+    _check_folders(folders)
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     parts = [_INTRODUCTION]
     for folder in folders:
         results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-        pictures = sorted(folder.glob(f"{results['experiment']}-*.png"))
-        names = [
-            f"{folder.name}-{p.name.removeprefix(results['experiment'] + '-')}"
-            for p in pictures
-        ]
-        for picture, name in zip(pictures, names, strict=True):
-            shutil.copyfile(picture, images / name)
-        parts.append(
-            results_markdown(results, pictures=[f"images/{name}" for name in names])
-        )
-    with new_file(page, overwrite=True) as part:
-        part.write_text("\n".join(parts), encoding="utf-8")
-    return page
+        names = _copy_pictures(folder, results["experiment"], images)
+        links = [f"images/{name}" for name in names]
+        parts.append(results_markdown(results, pictures=links))
+    return _write_text(page, "\n".join(parts))
 
 
-def results_markdown(results: dict[str, Any], *, pictures: Sequence[str] = ()) -> str:
-    """The page of a run: how it was made, its verdicts, tables and pictures."""
-    parts = [f"## {_heading(results)}", _how(results)]
-    parts += ["\n".join(f"- {note}" for note in results.get("notes", []))]
+def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
+    """Make the page of a run: how it was made, verdicts, tables and pictures.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic` or `compare_methods`.
+    pictures : sequence of str, default=()
+        Links to pictures; those that are not PNG are left out.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> from cape.experiments import run_synthetic
+    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
+    >>> results = run_synthetic(repetitions=1, **options)
+    >>> results_markdown(results).splitlines()[0]
+    '## Synthetic data'
+    """
+    notes = [f"- {note}" for note in results.get("notes", [])]
+    parts = [f"## {_heading(results)}", _provenance(results), "\n".join(notes)]
     parts += _verdict_list(results.get("verdicts", []))
     parts += _bullets("Where we differ from print, and why", results.get("reasons", []))
-    parts += [_markdown(table) for table in results_tables(results)]
+    parts += [_markdown_table(table) for table in results_tables(results)]
     parts += _warning_list(results.get("rows", []))
-    parts += [
-        f"![{Path(name).stem}]({name})" for name in pictures if name.endswith(".png")
-    ]
+    for link in pictures:
+        # Pages with a picture that can be explored lie beside the PNG.
+        if link.endswith(".png"):
+            parts.append(f"![{Path(link).stem}]({link})")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _heading(results: dict[str, Any]) -> str:
-    turned = results.get("favourable") == "negative"
-    return results["title"] + (
-        ", AIF360 told that the negative label is the favourable one" if turned else ""
-    )
+def _write_text(path: Path, text: str) -> Path:
+    """Write a file that appears whole or not at all."""
+    with new_file(path, overwrite=True) as part:
+        part.write_text(text, encoding="utf-8")
+    return path
 
 
-def _how(results: dict[str, Any]) -> str:
-    versions = ", ".join(
-        f"{name} {found}" for name, found in results["versions"].items()
-    )
+def _check_folders(folders: Sequence[Path]) -> None:
+    """Raise before anything is written."""
+    names = {folder.name for folder in folders}
+    if len(names) < len(folders):
+        came = ", ".join(map(str, folders))
+        raise ValueError(f"folders must have distinct names, got {came}.")
+    for folder in folders:
+        if not (folder / "results.json").is_file():
+            raise FileNotFoundError(
+                f"{folder} has no results.json: "
+                "name folders that cape reproduce has filled."
+            )
+
+
+def _copy_pictures(folder: Path, experiment: str, images: Path) -> list[str]:
+    """Copy the PNG files of a run, and return their new names."""
+    names = []
+    for picture in sorted(folder.glob(f"{experiment}-*.png")):
+        # Two runs of one experiment have pictures of one name: the folder tells them
+        # apart.
+        name = f"{folder.name}-{picture.name.removeprefix(experiment + '-')}"
+        shutil.copyfile(picture, images / name)
+        names.append(name)
+    return names
+
+
+def _heading(results: Results) -> str:
+    """Return the title, with the choice that a second run of AIF360 differs by."""
+    if results.get("favourable") == "negative":
+        choice = "AIF360 told that the negative label is the favourable one"
+        return f"{results['title']}, {choice}"
+    return results["title"]
+
+
+def _provenance(results: Results) -> str:
+    """Say how the run was made: command, date, cost, versions and learner."""
+    command = results.get("command", "cape")
     cost = f"{results['cells']} cells, {results['cell_seconds']:.0f} s of work"
-    lines = [
-        f"`{results.get('command', 'cape')}`, {results['date']}; {cost}, {results['cores']} cores, load "
-        f"{results['load'][0] if results['load'] else 'unknown'}.",
-        f"Versions: {versions}.",
-    ]
+    load = results["load"][0] if results["load"] else "unknown"
+    versions = [f"{name} {version}" for name, version in results["versions"].items()]
     if results["experiment"] == "synthetic":
-        lines.append(
-            f"Learner: {results['learner']}. {results['n_train']} training rows, {results['n_test']} rows a test batch."
-        )
+        learner = _synthetic_line(results)
     else:
-        lines.append(_learner_line(results))
-    return "\n".join(lines)
-
-
-def _learner_line(results: dict[str, Any]) -> str:
-    learner = results["learner"]
-    tried = ", ".join(
-        f"depth {t['max_depth']} x {t['max_iter']} trees {t['log_loss']:.4f}"
-        for t in learner.get("scores", [])
-    )
-    how = (
-        f"; log loss by 10-fold cross-validation on the training rows: {tried}"
-        if tried
-        else ""
-    )
+        learner = _learner_line(results)
     return (
-        f"Learner of every method: {learner['repr']}{how}. AIF360 is told that the {results['favourable']} label is "
-        "the favourable one. A number in brackets is how many seeds a row is the mean of."
+        f"`{command}`, {results['date']}; {cost}, {results['cores']} cores, "
+        f"load {load}.\n"
+        f"Versions: {', '.join(versions)}.\n"
+        f"{learner}"
     )
 
 
-def _verdict_list(found: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        f"{'yes' if v['holds'] else '**no**'}: {v['claim']} ({v['detail']})"
-        for v in found
-    ]
+def _synthetic_line(results: Results) -> str:
+    """Say what the synthetic experiment was run with."""
+    return (
+        f"Learner: {results['learner']}. {results['n_train']} training rows, "
+        f"{results['n_test']} rows a test batch."
+    )
+
+
+def _learner_line(results: Results) -> str:
+    """Say how the learner of a comparison was chosen."""
+    learner = results["learner"]
+    tuning = ""
+    settings = []
+    for score in learner.get("scores", []):
+        trees = f"depth {score['max_depth']} x {score['max_iter']} trees"
+        settings.append(f"{trees} {score['log_loss']:.4f}")
+    if settings:
+        tuning = (
+            "; log loss by 10-fold cross-validation on the training rows: "
+            f"{', '.join(settings)}"
+        )
+    return (
+        f"Learner of every method: {learner['repr']}{tuning}. AIF360 is told that the "
+        f"{results['favourable']} label is the favourable one. A number in brackets is "
+        "how many seeds a row is the mean of."
+    )
+
+
+def _verdict_list(verdicts: list[Results]) -> list[str]:
+    """List the claims, each with yes or no."""
+    lines = []
+    for verdict in verdicts:
+        # In bold, so that a claim which failed is not overlooked.
+        answer = "yes" if verdict["holds"] else "**no**"
+        lines.append(f"{answer}: {verdict['claim']} ({verdict['detail']})")
     return _bullets("Against print", lines)
 
 
-def _bullets(title: str, lines: Sequence[str]) -> list[str]:
-    return [f"### {title}", "\n".join(f"- {line}" for line in lines)] if lines else []
-
-
-def _warning_list(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        f"{row['method']}: {text}" for row in rows for text in row.get("warnings", [])
-    ]
+def _warning_list(rows: list[Results]) -> list[str]:
+    """List the warnings that the methods raised."""
+    lines = []
+    for row in rows:
+        lines += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
     return _bullets("What the methods warned of", lines)
 
 
-def _markdown(table: TextTable) -> str:
+def _bullets(title: str, lines: Sequence[str]) -> list[str]:
+    """Make a section of bullets; an empty one is left out."""
+    if not lines:
+        return []
+    return [f"### {title}", "\n".join(f"- {line}" for line in lines)]
+
+
+def _markdown_table(table: TextTable) -> str:
+    """Format a table; short rows are filled up, since Markdown wants equal widths."""
     width = len(table.columns)
-    lines = [
-        "| " + " | ".join(map(_cell, table.columns)) + " |",
-        "|" + "---|" + "---:|" * (width - 1),
-    ]
+    rule = "|" + "---|" + "---:|" * (width - 1)
+    lines = [_markdown_row(table.columns), rule]
     for row in table.rows:
-        cells = [_cell(cell) for cell in row]
-        lines.append("| " + " | ".join(cells + [""] * (width - len(cells))) + " |")
+        filler = [""] * (width - len(row))
+        lines.append(_markdown_row([*row, *filler]))
     return f"### {table.title}\n\n" + "\n".join(lines)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _markdown_row(cells: Sequence[str]) -> str:
+    """Format a row; names of groups and errors may hold bars and line breaks."""
+    escaped = []
+    for cell in cells:
+        escaped.append(cell.replace("|", "\\|").replace("\n", " "))
+    return "| " + " | ".join(escaped) + " |"
