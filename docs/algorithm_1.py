@@ -188,7 +188,7 @@ class PlainCape:
             # Step 1: partition the batch by group.
             rows = z == group
             X_z = X[rows]
-            # Step 2: estimate the prevalence. If a share q of the batch is positive, the
+            # Step 2: estimate the prevalence. If a share q of a batch is positive, the
             # mean score is q * positive_mean + (1 - q) * negative_mean. Solve for q.
             mean = scorer.predict_proba(X_z)[:, 1].mean()
             q = (mean - negative_mean) / (positive_mean - negative_mean)
@@ -199,7 +199,7 @@ class PlainCape:
         return y_pred
 
     def choose(self, predictions, q):
-        """Step 3 of prediction: the predictions whose share of positives is nearest q."""
+        """Step 3 of prediction: take the predictions whose prevalence is nearest q."""
 
         def prevalence_difference(y_pred):
             predicted_prevalence = y_pred.mean()

@@ -1,4 +1,7 @@
-"""``cape compare``: the results table on the user's own data."""
+"""``cape compare``: the results table on the user's own data.
+
+It runs what ``cape reproduce compas`` runs, on two tables of any columns.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def compare(
     slow_seeds: SlowSeeds = 1,
     jobs: Jobs = CORES,
 ) -> None:
-    """Compare CAPE with the fair classifiers of AIF360 and Fairlearn on your own tables.
+    """Compare CAPE with the fair classifiers of AIF360 and Fairlearn on your tables.
 
     Text, dates and missing values are turned into numbers by skrub, fitted on the
     training table.
@@ -64,8 +67,13 @@ def compare(
     from cape._tables import read_table
     from cape.experiments import compare_methods, table_problem
 
+    # Mistakes in the tables are reported before any method is trained.
     problem = table_problem(
-        read_table(train), read_table(test), label=label, group=group, positive=positive
+        read_table(train),
+        read_table(test),
+        label=label,
+        group=group,
+        positive=positive,
     )
     run = partial(
         compare_methods,

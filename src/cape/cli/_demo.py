@@ -1,4 +1,7 @@
-"""``cape demo``: CAPE and Max_Acc on the paper's synthetic data."""
+"""``cape demo``: CAPE and Max_Acc on the paper's synthetic data.
+
+It takes no input, prints a table and leaves a picture: a first look at what CAPE does.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,22 @@ from rich.table import Table
 
 from cape.cli._app import app, console, give_path
 
+Out = Annotated[Path, typer.Option(help="Folder for the picture.")]
+Seed = Annotated[int, typer.Option(help="Seed of the data and of CAPE.")]
+
 
 @app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the data and of CAPE.")] = 0,
-) -> None:
+def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
     """See CAPE at work on the paper's synthetic data.
 
-    Both groups have prevalence 0.5 in training, and 0.2 and 0.8 in the batch to predict.
+    Both groups have prevalence 0.5 in training, and 0.2 and 0.8 in the batch.
 
     Example: cape demo --out pictures
     """
     from cape.experiments import run_demo
     from cape.report import draw_prevalences, frame_prevalences, save_chart
 
+    # The demo takes some seconds: say what is being done.
     with console.status("making data") as status:
         table = run_demo(
             random_state=seed, on_step=lambda name: status.update(f"training {name}")
@@ -61,9 +65,24 @@ _COLUMNS = [
 
 
 def _demo_table(table: Any) -> Table:
-    """Show the classifiers, the fairest value of each measure of fairness in green."""
+    """Show the classifiers, the fairest value of each measure of fairness in green.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `run_demo`.
+
+    Returns
+    -------
+    rich.table.Table
+    """
     title = "Trained at prevalence 0.5 and 0.5, used at 0.2 and 0.8"
-    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    shown = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+    )
     shown.add_column("classifier", no_wrap=True)
     for column in _COLUMNS:
         shown.add_column(column.heading, justify="right", no_wrap=True)
@@ -76,7 +95,9 @@ def _demo_table(table: Any) -> Table:
 def _cell(table: Any, name: str, column: _Column) -> str:
     """Format a value; of PD and PE the least is the fairest."""
     values = table[column.metric, column.group]
-    text = f"{values[name]:.3f}"
-    if column.metric in ("pd", "pe") and values[name] == values.min():
+    value = values[name]
+    text = f"{value:.3f}"
+    # Accuracy is no measure of fairness, and no predicted prevalence is best by itself.
+    if column.metric in ("pd", "pe") and value == values.min():
         return f"[green]{text}[/]"
     return text

@@ -1,4 +1,13 @@
-"""``cape reproduce``: the paper's experiments."""
+"""``cape reproduce``: the paper's experiments.
+
+- ``cape reproduce synthetic`` runs Table 1, the figure and Theorem 3;
+- ``cape reproduce compas`` and ``cape reproduce meps`` run the quantifier table and the
+  results table on the two real data sets;
+- ``cape reproduce page`` puts the pages of finished runs together.
+
+A run keeps its finished cells in ``cells`` below ``--out``; started again with the same
+options it goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +37,18 @@ reproduce = typer.Typer(
 )
 app.add_typer(reproduce, name="reproduce")
 
-Rows = Annotated[int, typer.Option(min=100, help="Training rows.")]
-TestRows = Annotated[int, typer.Option(min=100, help="Rows of each test batch.")]
-Repetitions = Annotated[int, typer.Option(min=1, help="Each draws its own data.")]
+Rows = Annotated[
+    int,
+    typer.Option(min=100, help="Training rows."),
+]
+TestRows = Annotated[
+    int,
+    typer.Option(min=100, help="Rows of each test batch."),
+]
+Repetitions = Annotated[
+    int,
+    typer.Option(min=1, help="Repetitions; each draws its own data."),
+]
 Data = Annotated[
     Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")
 ]
@@ -56,7 +74,13 @@ def synthetic(
     run_and_show(run, out, jobs=jobs)
 
 
-def _add_comparison(name: str, title: str, *, seeds: int, slow_seeds: int) -> None:
+def _add_comparison(
+    name: str,
+    title: str,
+    *,
+    seeds: int,
+    slow_seeds: int,
+) -> None:
     """Add a command that compares all methods on one of the paper's data sets.
 
     Parameters
@@ -79,6 +103,7 @@ def _add_comparison(name: str, title: str, *, seeds: int, slow_seeds: int) -> No
         data: Data = None,
         jobs: Jobs = CORES,
     ) -> None:
+        # Imported here: the help of other commands must not wait for the experiments.
         from cape import experiments
 
         problems = {
@@ -96,6 +121,7 @@ def _add_comparison(name: str, title: str, *, seeds: int, slow_seeds: int) -> No
         )
         run_and_show(run, out, jobs=jobs)
 
+    # typer takes the help from the docstring, and the options from the signature.
     command.__doc__ = (
         f"The quantifier table and the results table on {title}.\n\n"
         f"Example: cape reproduce {name} --seeds 5"

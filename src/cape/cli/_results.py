@@ -1,4 +1,8 @@
-"""What ``cape reproduce`` and ``cape compare`` share: options, a bar, tables and files."""
+"""What ``cape reproduce`` and ``cape compare`` share.
+
+Both run cells with a progress bar, write the numbers, the page and the pictures to a
+folder, and print the tables.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +61,11 @@ Learner = Annotated[
 ]
 
 
-def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -> None:
+Experiment = Callable[..., dict[str, Any]]
+"""Takes ``folder``, ``n_jobs`` and ``on_step``, and returns results."""
+
+
+def run_and_show(run: Experiment, out: Path, *, jobs: int) -> None:
     """Run an experiment, write its files and print its tables.
 
     Parameters
@@ -76,7 +84,9 @@ def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) ->
         on_step = _CellProgress(stack)
         results = run(folder=out / "cells", n_jobs=jobs, on_step=on_step)
     # The page of the run says how it was made.
-    results["command"] = shlex.join(["cape", *sys.argv[1:]])
+    arguments = sys.argv[1:]
+    results["command"] = shlex.join(["cape", *arguments])
+    # Pictures first: the page links to those that are there.
     pictures = save_pictures(results, out)
     files = write_results(results, out, pictures=pictures)
     for table in results_tables(results):
@@ -89,6 +99,8 @@ def run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) ->
 
 class _CellProgress:
     """Shows a progress bar of cells; called after each of them.
+
+    Cells that were stored by an earlier run count as done.
 
     Parameters
     ----------
@@ -119,7 +131,18 @@ def _verdict_text(verdict: dict[str, Any]) -> Text:
 
 
 def _rich_table(table: Any) -> Table:
-    """Turn a `TextTable` into one that fits a terminal of 80 columns."""
+    """Turn a `TextTable` into one that fits a terminal of 80 columns.
+
+    Parameters
+    ----------
+    table : TextTable
+        From `results_tables`.
+
+    Returns
+    -------
+    rich.table.Table
+        Methods that did not run are listed below it with the reason.
+    """
     shown = Table(
         title=table.title,
         title_justify="left",
@@ -132,7 +155,8 @@ def _rich_table(table: Any) -> Table:
             shown.add_column(heading, no_wrap=True)
         else:
             # On two lines: a column of numbers is narrower than its heading.
-            shown.add_column(heading.replace(" ", "\n", 1), justify="right")
+            two_lines = heading.replace(" ", "\n", 1)
+            shown.add_column(two_lines, justify="right")
     reasons = []
     for row in table.rows:
         cells = row

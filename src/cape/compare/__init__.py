@@ -1,6 +1,9 @@
 """Classifiers to compare CAPE with: the paper's baselines, AIF360's and Fairlearn's.
 
-All have the same small interface: ``fit`` with labels, ``predict`` without.
+All have the same small interface: ``fit(X, y, sensitive_features=z)`` with labels, and
+``predict(X, sensitive_features=z)`` without. `METHODS` lists them under the names of
+the paper's table, and `make_method` makes one by name. AIF360, Fairlearn and TensorFlow
+are imported only when a method that needs them is fitted.
 """
 
 from cape.compare._aif360_methods import (

@@ -155,7 +155,8 @@ class Bridge:
         numbers = np.asarray(X, dtype=float)
         if len(self.groups) > 2:
             numbers = add_group_columns(numbers, groups, self.groups)
-        privileged = np.array([key == self.privileged for key in groups.keys], float)
+        is_privileged = [key == self.privileged for key in groups.keys]
+        privileged = np.array(is_privileged, dtype=float)
         return np.column_stack([numbers, privileged[groups.codes]])
 
     def dataset(
@@ -193,7 +194,8 @@ class Bridge:
         )
         # The constructor takes no scores, and AIF360 wants them as a column.
         if scores is not None:
-            dataset.scores = np.asarray(scores, dtype=float).reshape(-1, 1)
+            column = np.asarray(scores, dtype=float)
+            dataset.scores = column.reshape(-1, 1)
         return dataset
 
 
@@ -201,7 +203,8 @@ def _table(features: np.ndarray, favourable: np.ndarray | None) -> Any:
     """Name the columns as `SIDES` and `Bridge.dataset` do, and add the labels."""
     import pandas as pd
 
-    names = [f"x{i}" for i in range(features.shape[1] - 1)]
+    n_columns = features.shape[1]
+    names = [f"x{place}" for place in range(n_columns - 1)]
     table = pd.DataFrame(features, columns=[*names, "privileged"])
     labels = np.zeros(len(features))
     if favourable is not None:

@@ -147,7 +147,14 @@ class MetaFair(_Aif360):
     (1000,)
     """
 
-    def __init__(self, kind="sr", *, tau=0.8, favourable="positive", random_state=0):
+    def __init__(
+        self,
+        kind="sr",
+        *,
+        tau=0.8,
+        favourable="positive",
+        random_state=0,
+    ):
         self.kind = kind
         self.tau = tau
         self.favourable = favourable
@@ -179,7 +186,10 @@ class _PostProcessor(_Aif360):
         privileged = features[:, -1].astype(int)
         learn, held_out = split_holdout(favourable, privileged, self.random_state)
         self.base_ = fit_learner(
-            self.estimator, features[learn], favourable[learn], seed=self.random_state
+            self.estimator,
+            features[learn],
+            favourable[learn],
+            seed=self.random_state,
         )
         truth = bridge.dataset(features[held_out], favourable[held_out])
         scored = self._scored(bridge, features[held_out])
@@ -218,7 +228,12 @@ class CalibratedEqOdds(_PostProcessor):
     """
 
     def __init__(
-        self, estimator, *, cost="weighted", favourable="positive", random_state=0
+        self,
+        estimator,
+        *,
+        cost="weighted",
+        favourable="positive",
+        random_state=0,
     ):
         self.estimator = estimator
         self.cost = cost

@@ -102,7 +102,9 @@ def add_group_columns(X: Any, groups: Groups, known: list[Group]) -> Any:
     indicators = _indicators(groups, known)
     # The type stays, so that a learner which selects columns by name still can.
     if hasattr(X, "assign"):
-        columns = {f"group_{i}": column for i, column in enumerate(indicators.T, 1)}
+        columns = {}
+        for place, indicator in enumerate(indicators.T, 1):
+            columns[f"group_{place}"] = indicator
         return X.assign(**columns)
     if sparse.issparse(X):
         # `hstack` may return the COO format, whose rows cannot be picked.
@@ -121,7 +123,9 @@ def _indicators(groups: Groups, known: list[Group]) -> np.ndarray:
     # The first group has no column: with one, the columns would always add up to 1,
     # and the coefficients of a linear learner would not be unique.
     others = np.arange(1, len(known))
-    return (places[groups.codes][:, None] == others).astype(float)
+    place_of_row = places[groups.codes]
+    indicators = place_of_row[:, None] == others
+    return indicators.astype(float)
 
 
 def split_holdout(
@@ -155,8 +159,9 @@ def split_holdout(
     (70, 30)
     """
     # One stratum for each combination of group and label.
-    strata = 2 * np.asarray(codes, dtype=np.int64) + np.asarray(y)
-    sizes = np.unique(strata, return_counts=True)[1]
+    strata = 2 * np.asarray(codes, dtype=np.int64)
+    strata = strata + np.asarray(y)
+    _, sizes = np.unique(strata, return_counts=True)
     # scikit-learn needs two rows in every stratum, and a row of each on both sides.
     smaller_part = min(HELD_OUT, 1 - HELD_OUT) * len(strata)
     can_stratify = sizes.min() >= 2 and len(sizes) <= smaller_part

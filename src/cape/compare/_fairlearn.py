@@ -129,7 +129,10 @@ class FairlearnThreshold(_Fairlearn):
         # Hardt, Price and Srebro (2016).
         learn, held_out = split_holdout(y, groups.codes, self.random_state)
         learner = fit_learner(
-            self.estimator, take_rows(features, learn), y[learn], seed=self.random_state
+            self.estimator,
+            take_rows(features, learn),
+            y[learn],
+            seed=self.random_state,
         )
         self.fitted_ = ThresholdOptimizer(
             estimator=learner,
@@ -153,5 +156,5 @@ class FairlearnThreshold(_Fairlearn):
 
 def _names(groups):
     """Name the group of every row, since Fairlearn takes one column."""
-    names = np.array([group_name(key) for key in groups.keys])
-    return names[groups.codes]
+    names = [group_name(key) for key in groups.keys]
+    return np.array(names)[groups.codes]

@@ -223,7 +223,11 @@ METHODS: dict[str, Method] = {
 
 
 def make_method(
-    name: str, learner: Any, *, seed: int = 0, favourable: str = "positive"
+    name: str,
+    learner: Any,
+    *,
+    seed: int = 0,
+    favourable: str = "positive",
 ) -> FairClassifier:
     """Make an unfitted classifier by name.
 
@@ -275,4 +279,5 @@ def missing_packages(name: str) -> list[str]:
     []
     """
     # `find_spec` does not import the package: AIF360 and TensorFlow take seconds.
-    return [package for package in METHODS[name].needs if find_spec(package) is None]
+    needed = METHODS[name].needs
+    return [package for package in needed if find_spec(package) is None]

@@ -39,7 +39,12 @@ class ProjectedNormal:
     """
 
     def __init__(
-        self, mean: Any, cov: Any, *, allow_singular: bool = True, seed: Any = None
+        self,
+        mean: Any,
+        cov: Any,
+        *,
+        allow_singular: bool = True,
+        seed: Any = None,
     ):
         # scipy draws the points: the density alone has changed.
         self._normal = multivariate_normal(
@@ -48,14 +53,17 @@ class ProjectedNormal:
         self._mean = np.asarray(mean, dtype=float)
         values, vectors = eigh(np.asarray(cov, dtype=float))
         # scipy's rule for eigenvalues that count as 0.
-        tolerance = 1e6 * np.finfo(float).eps * np.abs(values).max()
+        largest = np.abs(values).max()
+        tolerance = 1e6 * np.finfo(float).eps * largest
         support = values > tolerance
         # In these coordinates the distribution is standard normal on its support; what
         # is orthogonal to the support has no coordinate, so points are projected.
-        self._whiten = vectors[:, support] / np.sqrt(values[support])
+        variances = values[support]
+        self._whiten = vectors[:, support] / np.sqrt(variances)
         # log of (2 pi)^rank times the pseudo-determinant.
-        log_determinant = np.log(values[support]).sum()
-        self._log_scale = support.sum() * np.log(2 * np.pi) + log_determinant
+        rank = support.sum()
+        log_determinant = np.log(variances).sum()
+        self._log_scale = rank * np.log(2 * np.pi) + log_determinant
 
     def pdf(self, x: Any) -> Any:
         """Compute the density at the points in the rows of ``x``.
@@ -69,7 +77,8 @@ class ProjectedNormal:
         -------
         float or ndarray of shape (n_points,)
         """
-        whitened = (np.asarray(x, dtype=float) - self._mean) @ self._whiten
+        deviation = np.asarray(x, dtype=float) - self._mean
+        whitened = deviation @ self._whiten
         squared_distance = (whitened**2).sum(axis=-1)
         return np.exp(-0.5 * (self._log_scale + squared_distance))
 

@@ -1,4 +1,16 @@
-"""The paper's experiments, our numbers beside its printed ones."""
+"""The paper's experiments, with our numbers beside the printed ones.
+
+- `run_demo` trains CAPE and Max_Acc once, and judges them on one batch.
+- `run_synthetic` is the paper's experiment on synthetic data: Table 1, the figure, and
+  Theorem 3.
+- `compare_methods` runs CAPE, the baselines and the peers on a `Problem`: on the
+  paper's real data (`compas_problem`, `meps_problem`) or on two tables
+  (`table_problem`).
+
+The last two return a dict that JSON can hold. `write_results` writes it with a page of
+the tables, and `write_page` puts the pages of several runs together. Both experiments
+are cut into cells that are kept in a folder, so a run that was stopped goes on.
+"""
 
 from cape.experiments._comparison import compare_methods
 from cape.experiments._demo import run_demo

@@ -52,12 +52,16 @@ class Cell:
 
     def full_key(self) -> str:
         """Return the key with the version of cape, as text that does not vary."""
-        return json.dumps({**self.key, "cape": __version__}, sort_keys=True)
+        # Another version may give other numbers.
+        full_key = {**self.key, "cape": __version__}
+        return json.dumps(full_key, sort_keys=True)
 
     def path(self, folder: Path) -> Path:
         """Return the file of the result in ``folder``."""
-        name = hashlib.sha256(self.full_key().encode()).hexdigest()[:24]
-        return folder / f"{name}.json"
+        key = self.full_key().encode()
+        name = hashlib.sha256(key).hexdigest()
+        # 24 hexadecimal digits are enough to tell any number of cells apart.
+        return folder / f"{name[:24]}.json"
 
 
 def digest(*tables: Any) -> str:
@@ -143,9 +147,10 @@ def run_cells(
         # Unordered, so that every result is stored as soon as it is there.
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         for place, result in parallel(jobs):
+            cell = cells[place]
             results[place] = result
-            _store(cells[place], result, folder)
-            on_step(cells[place].name, len(results), len(cells))
+            _store(cell, result, folder)
+            on_step(cell.name, len(results), len(cells))
     return [results[place] for place in range(len(cells))]
 
 
@@ -161,7 +166,8 @@ def _compute(place: int, work: Callable[[], Results]) -> tuple[int, Results]:
             result = {"error": f"{type(error).__name__}: {error}"}
     messages = []
     for warning in caught:
-        messages.append(f"{warning.category.__name__}: {warning.message}")
+        category = warning.category.__name__
+        messages.append(f"{category}: {warning.message}")
     seconds = round(time.monotonic() - start, 3)
     return place, {**result, "warnings": messages, "seconds": seconds}
 

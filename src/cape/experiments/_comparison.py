@@ -1,4 +1,9 @@
-"""All methods on one problem: the paper's quantifier table and its results table."""
+"""All methods on one problem: the paper's quantifier table and its results table.
+
+The work is cut into cells: one for the tuning of the learner, one for each seed of the
+quantifiers, and one for each seed of each method. The key of a cell holds all that its
+numbers depend on: the rows, the learner with its parameters, the method and the seed.
+"""
 
 from __future__ import annotations
 
@@ -110,6 +115,7 @@ def compare_methods(
     names = _check_methods(methods)
     check_choice("favourable", favourable, ("positive", "negative"))
     start = time.monotonic()
+    # Tuned on the training rows, once, for all methods alike.
     tuning = _tune(problem, learner, folder, n_jobs)
     base = make_learner(learner, tabular=False, parameters=tuning.get("best"))
     plan = _Plan(problem, base, favourable, seeds, slow_seeds)
@@ -199,7 +205,14 @@ class _Plan:
             # Only AIF360 asks for it: cells of other methods serve both choices.
             if "aif360" in METHODS[name].needs:
                 full_key["favourable"] = self.favourable
-            work = partial(_judge, self.problem, name, self.base, seed, self.favourable)
+            work = partial(
+                _judge,
+                self.problem,
+                name,
+                self.base,
+                seed,
+                self.favourable,
+            )
             cells.append(Cell(f"{name} {seed}", full_key, work))
         return cells
 
@@ -230,10 +243,11 @@ def run_facts(start: float, results: Sequence[Results]) -> Results:
     dict
         As JSON can hold it.
     """
+    now = datetime.datetime.now(datetime.UTC)
     # The time of work that was stored counts too: it says what the whole run costs.
     seconds = sum(result["seconds"] for result in results)
     return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "date": now.isoformat(timespec="seconds"),
         "wall_seconds": round(time.monotonic() - start, 1),
         "cell_seconds": round(seconds, 1),
         "cells": len(results),
@@ -261,12 +275,14 @@ def _versions() -> dict[str, str]:
 
 def _tables(plan: _Plan, names: list[str], cells: list[Results]) -> Results:
     """Make the rows of both tables from the cells, in the order of `_Plan.cells`."""
+    # Results have no names: they are taken in the order in which the cells were made.
     remaining = iter(cells)
     quantifier_cells = list(islice(remaining, plan.seeds))
     rows = []
     for name in names:
         method_cells = list(islice(remaining, plan.repetitions(name)))
-        rows.append(_method_row(name, method_cells, plan.problem.printed.get(name)))
+        printed = plan.problem.printed.get(name)
+        rows.append(_method_row(name, method_cells, printed))
     quantifiers = _quantifier_rows(plan.problem, quantifier_cells)
     return {"quantifiers": quantifiers, "rows": rows}
 
@@ -274,12 +290,19 @@ def _tables(plan: _Plan, names: list[str], cells: list[Results]) -> Results:
 def _tune(
     problem: Problem, learner: str, folder: Path | None, n_jobs: int | None
 ) -> Results:
-    """Tune the learner, as a cell of its own; logistic regression is not tuned."""
+    """Tune the learner, as a cell of its own; logistic regression is not tuned.
+
+    Returns
+    -------
+    dict
+        From `tune_boosting`, with the seconds that it took; empty if not tuned.
+    """
     if learner != "boosting":
         return {}
     key = {"cell": "tuning", "data": problem.digest(), "grid": GRID}
     work = partial(tune_boosting, problem.X_train, problem.y_train, problem.z_train)
-    tuning = run_cells([Cell("tuning", key, work)], folder, n_jobs=n_jobs)[0]
+    cell = Cell("tuning", key, work)
+    [tuning] = run_cells([cell], folder, n_jobs=n_jobs)
     if "error" in tuning:
         raise ValueError(
             f"the learner could not be tuned on the training rows: {tuning['error']}"
@@ -288,18 +311,28 @@ def _tune(
 
 
 def _judge(
-    problem: Problem, name: str, learner: Any, seed: int, favourable: str
+    problem: Problem,
+    name: str,
+    learner: Any,
+    seed: int,
+    favourable: str,
 ) -> Results:
-    """Train and judge one method with one seed."""
+    """Train and judge one method with one seed.
+
+    This is the only place where test labels are used.
+    """
     method = make_method(name, learner, seed=seed, favourable=favourable)
     method.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-    # The batch comes without labels; they are used in the next line only.
     y_pred = method.predict(problem.X_test, sensitive_features=problem.z_test)
-    return {"row": result_row(problem.y_test, y_pred, problem.z_test, problem.groups)}
+    row = result_row(problem.y_test, y_pred, problem.z_test, problem.groups)
+    return {"row": row}
 
 
 def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
-    """Estimate the test prevalence of every group by every quantifier."""
+    """Estimate the test prevalence of every group by every quantifier.
+
+    All quantifiers read the same scores, so they differ in nothing else.
+    """
     # The threshold pool is the cheapest, and quantifiers do not depend on the pool.
     clf = CapeClassifier(learner, pool="threshold", random_state=seed)
     clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
@@ -322,7 +355,11 @@ def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
         return []
     rows = []
     for name in QUANTIFIERS:
-        summary = mean_and_sd([dict(enumerate(cell[name])) for cell in finished])
+        rows_of_seeds = []
+        for cell in finished:
+            by_group = zip(problem.groups, cell[name], strict=True)
+            rows_of_seeds.append(dict(by_group))
+        summary = mean_and_sd(rows_of_seeds)
         # The paper's table has SPA alone.
         printed = None
         if name == "spa":
@@ -351,7 +388,14 @@ def _method_row(name: str, cells: list[Results], printed: Results | None) -> Res
 
 
 def _outcome(name: str, cells: list[Results]) -> Results:
-    """Average the cells of a method, or say why there is nothing to average."""
+    """Average the cells of a method, or say why there is nothing to average.
+
+    Returns
+    -------
+    dict
+        ``status`` and ``seeds``; if the status is "ok" also ``mean``, ``sd``,
+        ``seconds`` and ``warnings``.
+    """
     missing = missing_packages(name)
     if missing:
         return {"status": f"not installed: {', '.join(missing)}", "seeds": 0}
@@ -366,6 +410,7 @@ def _outcome(name: str, cells: list[Results]) -> Results:
         "seeds": len(cells),
         "mean": summary.mean,
         "sd": summary.sd,
+        # Of one training and prediction, so that methods can be compared.
         "seconds": round(seconds, 2),
         "warnings": _distinct_warnings(cells)[:_MOST_WARNINGS],
     }

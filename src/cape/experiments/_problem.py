@@ -82,8 +82,14 @@ class Problem:
         """
         import pandas as pd
 
-        labels = pd.Series(np.concatenate([self.y_train, self.y_test]))
-        return digest(self.X_train, self.X_test, self.z_train, self.z_test, labels)
+        labels = np.concatenate([self.y_train, self.y_test])
+        return digest(
+            self.X_train,
+            self.X_test,
+            self.z_train,
+            self.z_test,
+            pd.Series(labels),
+        )
 
     def counts(self) -> list[dict[str, Any]]:
         """Count the rows of every group, and compute its prevalences.
@@ -205,6 +211,7 @@ def table_problem(
     z_train = _group_names(train[group_columns])
     z_test = _group_names(test[group_columns])
     _check_known(z_test, z_train)
+    # The group goes to every method separately, and each decides how to use it.
     features = list(train.columns.drop([label, *group_columns]))
     X_train, X_test = _as_numbers(train[features], test[features])
     positive_note = f"Positive: {label} = {labels.positive!r}."
@@ -229,8 +236,8 @@ def table_problem(
 def _numbers_note(n_columns: int, n_numbers: int) -> str:
     """Say how the columns of a table became numbers."""
     return (
-        f"{n_columns} columns made {n_numbers} numbers (skrub's TableVectorizer, fitted "
-        "on the training rows; missing numbers become the training median)."
+        f"{n_columns} columns made {n_numbers} numbers (skrub's TableVectorizer, "
+        "fitted on the training rows; missing numbers become the training median)."
     )
 
 
@@ -245,9 +252,26 @@ def _check_known(z_test: pd.Series, z_train: pd.Series) -> None:
 
 
 def _paper_problem(
-    name: str, title: str, train: Any, test: Any, *, same_data: bool
+    name: str,
+    title: str,
+    train: Any,
+    test: Any,
+    *,
+    same_data: bool,
 ) -> Problem:
-    """Put the printed numbers beside the rows of one of the paper's data sets."""
+    """Put the printed numbers beside the rows of one of the paper's data sets.
+
+    Parameters
+    ----------
+    name : {"compas", "meps"}
+        Its name in `published`.
+    title : str
+        Title of the tables.
+    train, test : Bunch
+        From `cape.datasets`.
+    same_data : bool
+        See `Problem`.
+    """
     return Problem(
         name=name,
         title=title,
@@ -278,11 +302,15 @@ def _counts_note(name: str, train: Any, test: Any) -> str:
 
 def _share_z1(part: Any) -> float:
     """Compute the share of the rows that belong to the paper's group Z=1."""
-    return float((part.sensitive_features == part.groups[1]).mean())
+    in_z1 = part.sensitive_features == part.groups[1]
+    return float(in_z1.mean())
 
 
 def _check_columns(train: pd.DataFrame, test: pd.DataFrame, named: list[str]) -> None:
-    """Raise if a table lacks a named column, or the test table one of the features."""
+    """Raise if a table lacks a named column, or the test table one of the features.
+
+    The test table may have more columns; they are not used.
+    """
     for name, table in (("training", train), ("test", test)):
         missing = _missing_columns(named, table)
         if missing:
@@ -325,14 +353,17 @@ def _binary_labels(train: Any, test: Any, positive: Any) -> _Labels:
         chosen = matching[0]
     y_train = check_labels(train, "the label")
     y_test = check_labels(test, "the label")
-    unknown = set(np.unique(y_test).tolist()) - set(labels)
+    test_labels = np.unique(y_test).tolist()
+    unknown = set(test_labels) - set(labels)
     if unknown:
         raise ValueError(
             f"the test table's label must be one of {labels}, "
             f"got also {sorted(unknown)}."
         )
     return _Labels(
-        (y_train == chosen).astype(int), (y_test == chosen).astype(int), chosen
+        train=(y_train == chosen).astype(int),
+        test=(y_test == chosen).astype(int),
+        positive=chosen,
     )
 
 
@@ -341,8 +372,9 @@ def _group_names(columns: pd.DataFrame) -> pd.Series:
     import pandas as pd
 
     groups = check_groups(columns, "the group columns")
-    names = np.array([group_name(key) for key in groups.keys], dtype=object)
-    return pd.Series(names[groups.codes], name="group")
+    names = [group_name(key) for key in groups.keys]
+    name_of_row = np.array(names, dtype=object)[groups.codes]
+    return pd.Series(name_of_row, name="group")
 
 
 def _as_numbers(
@@ -371,4 +403,6 @@ def _as_numbers(
 def _float_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Return floats under names that are text, since learners refuse mixed names."""
     names = [str(column) for column in table.columns]
-    return table.reset_index(drop=True).astype(float).set_axis(names, axis=1)
+    # Rows are counted from 0 in every table of a problem.
+    numbers = table.reset_index(drop=True).astype(float)
+    return numbers.set_axis(names, axis=1)

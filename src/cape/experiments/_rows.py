@@ -53,7 +53,10 @@ class Summary(NamedTuple):
 
 
 def result_row(
-    y_true: Any, y_pred: Any, sensitive_features: Any, groups: Sequence[Any]
+    y_true: Any,
+    y_pred: Any,
+    sensitive_features: Any,
+    groups: Sequence[Any],
 ) -> Row:
     """Compute a row of the results table.
 
@@ -93,11 +96,15 @@ def result_row(
         if short in DIFFERENCES:
             # With more than two groups: between the two that are farthest apart.
             row[f"{short}_diff"] = max(values) - min(values)
-    return {**row, **_pe_columns(y_true, y_pred, sensitive_features, list(groups))}
+    pe_columns = _pe_columns(y_true, y_pred, sensitive_features, list(groups))
+    return {**row, **pe_columns}
 
 
 def _pe_columns(
-    y_true: Any, y_pred: Any, sensitive_features: Any, groups: list[Any]
+    y_true: Any,
+    y_pred: Any,
+    sensitive_features: Any,
+    groups: list[Any],
 ) -> Row:
     """Compute PE of the worst ordered pair, and with two groups that of the paper."""
     with warnings.catch_warnings():

@@ -1,4 +1,9 @@
-"""The paper's synthetic experiment: every pair of test prevalences, and Theorem 3."""
+"""The paper's synthetic experiment: every pair of test prevalences, and Theorem 3.
+
+In training both groups have a prevalence of 0.5. Test batches are drawn at every pair
+of prevalences, 81 by default. The paper's Table 1 shows three of them, its figure the
+nine in which group 0 stays at 0.5.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +85,10 @@ def run_synthetic(
     [(0.2, 0.2), (0.2, 0.8), (0.8, 0.2), (0.8, 0.8)]
     """
     start = time.monotonic()
-    pairs = list(product(map(float, prevalences), repeat=2))
+    # Floats of Python, which JSON can hold: prevalences may come from numpy.
+    pairs = []
+    for rho_0, rho_1 in product(prevalences, repeat=2):
+        pairs.append((float(rho_0), float(rho_1)))
     cells = _repetition_cells(repetitions, n_train, n_test, pairs)
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
     _check_finished(finished)
@@ -119,7 +127,10 @@ def _learner() -> LogisticRegression:
 
 
 def _repetition_cells(
-    repetitions: int, n_train: int, n_test: int, pairs: list[Pair]
+    repetitions: int,
+    n_train: int,
+    n_test: int,
+    pairs: list[Pair],
 ) -> list[Cell]:
     """Make one cell for each repetition, whose seed is its number."""
     cells = []
@@ -137,8 +148,20 @@ def _repetition_cells(
     return cells
 
 
-def _repetition(seed: int, n_train: int, n_test: int, pairs: list[Pair]) -> Results:
-    """Train all methods once, and judge them at every pair of prevalences."""
+def _repetition(
+    seed: int,
+    n_train: int,
+    n_test: int,
+    pairs: list[Pair],
+) -> Results:
+    """Train all methods once, and judge them at every pair of prevalences.
+
+    Returns
+    -------
+    dict
+        ``pairs``, rows by method at every pair, and ``theorem``, the deltas, bounds and
+        PD of both groups at every pair.
+    """
     train = make_synthetic(n_train, random_state=seed)
     methods: dict[str, Any] = {}
     for name in METHODS_COMPARED:
@@ -175,6 +198,7 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
     """
     z = test.sensitive_features
     evidence = clf.evidence(test.data, sensitive_features=z)
+    # From evidence, so that the rows are scored once.
     adaptation = clf.adapt(evidence=evidence)
     groups = []
     for group, adapted in adaptation.groups.items():
@@ -182,8 +206,10 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
         predicted = pool.predicted_prevalences(evidence.groups[group])
         rho = float(np.mean(test.target[z == group]))
         pd = abs(rho - adapted.predicted_prevalence)
+        # delta_1 and delta_2 as in Theorem 3.
         delta_1 = abs(rho - adapted.estimate)
-        delta_2 = float(np.abs(pool.thetas - predicted).max())
+        errors = np.abs(pool.thetas - predicted)
+        delta_2 = float(errors.max())
         # eps / 2 with eps = 1 / k, k the number of members.
         bound = delta_1 + delta_2 + 1 / (2 * len(pool.thetas))
         groups.append(
@@ -228,4 +254,7 @@ def _mean_theorem(repetitions: list[Any]) -> Results:
     """Average deltas, bounds and PD of both groups."""
     group_0 = mean_and_sd([groups[0] for groups in repetitions])
     group_1 = mean_and_sd([groups[1] for groups in repetitions])
-    return {"mean": [group_0.mean, group_1.mean], "sd": [group_0.sd, group_1.sd]}
+    return {
+        "mean": [group_0.mean, group_1.mean],
+        "sd": [group_0.sd, group_1.sd],
+    }

@@ -1,13 +1,15 @@
 """Tables of results as text: a title, a heading and rows, from the numbers of a run.
 
-The terminal and the Markdown page show the same tables.
+The terminal and the Markdown page show the same tables. Below the means of a method
+stand the standard deviations over seeds ("± sd") and the numbers that the paper prints
+("print"); the labels of both are indented by two spaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cape.experiments._rows import DIFFERENCES, Results
 
@@ -107,6 +109,7 @@ def comparison_tables(results: Results) -> list[TextTable]:
         Printed numbers stand below ours.
     """
     n_groups = len(results["groups"])
+    # The paper's order of columns.
     error_columns = []
     for rate in ("fpr", "fnr", "accuracy"):
         error_columns += _columns_of(rate, n_groups)
@@ -150,22 +153,23 @@ def _columns_of(rate: str, n_groups: int) -> list[_Column]:
 
 
 def _prevalence_table(results: Results) -> TextTable:
-    """Show rows, prevalences and the estimates of all quantifiers by group."""
-    data = results["data"]
+    """Show rows, prevalences and the estimates of all quantifiers by group.
+
+    It is the paper's quantifier table with a line for each quantifier.
+    """
     groups = [f"{z} {group}" for z, group in enumerate(results["groups"])]
-    rows = [
-        ["training rows", *(str(part["rows_train"]) for part in data)],
-        ["test rows", *(str(part["rows_test"]) for part in data)],
-        ["training prevalence", *_numbers(part["prevalence_train"] for part in data)],
-        ["test prevalence", *_numbers(part["prevalence_test"] for part in data)],
-    ]
+    training_rows = ["training rows"]
+    test_rows = ["test rows"]
+    training_prevalences = ["training prevalence"]
+    test_prevalences = ["test prevalence"]
+    for part in results["data"]:
+        training_rows.append(str(part["rows_train"]))
+        test_rows.append(str(part["rows_test"]))
+        training_prevalences.append(number(part["prevalence_train"]))
+        test_prevalences.append(number(part["prevalence_test"]))
+    rows = [training_rows, test_rows, training_prevalences, test_prevalences]
     for estimates in results["quantifiers"]:
-        cells = [f"estimate, {estimates['quantifier']}"]
-        for mean, sd in zip(estimates["mean"], estimates["sd"], strict=True):
-            cells.append(f"{number(mean)} ± {number(sd)}")
-        rows.append(cells)
-        if estimates["printed"]:
-            rows.append(["  print", *_numbers(estimates["printed"])])
+        rows += _estimate_rows(estimates)
     title = "Prevalences, and what quantifiers estimate from unlabelled test rows"
     return TextTable(title, ["", *groups], rows)
 
@@ -179,19 +183,40 @@ def _method_table(title: str, results: Results, columns: list[_Column]) -> TextT
     return TextTable(title, ["method (seeds)", *headings], rows)
 
 
+def _estimate_rows(estimates: Results) -> list[list[str]]:
+    """Make the lines of one quantifier."""
+    cells = [f"estimate, {estimates['quantifier']}"]
+    spreads = estimates["sd"]
+    for place, mean in enumerate(estimates["mean"]):
+        sd = number(spreads[place])
+        cells.append(f"{number(mean)} ± {sd}")
+    lines = [cells]
+    if estimates["printed"]:
+        printed = _numbers(estimates["printed"])
+        lines.append(["  print", *printed])
+    return lines
+
+
 def _method_rows(row: Results, columns: list[_Column]) -> list[list[str]]:
-    """Make the lines of one method."""
+    """Make the lines of one method.
+
+    A method that did not run has its name and the reason, and print below.
+    """
+    # The number of seeds is shown where there is a spread over them.
     several = row["seeds"] > 1
     name = f"{row['method']} ({row['seeds']})" if several else row["method"]
     lines = []
     if row["status"] == "ok":
-        lines.append([name, *_cells(row["mean"], columns)])
+        means = _cells(row["mean"], columns)
+        lines.append([name, *means])
         if several:
-            lines.append(["  ± sd", *_cells(row["sd"], columns)])
+            spreads = _cells(row["sd"], columns)
+            lines.append(["  ± sd", *spreads])
     else:
         lines.append([name, row["status"]])
     if row["printed"]:
-        lines.append(["  print", *_printed_cells(row["printed"], columns)])
+        printed = _printed_cells(row["printed"], columns)
+        lines.append(["  print", *printed])
     return lines
 
 
@@ -231,12 +256,14 @@ def _table_1(results: Results) -> TextTable:
     rows = []
     for printed in results["printed"]:
         pair = (printed["rho_0"], printed["rho_1"])
-        for method, summary in methods_of_pair.get(pair, {}).items():
+        # A run may have other prevalences: then the setting has no lines.
+        methods = methods_of_pair.get(pair, {})
+        for method, summary in methods.items():
+            means = _cells(summary["mean"], columns)
             # Spreads are of the order 10^-3: they need a fourth digit.
-            sd = _cells(summary["sd"], columns, digits=4)
-            first = f"{pair[0]} {pair[1]}"
-            rows.append([first, method, *_cells(summary["mean"], columns)])
-            rows.append(["", "  ± sd", *sd])
+            spreads = _cells(summary["sd"], columns, digits=4)
+            rows.append([f"{pair[0]} {pair[1]}", method, *means])
+            rows.append(["", "  ± sd", *spreads])
             if method in PAPER_NAMES:
                 values = _printed_values(printed, PAPER_NAMES[method])
                 rows.append(["", "  print", *_numbers(values)])
@@ -285,7 +312,8 @@ def _theorem_table(results: Results) -> TextTable:
     for entry in results["theorem"]:
         if entry["rho_0"] == 0.5:
             group_1 = entry["mean"][1]
-            rows.append([str(entry["rho_1"]), *_cells(group_1, columns)])
+            rho_1 = str(entry["rho_1"])
+            rows.append([rho_1, *_cells(group_1, columns)])
     title = "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)"
     headings = [column.heading for column in columns]
     return TextTable(title, ["rho 1", *headings], rows)

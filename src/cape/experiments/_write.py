@@ -1,4 +1,7 @@
-"""Files of a run: the numbers as JSON, and a Markdown page made from them."""
+"""Files of a run: the numbers as JSON, and a Markdown page made from them.
+
+No number of a page is typed in: the page can be made again from the JSON at any time.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ def write_results(
     >>> [path.name for path in write_results(results, folder)]
     ['results.json', 'results.md']
     """
-    # Made before anything is written: a run that has no page leaves the old files.
+    # Before anything is written: results that make no page leave the old files.
     page = results_markdown(results, pictures=[path.name for path in pictures])
     numbers = json.dumps(results, indent=1) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,11 +117,13 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     FileNotFoundError: ... has no results.json: name folders that cape reproduce ...
     """
     _check_folders(folders)
+    # Beside the page, so that links work wherever the folder is moved.
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     parts = [_INTRODUCTION]
     for folder in folders:
-        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        content = (folder / "results.json").read_text(encoding="utf-8")
+        results = json.loads(content)
         names = _copy_pictures(folder, results["experiment"], images)
         links = [f"images/{name}" for name in names]
         parts.append(results_markdown(results, pictures=links))
@@ -158,6 +163,7 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
         # Pages with a picture that can be explored lie beside the PNG.
         if link.endswith(".png"):
             parts.append(f"![{Path(link).stem}]({link})")
+    # Markdown separates paragraphs by an empty line; parts without content have none.
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -203,7 +209,10 @@ def _heading(results: Results) -> str:
 
 
 def _provenance(results: Results) -> str:
-    """Say how the run was made: command, date, cost, versions and learner."""
+    """Say how the run was made: command, date, cost, versions and learner.
+
+    The load says whether anything else was running, which the seconds depend on.
+    """
     command = results.get("command", "cape")
     cost = f"{results['cells']} cells, {results['cell_seconds']:.0f} s of work"
     load = results["load"][0] if results["load"] else "unknown"
@@ -270,7 +279,8 @@ def _bullets(title: str, lines: Sequence[str]) -> list[str]:
     """Make a section of bullets; an empty one is left out."""
     if not lines:
         return []
-    return [f"### {title}", "\n".join(f"- {line}" for line in lines)]
+    bullets = [f"- {line}" for line in lines]
+    return [f"### {title}", "\n".join(bullets)]
 
 
 def _markdown_table(table: TextTable) -> str:
@@ -288,5 +298,6 @@ def _markdown_row(cells: Sequence[str]) -> str:
     """Format a row; names of groups and errors may hold bars and line breaks."""
     escaped = []
     for cell in cells:
-        escaped.append(cell.replace("|", "\\|").replace("\n", " "))
+        one_line = cell.replace("\n", " ")
+        escaped.append(one_line.replace("|", "\\|"))
     return "| " + " | ".join(escaped) + " |"
