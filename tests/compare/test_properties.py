@@ -1,148 +1,143 @@
-"""What the methods of the comparison promise whatever the rows: no dependence on order, names or number of groups."""
+"""What every method of the comparison promises, whatever its library."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
-from cape._groups import check_groups
 from cape.compare import (
+    METHODS,
     AlwaysPositive,
-    CapeOne,
+    CalibratedEqOdds,
+    FairlearnReduction,
     FairlearnThreshold,
     MaxAcc,
+    MetaFair,
+    RejectOption,
     Reweighing,
-    with_group_columns,
+    make_method,
 )
-from cape.compare._aif360 import SIDES, Bridge, algorithm, undisturbed
-from cape.compare._base import HELD_OUT, split_holdout
-from cape.compare._singular import ProjectedNormal
-from cape.metrics import confusion_by_group, fairness_table
+
+LEARNER = LogisticRegression()
+EVERY_METHOD = [
+    MaxAcc(LEARNER),
+    AlwaysPositive(),
+    Reweighing(LEARNER),
+    MetaFair(),
+    CalibratedEqOdds(LEARNER),
+    RejectOption(LEARNER, thresholds=4, margins=3),
+    FairlearnReduction(LEARNER),
+    FairlearnThreshold(LEARNER),
+]
+QUICK_METHODS = [
+    MaxAcc(LEARNER),
+    Reweighing(LEARNER),
+    CalibratedEqOdds(LEARNER),
+    FairlearnThreshold(LEARNER),
+]
 
 
-@given(st.integers(4, 80), st.integers(1, 5), st.integers(0, 2**31))
-def test_every_row_is_learned_from_or_held_out(n, n_groups, seed):
-    random = np.random.default_rng(seed)
-    y, codes = (
-        np.r_[0, 1, random.integers(0, 2, n)],
-        random.integers(0, n_groups, n + 2),
-    )
-    learn, held_out = split_holdout(y, codes, seed)
-    assert sorted([*learn, *held_out]) == list(range(n + 2))
-    assert len(held_out) == np.ceil(HELD_OUT * (n + 2))
-    assert (np.diff(learn) > 0).all() and (np.diff(held_out) > 0).all()
+def name_of(method):
+    return type(method).__name__
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 6))
-def test_group_columns_tell_every_known_group_and_no_other(codes, n_known):
-    known = [("g", code) for code in range(n_known)]
-    z = pd.DataFrame({"one": "g", "two": codes})
-    indicators = with_group_columns(np.zeros((len(codes), 1)), z, known)[:, 1:]
-    assert indicators.shape == (len(codes), n_known - 1)
-    for row, code in zip(indicators, codes, strict=True):
-        expected = np.zeros(n_known - 1)
-        if 0 < code < n_known:
-            expected[code - 1] = 1
-        assert row.tolist() == expected.tolist()
+every_method = pytest.mark.parametrize("method", EVERY_METHOD, ids=name_of)
+quick_method = pytest.mark.parametrize("method", QUICK_METHODS, ids=name_of)
 
 
-@pytest.mark.parametrize("make", [MaxAcc, FairlearnThreshold, Reweighing])
-def test_names_of_groups_and_order_of_a_batch_do_not_matter(make, moved, learner):
+@every_method
+def test_a_clone_has_the_same_parameters_and_is_not_fitted(method):
+    copy = clone(method)
+    assert repr(copy) == repr(method)
+    assert copy is not method
+
+
+@every_method
+def test_prediction_before_training_is_an_error(method):
+    with pytest.raises(NotFittedError):
+        clone(method).predict([[0.0, 1.0]], sensitive_features=["a"])
+
+
+@quick_method
+def test_training_returns_the_method_and_leaves_the_rows_alone(method, moved, fit):
+    train, _ = moved
+    before = train.data.copy()
+    unfitted = clone(method)
+    assert fit(unfitted, train) is unfitted
+    pd.testing.assert_frame_equal(train.data, before)
+
+
+@quick_method
+def test_groups_of_another_length_are_an_error_in_training(method, moved):
+    train, _ = moved
+    groups = train.sensitive_features[:-1]
+    with pytest.raises(ValueError, match="must have the same number of rows"):
+        clone(method).fit(train.data, train.target, sensitive_features=groups)
+
+
+@quick_method
+def test_groups_of_another_length_are_an_error_in_prediction(method, moved, fit):
     train, test = moved
+    fitted = fit(clone(method), train)
+    groups = test.sensitive_features[:-1]
+    with pytest.raises(ValueError, match="must have the same number of rows"):
+        fitted.predict(test.data, sensitive_features=groups)
+
+
+@quick_method
+def test_rows_without_a_group_are_an_error(method, moved):
+    train, _ = moved
+    groups = np.array(train.sensitive_features, dtype=object)
+    groups[3] = None
+    with pytest.raises(ValueError, match="must name a group in every row, got 1"):
+        clone(method).fit(train.data, train.target, sensitive_features=groups)
+
+
+@quick_method
+def test_names_of_groups_do_not_matter(method, moved, fit_predict):
+    train, test = moved
+    renamed = []
+    for part in moved:
+        groups = part.sensitive_features.to_numpy()
+        renamed.append(pd.DataFrame({"one": "g", "two": groups}))
+    expected = fit_predict(clone(method), moved)
+    named = clone(method)
+    named.fit(train.data, train.target, sensitive_features=renamed[0])
+    predicted = named.predict(test.data, sensitive_features=renamed[1])
+    np.testing.assert_array_equal(predicted, expected)
+
+
+@pytest.mark.parametrize("make", [MaxAcc, Reweighing])
+def test_the_order_of_a_batch_does_not_matter(make, moved, learner, fit, predict):
+    """Methods that draw lots for one row after another are not tried."""
+    train, test = moved
+    clf = fit(make(learner), train)
+    expected = predict(clf, test)
     order = np.random.default_rng(0).permutation(len(test.target))
-    renamed = [
-        pd.DataFrame({"one": "g", "two": part.sensitive_features.to_numpy()})
-        for part in moved
-    ]
-    clf = make(learner).fit(
-        train.data, train.target, sensitive_features=train.sensitive_features
-    )
-    tuples = make(learner).fit(train.data, train.target, sensitive_features=renamed[0])
-    expected = clf.predict(test.data, sensitive_features=test.sensitive_features)
-    assert (tuples.predict(test.data, sensitive_features=renamed[1]) == expected).all()
-    if make is not FairlearnThreshold:  # which draws lots, one after another
-        shuffled = clf.predict(
-            test.data.iloc[order],
-            sensitive_features=test.sensitive_features.iloc[order],
-        )
-        assert (shuffled == expected[order]).all()
+    groups = test.sensitive_features.iloc[order]
+    shuffled = clf.predict(test.data.iloc[order], sensitive_features=groups)
+    np.testing.assert_array_equal(shuffled, expected[order])
 
 
-@given(st.integers(2, 5), st.integers(0, 2**31))
-def test_the_weights_of_reweighing_leave_no_difference_in_prevalence(n_groups, seed):
-    """Of any number of groups, the privileged one against all others: group and label are independent."""
-    random = np.random.default_rng(seed)
-    favourable = np.r_[np.tile([0, 1], n_groups), random.integers(0, 2, 40)]
-    groups = check_groups(
-        np.r_[np.repeat(np.arange(n_groups), 2), random.integers(0, n_groups, 40)]
-    )
-    bridge = Bridge.of(favourable, groups)
-    features = bridge.features(np.zeros((len(favourable), 1)), groups)
-    with undisturbed():
-        weights = algorithm("preprocessing", "Reweighing")(**SIDES)
-        weighted = weights.fit_transform(
-            bridge.dataset(features, favourable)
-        ).instance_weights
-    found = confusion_by_group(
-        favourable,
-        favourable,
-        sensitive_features=features[:, -1].astype(int),
-        sample_weight=weighted,
-    )
-    assert found[0].prevalence == pytest.approx(found[1].prevalence)
-    assert found[1].prevalence == pytest.approx(favourable.mean())
-    shares = [favourable[groups.codes == code].mean() for code in range(n_groups)]
-    assert shares[groups.keys.index(bridge.privileged)] == max(shares)
-    assert (
-        features[:, -1].sum()
-        == (groups.codes == groups.keys.index(bridge.privileged)).sum()
-    )
+@pytest.mark.parametrize("name", ["Max_Acc", "Always positive", "Reweigh"])
+def test_a_method_that_is_said_not_to_draw_ignores_the_seed(
+    name, moved, learner, fit_predict
+):
+    assert not METHODS[name].random
+    first = fit_predict(make_method(name, learner, seed=0), moved)
+    second = fit_predict(make_method(name, learner, seed=12345), moved)
+    np.testing.assert_array_equal(first, second)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=40)
-)
-def test_always_positive_is_as_unfair_as_can_be_by_pd(rows):
-    y, z = np.array(
-        [*rows, *((label, group) for label in (0, 1) for group in range(4))]
-    ).T
-    said = AlwaysPositive().fit(np.zeros((len(y), 1)), y).predict(np.zeros((len(y), 1)))
-    row = fairness_table(y, said, sensitive_features=z)
-    assert row["fpr", "difference"] == row["fnr", "difference"] == 0
-    np.testing.assert_allclose(row["pd"], 1 - row["prevalence"])
-
-
-def test_cape_1_is_cape_on_batches_of_one_row(moved):
-    train, test = moved
-    settings = {"random_state": 0, "cv": 2, "prevalences": 4}
-    one, whole = (
-        make(LogisticRegression(), **settings).fit(
-            train.data, train.target, sensitive_features=train.sensitive_features
-        )
-        for make in (CapeOne, CapeClassifier)
-    )
-    X, z = test.data[:25], test.sensitive_features[:25]
-    by_hand = [
-        whole.predict(X[k : k + 1], sensitive_features=z[k : k + 1])[0]
-        for k in range(25)
-    ]
-    assert one.predict(X, sensitive_features=z).tolist() == by_hand
-
-
-@given(st.floats(0.1, 10), st.floats(-5, 5), st.integers(0, 2**31))
-def test_the_density_on_a_line_is_that_of_the_line(scale, shift, seed):
-    """Points a + t v with t normal: in length units of v the density is scipy's of one dimension."""
-    random = np.random.default_rng(seed)
-    direction = random.normal(size=3)
-    direction /= np.linalg.norm(direction)
-    flat = ProjectedNormal(shift * direction, scale * np.outer(direction, direction))
-    t = random.normal(shift, np.sqrt(scale), 5)
-    off = np.cross(direction, random.normal(size=3))
-    expected = multivariate_normal(shift, scale).pdf(t)
-    np.testing.assert_allclose(
-        flat.pdf(t[:, None] * direction + off), expected, rtol=1e-6
-    )
+@pytest.mark.parametrize("name", ["CEOP-weighted", "ThresholdOpt-eo", "CAPE-D"])
+def test_a_method_that_is_said_to_draw_depends_on_the_seed(
+    name, moved, learner, fit_predict
+):
+    assert METHODS[name].random
+    predictions = set()
+    for seed in range(4):
+        method = make_method(name, learner, seed=seed)
+        predictions.add(tuple(fit_predict(method, moved)))
+    assert len(predictions) > 1

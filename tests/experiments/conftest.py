@@ -1,4 +1,4 @@
-"""A small problem with known truth, and one comparison on it that several tests read."""
+"""A small problem whose truth is known, and one comparison that several tests use."""
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ METHODS = [
 
 
 def small_problem(**changes):
+    """Make a problem of 400 training rows and 300 test rows."""
     train = make_synthetic(400, random_state=0)
     test = make_synthetic(300, prevalences=(0.3, 0.7), random_state=1)
     names = np.array(["one", "two"])
@@ -45,3 +46,14 @@ def compared():
     return compare_methods(
         small_problem(), methods=METHODS, seeds=2, learner="logistic"
     )
+
+
+@pytest.fixture(scope="session")
+def row_of():
+    """Find the row of a method."""
+
+    def find(results, name):
+        [row] = [row for row in results["rows"] if row["method"] == name]
+        return row
+
+    return find

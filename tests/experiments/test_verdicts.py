@@ -1,8 +1,10 @@
-"""Verdicts say yes where it holds, and no where it does not."""
+"""A verdict says yes where the claim holds, and no where it does not."""
 
 import copy
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cape.experiments import published
 from cape.experiments._verdicts import synthetic_verdicts, verdicts
@@ -15,99 +17,232 @@ BETTER = {
     "accuracy_0": 0.7,
     "accuracy_1": 0.72,
 }
+FAIRNESS = ("pd_0", "pd_1", "pe_01", "fpr_diff", "fnr_diff", "accuracy_diff")
 
 
-def results(**means):
-    """A run that found just what is printed, but for ``means``."""
-    rows = [
-        {
-            "method": name,
-            "status": "ok",
-            "seeds": 20,
-            "printed": row,
-            "mean": {**row, **means.get(name, {})},
-        }
-        for name, row in copy.deepcopy(PRINTED).items()
-    ]
-    rows.append(
-        {
-            "method": "CAPE threshold",
-            "status": "ok",
-            "seeds": 20,
-            "printed": None,
-            "mean": BETTER,
-        }
-    )
+def finished_row(name, mean, printed):
+    return {
+        "method": name,
+        "status": "ok",
+        "seeds": 20,
+        "printed": printed,
+        "mean": mean,
+    }
+
+
+def run_like_print(changes=None):
+    """Make a run that found just what is printed, but for changed means by method."""
+    changes = changes or {}
+    rows = []
+    for name, printed in copy.deepcopy(PRINTED).items():
+        mean = {**printed, **changes.get(name, {})}
+        rows.append(finished_row(name, mean, printed))
+    rows.append(finished_row("CAPE threshold", dict(BETTER), None))
     return {"same_data": True, "rows": rows}
 
 
-def verdict(found, begin):
-    return [v for v in found if v["claim"].startswith(begin)]
+def beginning_with(words, judged):
+    return [verdict for verdict in judged if verdict["claim"].startswith(words)]
 
 
 def test_print_itself_passes_all():
-    found = verdicts(results())
-    assert all(v["holds"] for v in found)
-    assert len(found) == 4 + 6 + 1 + 1
+    judged = verdicts(run_like_print())
+    assert all(verdict["holds"] for verdict in judged)
+    assert len(beginning_with("CAPE-D: ", judged)) == 2
+    assert len(beginning_with("CAPE-1: ", judged)) == 2
+    assert len(beginning_with("CAPE-D below Max_Acc", judged)) == 6
+    assert len(judged) == 12
 
 
 @pytest.mark.parametrize(
-    ("change", "claim"),
+    ("changes", "claim"),
     [
         ({"CAPE-D": {"fpr_0": 0.7}}, "CAPE-D: FPR and FNR"),
         ({"CAPE-D": {"accuracy_1": 0.6}}, "CAPE-D: accuracy"),
         ({"CAPE-1": {"fnr_1": 0.1}}, "CAPE-1: FPR and FNR"),
+        ({"CAPE-1": {"accuracy_0": 0.9}}, "CAPE-1: accuracy"),
         ({"CAPE-D": {"pd_0": 0.5}}, "CAPE-D below Max_Acc on pd_0"),
         ({"Max_Acc": {"fpr_diff": 0.01}}, "CAPE-D below Max_Acc on fpr_diff"),
         ({"CAPE-D": {"fnr_diff": 0.2}}, "CAPE-D is near equalised odds"),
     ],
 )
-def test_what_does_not_hold_is_told(change, claim):
-    failed = [v["claim"] for v in verdicts(results(**change)) if not v["holds"]]
-    assert len([name for name in failed if name.startswith(claim)]) == 1
+def test_what_does_not_hold_is_told(changes, claim):
+    judged = verdicts(run_like_print(changes))
+    [verdict] = beginning_with(claim, judged)
+    assert not verdict["holds"]
+
+
+@given(st.floats(-0.3, 0.3))
+def test_nearness_to_print_has_its_limit(gap):
+    printed = PRINTED["CAPE-D"]["fpr_1"]
+    judged = verdicts(run_like_print({"CAPE-D": {"fpr_1": printed + gap}}))
+    rates, accuracy = beginning_with("CAPE-D: ", judged)
+    assert rates["holds"] == (abs(printed + gap - printed) <= 0.15)
+    assert accuracy["holds"]
+    if abs(gap) > 1e-9:
+        assert f"farthest fpr_1: {printed + gap:.3f}" in rates["detail"]
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_an_order_holds_if_and_only_if_it_is_that_of_print(cape, max_acc):
+    changes = {
+        "CAPE-D": dict.fromkeys(FAIRNESS, cape),
+        "Max_Acc": dict.fromkeys(FAIRNESS, max_acc),
+    }
+    judged = verdicts(run_like_print(changes))
+    for column in FAIRNESS:
+        printed = PRINTED["CAPE-D"][column]
+        below_in_print = printed < PRINTED["Max_Acc"][column]
+        word = "below" if below_in_print else "above"
+        claim = f"CAPE-D {word} Max_Acc on {column}, as in print"
+        [verdict] = beginning_with(claim, judged)
+        assert verdict["holds"] == ((cape < max_acc) == below_in_print)
+        expected = f"{cape:.3f} and {max_acc:.3f}, print {printed:.3f}"
+        assert verdict["detail"].startswith(expected)
+
+
+def test_where_print_has_cape_above_max_acc_so_must_we():
+    run = run_like_print()
+    for row in run["rows"]:
+        if row["method"] == "CAPE-D":
+            row["printed"]["pd_0"] = 0.9
+    [verdict] = beginning_with("CAPE-D above Max_Acc on pd_0", verdicts(run))
+    assert not verdict["holds"]
 
 
 @pytest.mark.parametrize("column", list(BETTER))
-def test_the_threshold_pool_must_beat_print_on_every_count(column):
-    run = results()
-    run["rows"][-1]["mean"] = {**BETTER, column: PRINTED["CAPE-D"][column]}
-    assert not verdict(verdicts(run), "CAPE threshold")[0]["holds"]
+def test_the_threshold_pool_must_beat_print_in_every_column(column):
+    run = run_like_print()
+    run["rows"][-1]["mean"][column] = PRINTED["CAPE-D"][column]
+    [verdict] = beginning_with("CAPE threshold", verdicts(run))
+    assert not verdict["holds"]
+
+
+def test_an_undefined_pe_does_not_beat_print():
+    run = run_like_print()
+    run["rows"][-1]["mean"]["pe_01"] = None
+    [verdict] = beginning_with("CAPE threshold", verdicts(run))
+    assert not verdict["holds"]
+    assert "pe_01" not in verdict["detail"]
 
 
 def test_nearness_is_judged_on_the_papers_data_alone():
-    found = verdicts({**results(), "same_data": False})
-    assert not verdict(found, "CAPE-D:") and not verdict(found, "CAPE threshold")
-    assert len(verdict(found, "CAPE-D below")) == 6
+    judged = verdicts({**run_like_print(), "same_data": False})
+    assert beginning_with("CAPE-D: ", judged) == []
+    assert beginning_with("CAPE threshold", judged) == []
+    assert len(beginning_with("CAPE-D below", judged)) == 6
 
 
-def test_undefined_and_missing_rows_are_left_out():
-    run = results(**{"CAPE-D": {"pe_01": None}})
-    assert not verdict(verdicts(run), "CAPE-D below Max_Acc on pe_01")
+def test_undefined_values_have_no_order():
+    judged = verdicts(run_like_print({"CAPE-D": {"pe_01": None}}))
+    assert beginning_with("CAPE-D below Max_Acc on pe_01", judged) == []
+    assert len(beginning_with("CAPE-D below", judged)) == 5
+
+
+def test_without_rows_there_are_no_verdicts():
     assert verdicts({"same_data": True, "rows": []}) == []
 
 
-def test_synthetic_verdicts_leave_out_what_is_undefined():
-    row = {
-        "mean": dict.fromkeys(("pd_0", "pd_1", "accuracy_0", "accuracy_1"), 0.1)
-        | {"pe_01": None}
+@pytest.mark.parametrize("name", ["CAPE-D", "Max_Acc", "CAPE-1", "CAPE threshold"])
+def test_a_method_that_failed_is_not_judged(name):
+    run = run_like_print()
+    for row in run["rows"]:
+        if row["method"] == name:
+            row["status"] = "failed: no memory"
+            del row["mean"]
+    for verdict in verdicts(run):
+        assert f"{name}:" not in verdict["claim"]
+        assert f"{name} (" not in verdict["claim"]
+
+
+METHODS = ("CAPE-D", "CAPE threshold", "Max_Acc")
+
+
+def summary(fairness, accuracy, sd=0.001):
+    """The means and spreads of a method, all alike."""
+    mean = {
+        "pd_0": fairness,
+        "pd_1": fairness,
+        "pe_01": fairness,
+        "accuracy_0": accuracy,
+        "accuracy_1": accuracy,
     }
-    row["sd"] = dict.fromkeys(("accuracy_1", "pd_1"), 0.02) | {"pe_01": None}
-    defined = {
-        "mean": {**row["mean"], "pe_01": 0.3},
-        "sd": {**row["sd"], "pe_01": 0.001},
-    }
-    names = ("CAPE-D", "CAPE threshold", "Max_Acc")
-    pairs = [
-        {"rho_0": 0.5, "rho_1": 0.1, "methods": dict.fromkeys(names, row)},
-        {"rho_0": 0.1, "rho_1": 0.1, "methods": dict.fromkeys(names, defined)},
-    ]
-    found = synthetic_verdicts(
-        {"pairs": pairs, "printed": published()["table_synthetic"]}
+    return {"mean": mean, "sd": dict.fromkeys(mean, sd)}
+
+
+def synthetic_run(cape, max_acc, pairs=((0.1, 0.1), (0.5, 0.1))):
+    """Make a run in which both kinds of CAPE have the same numbers."""
+    entries = []
+    for rho_0, rho_1 in pairs:
+        methods = copy.deepcopy(
+            {"CAPE-D": cape, "CAPE threshold": cape, "Max_Acc": max_acc}
+        )
+        entries.append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
+    return {"pairs": entries, "printed": published()["table_synthetic"]}
+
+
+def test_a_run_in_which_cape_is_better_passes_all():
+    run = synthetic_run(cape=summary(0.01, 0.9), max_acc=summary(0.1, 0.8))
+    judged = synthetic_verdicts(run)
+    assert all(verdict["holds"] for verdict in judged)
+    # One setting of Table 1, two kinds of CAPE over all pairs, and the spread.
+    assert len(judged) == 4
+    assert judged[0]["detail"] == "better on all"
+    assert judged[1]["detail"].startswith("PD 0.0100 against 0.1000, PE 0.0100")
+
+
+def test_a_method_is_not_better_than_itself():
+    same = summary(0.1, 0.8)
+    judged = synthetic_verdicts(synthetic_run(cape=same, max_acc=same))
+    *against_max_acc, spread = judged
+    assert not any(verdict["holds"] for verdict in against_max_acc)
+    assert spread["holds"]
+
+
+@pytest.mark.parametrize("column", ["pd_0", "pd_1", "pe_01"])
+def test_table_1_names_the_columns_in_which_cape_is_worse(column):
+    run = synthetic_run(cape=summary(0.01, 0.9), max_acc=summary(0.1, 0.8))
+    run["pairs"][0]["methods"]["CAPE-D"]["mean"][column] = 0.3
+    [verdict] = beginning_with("Table 1, 0.1 and 0.1", synthetic_verdicts(run))
+    assert not verdict["holds"]
+    assert verdict["detail"] == f"worse on {column} 0.300 against 0.100"
+
+
+def test_a_lower_accuracy_is_worse():
+    run = synthetic_run(cape=summary(0.01, 0.7), max_acc=summary(0.1, 0.8))
+    table_1, *over_pairs, _ = synthetic_verdicts(run)
+    assert "worse on accuracy_0 0.700 against 0.800; accuracy_1" in table_1["detail"]
+    assert not any(verdict["holds"] for verdict in over_pairs)
+
+
+def test_an_undefined_pe_is_left_out():
+    run = synthetic_run(cape=summary(0.01, 0.9), max_acc=summary(0.1, 0.8))
+    for method in METHODS:
+        run["pairs"][0]["methods"][method]["mean"]["pe_01"] = None
+        run["pairs"][1]["methods"][method]["sd"]["pe_01"] = None
+    judged = synthetic_verdicts(run)
+    assert all(verdict["holds"] for verdict in judged)
+    assert "PE 0.0100 against 0.1000" in judged[1]["detail"]
+
+
+def test_a_spread_of_a_hundredth_is_too_large():
+    large = summary(0.01, 0.9, sd=0.02)
+    run = synthetic_run(cape=large, max_acc=summary(0.1, 0.8))
+    spread = synthetic_verdicts(run)[-1]
+    assert not spread["holds"]
+    assert "greatest of pd_1: 0.0200" in spread["detail"]
+
+
+def test_the_spread_is_that_of_the_figure_alone():
+    run = synthetic_run(cape=summary(0.01, 0.9), max_acc=summary(0.1, 0.8))
+    run["pairs"][0]["methods"]["CAPE-D"] = summary(0.01, 0.9, sd=0.5)
+    assert synthetic_verdicts(run)[-1]["holds"]
+
+
+def test_pairs_that_are_not_in_table_1_have_no_verdict_of_it():
+    run = synthetic_run(
+        cape=summary(0.01, 0.9), max_acc=summary(0.1, 0.8), pairs=((0.3, 0.4),)
     )
-    assert [v["holds"] for v in found] == [
-        False
-    ] * 4  # no better than itself, and a spread of 0.02
-    assert (
-        "0.3000 against 0.3000" in found[1]["detail"]
-        and "0.0200" in found[-1]["detail"]
-    )
+    judged = synthetic_verdicts(run)
+    assert beginning_with("Table 1", judged) == []
+    assert len(judged) == 2

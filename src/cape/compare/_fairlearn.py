@@ -68,8 +68,8 @@ class FairlearnReduction(_Fairlearn):
     Examples
     --------
     >>> model = FairlearnReduction(LogisticRegression())
-    >>> z = train.sensitive_features
-    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> z = train.sensitive_features[:300]
+    >>> model = model.fit(train.data[:300], train.target[:300], sensitive_features=z)
     >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
     (1000,)
     """
