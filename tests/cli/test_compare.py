@@ -1,10 +1,12 @@
-"""``cape compare``, ``cape reproduce page``, ``cape demo`` and the options before any command."""
+"""``cape compare``, ``cape reproduce page``, and the options before any command."""
 
-import functools
 import io
 import json
 import re
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -12,286 +14,297 @@ import cape.cli._app as app
 import cape.experiments as experiments
 from cape import __version__
 from cape._tables import read_table
+from cape.cli import _compare
 
 METHODS = ["CAPE threshold", "Max_Acc"]
+COLUMNS = ("--label", "y", "--group", "race")
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory, people_folder):
-    """A run of two methods: its folder, what it printed, and the same from Python."""
+def tables(people_folder):
+    return people_folder / "train.csv", people_folder / "new.csv"
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory, tables):
+    """A run of two methods: its folder, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("own")
-    tables = people_folder / "train.csv", people_folder / "new.csv"
     screen = io.StringIO()
+    options = (
+        *("--learner", "logistic", "--seeds", "1", "--jobs", "1"),
+        *("--positive", "0", "--out", str(folder)),
+    )
+    methods = []
+    for name in METHODS:
+        methods += ["--method", name]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cape.cli._results.console", Console(file=screen, width=80))
-        options = [
-            "--learner",
-            "logistic",
-            "--seeds",
-            "1",
-            "--jobs",
-            "1",
-            "--positive",
-            "0",
-            "--out",
-            str(folder),
-        ]
-        chosen = [word for name in METHODS for word in ("--method", name)]
-        code = app.run(
-            [
-                "compare",
-                *map(str, tables),
-                "--label",
-                "y",
-                "--group",
-                "race",
-                *options,
-                *chosen,
-            ]
-        )
+        arguments = ["compare", *map(str, tables), *COLUMNS, *options, *methods]
+        code = app.run(arguments)
+    return folder, code, screen.getvalue()
+
+
+@pytest.fixture(scope="module")
+def from_python(tables):
+    """The same comparison from Python."""
+    train, new = map(read_table, tables)
     problem = experiments.table_problem(
-        *map(read_table, tables), label="y", group=["race"], positive=0
+        train, new, label="y", group=["race"], positive=0
     )
-    same = experiments.compare_methods(
+    return experiments.compare_methods(
         problem, methods=METHODS, seeds=1, learner="logistic", n_jobs=1
     )
-    return folder, code, screen.getvalue(), same
 
 
-def test_compare_prints_and_writes_the_numbers_of_the_python_function(compared):
-    folder, code, out, same = compared
+def test_compare_writes_the_numbers_of_the_python_function(compared, from_python):
+    folder, code, _ = compared
     results = json.loads((folder / "results.json").read_text())
-    assert code == 0 and [row["method"] for row in results["rows"]] == METHODS
-    assert [row["mean"] for row in results["rows"]] == [
-        row["mean"] for row in same["rows"]
-    ]
-    assert (
-        results["groups"] == ["blue", "green"]
-        and "Positive: y = 0. Groups: race." in results["notes"]
-    )
-    for row in same["rows"]:
-        pd_0, pd_1 = (
-            f"{row['mean'][name]:.3f}".removeprefix("0") for name in ("pd_0", "pd_1")
-        )
-        assert re.search(
-            rf"{row['method']} .*{re.escape(pd_0)} +{re.escape(pd_1)} ", out
-        )
-    assert max(map(len, out.splitlines())) <= 80
+    assert code == 0
+    assert results["groups"] == ["blue", "green"]
+    assert "Positive: y = 0. Groups: race." in results["notes"]
+    for row, expected in zip(results["rows"], from_python["rows"], strict=True):
+        assert row["method"] == expected["method"]
+        assert row["mean"] == expected["mean"]
+
+
+def test_compare_prints_the_numbers_of_the_python_function(compared, from_python):
+    _, _, shown = compared
+    for row in from_python["rows"]:
+        pd_0 = f"{row['mean']['pd_0']:.3f}".removeprefix("0")
+        pd_1 = f"{row['mean']['pd_1']:.3f}".removeprefix("0")
+        cells = rf"{row['method']} .*{re.escape(pd_0)} +{re.escape(pd_1)} "
+        assert re.search(cells, shown)
+
+
+def test_what_compare_prints_fits_a_terminal_of_80_columns(compared):
+    _, _, shown = compared
+    assert max(len(line) for line in shown.splitlines()) <= 80
 
 
 def test_compare_says_which_files_it_left(compared):
-    folder, _, out, _ = compared
-    names = out.replace("\n", " ").split(f"files in {folder}: ")[1].split(", ")
-    assert {name.strip() for name in names} == {
-        path.name for path in folder.iterdir() if path.is_file()
-    }
-    assert {"results.json", "results.md", "own-methods.png"} <= {
-        name.strip() for name in names
+    folder, _, shown = compared
+    listed = shown.replace("\n", " ").split(f"files in {folder}: ")[1]
+    names = {name.strip() for name in listed.split(", ")}
+    assert names == {path.name for path in folder.iterdir() if path.is_file()}
+    assert {"results.json", "results.md", "own-methods.png"} <= names
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Replace the run, so that only options are looked at."""
+    given = {}
+
+    def record(run, out, *, jobs):
+        given.update(run.keywords, problem=run.args[0], out=out, jobs=jobs)
+
+    monkeypatch.setattr(_compare, "run_and_show", record)
+    return given
+
+
+def test_defaults_of_compare(cape, tables, recorded):
+    code, _, _ = cape("compare", *tables, *COLUMNS)
+    assert code == 0
+    problem = recorded.pop("problem")
+    assert problem.groups == ["blue", "green"]
+    assert len(problem.X_test) == 700
+    recorded.pop("jobs")
+    assert recorded == {
+        "learner": "boosting",
+        "methods": None,
+        "favourable": "positive",
+        "seeds": 5,
+        "slow_seeds": 1,
+        "out": Path("results/own"),
     }
 
 
-def test_mistakes_in_tables_are_found_before_anything_is_run(
-    refused, people_folder, tmp_path
+def test_options_of_compare_reach_the_comparison(cape, tables, recorded):
+    cape(
+        *("compare", *tables, *COLUMNS, "--group", "free", "--seeds", 2),
+        *("--slow-seeds", 3, "--favourable", "negative", "--jobs", 4),
+        *("--learner", "logistic", "--method", "AD", "--out", "there"),
+    )
+    problem = recorded.pop("problem")
+    assert len(problem.groups) == 4
+    assert recorded == {
+        "learner": "logistic",
+        "methods": ["AD"],
+        "favourable": "negative",
+        "seeds": 2,
+        "slow_seeds": 3,
+        "out": Path("there"),
+        "jobs": 4,
+    }
+
+
+def test_rows_without_a_group_are_refused(refused, tables, tmp_path):
+    out = ("--out", tmp_path / "o")
+    says = ["the group columns must name a group in every row", "missing of 900"]
+    refused("compare", *tables, *COLUMNS, "--group", "degree", *out, says=says)
+
+
+def table_of_all_kinds(n_rows, seed):
+    """Text, dates, missing values; three groups, labels that are words."""
+    random = np.random.default_rng(seed)
+    age = random.normal(40, 10, n_rows)
+    repaid = age + random.normal(0, 8, n_rows) > 40
+    table = pd.DataFrame(
+        {
+            "age": age,
+            "race": random.choice(["x", "y", "z"], n_rows),
+            "job": random.choice(["nurse", "teacher", None], n_rows),
+            "note": [f"seen {random.integers(100)} times" for _ in range(n_rows)],
+            "when": [f"2020-{1 + row % 12:02d}-15" for row in range(n_rows)],
+            "outcome": np.where(repaid, "repaid", "default"),
+        }
+    )
+    table.loc[::9, "age"] = np.nan
+    return table
+
+
+def test_compare_on_tables_of_all_kinds_with_a_peer(cape, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["cape", "compare", "train.csv", "a b.csv"])
+    paths = []
+    for name, seed in (("train", 0), ("test", 1)):
+        paths.append(tmp_path / f"{name}.csv")
+        table_of_all_kinds(300, seed).to_csv(paths[-1], index=False)
+    methods = ("--method", "Max_Acc", "--method", "CEOP-fpr", "--method", "AD")
+    code, shown, _ = cape(
+        *("compare", *paths, "--label", "outcome", "--group", "race", *methods),
+        *("--learner", "logistic", "--seeds", 1, "--jobs", 1),
+        *("--out", tmp_path / "out"),
+    )
+    assert code == 0
+    assert "CEOP-fpr" in shown
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["groups"] == ["x", "y", "z"]
+    assert [row["status"] for row in results["rows"][:2]] == ["ok", "ok"]
+    assert results["rows"][0]["mean"]["accuracy_0"] > 0.6
+    assert results["command"] == "cape compare train.csv 'a b.csv'"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--label", "why", "--group", "race"), ["['why']", "'age', 'degree'"]),
+        (
+            ("--label", "y"),
+            ["Missing option '--group'", "cape compare --help"],
+        ),
+        ((*COLUMNS, "--positive", "2"), ["positive must be one of", "got '2'"]),
+        ((*COLUMNS, "--seeds", 0), ["'--seeds'", "greater than or equal to 1"]),
+    ],
+)
+def test_mistakes_in_options_are_found_before_anything_is_run(
+    refused, tables, tmp_path, options, says
 ):
-    train, new = people_folder / "train.csv", people_folder / "new.csv"
-    frame = read_table(new)
-    end = ("--out", tmp_path / "o")
-    refused(
-        "compare",
-        train,
-        new,
-        "--label",
-        "why",
-        "--group",
-        "race",
-        *end,
-        says=["['why']", "'age', 'degree'"],
-    )
-    refused(
-        "compare",
-        train,
-        new,
-        "--label",
-        "y",
-        *end,
-        says=["Missing option '--group'", "cape compare --help"],
-    )
-    both = ("--label", "y", "--group", "race", *end)
-    refused(
-        "compare",
-        train,
-        new,
-        *both,
-        "--positive",
-        "2",
-        says=["positive must be one of", "got '2'"],
-    )
-    refused(
-        "compare",
-        train,
-        new,
-        *both,
-        "--seeds",
-        0,
-        says=["'--seeds'", "greater than or equal to 1"],
-    )
-    refused("compare", train, tmp_path / "none.csv", *both, says="there is no file")
-    frame.assign(race="teal").to_csv(tmp_path / "t.csv", index=False)
-    refused(
-        "compare",
-        train,
-        tmp_path / "t.csv",
-        *both,
-        says=["groups of the training table alone", "['teal']"],
-    )
-    frame.drop(columns="age").to_csv(tmp_path / "t.csv", index=False)
-    refused("compare", train, tmp_path / "t.csv", *both, says="got none called ['age']")
+    refused("compare", *tables, *options, "--out", tmp_path / "o", says=says)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda table: table.assign(race="teal"),
+            ["no group that the training table has not", "['teal']"],
+        ),
+        (lambda table: table.drop(columns="age"), ["got none called ['age']"]),
+    ],
+)
+def test_mistakes_in_tables_are_found_before_anything_is_run(
+    refused, tables, tmp_path, change, says
+):
+    train, new = tables
+    change(read_table(new)).to_csv(tmp_path / "t.csv", index=False)
+    out = ("--out", tmp_path / "o")
+    refused("compare", train, tmp_path / "t.csv", *COLUMNS, *out, says=says)
+
+
+def test_a_table_that_is_not_there_is_refused(refused, tables, tmp_path):
+    missing = tmp_path / "none.csv"
+    out = ("--out", tmp_path / "o")
+    refused("compare", tables[0], missing, *COLUMNS, *out, says="there is no file")
 
 
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        (
-            ["--method", "Nope"],
-            "methods must be one of 'CAPE-D', 'CAPE-1', 'CAPE threshold'",
-        ),
-        (
-            ["--favourable", "Nope"],
-            "favourable must be one of 'positive', 'negative', got 'Nope'",
-        ),
-        (
-            ["--learner", "Nope"],
-            "learner must be one of 'boosting', 'logistic', got 'Nope'",
-        ),
+        ("--method", "methods must be one of 'CAPE-D', 'CAPE-1', 'CAPE threshold'"),
+        ("--favourable", "favourable must be one of 'positive', 'negative', got"),
+        ("--learner", "learner must be one of 'boosting', 'logistic', got"),
     ],
 )
 def test_a_choice_that_is_not_offered_leaves_no_folder(
-    cape, people_folder, tmp_path, option, says
+    refused, tables, tmp_path, option, says
 ):
-    tables = people_folder / "train.csv", people_folder / "new.csv"
-    code, out, err = cape(
-        "compare",
-        *tables,
-        "--label",
-        "y",
-        "--group",
-        "race",
-        "--out",
-        tmp_path / "o",
-        *option,
-    )
-    assert (
-        code == 2
-        and out == ""
-        and says in err
-        and "got 'Nope'" in err
-        and not (tmp_path / "o").exists()
-    )
+    arguments = (*COLUMNS, "--out", tmp_path / "o", option, "Nope")
+    refused("compare", *tables, *arguments, says=[says, "got 'Nope'"])
 
 
-def test_a_page_of_two_runs_is_in_the_order_given_and_is_replaced(
-    cape, compared, tmp_path
-):
+@pytest.fixture
+def two_runs(compared, tmp_path):
+    """Folders of two finished runs, each with a picture."""
     folder, *_ = compared
     results = json.loads((folder / "results.json").read_text())
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "results.json").write_text(
-            json.dumps(results | {"title": f"Run {name}"})
-        )
-        (tmp_path / name / "own-methods.png").write_bytes(name.encode())
-    page = tmp_path / "docs" / "page.md"
-    for order in (["two", "one"], ["one", "two"]):
-        code, out, err = cape(
-            "reproduce", "page", *(tmp_path / name for name in order), "--out", page
-        )
-        assert code == 0 and out == err == ""
-        assert re.findall("## Run (.*)", page.read_text()) == order
+        run = tmp_path / name
+        run.mkdir()
+        content = json.dumps({**results, "title": f"Run {name}"})
+        (run / "results.json").write_text(content)
+        (run / "own-methods.png").write_bytes(name.encode())
+    return tmp_path
+
+
+@pytest.mark.parametrize("order", [("two", "one"), ("one", "two")])
+def test_a_page_of_two_runs_is_in_the_order_given(cape, two_runs, order):
+    page = two_runs / "docs" / "page.md"
+    folders = [two_runs / name for name in order]
+    code, out, err = cape("reproduce", "page", *folders, "--out", page)
+    assert (code, out, err) == (0, "", "")
+    assert tuple(re.findall("## Run (.*)", page.read_text())) == order
+
+
+def test_a_page_is_replaced_and_has_its_pictures_beside_it(cape, two_runs):
+    page = two_runs / "docs" / "page.md"
+    for order in (("two", "one"), ("one", "two")):
+        folders = [two_runs / name for name in order]
+        cape("reproduce", "page", *folders, "--out", page)
     assert "![two-methods](images/two-methods.png)" in page.read_text()
     assert (page.parent / "images" / "two-methods.png").read_bytes() == b"two"
-    assert {path.name for path in page.parent.rglob("*")} == {
-        "page.md",
-        "images",
-        "one-methods.png",
-        "two-methods.png",
-    }
-
-
-def test_the_demo_prints_the_numbers_of_its_seed(
-    cape, tmp_path, monkeypatch, read_rows
-):
-    small = functools.partial(experiments.run_demo, n_train=1000, n_test=600)
-    monkeypatch.setattr(experiments, "run_demo", small)
-    code, out, err = cape("demo", "--seed", 7, "--out", tmp_path / "new" / "pictures")
-    table = small(random_state=7)
-    assert (
-        code == 0
-        and err == ""
-        and [path.name for path in (tmp_path / "new" / "pictures").iterdir()]
-        == ["cape-demo.png"]
-    )
-    for name, row in table.iterrows():
-        numbers = [
-            row[m, z]
-            for m in ("accuracy", "predicted_prevalence", "pd")
-            for z in (0, 1)
-        ] + [row["pe", "worst pair"]]
-        line = next(
-            line
-            for line in out.splitlines()
-            if line.strip().startswith(f"{name} ") and "." in line
-        )
-        assert re.findall(r"\d+\.\d{3}", line) == [f"{value:.3f}" for value in numbers]
-
-
-def test_version_and_mistakes_before_any_command(cape, refused):
-    assert cape("--version") == (0, f"cape {__version__}\n", "")
-    refused("--nope", says=["No such option", "--nope", "cape --help"])
-    refused(
-        "reproduce", "paper", says=["No such command 'paper'", "cape reproduce --help"]
-    )
-    refused(
-        "reproduce",
-        "synthetic",
-        "--rows",
-        5,
-        says=["'--rows'", "greater than or equal to 100"],
-    )
-    refused("reproduce", "page", says="Missing argument")
+    names = {path.name for path in page.parent.rglob("*")}
+    assert names == {"page.md", "images", "one-methods.png", "two-methods.png"}
 
 
 def test_a_page_of_what_is_no_run_leaves_nothing(refused, compared, tmp_path):
     folder, *_ = compared
-    (tmp_path / "empty").mkdir()
-    page = ("--out", tmp_path / "docs" / "page.md")
-    refused(
-        "reproduce",
-        "page",
-        folder,
-        tmp_path / "empty",
-        *page,
-        says="empty has no results.json",
-    )
-    refused(
-        "reproduce",
-        "page",
-        folder,
-        folder,
-        *page,
-        says="folders must have distinct names",
-    )
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    out = ("--out", tmp_path / "docs" / "page.md")
+    says = "empty has no results.json"
+    refused("reproduce", "page", folder, empty, *out, says=says)
+
+
+def test_a_page_of_the_same_run_twice_is_refused(refused, compared, tmp_path):
+    folder, *_ = compared
+    out = ("--out", tmp_path / "docs" / "page.md")
+    says = "folders must have distinct names"
+    refused("reproduce", "page", folder, folder, *out, says=says)
+
+
+def test_the_version_is_printed(cape):
+    assert cape("--version") == (0, f"cape {__version__}\n", "")
+
+
+def test_an_unknown_option_before_any_command_is_refused(refused):
+    refused("--nope", says=["No such option", "--nope", "cape --help"])
 
 
 @pytest.mark.parametrize("command", [[], ["reproduce"]])
 def test_no_arguments_show_the_help_and_no_error(cape, command):
     code, out, err = cape(*command)
-    assert code == 2 and "Usage: cape" in out and err == ""
-
-
-def test_off_a_terminal_no_bar_is_drawn(refused, people_folder, tmp_path):
-    tables = people_folder / "train.csv", people_folder / "new.csv"
-    options = ("--label", "y", "--group", "race", "--method", "Nope", "--out", tmp_path)
-    refused("compare", *tables, *options, says=["Nope"])
+    assert code == 2
+    assert "Usage: cape" in out
+    assert err == ""
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -299,21 +312,14 @@ def test_audit_counts_rows_on_a_terminal_only(
     cape, scored, tmp_path, monkeypatch, terminal
 ):
     screen = io.StringIO()
-    monkeypatch.setattr(
-        app, "aside", Console(file=screen, force_terminal=terminal, width=80)
-    )
-    code, out, _ = cape(
-        "audit",
-        tmp_path / "scored.csv",
-        "--label",
-        "y",
-        "--prediction",
-        "yhat",
-        "--json",
-    )
-    assert code == 0 and json.loads(out)["rows"] == 240
-    assert (
-        ("240/" in screen.getvalue() and "counting" in screen.getvalue())
-        if terminal
-        else screen.getvalue() == ""
-    )
+    console = Console(file=screen, force_terminal=terminal, width=80)
+    monkeypatch.setattr(app, "aside", console)
+    columns = ("--label", "y", "--prediction", "yhat")
+    code, out, _ = cape("audit", tmp_path / "scored.csv", *columns, "--json")
+    assert code == 0
+    assert json.loads(out)["rows"] == 240
+    if terminal:
+        assert "240/" in screen.getvalue()
+        assert "counting" in screen.getvalue()
+    else:
+        assert screen.getvalue() == ""

@@ -1,17 +1,17 @@
-"""``cape reproduce`` and ``cape compare`` from the outside."""
+"""``cape reproduce`` from the outside."""
 
 import json
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from cape.cli import app
+from cape.cli import _reproduce, app
+from cape.cli._results import CORES
 from cape.datasets import _compas
 from cape.datasets._files import data_folder
 
@@ -19,175 +19,206 @@ needs_compas = pytest.mark.skipif(
     not (data_folder() / _compas.FILE.path).exists(),
     reason="COMPAS is not here: set CAPE_DATA, or fetch it once",
 )
+SMALL = (
+    *("reproduce", "synthetic", "--rows", "600", "--test-rows", "200"),
+    *("--jobs", "1"),
+)
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    words = [str(argument) for argument in arguments]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
 
 
-def test_synthetic_prints_tables_writes_files_and_does_not_start_again(
-    tmp_path, monkeypatch
-):
-    arguments = (
-        "reproduce",
-        "synthetic",
-        "--repetitions",
-        1,
-        "--rows",
-        600,
-        "--test-rows",
-        200,
-        "--jobs",
-        1,
-    )
-    shown = run(*arguments, "--out", tmp_path)
-    assert "Table 1" in shown and "Theorem 3 at work" in shown and "print" in shown
-    files = {path.name for path in tmp_path.iterdir()}
-    assert {
-        "results.json",
-        "results.md",
-        "synthetic-figure.png",
-        "synthetic-pairs.html",
-    } <= files
-    results = json.loads((tmp_path / "results.json").read_text())
+@pytest.fixture(scope="module")
+def synthetic_run(tmp_path_factory):
+    """One repetition of the synthetic experiment: its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("synthetic")
+    return folder, run(*SMALL, "--repetitions", 1, "--out", folder)
+
+
+def test_synthetic_prints_its_tables(synthetic_run):
+    _, shown = synthetic_run
+    assert "Table 1" in shown
+    assert "Theorem 3 at work" in shown
+    assert "print" in shown
+
+
+def test_synthetic_writes_numbers_a_page_and_pictures(synthetic_run):
+    folder, _ = synthetic_run
+    files = {path.name for path in folder.iterdir()}
+    assert {"results.json", "results.md", "cells"} <= files
+    assert {"synthetic-figure.png", "synthetic-pairs.html"} <= files
+    results = json.loads((folder / "results.json").read_text())
     assert len(results["pairs"]) == 81
-    monkeypatch.setattr(
-        "cape.experiments._synthetic._repetition",
-        lambda *given: pytest.fail("done again"),
-    )
-    run(*arguments, "--out", tmp_path)
+    assert results["n_train"] == 600
+    assert results["n_test"] == 200
 
+
+def test_synthetic_does_not_start_again(synthetic_run, monkeypatch):
+    folder, _ = synthetic_run
+
+    def fail(*given):
+        pytest.fail("done again")
+
+    monkeypatch.setattr("cape.experiments._synthetic._repetition", fail)
+    run(*SMALL, "--repetitions", 1, "--out", folder)
+
+
+def test_a_page_is_made_of_a_finished_run(synthetic_run, tmp_path):
+    folder, _ = synthetic_run
     page = tmp_path / "docs" / "results.md"
-    run("reproduce", "page", tmp_path, "--out", page)
+    run("reproduce", "page", folder, "--out", page)
     assert page.read_text().count("| 0.1 0.1 |") == 3
+    assert (page.parent / "images" / f"{folder.name}-figure.png").exists()
 
 
-def own_table(n, seed):
-    """Text, dates, missing values; three groups, labels that are words."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {"age": rng.normal(40, 10, n), "race": rng.choice(["x", "y", "z"], n)}
-    )
-    table["job"] = rng.choice(["nurse", "teacher", None], n)
-    table["note"] = [f"seen {rng.integers(100)} times" for _ in range(n)]
-    table["when"] = [f"2020-{1 + i % 12:02d}-15" for i in range(n)]
-    table["outcome"] = np.where(
-        table["age"] + rng.normal(0, 8, n) > 40, "repaid", "default"
-    )
-    table.loc[::9, "age"] = np.nan
-    return table
+class Recorder:
+    """Stands in for `run_and_show`, and keeps what it was given."""
+
+    def __call__(self, run, out, *, jobs):
+        self.function = run.func.__name__
+        self.problem = run.args
+        self.options = run.keywords
+        self.out = out
+        self.jobs = jobs
 
 
 @pytest.fixture
-def own(tmp_path):
-    for name, seed in (("train", 0), ("test", 1)):
-        own_table(300, seed).to_csv(tmp_path / f"{name}.csv", index=False)
-    return tmp_path
+def recorder(monkeypatch):
+    """Replace the data and the run, so that only options are looked at."""
+    recorder = Recorder()
+    monkeypatch.setattr(_reproduce, "run_and_show", recorder)
+    for name in ("compas", "meps"):
+
+        def load(data_home, name=name):
+            return name, data_home
+
+        monkeypatch.setattr(f"cape.experiments.{name}_problem", load)
+    return recorder
 
 
-def test_compare_on_tables_never_seen_before(own, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["cape", "compare", "train.csv", "a b.csv"])
-    shown = run(
-        *(
-            "compare",
-            own / "train.csv",
-            own / "test.csv",
-            "--label",
-            "outcome",
-            "--group",
-            "race",
-        ),
-        *("--learner", "logistic", "--seeds", 1, "--jobs", 1, "--out", own / "out"),
-        *(
-            "--method",
-            "CAPE threshold",
-            "--method",
-            "Max_Acc",
-            "--method",
-            "CEOP-fpr",
-            "--method",
-            "AD",
-        ),
+@pytest.mark.parametrize(
+    ("name", "seeds", "slow_seeds"), [("compas", 20, 5), ("meps", 5, 1)]
+)
+def test_defaults_of_the_real_data(recorder, name, seeds, slow_seeds):
+    run("reproduce", name)
+    assert recorder.function == "compare_methods"
+    assert recorder.problem == ((name, None),)
+    assert recorder.options == {
+        "seeds": seeds,
+        "slow_seeds": slow_seeds,
+        "favourable": "positive",
+        "methods": None,
+        "learner": "boosting",
+    }
+    assert recorder.out == Path("results") / name
+    assert recorder.jobs == CORES
+
+
+@pytest.mark.parametrize("name", ["compas", "meps"])
+def test_options_of_the_real_data_reach_the_comparison(recorder, name):
+    run(
+        *("reproduce", name, "--seeds", 3, "--slow-seeds", 2, "--jobs", 7),
+        *("--favourable", "negative", "--learner", "logistic"),
+        *("--method", "CAPE-D", "--method", "AD", "--data", "here", "--out", "there"),
     )
-    assert "CAPE threshold" in shown and "Max_Acc" in shown
-    results = json.loads((own / "out" / "results.json").read_text())
-    assert results["groups"] == ["x", "y", "z"]
-    assert [row["status"] for row in results["rows"][:3]] == ["ok"] * 3
-    assert results["rows"][1]["mean"]["accuracy_0"] > 0.6
-    assert (own / "out" / "own-methods.png").exists()
-    assert results["command"] == "cape compare train.csv 'a b.csv'"
+    assert recorder.problem == ((name, Path("here")),)
+    assert recorder.options == {
+        "seeds": 3,
+        "slow_seeds": 2,
+        "favourable": "negative",
+        "methods": ["CAPE-D", "AD"],
+        "learner": "logistic",
+    }
+    assert recorder.out == Path("there")
+    assert recorder.jobs == 7
+
+
+def test_defaults_of_the_synthetic_experiment_are_the_papers(recorder):
+    run("reproduce", "synthetic")
+    assert recorder.function == "run_synthetic"
+    assert recorder.options == {
+        "repetitions": 20,
+        "n_train": 50_000,
+        "n_test": 10_000,
+    }
+
+
+@pytest.mark.parametrize("name", ["compas", "meps"])
+def test_help_names_the_data_and_an_example(name):
+    shown = " ".join(run("reproduce", name, "--help").split())
+    assert f"Example: cape reproduce {name} --seeds 5" in shown
+    assert f"on {name.upper()}, 201" in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "least"),
+    [
+        ("synthetic", "--rows", 5, 100),
+        ("synthetic", "--test-rows", 5, 100),
+        ("synthetic", "--repetitions", 0, 1),
+        ("compas", "--seeds", 0, 1),
+        ("meps", "--slow-seeds", 0, 1),
+    ],
+)
+def test_numbers_that_are_too_small_are_refused(refused, command, option, value, least):
+    says = [f"'{option}'", f"greater than or equal to {least}"]
+    refused("reproduce", command, option, value, says=says)
+
+
+def test_commands_that_do_not_exist_are_refused(refused):
+    says = ["No such command 'paper'", "cape reproduce --help"]
+    refused("reproduce", "paper", says=says)
+
+
+def test_a_page_of_no_folders_is_refused(refused):
+    refused("reproduce", "page", says="Missing argument")
 
 
 @needs_compas
-def test_compas_on_few_seeds(tmp_path):
+def test_compas_on_one_seed(tmp_path):
     shown = run(
-        *(
-            "reproduce",
-            "compas",
-            "--seeds",
-            1,
-            "--jobs",
-            1,
-            "--out",
-            tmp_path,
-            "--learner",
-            "logistic",
-        ),
-        *(
-            "--method",
-            "CAPE threshold",
-            "--method",
-            "Max_Acc",
-            "--method",
-            "Always positive",
-        ),
+        *("reproduce", "compas", "--seeds", 1, "--jobs", 1, "--learner", "logistic"),
+        *("--method", "CAPE threshold", "--method", "Max_Acc"),
+        *("--method", "Always positive", "--out", tmp_path),
     )
     assert "African-American" in shown
     results = json.loads((tmp_path / "results.json").read_text())
-    always = next(row for row in results["rows"] if row["method"] == "Always positive")[
-        "mean"
-    ]
-    assert [always["pd_0"], always["pd_1"]] == pytest.approx(
-        [0.364, 0.294], abs=0.002
-    )  # the paper's sanity row
-    threshold, max_acc = (
-        next(row for row in results["rows"] if row["method"] == name)["mean"]
-        for name in ("CAPE threshold", "Max_Acc")
-    )
-    assert threshold["pd_0"] < max_acc["pd_0"] and threshold["pe_01"] < max_acc["pe_01"]
+    means = {row["method"]: row["mean"] for row in results["rows"]}
+    # The paper's sanity row.
+    assert means["Always positive"]["pd_0"] == pytest.approx(0.364, abs=0.002)
+    assert means["Always positive"]["pd_1"] == pytest.approx(0.294, abs=0.002)
+    assert means["CAPE threshold"]["pd_0"] < means["Max_Acc"]["pd_0"]
+    assert means["CAPE threshold"]["pe_01"] < means["Max_Acc"]["pe_01"]
+
+
+def wait_for_cells(folder, n_cells, process):
+    """Wait until a run has stored some cells, or has ended."""
+    while process.poll() is None:
+        if len(list(folder.glob("*.json"))) >= n_cells:
+            return
+        time.sleep(0.02)
 
 
 def test_a_run_that_was_killed_goes_on(tmp_path):
-    """The real command, killed after its first cells, started again: those cells stay as they were."""
+    """The real command, killed after its first cells: those cells stay as they were."""
     code = "from cape.cli import main; main()"
-    arguments = [
-        "reproduce",
-        "synthetic",
-        "--repetitions",
-        "6",
-        "--rows",
-        "600",
-        "--test-rows",
-        "200",
-        "--jobs",
-        "1",
-    ]
-    command = [sys.executable, "-c", code, *arguments, "--out", str(tmp_path)]
+    options = ("--repetitions", "4", "--out", str(tmp_path))
+    command = [sys.executable, "-c", code, *SMALL, *options]
     cells = tmp_path / "cells"
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        while (
-            not (cells.is_dir() and len(list(cells.glob("*.json"))) >= 2)
-            and process.poll() is None
-        ):
-            time.sleep(0.02)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **quiet) as process:
+        wait_for_cells(cells, 2, process)
         process.send_signal(signal.SIGKILL)
-    finished = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
-    assert 2 <= len(finished) < 6 and not (tmp_path / "results.json").exists()
+    times = {path: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    assert 2 <= len(times) < 4
+    assert not (tmp_path / "results.json").exists()
     subprocess.run(command, check=True, capture_output=True)
-    assert {name: (cells / name).stat().st_mtime_ns for name in finished} == finished
-    assert len(list(cells.glob("*.json"))) == 6
-    assert json.loads((tmp_path / "results.json").read_text())["repetitions"] == 6
+    for path, time_written in times.items():
+        assert path.stat().st_mtime_ns == time_written
+    assert len(list(cells.glob("*.json"))) == 4
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["repetitions"] == 4

@@ -52,7 +52,7 @@ def test_undefined_is_none():
 def test_all_tables_are_there():
     assert len(published()["table_synthetic"]) == 3
     assert set(published()["table_quantifier"]) == {"compas", "meps"}
-    assert set(published()["dataset_counts"]) == {"compas", "meps"}
+    assert {"compas", "meps"} <= set(published()["dataset_counts"])
 
 
 def test_the_settings_of_table_1_have_both_methods():

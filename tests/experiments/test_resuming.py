@@ -43,7 +43,7 @@ def stop_after(n_cells):
 
 
 def stored_and_all(work, **options):
-    """Count the cells that a run takes from its folder, and all; nothing is computed."""
+    """Count the stored cells of a run, and all of them; nothing is computed."""
     steps = []
 
     def stop_at_once(name, done, total):

@@ -99,7 +99,7 @@ def test_one_repetition_has_no_spread(one_repetition):
 def test_the_first_repetition_does_not_depend_on_how_many_follow(
     results, one_repetition
 ):
-    """The mean of two is the mean of the first and of a second that we can solve for."""
+    """Mean and spread of both are those of the first and of the second solved for."""
     first = methods_at(one_repetition, 0.2, 0.8)["Max_Acc"]["mean"]["pd_0"]
     both = methods_at(results, 0.2, 0.8)["Max_Acc"]
     second = 2 * both["mean"]["pd_0"] - first

@@ -1,0 +1,139 @@
+"""Finished runs with invented numbers, all of them different."""
+
+from cape.experiments import published
+
+PRINTED = published()["table_results"]["compas"]
+RATES = ("fpr", "fnr", "accuracy", "predicted_prevalence", "pd")
+
+
+def columns_of(n_groups):
+    """List the columns that a row of the results table has."""
+    columns = [f"{rate}_{z}" for rate in RATES for z in range(n_groups)]
+    columns += ["fpr_diff", "fnr_diff", "accuracy_diff", "pe"]
+    if n_groups == 2:
+        columns.append("pe_01")
+    return columns
+
+
+def invented_row(method, n_groups, printed=None, seeds=3):
+    mean = {}
+    sd = {}
+    for place, column in enumerate(columns_of(n_groups)):
+        mean[column] = 0.101 + place / 100
+        sd[column] = 0.001 + place / 1000
+    return {
+        "method": method,
+        "status": "ok",
+        "seeds": seeds,
+        "mean": mean,
+        "sd": sd,
+        "warnings": [],
+        "about": "",
+        "printed": printed,
+    }
+
+
+def idle_row(method, reason, printed=None):
+    return {"method": method, "status": reason, "seeds": 0, "printed": printed}
+
+
+def invented_comparison(groups=("one", "two"), **changes):
+    """A comparison of a method with three seeds, one with one, and one that failed."""
+    n_groups = len(groups)
+    data = []
+    for z in range(n_groups):
+        data.append(
+            {
+                "rows_train": 10 + z,
+                "rows_test": 20 + z,
+                "prevalence_train": 0.3,
+                "prevalence_test": 0.4,
+            }
+        )
+    spa = {
+        "quantifier": "spa",
+        "mean": [0.25] * n_groups,
+        "sd": [0.125] * n_groups,
+        "printed": None,
+        "seeds": 3,
+    }
+    # The paper has two groups: other numbers of groups have nothing printed.
+    printed = PRINTED["CAPE-D"] if n_groups == 2 else None
+    return {
+        "experiment": "own",
+        "title": "Own data",
+        "groups": list(groups),
+        "same_data": False,
+        "data": data,
+        "learner": {"kind": "logistic", "repr": "L()"},
+        "favourable": "positive",
+        "quantifiers": [spa],
+        "rows": [
+            invented_row("CAPE-D", n_groups, printed),
+            invented_row("Once", n_groups, seeds=1),
+            idle_row("Gone", "not installed: x"),
+        ],
+        "verdicts": [],
+        "reasons": [],
+        "versions": {"python": "3"},
+        "cells": 5,
+        "cell_seconds": 12.4,
+        "cores": 2,
+        "load": [0.5],
+        "date": "2026-01-01",
+        **changes,
+    }
+
+
+def invented_summary(shift):
+    """Means and spreads of one method of the synthetic experiment."""
+    columns = ("accuracy_0", "accuracy_1", "pd_0", "pd_1", "pe_01")
+    mean = {}
+    sd = {}
+    for place, column in enumerate(columns):
+        mean[column] = shift + place / 100
+        sd[column] = 0.0011 + place / 1000
+    return {"mean": mean, "sd": sd}
+
+
+def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
+    """A finished synthetic experiment."""
+    entries = []
+    theorem = []
+    for rho_0, rho_1 in pairs:
+        methods = {
+            "CAPE-D": invented_summary(0.2),
+            "CAPE threshold": invented_summary(0.3),
+            "Max_Acc": invented_summary(0.4),
+        }
+        entries.append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
+        group = {
+            "pd": 0.01,
+            "delta_1": 0.02,
+            "delta_2": 0.03,
+            "theorem_3": 0.1,
+            "our_bound": 0.07,
+            "within_our_bound": 1.0,
+        }
+        other = {key: value / 2 for key, value in group.items()}
+        theorem.append({"rho_0": rho_0, "rho_1": rho_1, "mean": [other, group]})
+    return {
+        "experiment": "synthetic",
+        "title": "Synthetic data",
+        "repetitions": 4,
+        "n_train": 500,
+        "n_test": 100,
+        "learner": "L()",
+        "pairs": entries,
+        "theorem": theorem,
+        "printed": published()["table_synthetic"],
+        "verdicts": [],
+        "reasons": [],
+        "versions": {"python": "3"},
+        "cells": 4,
+        "cell_seconds": 2.0,
+        "cores": 2,
+        "load": [0.5],
+        "date": "2026-01-01",
+        **changes,
+    }

@@ -1,0 +1,93 @@
+"""Algorithm 1 in plain Python, step by step: what its tutorial says is what it does."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cape.datasets import make_synthetic
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+from algorithm_1 import PlainCape
+
+
+def arrays(n_rows, seed, **settings):
+    rows = make_synthetic(n_rows, random_state=seed, **settings)
+    return (
+        rows.data.to_numpy(),
+        rows.target.to_numpy(),
+        rows.sensitive_features.to_numpy(),
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
+
+
+@given(st.integers(1, 40), st.floats(0, 1))
+def test_every_prevalence_is_within_half_a_bin_of_a_theta(prevalences, rho):
+    """What Theorem 3 asks of the grid, with eps = 1 / k."""
+    thetas = PlainCape(LogisticRegression(), prevalences=prevalences).thetas
+    assert len(thetas) == prevalences
+    assert np.abs(thetas - rho).min() <= 1 / (2 * prevalences) + 1e-12
+
+
+@given(st.sampled_from([0.05, 0.25, 0.5, 0.95]), st.integers(0, 1000))
+def test_a_sample_has_the_size_of_the_group_and_the_prevalence_asked_for(theta, seed):
+    """PP-SAMPLING."""
+    y = np.repeat([0, 1], [70, 30])
+    random = np.random.RandomState(seed)
+    rows = PlainCape(LogisticRegression()).draw_sample(y, theta, random)
+    assert len(rows) == 100
+    assert y[rows].mean() == pytest.approx(theta, abs=0.005)
+
+
+def test_training_leaves_a_quantifier_and_k_classifiers_for_each_group(fitted):
+    assert list(fitted.groups) == [0, 1]
+    for scorer, positive_mean, negative_mean, members in fitted.groups.values():
+        assert hasattr(scorer, "predict_proba")
+        assert 0 < negative_mean < positive_mean < 1
+        assert len(members) == 10
+
+
+def test_members_for_higher_prevalences_call_more_rows_positive(fitted):
+    X, _, z = arrays(1000, 1)
+    for group, (*_, members) in fitted.groups.items():
+        shares = [member.predict(X[z == group]).mean() for member in members]
+        assert shares[0] < shares[4] < shares[9]
+
+
+@given(st.floats(0, 1))
+def test_the_predictions_nearest_to_the_estimate_are_chosen(q):
+    predictions = [np.repeat([1, 0], [k, 10 - k]) for k in range(11)]
+    chosen = PlainCape(LogisticRegression()).choose(predictions, q)
+    differences = [abs(y_pred.mean() - q) for y_pred in predictions]
+    assert abs(chosen.mean() - q) == min(differences)
+
+
+def test_of_equal_differences_the_smaller_theta_is_chosen():
+    low = np.array([1, 0, 0, 0])
+    high = np.array([1, 1, 1, 0])
+    chosen = PlainCape(LogisticRegression()).choose([low, high], 0.5)
+    assert chosen is low
+
+
+@pytest.mark.parametrize("prevalences", [(0.2, 0.8), (0.7, 0.3), (0.5, 0.5)])
+def test_predicted_shares_follow_the_prevalences_of_the_batch(fitted, prevalences):
+    X, y, z = arrays(2000, 1, prevalences=prevalences)
+    y_pred = fitted.predict(X, z)
+    assert set(y_pred) <= {0, 1}
+    for group, prevalence in enumerate(prevalences):
+        assert y_pred[z == group].mean() == pytest.approx(prevalence, abs=0.08)
+    assert np.mean(y_pred == y) > 0.85
+
+
+def test_the_same_seed_gives_the_same_predictions(fitted):
+    X, _, z = arrays(500, 1)
+    again = PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
+    np.testing.assert_array_equal(fitted.predict(X, z), again.predict(X, z))
