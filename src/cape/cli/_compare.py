@@ -11,18 +11,9 @@ from typing import Annotated
 
 import typer
 
+from cape.cli import _results as shared
 from cape.cli._app import app
-from cape.cli._results import (
-    CORES,
-    Favourable,
-    Jobs,
-    Learner,
-    Methods,
-    Out,
-    Seeds,
-    SlowSeeds,
-    run_and_show,
-)
+from cape.cli._results import run_and_show
 
 Train = Annotated[
     Path, typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather.")
@@ -49,13 +40,13 @@ def compare(
     label: Label,
     group: Group,
     positive: Positive = None,
-    out: Out = Path("results/own"),
-    learner: Learner = "boosting",
-    method: Methods = None,
-    favourable: Favourable = "positive",
-    seeds: Seeds = 5,
-    slow_seeds: SlowSeeds = 1,
-    jobs: Jobs = CORES,
+    out: shared.Out = Path("results/own"),
+    learner: shared.Learner = "boosting",
+    method: shared.Methods = None,
+    favourable: shared.Favourable = "positive",
+    seeds: shared.Seeds = 5,
+    slow_seeds: shared.SlowSeeds = 1,
+    jobs: shared.Jobs = shared.CORES,
 ) -> None:
     """Compare CAPE with the fair classifiers of AIF360 and Fairlearn on your tables.
 

@@ -17,18 +17,9 @@ from typing import Annotated
 
 import typer
 
+from cape.cli import _results as shared
 from cape.cli._app import app
-from cape.cli._results import (
-    CORES,
-    Favourable,
-    Jobs,
-    Learner,
-    Methods,
-    Out,
-    Seeds,
-    SlowSeeds,
-    run_and_show,
-)
+from cape.cli._results import run_and_show
 
 reproduce = typer.Typer(
     help="Run the paper's experiments: our numbers, the printed ones, and the peers'. "
@@ -56,11 +47,11 @@ Data = Annotated[
 
 @reproduce.command()
 def synthetic(
-    out: Out = Path("results/synthetic"),
+    out: shared.Out = Path("results/synthetic"),
     repetitions: Repetitions = 20,
     rows: Rows = 50_000,
     test_rows: TestRows = 10_000,
-    jobs: Jobs = CORES,
+    jobs: shared.Jobs = shared.CORES,
 ) -> None:
     """Table 1, the figure, all 81 pairs of prevalences, and Theorem 3 at work.
 
@@ -94,14 +85,14 @@ def _add_comparison(
     """
 
     def command(
-        out: Out = Path("results") / name,
-        seeds: Seeds = seeds,
-        slow_seeds: SlowSeeds = slow_seeds,
-        favourable: Favourable = "positive",
-        method: Methods = None,
-        learner: Learner = "boosting",
+        out: shared.Out = Path("results") / name,
+        seeds: shared.Seeds = seeds,
+        slow_seeds: shared.SlowSeeds = slow_seeds,
+        favourable: shared.Favourable = "positive",
+        method: shared.Methods = None,
+        learner: shared.Learner = "boosting",
         data: Data = None,
-        jobs: Jobs = CORES,
+        jobs: shared.Jobs = shared.CORES,
     ) -> None:
         # Imported here: the help of other commands must not wait for the experiments.
         from cape import experiments

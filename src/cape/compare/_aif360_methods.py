@@ -268,11 +268,8 @@ class RejectOption(_PostProcessor):
 
     Examples
     --------
-    >>> model = RejectOption(LogisticRegression(), thresholds=5, margins=4)
-    >>> z = train.sensitive_features
-    >>> model = model.fit(train.data, train.target, sensitive_features=z)
-    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
-    (1000,)
+    >>> RejectOption(LogisticRegression(), metric="eod", thresholds=5)
+    RejectOption(estimator=LogisticRegression(), metric='eod', thresholds=5)
     """
 
     def __init__(

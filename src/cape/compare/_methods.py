@@ -33,25 +33,13 @@ class FairClassifier(Protocol):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Any:
         """Learn from labelled rows.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Features, without the groups.
-        y : array-like of shape (n_samples,)
-            Labels.
-        sensitive_features : array-like or DataFrame of n_samples rows
-            The group of each row.
+        ``X`` has the features, ``y`` the labels, and ``sensitive_features`` the groups.
         """
 
     def predict(self, X: Any, *, sensitive_features: Any) -> Any:
-        """Predict the label of every row of a batch; no argument takes labels.
+        """Predict the label of every row of a batch.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Features, without the groups.
-        sensitive_features : array-like or DataFrame of n_samples rows
-            The group of each row.
+        There is no argument that could hand over labels of the batch.
         """
 
 
@@ -124,6 +112,8 @@ def _adversarial(learner, seed, favourable):
 
 
 def _meta_fair(kind: str) -> Method:
+    """Describe MetaFair, which has no learner."""
+
     def make(learner, seed, favourable):
         return MetaFair(kind, favourable=favourable, random_state=seed)
 
@@ -132,42 +122,69 @@ def _meta_fair(kind: str) -> Method:
     return Method("in", make, about, needs=("aif360",))
 
 
-def _calibrated(cost: str) -> Method:
-    def make(learner, seed, favourable):
-        return CalibratedEqOdds(
-            learner, cost=cost, favourable=favourable, random_state=seed
-        )
+def _post_processor(
+    classifier: Any,
+    about: str,
+    *,
+    slow: bool = False,
+    **setting: str,
+) -> Method:
+    """Describe a post-processor of AIF360 with one setting."""
 
-    about = f"AIF360 CalibratedEqOddsPostprocessing, {cost}"
-    return Method("post", make, about, needs=("aif360",))
+    def make(learner, seed, favourable):
+        return classifier(learner, favourable=favourable, random_state=seed, **setting)
+
+    [value] = setting.values()
+    return Method(
+        "post", make, f"AIF360 {about}, {value}", needs=("aif360",), slow=slow
+    )
+
+
+def _calibrated(cost: str) -> Method:
+    return _post_processor(
+        CalibratedEqOdds, "CalibratedEqOddsPostprocessing", cost=cost
+    )
 
 
 def _reject_option(metric: str) -> Method:
-    def make(learner, seed, favourable):
-        return RejectOption(
-            learner, metric=metric, favourable=favourable, random_state=seed
-        )
-
-    about = f"AIF360 RejectOptionClassification, {metric}"
     # Its grid has 100 thresholds with 50 margins each.
-    return Method("post", make, about, needs=("aif360",), slow=True)
+    return _post_processor(
+        RejectOption, "RejectOptionClassification", slow=True, metric=metric
+    )
+
+
+def _fairlearn(
+    family: str,
+    classifier: Any,
+    about: str,
+    *,
+    constraint: str,
+    slow: bool = False,
+) -> Method:
+    """Describe a method of Fairlearn, which knows no favourable label."""
+
+    def make(learner, seed, favourable):
+        return classifier(learner, constraint=constraint, random_state=seed)
+
+    about = f"Fairlearn {about}, {constraint}"
+    return Method(family, make, about, needs=("fairlearn",), slow=slow)
 
 
 def _reduction(constraint: str) -> Method:
-    def make(learner, seed, favourable):
-        return FairlearnReduction(learner, constraint=constraint, random_state=seed)
-
     # Each of its up to 50 iterations trains the learner on new weights.
-    about = f"Fairlearn ExponentiatedGradient, {constraint}"
-    return Method("in", make, about, needs=("fairlearn",), slow=True)
+    return _fairlearn(
+        "in",
+        FairlearnReduction,
+        "ExponentiatedGradient",
+        constraint=constraint,
+        slow=True,
+    )
 
 
 def _thresholds(constraint: str) -> Method:
-    def make(learner, seed, favourable):
-        return FairlearnThreshold(learner, constraint=constraint, random_state=seed)
-
-    about = f"Fairlearn ThresholdOptimizer, {constraint}"
-    return Method("post", make, about, needs=("fairlearn",))
+    return _fairlearn(
+        "post", FairlearnThreshold, "ThresholdOptimizer", constraint=constraint
+    )
 
 
 METHODS: dict[str, Method] = {

@@ -53,16 +53,8 @@ _COMPAS_ROC_SPD = (
 def reasons(results: Results) -> list[str]:
     """Explain the differences between a comparison and the paper.
 
-    Parameters
-    ----------
-    results : dict
-        From `compare_methods`.
-
-    Returns
-    -------
-    list of str
-        Sentences with the numbers of the run; empty if the paper prints nothing for
-        this data.
+    Each reason is a sentence. Reasons that apply to some data or methods only are left
+    out where they do not; for data of which the paper prints nothing there are none.
     """
     printed = [row for row in results["rows"] if row["printed"]]
     if not printed:

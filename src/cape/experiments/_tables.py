@@ -96,17 +96,9 @@ def number(value: float | None, *, digits: int = 3) -> str:
 def comparison_tables(results: Results) -> list[TextTable]:
     """Make the quantifier table and the results table of a comparison.
 
-    The results table is wide, so it comes as two.
-
-    Parameters
-    ----------
-    results : dict
-        From `compare_methods`.
-
-    Returns
-    -------
-    list of TextTable
-        Printed numbers stand below ours.
+    The first table shows prevalences and their estimates. The paper's results table is
+    too wide for a terminal, so it comes as two: error rates and accuracy, then
+    predicted prevalence, PD and PE.
     """
     n_groups = len(results["groups"])
     # The paper's order of columns.
@@ -130,15 +122,8 @@ def comparison_tables(results: Results) -> list[TextTable]:
 def synthetic_tables(results: Results) -> list[TextTable]:
     """Make the tables of the synthetic experiment.
 
-    Parameters
-    ----------
-    results : dict
-        From `run_synthetic`.
-
-    Returns
-    -------
-    list of TextTable
-        Table 1 with printed numbers, the points of the figure, and Theorem 3 at work.
+    They are the paper's Table 1 with printed numbers, the points of its figure, and
+    the parts of Theorem 3's bound.
     """
     return [_table_1(results), _figure_points(results), _theorem_table(results)]
 
@@ -179,8 +164,12 @@ def _method_table(title: str, results: Results, columns: list[_Column]) -> TextT
     rows = []
     for row in results["rows"]:
         rows += _method_rows(row, columns)
-    headings = [column.heading for column in columns]
-    return TextTable(title, ["method (seeds)", *headings], rows)
+    return TextTable(title, ["method (seeds)", *_headings(columns)], rows)
+
+
+def _headings(columns: list[_Column]) -> list[str]:
+    """List what stands above the columns."""
+    return [column.heading for column in columns]
 
 
 def _estimate_rows(estimates: Results) -> list[list[str]]:
@@ -269,8 +258,7 @@ def _table_1(results: Results) -> TextTable:
                 rows.append(["", "  print", *_numbers(values)])
     repetitions = results["repetitions"]
     title = f"Table 1: both groups have moved from 0.5 (mean of {repetitions})"
-    headings = [column.heading for column in columns]
-    return TextTable(title, ["rho 0, 1", "method", *headings], rows)
+    return TextTable(title, ["rho 0, 1", "method", *_headings(columns)], rows)
 
 
 def _printed_values(printed: Results, name: str) -> list[float]:
@@ -315,5 +303,4 @@ def _theorem_table(results: Results) -> TextTable:
             rho_1 = str(entry["rho_1"])
             rows.append([rho_1, *_cells(group_1, columns)])
     title = "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)"
-    headings = [column.heading for column in columns]
-    return TextTable(title, ["rho 1", *headings], rows)
+    return TextTable(title, ["rho 1", *_headings(columns)], rows)
