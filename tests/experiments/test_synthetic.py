@@ -140,7 +140,7 @@ def test_delta_2_is_the_greatest_error_of_a_member(one_repetition, by_hand):
     clf, test = by_hand
     rows = test.sensitive_features == 1
     predicted = []
-    for model in clf.models_[1].pool.members:
+    for model in clf.models_[1].pool.models:
         predicted.append(np.mean(model.predict(test.data[rows])))
     group_1 = one_repetition["theorem"][0]["mean"][1]
     greatest = np.abs(clf.prevalences_ - predicted).max()

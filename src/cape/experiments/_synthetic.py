@@ -203,7 +203,9 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
     groups = []
     for group, adapted in adaptation.groups.items():
         pool = clf.models_[group].pool
-        predicted = pool.predicted_prevalences(evidence.groups[group])
+        part = evidence.groups[group]
+        # rho-hat of every member, as in Algorithm 1.
+        predicted = pool.called(part) / part.scores.size
         rho = float(np.mean(test.target[z == group]))
         pd = abs(rho - adapted.predicted_prevalence)
         # delta_1 and delta_2 as in Theorem 3.
