@@ -176,7 +176,10 @@ def _texts(cells: list[str]) -> list[Text]:
 
 
 def _style(cells: list[str]) -> str | None:
-    """Dim spreads and printed numbers, whose label is indented."""
+    """Dim spreads and printed numbers, whose label is indented.
+
+    The label is in the first column, or in the second if the first has prevalences.
+    """
     for label in cells[:2]:
         if label.startswith("  "):
             return "dim"

@@ -322,7 +322,13 @@ class AdversarialDebiasing(_Aif360):
     AdversarialDebiasing(random_state=1)
     """
 
-    def __init__(self, *, favourable="positive", random_state=0, num_epochs=50):
+    def __init__(
+        self,
+        *,
+        favourable="positive",
+        random_state=0,
+        num_epochs=50,
+    ):
         self.favourable = favourable
         self.random_state = random_state
         self.num_epochs = num_epochs

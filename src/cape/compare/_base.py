@@ -97,7 +97,10 @@ def with_group_columns(X: Any, sensitive_features: Any, known: list[Group]) -> A
 
 
 def add_group_columns(X: Any, groups: Groups, known: list[Group]) -> Any:
-    """Do what `with_group_columns` does, given checked groups."""
+    """Do what `with_group_columns` does, given checked groups.
+
+    Methods get checked groups from `GroupMethod`; checking them again would cost.
+    """
     check_same_length(X=X, sensitive_features=groups)
     indicators = _indicators(groups, known)
     # The type stays, so that a learner which selects columns by name still can.

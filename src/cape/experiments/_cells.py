@@ -154,8 +154,14 @@ def run_cells(
     return [results[place] for place in range(len(cells))]
 
 
-def _compute(place: int, work: Callable[[], Results]) -> tuple[int, Results]:
-    """Do the work; an error becomes a result, so that the other cells go on."""
+def _compute(
+    place: int,
+    work: Callable[[], Results],
+) -> tuple[int, Results]:
+    """Do the work; an error becomes a result, so that the other cells go on.
+
+    The place comes back with the result, since results arrive in any order.
+    """
     start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -190,11 +196,22 @@ def _stored_result(cell: Cell, folder: Path | None) -> Results | None:
     return None
 
 
-def _store(cell: Cell, result: Results, folder: Path | None) -> None:
-    """Keep a result, unless the cell failed or there is no folder."""
+def _store(
+    cell: Cell,
+    result: Results,
+    folder: Path | None,
+) -> None:
+    """Keep a result, unless the cell failed or there is no folder.
+
+    The name is stored for people who look into the folder; it is not read.
+    """
     if folder is None or "error" in result:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"name": cell.name, "key": cell.full_key(), "result": result}
+    content = {
+        "name": cell.name,
+        "key": cell.full_key(),
+        "result": result,
+    }
     with new_file(cell.path(folder), overwrite=True) as part:
         part.write_text(json.dumps(content), encoding="utf-8")

@@ -273,8 +273,18 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _tables(plan: _Plan, names: list[str], cells: list[Results]) -> Results:
-    """Make the rows of both tables from the cells, in the order of `_Plan.cells`."""
+def _tables(
+    plan: _Plan,
+    names: list[str],
+    cells: list[Results],
+) -> Results:
+    """Make the rows of both tables from the cells, in the order of `_Plan.cells`.
+
+    Returns
+    -------
+    dict
+        ``quantifiers``, a row for each quantifier, and ``rows``, one for each method.
+    """
     # Results have no names: they are taken in the order in which the cells were made.
     remaining = iter(cells)
     quantifier_cells = list(islice(remaining, plan.seeds))
@@ -349,8 +359,13 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
 
 
 def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
-    """Average the estimates of every quantifier over the seeds that did not fail."""
+    """Average the estimates of every quantifier over the seeds that did not fail.
+
+    A method must not fail in any seed. Here the classifier fails or not whatever the
+    quantifier, so leaving out a seed favours none of them.
+    """
     finished = [cell for cell in cells if "error" not in cell]
+    # Without estimates the rest of the comparison still has its table.
     if not finished:
         return []
     rows = []
@@ -376,8 +391,12 @@ def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
     return rows
 
 
-def _method_row(name: str, cells: list[Results], printed: Results | None) -> Results:
-    """Make the row of a method."""
+def _method_row(
+    name: str,
+    cells: list[Results],
+    printed: Results | None,
+) -> Results:
+    """Make the row of a method: what it is, what it did, and what the paper prints."""
     return {
         "method": name,
         "family": METHODS[name].family,

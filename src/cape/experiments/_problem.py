@@ -306,7 +306,11 @@ def _share_z1(part: Any) -> float:
     return float(in_z1.mean())
 
 
-def _check_columns(train: pd.DataFrame, test: pd.DataFrame, named: list[str]) -> None:
+def _check_columns(
+    train: pd.DataFrame,
+    test: pd.DataFrame,
+    named: list[str],
+) -> None:
     """Raise if a table lacks a named column, or the test table one of the features.
 
     The test table may have more columns; they are not used.
@@ -340,7 +344,11 @@ class _Labels(NamedTuple):
 
 
 def _binary_labels(train: Any, test: Any, positive: Any) -> _Labels:
-    """Turn the labels of both tables into 0 and 1."""
+    """Turn the labels of both tables into 0 and 1.
+
+    The training table decides which labels there are; the test table may have one of
+    them only.
+    """
     classes, _ = check_binary_labels(train, "the training table's label")
     labels = classes.tolist()
     # By default the greater label is positive, as scikit-learn sorts classes.
@@ -380,7 +388,13 @@ def _group_names(columns: pd.DataFrame) -> pd.Series:
 def _as_numbers(
     train: pd.DataFrame, test: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Turn text, categories, dates and missing values into numbers."""
+    """Turn text, categories, dates and missing values into numbers.
+
+    Returns
+    -------
+    X_train, X_test : DataFrame
+        Floats in the same columns.
+    """
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from skrub import StringEncoder, TableVectorizer

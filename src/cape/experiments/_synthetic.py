@@ -167,7 +167,11 @@ def _repetition(
     for name in METHODS_COMPARED:
         method = make_method(name, _learner(), seed=seed)
         groups = train.sensitive_features
-        methods[name] = method.fit(train.data, train.target, sensitive_features=groups)
+        methods[name] = method.fit(
+            train.data,
+            train.target,
+            sensitive_features=groups,
+        )
     rows = []
     theorem = []
     for place, pair in enumerate(pairs):
@@ -180,7 +184,10 @@ def _repetition(
 
 
 def _rows_of_methods(methods: dict[str, Any], test: Any) -> Results:
-    """Judge every method on one test set."""
+    """Judge every method on one test set.
+
+    All methods predict the same rows, so differences are not due to the draw.
+    """
     z = test.sensitive_features
     rows = {}
     for name, method in methods.items():

@@ -209,8 +209,22 @@ def _method_rows(row: Results, columns: list[_Column]) -> list[list[str]]:
     return lines
 
 
-def _cells(values: Results, columns: list[_Column], digits: int = 3) -> list[str]:
-    """Format the values of the columns."""
+def _cells(
+    values: Results,
+    columns: list[_Column],
+    digits: int = 3,
+) -> list[str]:
+    """Format the values of the columns.
+
+    Parameters
+    ----------
+    values : dict
+        Means or standard deviations by key.
+    columns : list of _Column
+        The columns of the table.
+    digits : int, default=3
+        Digits behind the point.
+    """
     return [number(values[column.key], digits=digits) for column in columns]
 
 
@@ -269,7 +283,10 @@ def _printed_values(printed: Results, name: str) -> list[float]:
 
 
 def _figure_points(results: Results) -> TextTable:
-    """Show the points of the paper's figure, in which group 0 stays at 0.5."""
+    """Show the points of the paper's figure, in which group 0 stays at 0.5.
+
+    The figure has accuracy and PD of group 1, which moves, and PE of both.
+    """
     keys = ("accuracy_1", "pd_1", "pe_01")
     rows = []
     for pair in results["pairs"]:
@@ -287,7 +304,11 @@ def _figure_points(results: Results) -> TextTable:
 
 
 def _theorem_table(results: Results) -> TextTable:
-    """Show PD of group 1 beside the bound of Theorem 3 and the bound we can compute."""
+    """Show PD of group 1 beside the bound of Theorem 3 and the bound we can compute.
+
+    Theorem 3 needs the true prevalence; our bound holds at the level of the interval,
+    if nothing but the prevalence has moved.
+    """
     columns = [
         _Column("pd", "PD"),
         _Column("delta_1", "delta_1"),

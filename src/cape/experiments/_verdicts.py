@@ -235,7 +235,10 @@ def _table_1(methods: Results, pair: tuple[float, float]) -> Verdict:
 
 
 def _over_pairs(pairs: list[Results], name: str) -> Verdict:
-    """Judge a method against Max_Acc by the means over all pairs of prevalences."""
+    """Judge a method against Max_Acc by the means over all pairs of prevalences.
+
+    At pairs near training Max_Acc is as good; the means say what CAPE gains in all.
+    """
     ours = _mean_over_pairs(pairs, name)
     max_acc = _mean_over_pairs(pairs, "Max_Acc")
     lower_pd = ours["PD"] < max_acc["PD"]
@@ -253,7 +256,10 @@ def _over_pairs(pairs: list[Results], name: str) -> Verdict:
 
 
 def _mean_over_pairs(pairs: list[Results], method: str) -> dict[str, float]:
-    """Average PD, PE and accuracy of a method over pairs and groups."""
+    """Average PD, PE and accuracy of a method over pairs and groups.
+
+    PE is the paper's, of groups 0 and 1 in this order.
+    """
     columns = {
         "PD": ("pd_0", "pd_1"),
         "PE": ("pe_01",),

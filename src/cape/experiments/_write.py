@@ -189,7 +189,17 @@ def _check_folders(folders: Sequence[Path]) -> None:
 
 
 def _copy_pictures(folder: Path, experiment: str, images: Path) -> list[str]:
-    """Copy the PNG files of a run, and return their new names."""
+    """Copy the PNG files of a run, and return their new names.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+    experiment : str
+        Beginning of the names of its pictures.
+    images : Path
+        Where to copy them.
+    """
     names = []
     for picture in sorted(folder.glob(f"{experiment}-*.png")):
         # Two runs of one experiment have pictures of one name: the folder tells them
@@ -238,7 +248,10 @@ def _synthetic_line(results: Results) -> str:
 
 
 def _learner_line(results: Results) -> str:
-    """Say how the learner of a comparison was chosen."""
+    """Say how the learner of a comparison was chosen.
+
+    All settings that were tried are listed with their loss, not only the best.
+    """
     learner = results["learner"]
     tuning = ""
     settings = []
