@@ -91,3 +91,47 @@ def test_the_same_seed_gives_the_same_predictions(fitted):
     X, _, z = arrays(500, 1)
     again = PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
     np.testing.assert_array_equal(fitted.predict(X, z), again.predict(X, z))
+
+
+def test_any_number_of_groups_and_one():
+    X, y, _ = arrays(900, 0)
+    one_group = np.zeros(900, dtype=int)
+    three_groups = np.arange(900) % 3
+    for z in (one_group, three_groups):
+        cape = PlainCape(LogisticRegression(), prevalences=4, folds=3).fit(X, y, z)
+        assert len(cape.groups) == len(np.unique(z))
+        assert np.mean(cape.predict(X, z) == y) > 0.85
+
+
+def test_groups_are_trained_and_predicted_on_their_own():
+    """Rows of another group in the batch do not change a group's predictions."""
+    cape = PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
+    X, _, z = arrays(600, 1, prevalences=(0.2, 0.7))
+    whole = cape.predict(X, z)
+    for group in (0, 1):
+        rows = z == group
+        rest = {group: cape.groups[group]}
+        alone = PlainCape(LogisticRegression())
+        alone.groups = rest
+        np.testing.assert_array_equal(alone.predict(X[rows], z[rows]), whole[rows])
+
+
+@pytest.mark.parametrize(("mean_score", "q"), [(0.2, 0), (0.5, 0.5), (0.8, 1)])
+def test_the_estimate_solves_for_the_mean_score_and_stays_a_share(mean_score, q):
+    """With class means 0.3 and 0.7; members that call none, half or all positive."""
+
+    class Constant:
+        def __init__(self, share):
+            self.share = share
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), self.share)
+
+        def predict(self, X):
+            return (np.arange(len(X)) < self.share * len(X)).astype(int)
+
+    cape = PlainCape(LogisticRegression())
+    members = [Constant(0), Constant(0.5), Constant(1)]
+    cape.groups = {0: (Constant(mean_score), 0.7, 0.3, members)}
+    y_pred = cape.predict(np.zeros((10, 1)), np.zeros(10))
+    assert y_pred.mean() == q

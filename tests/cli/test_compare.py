@@ -323,3 +323,27 @@ def test_audit_counts_rows_on_a_terminal_only(
         assert "counting" in screen.getvalue()
     else:
         assert screen.getvalue() == ""
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_tables_may_be_parquet_and_feather(cape, tables, tmp_path, recorded, ending):
+    paths = []
+    for path in tables:
+        table = read_table(path)
+        paths.append(tmp_path / f"{path.stem}.{ending}")
+        getattr(table, f"to_{ending}")(paths[-1])
+    code, _, err = cape("compare", *paths, *COLUMNS)
+    assert code == 0, err
+    problem = recorded["problem"]
+    assert len(problem.X_train) == 900
+    assert problem.groups == ["blue", "green"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--label", "--group", "--positive", "--learner", "--method", "--favourable"],
+)
+def test_help_names_every_option(cape, option):
+    code, out, _ = cape("compare", "--help")
+    assert code == 0
+    assert option in out

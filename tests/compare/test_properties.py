@@ -1,5 +1,7 @@
 """What every method of the comparison promises, whatever its library."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,3 +143,56 @@ def test_a_method_that_is_said_to_draw_depends_on_the_seed(
         method = make_method(name, learner, seed=seed)
         predictions.add(tuple(fit_predict(method, moved)))
     assert len(predictions) > 1
+
+
+@quick_method
+def test_a_fitted_method_survives_pickling(method, moved, fit, predict):
+    train, test = moved
+    fitted = fit(clone(method), train)
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(predict(restored, test), predict(fitted, test))
+
+
+@quick_method
+@pytest.mark.parametrize("convert", [list, np.asarray, pd.DataFrame])
+def test_groups_may_be_a_list_an_array_or_a_table(method, convert, moved, fit_predict):
+    train, test = moved
+    expected = fit_predict(clone(method), moved)
+    fitted = clone(method)
+    fitted.fit(
+        train.data,
+        train.target,
+        sensitive_features=convert(train.sensitive_features),
+    )
+    groups = convert(test.sensitive_features)
+    predicted = fitted.predict(test.data, sensitive_features=groups)
+    np.testing.assert_array_equal(predicted, expected)
+
+
+@quick_method
+def test_a_second_training_forgets_the_first(method, moved, three_groups, fit, predict):
+    _, test = moved
+    once = fit(clone(method), test)
+    twice = fit(fit(clone(method), three_groups), test)
+    np.testing.assert_array_equal(predict(twice, test), predict(once, test))
+
+
+@quick_method
+def test_prediction_does_not_change_the_method(method, moved, fit, predict):
+    train, test = moved
+    fitted = fit(clone(method), train)
+    first = predict(fitted, test)
+    predict(fitted, train)
+    np.testing.assert_array_equal(predict(fitted, test), first)
+
+
+@quick_method
+def test_labels_may_be_any_two_values(method, moved, fit_predict):
+    """The greater of the two is positive; the decisions stay the same."""
+    expected = fit_predict(clone(method), moved)
+    train, test = moved
+    words = np.where(train.target == 1, "yes", "no")
+    fitted = clone(method)
+    fitted.fit(train.data, words, sensitive_features=train.sensitive_features)
+    predicted = fitted.predict(test.data, sensitive_features=test.sensitive_features)
+    np.testing.assert_array_equal(predicted == "yes", expected == 1)

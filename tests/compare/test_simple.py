@@ -138,3 +138,19 @@ def test_max_acc_is_blind_to_the_prevalence_of_the_batch(moved, learner, fit, pr
     groups = test.sensitive_features[positive]
     part = clf.predict(test.data[positive], sensitive_features=groups)
     np.testing.assert_array_equal(whole[positive], part)
+
+
+def test_cape_1_takes_no_adaptation(moved, fit):
+    """An adaptation belongs to a batch, and every row is one."""
+    train, test = moved
+    cape_1 = fit(CapeOne(LogisticRegression(), **CAPE_SETTINGS), train)
+    groups = test.sensitive_features
+    adaptation = cape_1.adapt(test.data, sensitive_features=groups)
+    with pytest.raises(TypeError, match="adaptation"):
+        cape_1.predict(test.data, sensitive_features=groups, adaptation=adaptation)
+
+
+def test_always_positive_ignores_features_and_groups():
+    y = ["a", "b", "b"]
+    clf = AlwaysPositive().fit(None, y, sensitive_features=object())
+    assert clf.predict([[1], [2]], sensitive_features=object()).tolist() == ["b", "b"]

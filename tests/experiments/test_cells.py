@@ -200,3 +200,12 @@ def test_a_digest_of_several_tables_sees_their_order():
     two = pd.Series([3, 4])
     assert digest(one, two) != digest(two, one)
     assert digest(one, two) != digest(one)
+
+
+def test_a_cell_that_fails_in_another_process_gives_its_error_too(tmp_path):
+    cells = cells_of(tmp_path, ["a", "bad", "c"])
+    results = run_cells(cells, n_jobs=2)
+    assert results[1]["error"] == "ValueError: division by zero cells"
+    assert results[0]["name"] == "a"
+    assert results[2]["name"] == "c"
+    assert sorted(traces(tmp_path)) == ["a", "bad", "c"]

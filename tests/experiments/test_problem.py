@@ -1,5 +1,7 @@
 """Problems: the paper's, and two tables with text and missing values."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -275,3 +277,14 @@ def test_compas_comes_with_the_printed_numbers():
     assert problem.printed_prevalences["estimate"] == [0.592, 0.644]
     assert len(problem.X_train) == 4319
     assert len(problem.X_test) == 1810
+
+
+def test_title_and_notes_are_no_part_of_the_digest(problem):
+    """They change no number, so that stored cells stay good."""
+    renamed = dataclasses.replace(problem, title="Another", notes=["Reworded."])
+    assert renamed.digest() == problem.digest()
+
+
+def test_a_problem_cannot_be_changed_by_a_method(problem):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        problem.y_test = problem.y_train

@@ -214,3 +214,17 @@ def test_a_repetition_that_fails_is_an_error_not_a_gap():
     message = "a repetition failed: ValueError: n_samples"
     with pytest.raises(RuntimeError, match=message):
         run_synthetic(repetitions=1, n_train=1, n_test=10, prevalences=(0.5,))
+
+
+def test_the_numbers_do_not_depend_on_the_number_of_jobs():
+    options = {**SMALL, "repetitions": 2}
+    alone = run_synthetic(**options)
+    together = run_synthetic(**options, n_jobs=2)
+    assert together["pairs"] == alone["pairs"]
+    assert together["theorem"] == alone["theorem"]
+
+
+def test_repetitions_draw_different_data():
+    results = run_synthetic(**{**SMALL, "repetitions": 3})
+    [pair] = results["pairs"]
+    assert pair["methods"]["Max_Acc"]["sd"]["accuracy_0"] > 0

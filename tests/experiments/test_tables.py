@@ -202,3 +202,15 @@ def test_the_theorem_is_shown_for_group_1():
     assert theorem.columns[1:4] == ["PD", "delta_1", "delta_2"]
     expected = ["0.3", ".010", ".020", ".030", ".100", ".070", "1.000"]
     assert theorem.rows == [expected]
+
+
+@given(st.lists(st.floats(0, 1), min_size=15, max_size=15))
+def test_the_means_can_be_read_back_from_the_tables(values):
+    results = invented_comparison()
+    row = results["rows"][0]
+    row["mean"] = dict(zip(row["mean"], values, strict=False))
+    columns = {}
+    for table in results_tables(results)[1:]:
+        for heading, cell in zip(table.columns[1:], table.rows[0][1:], strict=True):
+            columns[key_of(heading)] = float(cell)
+    assert columns == pytest.approx(row["mean"], abs=0.00051)

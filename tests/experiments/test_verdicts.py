@@ -246,3 +246,21 @@ def test_pairs_that_are_not_in_table_1_have_no_verdict_of_it():
     judged = synthetic_verdicts(run)
     assert beginning_with("Table 1", judged) == []
     assert len(judged) == 2
+
+
+shares = st.floats(0, 1)
+
+
+@given(shares, shares, shares, shares)
+def test_over_all_pairs_a_method_must_be_fairer_and_more_accurate(
+    cape_fairness, cape_accuracy, max_acc_fairness, max_acc_accuracy
+):
+    run = synthetic_run(
+        cape=summary(cape_fairness, cape_accuracy),
+        max_acc=summary(max_acc_fairness, max_acc_accuracy),
+        pairs=((0.3, 0.4),),
+    )
+    fairer = cape_fairness < max_acc_fairness
+    more_accurate = cape_accuracy > max_acc_accuracy
+    for verdict in synthetic_verdicts(run):
+        assert verdict["holds"] == (fairer and more_accurate)

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cape.experiments import (
     results_markdown,
@@ -52,6 +54,17 @@ def test_names_of_groups_do_not_break_the_markdown():
     page = results_markdown(invented_comparison(("a|b", "c\nd")))
     [heading] = [line for line in page.splitlines() if "a\\|b" in line]
     assert heading == "|  | 0 a\\|b | 1 c d |"
+
+
+names_of_groups = st.text("ab |\n[](){}*_`<>", min_size=1, max_size=8)
+
+
+@given(names_of_groups, names_of_groups)
+def test_any_name_of_a_group_stays_in_its_cell(first, second):
+    results = invented_comparison((first, second))
+    [title] = [table.title for table in results_tables(results)[:1]]
+    rows = markdown_tables(results_markdown(results))[title]
+    assert {len(row) for row in rows} == {3}
 
 
 def test_an_error_with_bars_and_lines_does_not_break_the_markdown():

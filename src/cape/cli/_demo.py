@@ -46,13 +46,24 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
 
 class _Column(NamedTuple):
-    """A column of the demo's table: a metric of `fairness_table`, and its heading."""
+    """A column of the demo's table.
+
+    Parameters
+    ----------
+    metric : str
+        A metric of `fairness_table`.
+    group : int or str
+        The group, or "worst pair".
+    heading : str
+        What stands above it.
+    """
 
     metric: str
     group: Any
     heading: str
 
 
+# The columns of the paper's Table 1, and what PD is computed from.
 _COLUMNS = [
     _Column("accuracy", 0, "accuracy\nz=0"),
     _Column("accuracy", 1, "accuracy\nz=1"),

@@ -36,6 +36,7 @@ __all__ = [
 CORES = os.cpu_count() or 1
 """Default of `Jobs`."""
 
+# Options that both commands have.
 Out = Annotated[Path, typer.Option(help="Folder for results.")]
 Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods.")]
@@ -89,6 +90,7 @@ def run_and_show(run: Experiment, out: Path, *, jobs: int) -> None:
     # Pictures first: the page links to those that are there.
     pictures = save_pictures(results, out)
     files = write_results(results, out, pictures=pictures)
+    # Printed last: a run takes minutes, and its end is what a terminal still shows.
     for table in results_tables(results):
         console.print(_rich_table(table))
     for verdict in results.get("verdicts", []):

@@ -178,6 +178,9 @@ class MetaFair(_Aif360):
 class _PostProcessor(_Aif360):
     """Trains the learner on most rows and the post-processor on the rows held out.
 
+    The paper does not say which rows its post-processors were fitted on. On the rows of
+    the learner, an overfitted one would look perfect to them.
+
     A subclass implements ``_post_processor()``.
     """
 

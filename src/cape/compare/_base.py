@@ -28,7 +28,8 @@ class GroupMethod(ClassifierMixin, BaseEstimator):
     """A classifier that needs the group of every row.
 
     A subclass implements ``_fit(X, y, groups)`` and ``_predict(X, groups)``; both get
-    checked `Groups`.
+    checked `Groups`. Labels are left to the subclass, since Max_Acc takes what its
+    learner takes, and the peers take two classes.
     """
 
     def fit(self, X, y, *, sensitive_features):

@@ -66,6 +66,7 @@ def run_demo(
     rows = {}
     for name, classifier in _classifiers(random_state).items():
         on_step(name)
+        # Labels of the test rows are for the table alone.
         groups = train.sensitive_features
         classifier.fit(train.data, train.target, sensitive_features=groups)
         groups = test.sensitive_features

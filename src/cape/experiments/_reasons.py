@@ -60,6 +60,7 @@ def reasons(results: Results) -> list[str]:
     if not printed:
         return []
     sentences = []
+    # What limits the comparison as a whole comes first.
     if not results["same_data"]:
         sentences.append(_OTHER_ROWS)
     sentences += _estimates_differ(results)

@@ -152,6 +152,7 @@ def _prevalence_table(results: Results) -> TextTable:
         test_rows.append(str(part["rows_test"]))
         training_prevalences.append(number(part["prevalence_train"]))
         test_prevalences.append(number(part["prevalence_test"]))
+    # In the order of the paper's quantifier table: what is known, then estimates.
     rows = [training_rows, test_rows, training_prevalences, test_prevalences]
     for estimates in results["quantifiers"]:
         rows += _estimate_rows(estimates)
@@ -276,7 +277,10 @@ def _table_1(results: Results) -> TextTable:
 
 
 def _printed_values(printed: Results, name: str) -> list[float]:
-    """List the printed values of a method in the order of our Table 1."""
+    """List the printed values of a method in the order of our Table 1.
+
+    In print each metric is a pair of numbers, one for each group.
+    """
     accuracies = printed["accuracy"][name]
     differences = printed["pd"][name]
     return [*accuracies, *differences, printed["pe_01"][name]]
