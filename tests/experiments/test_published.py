@@ -61,3 +61,11 @@ def test_the_settings_of_table_1_have_both_methods():
             assert set(setting[metric]) == {"CAPE", "Max_Acc"}
         # The paper: better than Max_Acc in all settings.
         assert setting["pe_01"]["CAPE"] < setting["pe_01"]["Max_Acc"]
+
+
+def test_error_rates_of_the_two_groups_differ_by_the_printed_difference():
+    for rows in published()["table_results"].values():
+        cape = rows["CAPE-D"]
+        for rate in ("fpr", "fnr", "accuracy"):
+            difference = abs(cape[f"{rate}_0"] - cape[f"{rate}_1"])
+            assert cape[f"{rate}_diff"] == pytest.approx(difference, abs=0.0011)

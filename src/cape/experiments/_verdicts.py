@@ -164,7 +164,10 @@ def _beats_print(row: Results, printed: Means) -> Verdict:
 
 
 def _worse_columns(ours: Means, other: Means) -> list[str]:
-    """List the columns in which we are not better; undefined values do not count."""
+    """List the columns in which we are not better; undefined values do not count.
+
+    Equal values are not better. PD and PE are better if lower, accuracy if higher.
+    """
     worse = []
     for column in _LOWER_IS_BETTER:
         if None in (ours[column], other[column]):
@@ -276,7 +279,10 @@ def _mean_over_pairs(pairs: list[Results], method: str) -> dict[str, float]:
 
 
 def _mean_of_known(values: Iterable[float | None]) -> float:
-    """Average the values that are defined."""
+    """Average the values that are defined.
+
+    PE is undefined where a method calls no row of a group positive.
+    """
     known = [value for value in values if value is not None]
     return sum(known) / len(known)
 
