@@ -59,9 +59,7 @@ def test_every_public_name_is_on_the_api_page(module):
 
 def test_every_public_module_has_a_title():
     unknown = set(PUBLIC) - set(make_api.TITLES)
-    assert not unknown, (
-        f"give {sorted(unknown)} a title in TITLES of docs/make_api.py."
-    )
+    assert not unknown, f"give {sorted(unknown)} a title in TITLES of docs/make_api.py."
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from cape import CapeClassifier
 from cape import _prediction as prediction
 from cape._learners import _pieces
+from cape._prediction import _adapting, _deciding
 from cape.files import Columns, TableModel, gather_evidence, predict_file
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.stream import RollingCape
@@ -429,7 +430,8 @@ def test_members_are_chosen_in_one_place(counting, frame, monkeypatch):
     def refuse(situations, rule=None):
         raise RuntimeError("here")
 
-    monkeypatch.setattr(prediction, "choose_members", refuse)
+    monkeypatch.setattr(_adapting, "choose_members", refuse)
+    monkeypatch.setattr(_deciding, "choose_members", refuse)
     for name in ("predict", "predict_proba", "predict_individually", "adapt", "stream"):
         with pytest.raises(RuntimeError, match="here"):
             ROADS[name](clf, frame)

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from cape import Adaptation, CapeClassifier, Evidence
 from cape import _prediction as prediction
 from cape._learners import Rows, _pieces, score_rows
+from cape._prediction import _deciding
 from cape.histogram import HALF
 
 FEATURES = list("abcd")
@@ -365,7 +366,7 @@ def test_single_rows_are_decided_in_blocks_of_any_size(
     X, _, z = new
     batch = prediction.batch_of(clf, X, z)
     expected = prediction.decide_individually(batch)
-    monkeypatch.setattr(prediction, "_ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(_deciding, "_ROWS_AT_ONCE", rows_at_once)
     np.testing.assert_array_equal(prediction.decide_individually(batch), expected)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cape import CapeClassifier
-from cape._learners._by_name import make_learner
+from cape._learners import make_learner
 from cape.compare import METHODS, Method, missing_packages
 from cape.experiments import _comparison, compare_methods
 from cape.experiments._rows import mean_and_sd, result_row

@@ -100,7 +100,7 @@ def test_any_cut_and_any_order_predict_as_in_memory(
     assert found.evidence == model.clf.evidence(frame.drop(columns="y"))
     for group, rows_of_it in frame.groupby("z").groups.items():
         truth, called = frame["y"][rows_of_it] == 1, probability[rows_of_it] > 0.5
-        counts = found.cape[group]
+        counts = found.examination.observed.cape[group]
         assert (counts.tp, counts.fp) == (
             (truth & called).sum(),
             (~truth & called).sum(),

@@ -117,8 +117,8 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8
     )
     for counted, called in (
-        (found.cape, probability > 0.5),
-        (found.unadapted, unadapted),
+        (found.examination.observed.cape, probability > 0.5),
+        (found.examination.observed.unadapted, unadapted),
     ):
         assert counted == confusion_by_group(
             new["y"], called.astype(int), sensitive_features=new["race"]
@@ -237,7 +237,7 @@ def test_labels_are_counted_for_cape_and_for_the_model_as_trained(
     expected = confusion_by_group(
         new["y"], (probability > 0.5).astype(int), sensitive_features=new["race"]
     )
-    assert found.cape == expected
+    assert found.examination.observed.cape == expected
     for group, group_model in people_model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
         prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
@@ -245,9 +245,15 @@ def test_labels_are_counted_for_cape_and_for_the_model_as_trained(
         plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))[
             "everyone"
         ]
-        assert found.unadapted[group] == plain
-    moved = {g: abs(c.prevalence_difference) for g, c in found.unadapted.items()}
-    adapted = {g: abs(c.prevalence_difference) for g, c in found.cape.items()}
+        assert found.examination.observed.unadapted[group] == plain
+    moved = {
+        g: abs(c.prevalence_difference)
+        for g, c in found.examination.observed.unadapted.items()
+    }
+    adapted = {
+        g: abs(c.prevalence_difference)
+        for g, c in found.examination.observed.cape.items()
+    }
     assert sum(adapted.values()) < sum(moved.values())
 
 
@@ -260,9 +266,14 @@ def test_rows_without_labels_are_left_out_of_the_counts(
     found = predict_file(
         people_model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300
     )
-    assert sum(c.rows for c in found.cape.values()) == 100 and found.rows == 700
+    assert (
+        sum(c.rows for c in found.examination.observed.cape.values()) == 100
+        and found.rows == 700
+    )
     new.drop(columns="y").to_csv(tmp_path / "none.csv", index=False)
-    assert predict_file(people_model, tmp_path / "none.csv").cape == {}
+    assert (
+        predict_file(people_model, tmp_path / "none.csv").examination.observed is None
+    )
 
 
 def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, people_model, new):

@@ -1,12 +1,10 @@
 """Summaries of files, as the command line makes them."""
 
-import warnings
 from dataclasses import replace
 
 import pytest
 
-from cape.diagnostics import Observed, examine
-from cape.files import file_hash, monitor_files, predict_file
+from cape.files import monitor_files, predict_file
 from cape.report import (
     batch_summary,
     explorer_summary,
@@ -23,14 +21,8 @@ def provenance(model, files=()):
 def examine_file(model, path, *, level=0.95):
     """The examination of a file, with what its labels say and where it comes from."""
     predicted = predict_file(model, path, level=level)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        examination = examine(model.clf, evidence=predicted.evidence, level=level)
-    return replace(
-        examination,
-        observed=Observed(predicted.cape, predicted.unadapted),
-        provenance=provenance(model, [(path.name, predicted.rows, file_hash(path))]),
-    )
+    files = [(path.name, predicted.rows, predicted.sha256)]
+    return replace(predicted.examination, provenance=provenance(model, files))
 
 
 @pytest.fixture(scope="session")

@@ -115,9 +115,10 @@ def test_observed_rates_are_the_audit_of_the_predictions(
 def test_the_model_as_trained_is_audited_beside_it(
     summary, people_model, people_folder
 ):
-    found = predict_file(people_model, people_folder / "new.csv")
-    assert found.unadapted != found.cape
-    expected = audit_counts(found.unadapted, level=LEVEL).to_dict()
+    prediction = predict_file(people_model, people_folder / "new.csv")
+    observed = prediction.examination.observed
+    assert observed.unadapted != observed.cape
+    expected = audit_counts(observed.unadapted, level=LEVEL).to_dict()
     assert {
         name: summary["observed"]["unadapted"][name] for name in expected
     } == expected

@@ -72,10 +72,11 @@ def test_the_summary_is_json_and_says_how_it_was_made(batch, people_model):
 
 
 def test_numbers_agree_with_their_sources(batch, people_folder, people_model):
-    found = predict_file(people_model, people_folder / "new.csv")
+    prediction = predict_file(people_model, people_folder / "new.csv")
+    observed = prediction.examination.observed
     for g in batch["groups"]:
-        assert g["estimate"] == found.adaptation.groups[g["group"]].estimate
-    for who, counts in (("cape", found.cape), ("unadapted", found.unadapted)):
+        assert g["estimate"] == prediction.adaptation.groups[g["group"]].estimate
+    for who, counts in (("cape", observed.cape), ("unadapted", observed.unadapted)):
         for f in batch["observed"][who]["groups"]:
             if f["metric"] == "accuracy":
                 assert (

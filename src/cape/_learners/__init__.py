@@ -1,5 +1,6 @@
 """Training a learner and reading its scores; all that exists for speed lives here."""
 
+from cape._learners._by_name import LEARNERS, make_learner
 from cape._learners._fitting import (
     TrainingRows,
     WarmStart,
@@ -21,6 +22,7 @@ from cape._learners._threads import (
 )
 
 __all__ = [
+    "LEARNERS",
     "LinearStack",
     "Rows",
     "TrainingRows",
@@ -32,6 +34,7 @@ __all__ = [
     "follows_its_folds",
     "in_order",
     "in_threads",
+    "make_learner",
     "map_pieces",
     "score_rows",
     "score_with_models",

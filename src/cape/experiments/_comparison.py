@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cape._learners._by_name import make_learner
+from cape._learners import make_learner
 from cape._validation import check_choice
 from cape._versions import package_versions
 from cape.classifier import CapeClassifier

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from cape._groups import check_groups
-from cape._learners._by_name import make_learner
+from cape._learners import make_learner
 from cape.compare import with_group_columns
 from cape.experiments._rows import Results
 

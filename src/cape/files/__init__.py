@@ -3,10 +3,10 @@
 Files are read in parts, so that none has to fit into memory.
 """
 
+from cape._learners import LEARNERS, make_learner
 from cape.files._audit import count_file
 from cape.files._columns import Columns
 from cape.files._describe import describe_file, describe_model
-from cape.files._learner import LEARNERS, make_learner
 from cape.files._model import TableModel, file_hash, load_model
 from cape.files._monitor import MonitoredBatch, monitor_files
 from cape.files._notes import Notes

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cape._learners import make_learner
 from cape._newfile import check_free
 from cape._tables import Dialect
 from cape.classifier import CapeClassifier
 from cape.files._describe import auc
-from cape.files._learner import make_learner
 from cape.files._model import TableModel, file_hash, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
