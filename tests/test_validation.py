@@ -58,7 +58,9 @@ def test_the_quick_count_of_rows_is_that_of_scikit_learn(shape):
     assert number_of_rows(np.zeros(shape)) == _num_samples(np.zeros(shape))
 
 
-@pytest.mark.parametrize("X", [np.array(3), 3, object()], ids=repr)
+@pytest.mark.parametrize(
+    "X", [np.array(3), 3, object()], ids=["array", "number", "object"]
+)
 def test_rows_of_what_has_none_cannot_be_counted(X):
     with pytest.raises(TypeError):
         number_of_rows(X)
