@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier, _training
+from cape import CapeClassifier
 from cape._learners import TrainingRows
+from cape._training import _train
 from cape.datasets import make_synthetic
 from cape.histogram import round_scores
 from cape.pool import fit_member
@@ -102,7 +103,7 @@ def test_rows_of_a_group_are_taken_from_the_whole_table():
 
 @pytest.mark.parametrize("many", [100, 10_000], ids=["threads", "processes"])
 def test_threads_and_processes_train_what_one_after_the_other_trains(many, monkeypatch):
-    monkeypatch.setattr(_training, "_MANY_ROWS", many)
+    monkeypatch.setattr(_train, "_MANY_ROWS", many)
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [
