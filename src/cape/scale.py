@@ -14,8 +14,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from cape._groups import Group
 from cape._learners import in_order
-from cape._prediction import refuse_row_keepers
+from cape._prediction import (
+    Reading,
+    batch_of,
+    decide,
+    read_batch,
+    refuse_row_keepers,
+)
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -135,14 +144,9 @@ def evidence(
     table = _split(ddf, sensitive_features)
     # With traverse, Dask would search the whole model for collections.
     model = delayed(clf, traverse=False)
-    partitions = table.features.to_delayed()
-    if table.groups is None:
-        groups = [None] * len(partitions)
-    else:
-        groups = table.groups.to_delayed()
     pieces = []
-    for features, partition_groups in zip(partitions, groups, strict=True):
-        pieces.append(delayed(_evidence)(model, features, partition_groups))
+    for features, groups in table.partitions():
+        pieces.append(delayed(_evidence)(model, features, groups))
     return _sum_as_a_tree(pieces).compute()
 
 
@@ -198,8 +202,8 @@ def predict(
     clf : CapeClassifier
         The fitted model.
     ddf : dask.dataframe.DataFrame
-        The rows. Without an adaptation they are read twice: at once for the evidence,
-        and for the predictions when those are computed.
+        The rows. Without an adaptation they are read at once, and the scores that
+        members decide by stay on the workers until the predictions are computed.
     sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         As in `evidence`.
     adaptation : Adaptation, default=None
@@ -224,13 +228,13 @@ def predict(
     import pandas as pd
     from dask import delayed
 
-    if adaptation is None:
-        adaptation = adapt(clf, ddf, sensitive_features=sensitive_features)
     table = _split(ddf, sensitive_features)
     # Dask needs an empty result to know the type of the predictions.
     no_labels = clf.classes_[:0]
     no_index = ddf._meta.index[:0]
     no_rows = pd.Series(no_labels, index=no_index, name="prediction")
+    if adaptation is None:
+        return _read_and_predict(clf, table, no_rows)
     return table.features.map_partitions(
         _predict,
         table.groups,
@@ -301,6 +305,13 @@ class _Table(NamedTuple):
     features: Any
     groups: Any
 
+    def partitions(self) -> list[tuple[Any, Any]]:
+        """List the partitions as delayed features and groups; groups may be None."""
+        features = self.features.to_delayed()
+        if self.groups is None:
+            return [(partition, None) for partition in features]
+        return list(zip(features, self.groups.to_delayed(), strict=True))
+
 
 def _split(ddf: Any, sensitive_features: Any) -> _Table:
     """Separate the features from the groups of the rows; groups may be None."""
@@ -332,6 +343,64 @@ def _split_columns(ddf: Any, columns: list[str]) -> _Table:
     if len(columns) == 1:
         return _Table(features, ddf[columns[0]])
     return _Table(features, ddf[columns])
+
+
+def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) -> Any:
+    """Adapt to a Dask DataFrame and predict it, scoring each row once.
+
+    The scores that members decide by stay on the workers that computed them.
+    """
+    import dask
+    import dask.dataframe as dd
+
+    check_is_fitted(clf)
+    refuse_row_keepers(clf, "cape.scale")
+    model = dask.delayed(clf, traverse=False)
+    readings = []
+    for features, groups in table.partitions():
+        readings.append(dask.delayed(_read)(model, features, groups))
+    readings = list(dask.persist(*readings))
+    pieces = [dask.delayed(_evidence_of)(reading) for reading in readings]
+    adaptation = clf.adapt(evidence=_sum_as_a_tree(pieces).compute())
+    parts = []
+    for reading in readings:
+        parts.append(dask.delayed(_decide)(model, reading, adaptation))
+    divisions = table.features.divisions
+    return dd.from_delayed(parts, meta=no_rows, divisions=divisions)
+
+
+class _ReadPartition(NamedTuple):
+    """What was read of a partition: small enough to stay on a worker."""
+
+    index: Any
+    evidence: Evidence
+    rows: list[tuple[Group, Any, np.ndarray]]
+
+
+def _read(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> _ReadPartition:
+    """Score the rows of a partition, and keep what members decide by."""
+    readings, evidence = read_batch(batch_of(clf, features, groups))
+    rows = [(reading.group, reading.index, reading.deciding) for reading in readings]
+    return _ReadPartition(features.index, Evidence(clf.fingerprint_, evidence), rows)
+
+
+def _evidence_of(partition: _ReadPartition) -> Evidence:
+    return partition.evidence
+
+
+def _decide(
+    clf: CapeClassifier, partition: _ReadPartition, adaptation: Adaptation
+) -> pd.Series:
+    """Decide on the rows of a partition that was read before."""
+    import pandas as pd
+
+    readings = []
+    for group, index, deciding in partition.rows:
+        model = clf.model_of(group)
+        readings.append(Reading(group, model, index, deciding, deciding))
+    positive = decide(readings, adaptation, n_rows=len(partition.index))
+    labels = clf.classes_.take(positive)
+    return pd.Series(labels, index=partition.index, name="prediction")
 
 
 def _sum_as_a_tree(pieces: list[Any]) -> Any:
