@@ -1,4 +1,7 @@
-"""Memory and speed of scoring a Parquet file in two passes, against a bare loop of pyarrow and predict_proba."""
+"""Memory and speed of scoring a Parquet file in two passes.
+
+The measure is a bare loop of pyarrow and ``predict_proba``.
+"""
 
 from __future__ import annotations
 
@@ -8,126 +11,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.pipeline import make_pipeline
 
 PART = 100_000
+"""Rows that are written and read at a time."""
 
-
-def write_parquet(path, rows, features):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    random = np.random.default_rng(0)
-    writer = None
-    for start in range(0, rows, PART):
-        n = min(PART, rows - start)
-        columns = {
-            f"x{i}": random.normal(size=n).astype(np.float32) for i in range(features)
-        }
-        part = pa.table(
-            {**columns, "z": pa.array(np.where(random.random(n) < 0.5, "a", "b"))}
-        )
-        writer = writer or pq.ParquetWriter(path, part.schema)
-        writer.write_table(part)
-    writer.close()
-
-
-def model(features):
-    from sklearn.linear_model import LogisticRegression
-
-    from cape import CapeClassifier
-
-    random = np.random.default_rng(1)
-    y = random.integers(0, 2, 10_000)
-    X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
-    z = np.where(random.random(10_000) < 0.5, "a", "b")
-    return CapeClassifier(
-        LogisticRegression(), pool="threshold", cv=3, random_state=0
-    ).fit(X, y, sensitive_features=z)
-
-
-def parts(path):
-    """Features and groups; the group is the last column."""
-    import pyarrow.parquet as pq
-
-    for batch in pq.ParquetFile(path, pre_buffer=False).iter_batches(
-        PART
-    ):  # or the whole file is held
-        *features, groups = batch.columns
-        yield (
-            np.column_stack([column.to_numpy() for column in features]),
-            groups.to_pandas(),
-        )
-
-
-def table_model(folder, features):
-    """What ``cape train --learner logistic`` makes of such a table."""
-    import pandas as pd
-
-    from cape.files import train_file
-
-    random = np.random.default_rng(1)
-    y = random.integers(0, 2, 10_000)
-    X = (random.normal(size=(10_000, features)) + 0.5 * y[:, None]).astype(np.float32)
-    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(features)])
-    table.assign(z=np.where(random.random(10_000) < 0.5, "a", "b"), y=y).to_parquet(
-        folder / "train.parquet"
-    )
-    return train_file(
-        folder / "train.parquet", None, label="y", group=["z"], learner="logistic"
-    )
-
-
-def bare(path, learner, names=None):
-    import pandas as pd
-
-    for X, _ in parts(path):
-        learner.predict_proba(X if names is None else pd.DataFrame(X, columns=names))
-
-
-def two_passes(path, clf):
-    evidence = sum(clf.evidence(X, sensitive_features=z) for X, z in parts(path))
-    adaptation = clf.adapt(evidence=evidence)
-    for X, z in parts(path):
-        clf.predict(X, sensitive_features=z, adaptation=adaptation)
-
-
-def score(path, how, features):
-    """Do one of them in this process, and say how long it took and how much memory it ever had."""
-    from cape.files import predict_file
-
-    if how in ("bare loop", "two passes"):
-        clf = model(features)
-        learner = clf.models_["a"].pool.model
-        work = (
-            (lambda: bare(path, learner))
-            if how == "bare loop"
-            else (lambda: two_passes(path, clf))
-        )
-    else:
-        trained = table_model(path.parent, features)
-        group = trained.clf.models_["a"]
-        pipeline = make_pipeline(group.transformer, group.pool.model)
-        names = [f"x{i}" for i in range(features)]
-        if how == "bare loop, tables":
-            work = lambda: bare(path, pipeline, names)  # noqa: E731
-        else:
-            work = lambda: predict_file(trained, path, path.parent / "out.parquet")  # noqa: E731
-    start = time.perf_counter()
-    work()
-    seconds = time.perf_counter() - start
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            }
-        )
-    )
-
+TRAINING_ROWS = 10_000
 
 COMPETITORS = {
     "bare loop": "bare loop",
@@ -135,38 +29,181 @@ COMPETITORS = {
     "bare loop, tables": "bare loop, tables",
     "cape predict": "bare loop, tables",
 }
-"""Each with what it is compared to: "two passes" are those of an array model, "cape predict" those of the command,
-which also brings columns to their kinds, prepares them and writes all rows with their predictions."""
+"""Each competitor with what it is compared to.
+
+"two passes" are those of a model of arrays. "cape predict" are those of the command,
+which also brings columns to their kinds, prepares them and writes all rows with their
+predictions.
+"""
 
 
-def file_records(sizes, features, competitors):
-    """One process for each, so that the peak of memory is its own."""
+def column_names(n_features):
+    """Return the names of the feature columns."""
+    return [f"x{i}" for i in range(n_features)]
+
+
+def draw_groups(random, n_rows):
+    """Draw one of two groups for each row."""
+    return np.where(random.random(n_rows) < 0.5, "a", "b")
+
+
+def write_parquet(path, rows, n_features):
+    """Write a batch: features in single precision, then a column with the group."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    random = np.random.default_rng(0)
+    fields = [pa.field(name, pa.float32()) for name in column_names(n_features)]
+    schema = pa.schema([*fields, pa.field("z", pa.string())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, PART):
+            n = min(PART, rows - start)
+            columns = {}
+            for name in column_names(n_features):
+                columns[name] = random.normal(size=n).astype(np.float32)
+            columns["z"] = draw_groups(random, n)
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def training_rows(n_features):
+    """Draw features in single precision, labels and groups."""
+    random = np.random.default_rng(1)
+    y = random.integers(0, 2, TRAINING_ROWS)
+    X = random.normal(size=(TRAINING_ROWS, n_features)) + 0.5 * y[:, None]
+    return X.astype(np.float32), y, draw_groups(random, TRAINING_ROWS)
+
+
+def array_model(n_features):
+    """Train CAPE on arrays."""
+    from sklearn.linear_model import LogisticRegression
+
+    from cape import CapeClassifier
+
+    X, y, z = training_rows(n_features)
+    clf = CapeClassifier(LogisticRegression(), pool="threshold", cv=3, random_state=0)
+    return clf.fit(X, y, sensitive_features=z)
+
+
+def table_model(folder, n_features):
+    """Train on a table as ``cape train --learner logistic`` does."""
+    from cape.files import train_file
+
+    X, y, z = training_rows(n_features)
+    path = folder / "train.parquet"
+    table = pd.DataFrame(X, columns=column_names(n_features))
+    table.assign(z=z, y=y).to_parquet(path)
+    return train_file(path, None, label="y", group=["z"], learner="logistic")
+
+
+def parts(path):
+    """Yield the features and the groups of each part; the group is the last column."""
+    import pyarrow.parquet as pq
+
+    # With pre_buffer the whole file would be held in memory.
+    file = pq.ParquetFile(path, pre_buffer=False)
+    for batch in file.iter_batches(PART):
+        *features, groups = batch.columns
+        X = np.column_stack([column.to_numpy() for column in features])
+        yield X, groups.to_pandas()
+
+
+def bare_loop(path, learner):
+    """Read a file once, and score its rows with one learner of arrays."""
+    for X, _ in parts(path):
+        learner.predict_proba(X)
+
+
+def bare_loop_of_tables(path, pipeline, names):
+    """Read a file once, and score its rows with one pipeline of tables."""
+    for X, _ in parts(path):
+        pipeline.predict_proba(pd.DataFrame(X, columns=names))
+
+
+def two_passes(path, clf):
+    """Sum the evidence of the parts and adapt, then predict each part."""
+    evidence = sum(clf.evidence(X, sensitive_features=z) for X, z in parts(path))
+    adaptation = clf.adapt(evidence=evidence)
+    for X, z in parts(path):
+        clf.predict(X, sensitive_features=z, adaptation=adaptation)
+
+
+def prepare(path, competitor, n_features):
+    """Train a competitor's model; return what is to be timed."""
+    if competitor in ("bare loop", "two passes"):
+        clf = array_model(n_features)
+        if competitor == "two passes":
+            return partial(two_passes, path, clf)
+        return partial(bare_loop, path, clf.models_["a"].pool.model)
+
+    from cape.files import predict_file
+
+    trained = table_model(path.parent, n_features)
+    if competitor == "cape predict":
+        return partial(predict_file, trained, path, path.parent / "out.parquet")
+    group = trained.clf.models_["a"]
+    pipeline = make_pipeline(group.transformer, group.pool.model)
+    return partial(bare_loop_of_tables, path, pipeline, column_names(n_features))
+
+
+def score(path, competitor, n_features):
+    """Run a competitor in this process; print its seconds and its peak of memory."""
+    work = prepare(path, competitor, n_features)
+    start = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - start
+    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "mib": mib}))
+
+
+def score_in_a_process(path, competitor, n_features):
+    """Run a competitor in a process of its own, so that the peak of memory is its own.
+
+    Returns
+    -------
+    dict
+        With ``seconds`` and ``mib``.
+    """
+    command = [sys.executable, __file__, str(path), competitor, str(n_features)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    (path.parent / "out.parquet").unlink(missing_ok=True)
+    return json.loads(done.stdout)
+
+
+def file_records(sizes, n_features, competitors):
+    """Score files of several sizes.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Rows of each file.
+    n_features : int
+    competitors : list of str
+        Names in `COMPETITORS`, along with what each is compared to.
+
+    Returns
+    -------
+    list of dict
+    """
     records = []
     for rows in sizes:
+        measured = {}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "batch.parquet"
-            write_parquet(path, rows, features)
-            found = {}
-            for how in competitors:
-                command = [sys.executable, __file__, str(path), how, str(features)]
-                done = subprocess.run(
-                    command, stdout=subprocess.PIPE, text=True, check=True
-                )
-                found[how] = json.loads(done.stdout)
-                (Path(folder) / "out.parquet").unlink(missing_ok=True)
-        for how, record in found.items():
-            records.append(
-                {
-                    "part": "file",
-                    "what": how,
-                    "features": features,
-                    "rows": rows,
-                    "mib": record["mib"],
-                    "rows_per_second": rows / record["seconds"],
-                    "speed_ratio": found[COMPETITORS[how]]["seconds"]
-                    / record["seconds"],
-                }
-            )
+            write_parquet(path, rows, n_features)
+            for competitor in competitors:
+                measured[competitor] = score_in_a_process(path, competitor, n_features)
+        for competitor, values in measured.items():
+            bare = measured[COMPETITORS[competitor]]
+            record = {
+                "part": "file",
+                "what": competitor,
+                "features": n_features,
+                "rows": rows,
+                "mib": values["mib"],
+                "rows_per_second": rows / values["seconds"],
+                "speed_ratio": bare["seconds"] / values["seconds"],
+            }
+            records.append(record)
     return records
 
 

@@ -1,6 +1,8 @@
-"""The tables and the picture of docs/performance.md, from the records of `make bench`.
+"""Write the tables and the picture of docs/performance.md.
 
-python benchmarks/page.py FOLDER...    (each with a speed.json)
+They come from the records of `make bench`.
+
+    python benchmarks/page.py FOLDER...    (each with a speed.json)
 """
 
 from __future__ import annotations
@@ -8,232 +10,310 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
-from speed import cell, draw
+from speed import cell, draw, table_line
 
 from tables import replace_block
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-PARTS = {
-    "predict": ("Prediction of one batch, times one plain `predict_proba`", ""),
-    "growth of predict": (
+
+class Section(NamedTuple):
+    """The title of a table on the page, and what is said before it."""
+
+    title: str
+    text: str = ""
+
+
+SECTIONS = {
+    "predict": Section("Prediction of one batch, times one plain `predict_proba`"),
+    "growth of predict": Section(
         "How prediction grows with rows",
         "From 10,000 rows on; 1 is linear.",
     ),
-    "20 groups against 2, predict": (
+    "20 groups against 2, predict": Section(
         "Prediction with 20 groups against 2",
         "The same rows.",
     ),
-    "fit": (
+    "fit": Section(
         "Training, times one plain fit",
-        "The plain loop is Algorithm 1 as it reads, with 10 folds and 10 members a group.",
+        "The plain loop is Algorithm 1 as it reads, with 10 folds and 10 members a "
+        "group.",
     ),
-    "members": ("Training of the members alone", "Times those of the plain loop."),
-    "growth of fit": (
+    "members": Section(
+        "Training of the members alone",
+        "Times those of the plain loop.",
+    ),
+    "growth of fit": Section(
         "How training grows with rows",
         "From 10,000 rows on; 1 is linear.",
     ),
-    "20 groups against 2, fit": ("Training with 20 groups against 2", "The same rows."),
-    "fit by k": ("Training with 5, 10 and 20 members", "Times that with 5."),
-    "memory": (
+    "20 groups against 2, fit": Section(
+        "Training with 20 groups against 2",
+        "The same rows.",
+    ),
+    "fit by k": Section("Training with 5, 10 and 20 members", "Times that with 5."),
+    "memory": Section(
         "Memory",
-        "The most that was held at once beyond X, times the size of X (3 folds, 3 members).",
+        "The most that was held at once beyond X, times the size of X (3 folds, 3 "
+        "members).",
     ),
-    "quantifier": (
+    "quantifier": Section(
         "Quantifiers",
-        "One batch, scores given, microseconds; the fastest of QuaPy's and mlquantify's same method.",
+        "One batch, scores given, microseconds; the fastest of QuaPy's and "
+        "mlquantify's same method.",
     ),
-    "peers, fit": (
+    "peers, fit": Section(
         "Fairlearn and AIF360: time to fit",
         "Times one plain fit of the same logistic regression.",
     ),
-    "file": (
+    "file": Section(
         "Files",
-        "Parquet, numbers and a group. Speed against a bare loop of pyarrow and `predict_proba`, which reads the "
-        'file once and writes nothing; "two passes" are evidence and prediction with arrays, "cape predict" is the '
-        "command, which also brings columns to their kinds, prepares them, and writes all rows with their "
-        "predictions; its bare loop has the same pipeline.",
+        "Parquet, numbers and a group. Speed against a bare loop of pyarrow and "
+        "`predict_proba`, which reads the file once and writes nothing; "
+        '"two passes" are evidence and prediction with arrays, "cape predict" is the '
+        "command, which also brings columns to their kinds, prepares them, and writes "
+        "all rows with their predictions; its bare loop has the same pipeline.",
     ),
-    "dask": (
+    "dask": Section(
         "Dask",
-        "Boosting, evidence and predictions of a Dask DataFrame; workers of one thread each.",
+        "Boosting, evidence and predictions of a Dask DataFrame; workers of one thread "
+        "each.",
     ),
-    "stream, window of 1000": (
+    "stream, window of 1000": Section(
         "A stream",
         "`RollingCape`; ratios to one plain `predict_proba` for each row.",
     ),
-    "window": (
+    "window": Section(
         "A stream: PD and PE against the size of the window",
-        "Rows of a group in the window, from one (CAPE-1) to all; beside them CAPE-D, which knows the whole batch at "
-        "every row. PD is the mean over the groups, PE that of the worst pair; mean and standard deviation over seeds. "
-        "Synthetic: trained at prevalence .5 and .5, used at .2 and .8. COMPAS: 2013 to 2014.",
+        "Rows of a group in the window, from one (CAPE-1) to all; beside them CAPE-D, "
+        "which knows the whole batch at every row. PD is the mean over the groups, PE "
+        "that of the worst pair; mean and standard deviation over seeds. Synthetic: "
+        "trained at prevalence .5 and .5, used at .2 and .8. COMPAS: 2013 to 2014.",
     ),
 }
+"""Tables of the page by the part of their records, in the order of the page."""
+
+
+class Aim(NamedTuple):
+    """One line of the table of aims.
+
+    Parameters
+    ----------
+    name : str
+    limit : float
+    value : float or None
+        None if it was not measured.
+    at_least : bool, default=False
+        Whether the value must be at least the limit; else it must be at most that.
+    """
+
+    name: str
+    limit: float
+    value: float | None
+    at_least: bool = False
+
+    @property
+    def is_reached(self):
+        if self.at_least:
+            return self.value >= self.limit
+        return self.value <= self.limit
+
+    def line(self):
+        """Return the line in Markdown."""
+        limit = f"at {'least' if self.at_least else 'most'} {self.limit:g}"
+        reached = "reached" if self.is_reached else "not reached"
+        return table_line([self.name, limit, f"{self.value:.3g}", reached])
 
 
 def pick(records, **wanted):
-    return [
-        r
-        for r in records
-        if all(r.get(name) == value for name, value in wanted.items())
-    ]
+    """Return the records in which the named fields have the wanted values."""
+    return [record for record in records if wanted.items() <= record.items()]
 
 
-def ratio(records, over=None, **wanted):
-    """The ratio in the one record that is wanted; with ``over``, to another competitor of the same rounds."""
-    found = pick(records, **wanted)
-    if not found:
+def ratio(records, **wanted):
+    """Return the ratio in the last record that is wanted; None if there is none."""
+    picked = pick(records, **wanted)
+    if not picked:
         return None
-    if over is None:
-        return found[-1]["ratio"]
-    return found[-1]["ratio"] / pick(records, **{**wanted, "what": over})[-1]["ratio"]
+    return picked[-1]["ratio"]
 
 
-def worst(values, how=max):
-    values = [value for value in values if value is not None]
-    return how(values) if values else None
+def ratio_to_plain_loop(records, **wanted):
+    """Return a ratio to the plain loop, which was timed in the same rounds."""
+    to_plain_fit = ratio(records, **wanted)
+    if to_plain_fit is None:
+        return None
+    plain_loop = {**wanted, "what": "plain loop"}
+    return to_plain_fit / ratio(records, **plain_loop)
+
+
+def our_records(records):
+    """Return the records of CAPE itself."""
+    ours = ("threshold", "resampled")
+    return [record for record in records if record.get("what", "").startswith(ours)]
+
+
+def greatest(values):
+    """Return the greatest of the values; None if there are none."""
+    return max(values, default=None)
 
 
 def aims(records):
-    """Each aim with its limit, whether the value must be below or above, and the value that was found."""
+    """Yield each `Aim` of the page, and headings as text."""
+    yield from aims_of_predict(records)
+    yield from aims_of_fit(records)
+    yield from aims_of_quantifiers(records)
+    yield from aims_of_growth(records)
+    yield from aims_of_groups(records)
+    yield from aims_of_files(records)
+    speedups = [record["speedup"] for record in pick(records, part="dask")]
+    yield Aim("Dask, 2 workers to 1", 1.5, greatest(speedups), at_least=True)
+
+
+def aims_of_predict(records):
+    yield "Predict a million rows, to one plain predict_proba:"
     million = {"part": "predict", "rows": 1_000_000, "groups": 2}
-    logistic = {"part": "fit", "learner": "logistic", "rows": 100_000, "groups": 2}
-    boosting = {**logistic, "learner": "boosting"}
-    ours = [
-        r for r in records if r.get("what", "").startswith(("threshold", "resampled"))
-    ]
-    slow = [
-        r["ratio"]
-        for r in pick(records, part="quantifier")
-        if r.get("ratio") and r["cape_microseconds"] >= 50
-    ]
-    by_k = {r["what"]: r["ratio"] for r in pick(records, part="fit by k")}
-    yield "Predict a million rows, to one plain predict_proba:", None, None, None
-    for what, learner, limit in (
+    for pool, learner, limit in (
         ("threshold", "logistic", 1.5),
         ("resampled", "logistic", 2.5),
         ("threshold", "boosting", 1.2),
         ("threshold", "naive Bayes", 2.5),
     ):
-        yield (
-            f"- {what}, {learner}",
-            "<=",
-            limit,
-            ratio(records, what=what, learner=learner, **million),
-        )
+        value = ratio(records, what=pool, learner=learner, **million)
+        yield Aim(f"- {pool}, {learner}", limit, value)
+
+
+def aims_of_fit(records):
     yield (
-        "Fit 100,000 rows on the same 2 cores, one training at a time, and two (n_jobs=2):",
-        None,
-        None,
-        None,
+        "Fit 100,000 rows on the same 2 cores, one training at a time, and two "
+        "(n_jobs=2):"
     )
-    for fit in (logistic, boosting):
+    for learner in ("logistic", "boosting"):
+        fit = {"part": "fit", "learner": learner, "rows": 100_000, "groups": 2}
+        members = {"part": "members", "learner": learner}
         for jobs in ("", ", n_jobs=2"):
-            name = f"{fit['learner']}{jobs}"
+            name = f"{learner}{jobs}"
             folds = ratio(records, what=f"threshold, 5 folds{jobs}", **fit)
-            yield f"- threshold, {name}, to one plain fit", "<=", 6.5, folds
-            loop = ratio(records, over="plain loop", what=f"resampled{jobs}", **fit)
-            yield f"- resampled, {name}, to the plain loop", "<=", 0.75, loop
-            alone = ratio(
-                records,
-                part="members",
-                learner=fit["learner"],
-                what=f"resampled, members{jobs}",
-            )
-            yield f"- its members alone, {name}", "<=", 0.6, alone
-    yield (
+            yield Aim(f"- threshold, {name}, to one plain fit", 6.5, folds)
+            loop = ratio_to_plain_loop(records, what=f"resampled{jobs}", **fit)
+            yield Aim(f"- resampled, {name}, to the plain loop", 0.75, loop)
+            alone = ratio(records, what=f"resampled, members{jobs}", **members)
+            yield Aim(f"- its members alone, {name}", 0.6, alone)
+
+
+def aims_of_quantifiers(records):
+    ratios = []
+    for record in pick(records, part="quantifier"):
+        # Below, a ratio says more of Python's calls than of the method.
+        is_slow = record["cape_microseconds"] >= 50
+        if is_slow and record.get("ratio"):
+            ratios.append(record["ratio"])
+    yield Aim(
         "Quantifiers that take 50 microseconds or more, the worst, to the fastest peer",
-        "<=",
         1.0,
-        worst(slow),
+        greatest(ratios),
     )
-    yield (
-        "Growth with rows, the worst exponent",
-        "<=",
-        1.1,
-        worst([r.get("exponent") for r in ours]),
-    )
-    yield "20 members to 5", "<=", 4.0, by_k.get("k=20")
+
+
+def aims_of_growth(records):
+    exponents = []
+    for record in our_records(records):
+        if "exponent" in record:
+            exponents.append(record["exponent"])
+    yield Aim("Growth with rows, the worst exponent", 1.1, greatest(exponents))
+    yield Aim("20 members to 5", 4.0, ratio(records, part="fit by k", what="k=20"))
+
+
+def aims_of_groups(records):
+    ours = our_records(records)
     for rows in (1_000_000, 100_000):
-        yield f"20 groups to 2, {rows:,} rows, the worse pool:", None, None, None
+        yield f"20 groups to 2, {rows:,} rows, the worse pool:"
         for part in ("predict", "fit"):
-            of_part = [
-                r
-                for r in ours
-                if r["part"] == f"20 groups against 2, {part}" and r["rows"] == rows
-            ]
-            for jobs in (False, True):
-                twenty = [
-                    r["ratio"]
-                    for r in of_part
-                    if r["what"].endswith("n_jobs=2") == jobs
-                ]
-                yield f"- {part}{', n_jobs=2' * jobs}", "<=", 1.5, worst(twenty)
-    files = {(r["what"], r["rows"]): r for r in pick(records, part="file")}
-    sizes = sorted({rows for _, rows in files})
-    for what in ("two passes", "cape predict") if len(sizes) > 1 else ():
-        small, large = (files[what, size] for size in (sizes[0], sizes[-1]))
-        yield f"{sizes[-1]:,} rows of Parquet, {what}:", None, None, None
-        yield f"- memory, to {sizes[0]:,} rows", "<=", 1.3, large["mib"] / small["mib"]
-        yield "- speed, to the bare loop", ">=", 0.4, large["speed_ratio"]
-    yield (
-        "Dask, 2 workers to 1",
-        ">=",
-        1.5,
-        worst([r["speedup"] for r in pick(records, part="dask")]),
-    )
+            of_part = pick(ours, part=f"20 groups against 2, {part}", rows=rows)
+            one_job = []
+            two_jobs = []
+            for record in of_part:
+                if record["what"].endswith("n_jobs=2"):
+                    two_jobs.append(record["ratio"])
+                else:
+                    one_job.append(record["ratio"])
+            yield Aim(f"- {part}", 1.5, greatest(one_job))
+            yield Aim(f"- {part}, n_jobs=2", 1.5, greatest(two_jobs))
+
+
+def aims_of_files(records):
+    for what in ("two passes", "cape predict"):
+        of_what = pick(records, part="file", what=what)
+        by_rows = {record["rows"]: record for record in of_what}
+        if len(by_rows) < 2:
+            continue
+        small = by_rows[min(by_rows)]
+        large = by_rows[max(by_rows)]
+        yield f"{large['rows']:,} rows of Parquet, {what}:"
+        memory = large["mib"] / small["mib"]
+        yield Aim(f"- memory, to {small['rows']:,} rows", 1.3, memory)
+        speed = large["speed_ratio"]
+        yield Aim("- speed, to the bare loop", 0.4, speed, at_least=True)
 
 
 def aims_table(records):
+    """Return the table of aims in Markdown; what was not measured is left out."""
     lines = ["| aim | limit | found | |", "|---|---|---|---|"]
-    for name, sign, limit, value in aims(records):
-        if sign is None:
-            lines.append(f"| {name} | | | |")
-        elif value is not None:
-            reached = value <= limit if sign == "<=" else value >= limit
-            limit = f"at {'most' if sign == '<=' else 'least'} {limit:g}"
-            lines.append(
-                f"| {name} | {limit} | {value:.3g} | {'reached' if reached else 'not reached'} |"
-            )
+    for aim in aims(records):
+        if isinstance(aim, str):
+            lines.append(f"| {aim} | | | |")
+        elif aim.value is not None:
+            lines.append(aim.line())
     return "\n".join(lines)
 
 
 def section(part, records):
-    title, text = PARTS[part]
-    columns = [
-        name
-        for name in records[0]
-        if name != "part" and any(r.get(name) is not None for r in records)
-    ]
-    lines = [f"## {title}", "", *([text, ""] if text else [])]
-    lines += [
-        "| " + " | ".join(name.replace("_", " ") for name in columns) + " |",
-        "|" + "---|" * len(columns),
-    ]
-    lines += [
-        "| "
-        + " | ".join("" if r.get(c) is None else cell(r[c]) for c in columns)
-        + " |"
-        for r in records
-    ]
+    """Return the title, the text and the table of one part."""
+    title, text = SECTIONS[part]
+    columns = []
+    for name in records[0]:
+        is_empty = all(record.get(name) is None for record in records)
+        if name != "part" and not is_empty:
+            columns.append(name)
+    lines = [f"## {title}", ""]
+    if text:
+        lines += [text, ""]
+    lines.append(table_line(name.replace("_", " ") for name in columns))
+    lines.append("|" + "---|" * len(columns))
+    for record in records:
+        cells = [optional_cell(record.get(name)) for name in columns]
+        lines.append(table_line(cells))
     return "\n".join(lines)
 
 
+def optional_cell(value):
+    """Return a value as a table shows it; nothing for None."""
+    if value is None:
+        return ""
+    return cell(value)
+
+
 def main():
-    runs = [
-        json.loads((Path(folder) / "speed.json").read_text()) for folder in sys.argv[1:]
-    ]
-    records = [record for run in runs for record in run["records"]]
-    found = [
-        section(part, of_part)
-        for part in PARTS
-        if (of_part := pick(records, part=part))
-    ]
-    replace_block(DOCS / "performance.md", "aims", aims_table(records))
-    replace_block(DOCS / "performance.md", "tables", "\n\n".join(found))
-    about = {"about": runs[0]["about"], "records": records}
-    (DOCS / "data" / "performance.json").write_text(json.dumps(about, indent=1) + "\n")
+    """Write the tables, the data and the picture of the runs in the folders."""
+    runs = []
+    for folder in sys.argv[1:]:
+        runs.append(json.loads((Path(folder) / "speed.json").read_text()))
+    records = []
+    for run in runs:
+        records += run["records"]
+    sections = []
+    for part in SECTIONS:
+        of_part = pick(records, part=part)
+        if of_part:
+            sections.append(section(part, of_part))
+    page = DOCS / "performance.md"
+    replace_block(page, "aims", aims_table(records))
+    replace_block(page, "tables", "\n\n".join(sections))
+    content = {"about": runs[0]["about"], "records": records}
+    data = DOCS / "data" / "performance.json"
+    data.write_text(json.dumps(content, indent=1) + "\n")
     draw(records, DOCS / "images" / "performance.png")
 
 

@@ -1,32 +1,67 @@
-"""Time to fit against Fairlearn's and AIF360's mitigations of the same logistic regression, on the same rows."""
+"""Time to fit against mitigations of Fairlearn and AIF360.
+
+All of them mitigate the same logistic regression on the same rows.
+"""
 
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
-from clock import compare
+import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from learners import cape, table
+from learners import cape, table, time_competitors
+
+GROUPS = {"unprivileged_groups": [{"z": 0}], "privileged_groups": [{"z": 1}]}
+"""AIF360 wants to know which group is privileged; nothing depends on it here."""
 
 
-def fit_peers(n, random, *, rounds, slow=True):
-    import pandas as pd
-    from aif360.algorithms.postprocessing import RejectOptionClassification
-    from aif360.algorithms.preprocessing import Reweighing
-    from aif360.datasets import BinaryLabelDataset
+def our_fits(X, y, z):
+    """Return the trainings of one plain learner and of CAPE, by name."""
+
+    def fit(pool, **settings):
+        clf = cape(LogisticRegression(), pool, **settings)
+        return lambda: clf.fit(X, y, sensitive_features=z)
+
+    return {
+        "plain fit": lambda: LogisticRegression().fit(X, y),
+        "cape, threshold, 5 folds": fit("threshold", cv=5),
+        "cape, resampled": fit("resampled"),
+    }
+
+
+def fairlearn_fits(X, y, z):
+    """Return the trainings of Fairlearn's methods, by name."""
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.reductions import EqualizedOdds, ExponentiatedGradient
 
-    X, y, z = table(n, 2, random)
-    learner = LogisticRegression()
-    groups = {"unprivileged_groups": [{"z": 0}], "privileged_groups": [{"z": 1}]}
-    frame = (
-        pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-        .assign(z=z, y=y)
-        .astype(float)
-    )
+    def threshold_optimizer():
+        method = ThresholdOptimizer(
+            estimator=LogisticRegression(),
+            constraints="equalized_odds",
+            predict_method="predict_proba",
+        )
+        return method.fit(X, y, sensitive_features=z)
+
+    def exponentiated_gradient():
+        method = ExponentiatedGradient(LogisticRegression(), EqualizedOdds())
+        return method.fit(X, y, sensitive_features=z)
+
+    return {
+        "fairlearn ThresholdOptimizer": threshold_optimizer,
+        "fairlearn ExponentiatedGradient": exponentiated_gradient,
+    }
+
+
+def aif360_fits(X, y, z):
+    """Return the trainings of AIF360's methods, by name."""
+    from aif360.algorithms.postprocessing import RejectOptionClassification
+    from aif360.algorithms.preprocessing import Reweighing
+    from aif360.datasets import BinaryLabelDataset
+
+    columns = [f"x{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=columns).assign(z=z, y=y).astype(float)
 
     def dataset():
         return BinaryLabelDataset(
@@ -34,51 +69,55 @@ def fit_peers(n, random, *, rounds, slow=True):
         )
 
     def reweighing():
-        weighed = Reweighing(**groups).fit_transform(dataset())
+        weighed = Reweighing(**GROUPS).fit_transform(dataset())
         return LogisticRegression().fit(X, y, sample_weight=weighed.instance_weights)
 
     def reject_option():
-        truth, scored = dataset(), dataset()
+        truth = dataset()
+        scored = dataset()
         scored.scores = LogisticRegression().fit(X, y).predict_proba(X)[:, 1:]
         scored.labels = (scored.scores > 0.5).astype(float)
-        return RejectOptionClassification(
-            **groups, num_class_thresh=100, num_ROC_margin=50
-        ).fit(truth, scored)
+        method = RejectOptionClassification(
+            **GROUPS, num_class_thresh=100, num_ROC_margin=50
+        )
+        return method.fit(truth, scored)
 
-    made = {
-        "plain fit": lambda: LogisticRegression().fit(X, y),
-        "cape, threshold, 5 folds": lambda: cape(learner, "threshold", cv=5).fit(
-            X, y, sensitive_features=z
-        ),
-        "cape, resampled": lambda: cape(learner, "resampled").fit(
-            X, y, sensitive_features=z
-        ),
-        "fairlearn ThresholdOptimizer": lambda: ThresholdOptimizer(
-            estimator=learner,
-            constraints="equalized_odds",
-            predict_method="predict_proba",
-        ).fit(X, y, sensitive_features=z),
-        "aif360 Reweighing": reweighing,
-    }
-    if slow:
-        made["fairlearn ExponentiatedGradient"] = lambda: ExponentiatedGradient(
-            learner, EqualizedOdds()
-        ).fit(X, y, sensitive_features=z)
-        made["aif360 Reject Option"] = reject_option
+    return {"aif360 Reweighing": reweighing, "aif360 Reject Option": reject_option}
+
+
+def fit_peers(n, random, *, rounds, slow=True):
+    """Time the trainings of all libraries.
+
+    Parameters
+    ----------
+    n : int
+        Rows to train on.
+    random : numpy Generator
+    rounds : int
+    slow : bool, default=True
+        Whether to time the methods too that fit or search hundreds of times.
+
+    Returns
+    -------
+    list of dict
+    """
+    X, y, z = table(n, 2, random)
+    competitors = our_fits(X, y, z) | fairlearn_fits(X, y, z) | aif360_fits(X, y, z)
+    if not slow:
+        del competitors["fairlearn ExponentiatedGradient"]
+        del competitors["aif360 Reject Option"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [
-            {
-                "part": "peers, fit",
-                "learner": "logistic",
-                "rows": n,
-                "groups": 2,
-                **record,
-            }
-            for record in compare(made, rounds=rounds)
-        ]
+        return time_competitors(
+            competitors,
+            rounds=rounds,
+            part="peers, fit",
+            learner="logistic",
+            rows=n,
+            groups=2,
+        )
 
 
 if __name__ == "__main__":
-    for found in fit_peers(4000, np.random.default_rng(0), rounds=3):
-        print(found)
+    for record in fit_peers(4000, np.random.default_rng(0), rounds=3):
+        print(record)

@@ -1,143 +1,190 @@
-"""PD and PE of a stream against the size of its window, from one row (CAPE-1) to the whole set."""
+"""PD and PE of a stream against the size of its window, and the time of a row.
+
+The window goes from one row (CAPE-1) to the whole set.
+"""
 
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from clock import compare
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.datasets import make_synthetic
+from cape.datasets import fetch_compas, make_synthetic
 from cape.metrics import prevalence_difference, proportional_equality
 from cape.stream import RollingCape
 
+WINDOW_SIZES = (1, 3, 10, 30, 100, 300, 1000, 3000)
+WHOLE_BATCH = "batch (CAPE-D)"
+
+
+class Labelled(NamedTuple):
+    """Features, labels and groups of some rows."""
+
+    X: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+
 
 def synthetic(seed, rows):
+    """Draw training rows and a stream in which the prevalences have moved."""
     train = make_synthetic(4000, random_state=seed)
     new = make_synthetic(rows, prevalences=(0.2, 0.8), random_state=1000 + seed)
-    return (
-        (
-            train.data.to_numpy(),
-            train.target.to_numpy(),
-            train.sensitive_features.to_numpy(),
-        ),
-        (new.data.to_numpy(), new.target.to_numpy(), new.sensitive_features.to_numpy()),
-    )
+    return in_order(train, slice(None)), in_order(new, slice(None))
 
 
 def compas(seed, rows):
-    """COMPAS, 2013 to 2014, when its file is at hand; None otherwise."""
-    try:
-        from cape.datasets import fetch_compas
+    """Return COMPAS, 2013 to 2014, in random order; None if its file is not at hand.
 
-        found = [fetch_compas(subset=subset) for subset in ("train", "test")]
-    except Exception as error:  # no file and no network: said, and the rest goes on
+    All rows are returned, whatever ``rows`` is.
+    """
+    try:
+        bunches = [fetch_compas(subset=subset) for subset in ("train", "test")]
+    except Exception as error:
+        # Neither file nor network: say so, and go on with the other data.
         print("COMPAS left out:", error)
         return None
     parts = []
-    for bunch in found:
+    for bunch in bunches:
         order = np.random.RandomState(seed).permutation(len(bunch.target))
-        X = bunch.data.iloc[order].to_numpy(dtype=float)
-        parts.append(
-            (
-                X,
-                np.asarray(bunch.target)[order],
-                np.asarray(bunch.sensitive_features)[order],
-            )
-        )
+        parts.append(in_order(bunch, order))
     return parts
 
 
+def in_order(bunch, order):
+    """Return the rows of a data set in an order, as arrays."""
+    return Labelled(
+        bunch.data.iloc[order].to_numpy(dtype=float),
+        np.asarray(bunch.target)[order],
+        np.asarray(bunch.sensitive_features)[order],
+    )
+
+
 def window_sizes(n):
-    return [size for size in (1, 3, 10, 30, 100, 300, 1000, 3000) if size < n] + [n]
+    """Return the sizes below ``n``, and ``n``."""
+    return [*(size for size in WINDOW_SIZES if size < n), n]
 
 
 def stream_records(*, rows, rounds):
-    """Microseconds a row: one plain ``predict_proba`` of a row; a stream fed row by row; a stream fed a lot at once."""
-    (X, y, z), (X_new, _, z_new) = synthetic(0, rows)
-    learner = LogisticRegression().fit(X, y)
-    made = {
-        "plain predict_proba, row by row": lambda: [
-            learner.predict_proba(X_new[i : i + 1]) for i in range(rows)
-        ]
-    }
+    """Return microseconds a row.
+
+    The competitors are one plain ``predict_proba`` of each row; a stream fed row by
+    row; and a stream fed all rows at once.
+    """
+    train, new = synthetic(0, rows)
+    learner = LogisticRegression().fit(train.X, train.y)
+
+    def plain():
+        for i in range(rows):
+            learner.predict_proba(new.X[i : i + 1])
+
+    competitors = {"plain predict_proba, row by row": plain}
     for pool in ("threshold", "resampled"):
-        clf = CapeClassifier(LogisticRegression(), pool=pool, random_state=0, cv=5).fit(
-            X, y, sensitive_features=z
-        )
-        made[f"{pool}, row by row"] = lambda clf=clf: _one_by_one(
-            RollingCape(clf, 1000), X_new, z_new
-        )
-        made[f"{pool}, in one lot"] = lambda clf=clf: RollingCape(clf, 1000).predict(
-            X_new, sensitive_features=z_new
-        )
-    return [
-        {
+        clf = CapeClassifier(LogisticRegression(), pool=pool, random_state=0, cv=5)
+        clf.fit(train.X, train.y, sensitive_features=train.z)
+        competitors[f"{pool}, row by row"] = feeding(clf, new, rows_at_once=1)
+        competitors[f"{pool}, in one lot"] = feeding(clf, new, rows_at_once=rows)
+    records = []
+    for timed in compare(competitors, rounds=rounds):
+        record = {
             "part": "stream, window of 1000",
-            "what": record["what"],
+            "what": timed["what"],
             "rows": rows,
-            "microseconds_a_row": record["seconds"] / rows * 1e6,
-            "ratio": record["ratio"],
+            "microseconds_a_row": timed["seconds"] / rows * 1e6,
+            "ratio": timed["ratio"],
             "rounds": rounds,
         }
-        for record in compare(made, rounds=rounds)
-    ]
+        records.append(record)
+    return records
 
 
-def _one_by_one(rolling, X, z):
-    for i in range(len(X)):
-        rolling.predict(X[i : i + 1], sensitive_features=z[i : i + 1])
+def feeding(clf, new, rows_at_once):
+    """Return a function without arguments that feeds rows to a new stream."""
+
+    def run():
+        rolling = RollingCape(clf, 1000)
+        for start in range(0, len(new.X), rows_at_once):
+            rows = slice(start, start + rows_at_once)
+            rolling.predict(new.X[rows], sensitive_features=new.z[rows])
+
+    return run
+
+
+class Disparity(NamedTuple):
+    """PD (mean of the groups) and PE (worst pair) of some predictions."""
+
+    pd: float
+    pe: float
+
+
+def disparity(new, y_pred):
+    """Compare predictions with the labels of a stream."""
+    differences = []
+    for group in np.unique(new.z):
+        rows = new.z == group
+        differences.append(prevalence_difference(new.y[rows], y_pred[rows]))
+    pe = proportional_equality(new.y, y_pred, sensitive_features=new.z)
+    return Disparity(float(np.mean(differences)), float(pe))
+
+
+def disparities(train, new, seed):
+    """Return the disparity of each window, and of the whole batch at once."""
+    clf = CapeClassifier(LogisticRegression(max_iter=1000), random_state=seed, cv=5)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    by_window = {}
+    for size in window_sizes(len(new.X)):
+        y_pred = RollingCape(clf, size).predict(new.X, sensitive_features=new.z)
+        by_window[size] = disparity(new, y_pred)
+    whole = clf.predict(new.X, sensitive_features=new.z)
+    by_window[WHOLE_BATCH] = disparity(new, whole)
+    return by_window
 
 
 def windows(name, make, *, rows, seeds):
-    """Mean and standard deviation over seeds of PD (mean of the groups) and PE (worst pair) for each window."""
-    found: dict[int, list[tuple[float, float]]] = {}
+    """Return the mean and the standard deviation of PD and PE for each window.
+
+    Parameters
+    ----------
+    name : str
+        Of the data.
+    make : callable
+        Takes a seed and a number of rows; returns the training rows and the stream, or
+        None.
+    rows : int
+        Rows of the stream.
+    seeds : int
+        How often.
+
+    Returns
+    -------
+    list of dict
+    """
+    by_window = {}
     for seed in range(seeds):
         parts = make(seed, rows)
         if parts is None:
             return []
-        (X, y, z), (X_new, y_new, z_new) = parts
-        clf = CapeClassifier(LogisticRegression(max_iter=1000), random_state=seed, cv=5)
+        train, new = parts
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            clf.fit(X, y, sensitive_features=z)
-            for size in window_sizes(len(X_new)):
-                y_pred = RollingCape(clf, size).predict(X_new, sensitive_features=z_new)
-                pd = np.mean(
-                    [
-                        prevalence_difference(y_new[z_new == g], y_pred[z_new == g])
-                        for g in np.unique(z_new)
-                    ]
-                )
-                pe = proportional_equality(y_new, y_pred, sensitive_features=z_new)
-                found.setdefault(size, []).append((float(pd), float(pe)))
-            whole = clf.predict(X_new, sensitive_features=z_new)
-            pd = np.mean(
-                [
-                    prevalence_difference(y_new[z_new == g], whole[z_new == g])
-                    for g in np.unique(z_new)
-                ]
-            )
-            found.setdefault(0, []).append(
-                (
-                    float(pd),
-                    float(
-                        proportional_equality(y_new, whole, sensitive_features=z_new)
-                    ),
-                )
-            )
-    return [
-        {
+            for window, values in disparities(train, new, seed).items():
+                by_window.setdefault(window, []).append(values)
+    records = []
+    for window, values in by_window.items():
+        pd = [value.pd for value in values]
+        pe = [value.pe for value in values]
+        record = {
             "part": "window",
             "data": name,
-            "window": "batch (CAPE-D)" if size == 0 else size,
-            "pd": float(np.mean([pd for pd, _ in values])),
-            "pd_sd": float(np.std([pd for pd, _ in values])),
-            "pe": float(np.nanmean([pe for _, pe in values])),
-            "pe_sd": float(np.nanstd([pe for _, pe in values])),
+            "window": window,
+            "pd": float(np.mean(pd)),
+            "pd_sd": float(np.std(pd)),
+            "pe": float(np.nanmean(pe)),
+            "pe_sd": float(np.nanstd(pe)),
             "seeds": seeds,
         }
-        for size, values in found.items()
-    ]
+        records.append(record)
+    return records
