@@ -1,4 +1,7 @@
-"""Names that every doctest can use, so that examples show one thing and not their set-up."""
+"""Names that every doctest can use.
+
+An example then shows one thing and not its set-up.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +14,7 @@ from cape.datasets import make_synthetic
 
 @pytest.fixture(scope="session")
 def _doctest_names():
-    """Two groups in training, both with a prevalence of 0.5; in ``new`` they have moved."""
+    """Make the names; both groups have prevalence .5 in ``train``, not in ``new``."""
     train = make_synthetic(2000, random_state=0)
     new = make_synthetic(1000, prevalences=(0.2, 0.8), random_state=2)
     clf = CapeClassifier(LogisticRegression(), pool="threshold", random_state=0)

@@ -146,7 +146,12 @@ def competitors(name):
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            method = make(name, training, labels)
+            try:
+                method = make(name, training, labels)
+            except ImportError as error:
+                # Said aloud: the fastest peer may be the one that is missing.
+                print(f"{library} left out:", error)
+                continue
         if method is not None:
             methods[library] = method
     return methods

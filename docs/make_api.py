@@ -1,4 +1,7 @@
-"""Write ``docs/api.md``: every public name with the first line of its docstring. Run it after adding a name."""
+"""Write ``docs/api.md``: every public name with the first line of its docstring.
+
+Run it after adding a name.
+"""
 
 from __future__ import annotations
 
@@ -34,43 +37,56 @@ TITLES = {
 
 
 def public_names() -> dict[str, list[str]]:
-    """Names in ``__all__`` of each public module, in the order of the page; modules without a title come last."""
+    """Return the names in ``__all__`` of each public module.
+
+    Returns
+    -------
+    dict from module name to list of str
+        In the order of the page. Modules without a title come last.
+    """
     import cape
 
-    modules = [
-        m.name
-        for m in pkgutil.iter_modules(cape.__path__)
-        if not m.name.startswith("_")
-    ]
-    public = ["cape", *(f"cape.{name}" for name in modules)]
-    ordered = sorted(
-        public,
-        key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES),
-    )
-    return {name: list(importlib.import_module(name).__all__) for name in ordered}
+    modules = ["cape"]
+    for module in pkgutil.iter_modules(cape.__path__):
+        if not module.name.startswith("_"):
+            modules.append(f"cape.{module.name}")
+    titled = list(TITLES)
+
+    def place(module: str) -> int:
+        return titled.index(module) if module in TITLES else len(titled)
+
+    names = {}
+    for name in sorted(modules, key=place):
+        names[name] = list(importlib.import_module(name).__all__)
+    return names
 
 
 def render() -> str:
-    """The whole page."""
+    """Return the whole page."""
     lines = [
         "# API",
         "",
-        "Every public name; `help()` in Python tells the rest, with an example that runs.",
+        "Every public name; `help()` in Python tells the rest, with an example that "
+        "runs.",
         "",
     ]
-    for module, names in public_names().items():
-        lines += [f"## {TITLES.get(module, module)}", "", f"`{module}`", ""]
+    for module_name, names in public_names().items():
+        module = importlib.import_module(module_name)
+        lines += [f"## {TITLES.get(module_name, module_name)}", ""]
+        lines += [f"`{module_name}`", ""]
         for name in names:
-            lines.append(
-                f"- `{name}`{_summary(getattr(importlib.import_module(module), name))}"
-            )
+            lines.append(f"- `{name}`{_summary(getattr(module, name))}")
         lines.append("")
     return "\n".join(lines)
 
 
 def _summary(thing: object) -> str:
-    documented = inspect.isclass(thing) or inspect.isroutine(thing)
-    first = (inspect.getdoc(thing) or "").partition("\n\n")[0] if documented else ""
+    """Return a colon and the first sentence of a docstring; nothing for a constant."""
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        # The docstring of a constant is that of its type.
+        return ""
+    docstring = inspect.getdoc(thing) or ""
+    first, _, _ = docstring.partition("\n\n")
     plain = " ".join(first.split()).replace(" [1]_", "").replace("``", "`")
     return f": {plain}" if plain else ""
 

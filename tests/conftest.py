@@ -15,9 +15,8 @@ from threadpoolctl import threadpool_limits
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
 
-threadpool_limits(
-    1
-)  # pytest runs a worker a core: more threads would only wait for each other
+# pytest runs a worker a core: more threads would only wait for each other.
+threadpool_limits(1)
 hypothesis.settings.register_profile(
     "cape", max_examples=40, deadline=None, derandomize=True, database=None
 )
@@ -25,10 +24,12 @@ hypothesis.settings.load_profile("cape")
 
 
 def synthetic(n_samples, **settings):
-    """The paper's data as plain arrays: X, y and z."""
+    """Draw the paper's data as plain arrays: X, y and z."""
     d = make_synthetic(n_samples, **settings)
     return Bunch(
-        X=d.data.to_numpy(), y=d.target.to_numpy(), z=d.sensitive_features.to_numpy()
+        X=d.data.to_numpy(),
+        y=d.target.to_numpy(),
+        z=d.sensitive_features.to_numpy(),
     )
 
 
@@ -52,9 +53,8 @@ def fitted(train):
     def fit(**settings):
         key = repr(sorted(settings.items()))
         if key not in known:
-            clf = CapeClassifier(
-                LogisticRegression(), **{"random_state": 0, "cv": 5, **settings}
-            )
+            parameters = {"random_state": 0, "cv": 5, **settings}
+            clf = CapeClassifier(LogisticRegression(), **parameters)
             known[key] = clf.fit(train.X, train.y, sensitive_features=train.z)
         return known[key]
 
@@ -67,21 +67,24 @@ def random():
 
 
 def make_people(n, prevalences=None, seed=0):
-    """A table as people have them: rows of two groups; columns with numbers, levels, flags and gaps."""
+    """Draw a table as people have them, with two groups.
+
+    Its columns hold numbers, levels, flags and gaps.
+    """
     random = np.random.default_rng(seed)
+    if prevalences is None:
+        prevalences = {"blue": 0.3, "green": 0.5}
     race = random.choice(["blue", "green"], size=n, p=[0.6, 0.4])
-    share = pd.Series(race).map(prevalences or {"blue": 0.3, "green": 0.5}).to_numpy()
+    share = pd.Series(race).map(prevalences).to_numpy()
     y = random.random(n) < share
+    has_no_age = random.random(n) < 0.1
+    age = np.round(random.normal(40 - 12 * y, 10))
+    degree_of_positives = random.choice(["F", "M"], n, p=[0.8, 0.2])
+    degree_of_negatives = random.choice(["F", "M"], n)
     frame = pd.DataFrame(
         {
-            "age": np.where(
-                random.random(n) < 0.1, np.nan, np.round(random.normal(40 - 12 * y, 10))
-            ),
-            "degree": np.where(
-                y,
-                random.choice(["F", "M"], n, p=[0.8, 0.2]),
-                random.choice(["F", "M"], n),
-            ),
+            "age": np.where(has_no_age, np.nan, age),
+            "degree": np.where(y, degree_of_positives, degree_of_negatives),
             "free": random.random(n) < 0.5,
             "race": race,
             "y": y.astype(int),
@@ -92,11 +95,10 @@ def make_people(n, prevalences=None, seed=0):
 
 
 def _light_learner(name):
-    levels, gaps = OneHotEncoder(handle_unknown="ignore"), SimpleImputer()
-    return make_pipeline(
-        ColumnTransformer([("l", levels, ["degree"]), ("g", gaps, ["age"])]),
-        LogisticRegression(),
-    )
+    """Make a pipeline that trains faster than the tabular one; any name will do."""
+    levels = ("levels", OneHotEncoder(handle_unknown="ignore"), ["degree"])
+    gaps = ("gaps", SimpleImputer(), ["age"])
+    return make_pipeline(ColumnTransformer([levels, gaps]), LogisticRegression())
 
 
 @pytest.fixture(scope="session")
@@ -106,12 +108,10 @@ def people_folder(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("people")
     make_people(900).to_csv(folder / "train.csv", index=False)
-    make_people(700, {"blue": 0.7, "green": 0.2}, seed=1).to_csv(
-        folder / "new.csv", index=False
-    )
-    with (
-        pytest.MonkeyPatch.context() as patch
-    ):  # the tabular pipeline has its own tests, and takes its time
+    moved = make_people(700, {"blue": 0.7, "green": 0.2}, seed=1)
+    moved.to_csv(folder / "new.csv", index=False)
+    # The tabular pipeline has its own tests, and takes its time.
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cape.files._train.make_learner", _light_learner)
         train_file(
             folder / "train.csv",

@@ -36,25 +36,24 @@ WITH_EXAMPLES = (
 
 
 def sections():
-    """Names listed on the API page, under each module."""
+    """Return the names that the API page lists under each module."""
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    parts = re.split(r"^`(cape[.\w]*)`$", page, flags=re.MULTILINE)
-    pairs = zip(parts[1::2], parts[2::2], strict=True)
-    return {
-        module: re.findall(r"^- `(\w+)`", text, re.MULTILINE) for module, text in pairs
-    }
+    # Behind the text before the first module, modules and their texts alternate.
+    _, *parts = re.split(r"^`(cape[.\w]*)`$", page, flags=re.MULTILINE)
+    listed = {}
+    for module, text in zip(parts[::2], parts[1::2], strict=True):
+        listed[module] = re.findall(r"^- `(\w+)`", text, re.MULTILINE)
+    return listed
 
 
 @pytest.mark.parametrize("module", PUBLIC)
 def test_every_public_name_is_on_the_api_page(module):
     listed = sections().get(module, [])
-    missing, gone = set(PUBLIC[module]) - set(listed), set(listed) - set(PUBLIC[module])
-    assert not missing, (
-        f"docs/api.md lacks {sorted(missing)} of {module}: run `python docs/make_api.py` and commit it."
-    )
-    assert not gone, (
-        f"docs/api.md lists {sorted(gone)}, not in {module}: run `python docs/make_api.py` and commit it."
-    )
+    missing = set(PUBLIC[module]) - set(listed)
+    gone = set(listed) - set(PUBLIC[module])
+    remedy = "run `python docs/make_api.py` and commit it."
+    assert not missing, f"docs/api.md lacks {sorted(missing)} of {module}: {remedy}"
+    assert not gone, f"docs/api.md lists {sorted(gone)}, not in {module}: {remedy}"
 
 
 def test_every_public_module_has_a_title():
@@ -70,15 +69,14 @@ def test_every_public_name_is_documented(module, name):
     if not (inspect.isclass(thing) or inspect.isroutine(thing)):
         return
     text = inspect.getdoc(thing) or ""
-    own = thing.__doc__ or ""
-    assert len(own.split("\n")[0]) > 10, (
+    own_docstring = thing.__doc__ or ""
+    first_line = own_docstring.split("\n")[0]
+    assert len(first_line) > 10, (
         f"{module}.{name} needs a docstring that begins with one sentence."
     )
-    record = is_dataclass(thing) and module not in (
-        "cape",
-        "cape.stream",
-    )  # what a function of the module returns
-    if module in WITH_EXAMPLES and not record:
+    # A function of the module returns the record, and its example shows it.
+    is_record = is_dataclass(thing) and module not in ("cape", "cape.stream")
+    if module in WITH_EXAMPLES and not is_record:
         assert "Examples\n--------\n>>>" in text, (
             f"{module}.{name} needs an Examples section that runs."
         )
@@ -93,17 +91,15 @@ def test_methods_of_the_classifier_are_documented():
             assert "Parameters\n-----" in text, name
             assert "Returns\n-----" in text, name
             documented = re.findall(r"^(\w+) : ", text, re.MULTILINE)
-            assert set(inspect.signature(method).parameters) - {"self"} <= set(
-                documented
-            ), name
+            parameters = set(inspect.signature(method).parameters) - {"self"}
+            assert parameters <= set(documented), name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/user_guide.md", "docs/trust.md"])
 def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(
-        r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL
-    )
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     names = {}
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Same seed, same answers: every entry of ``golden/answers.json`` comes out as it was written."""
+"""Same seed, same answers: all entries of ``golden/answers.json`` come out again."""
 
 import importlib.util
 import json

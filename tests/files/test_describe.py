@@ -1,4 +1,4 @@
-"""What is said of a model: its groups, its data, and how well it tells classes apart."""
+"""What is said of a model: groups, data, and how well it tells classes apart."""
 
 import json
 from types import SimpleNamespace

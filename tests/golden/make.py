@@ -1,7 +1,8 @@
-"""Answers that must not change: predictions and estimates for many settings, all set explicitly.
+"""Answers that must not change: predictions and estimates for many settings.
 
-``python tests/golden/make.py NAME ...`` makes the named entries anew, or all of them without a name. Do it only for
-entries whose answers are meant to change, and say in the commit why.
+All parameters are set explicitly. ``python tests/golden/make.py NAME ...`` makes the
+named entries anew, or all of them without a name. Do it only for entries whose answers
+are meant to change, and say in the commit why.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,6 +60,13 @@ def scaled():
     return make_pipeline(StandardScaler(), logistic())
 
 
+def with_quantifier(name):
+    """Return what makes the learner and the settings of a quantifier's entry."""
+    return lambda: (logistic(), {"quantifier": name, "pool": "threshold"})
+
+
+QUANTIFIERS = ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram")
+
 CLASSIFIERS = {
     "paper, logistic": lambda: (logistic(), {}),
     "paper, boosting": lambda: (boosting(), {}),
@@ -76,26 +85,41 @@ CLASSIFIERS = {
     "scaled once": lambda: (scaled(), {"preprocessing": "once"}),
     "own splitter": lambda: (logistic(), {"cv": StratifiedKFold(4)}),
     "own grid": lambda: (logistic(), {"prevalences": [0.2, 0.5, 0.9]}),
-    **{
-        f"quantifier {name}": lambda name=name: (
-            logistic(),
-            {"quantifier": name, "pool": "threshold"},
-        )
-        for name in ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram")
-    },
+    **{f"quantifier {name}": with_quantifier(name) for name in QUANTIFIERS},
 }
+"""What makes the learner and the settings of an entry."""
 
 
-def arrays(n_samples, **settings):
+class Labelled(NamedTuple):
+    """Features, labels and groups as arrays."""
+
+    X: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+
+
+def arrays(n_samples, **settings) -> Labelled:
+    """Draw the paper's synthetic data."""
     data = make_synthetic(n_samples, **settings)
-    return (
+    return Labelled(
         data.data.to_numpy(),
         data.target.to_numpy(),
         data.sensitive_features.to_numpy(),
     )
 
 
+def training_rows() -> Labelled:
+    """Draw two groups with prevalence .5."""
+    return arrays(600, random_state=0)
+
+
+def new_rows() -> Labelled:
+    """Draw a batch in which both prevalences have moved."""
+    return arrays(300, prevalences=(0.2, 0.8), random_state=3)
+
+
 def as_hex(labels) -> str:
+    """Pack labels 0 and 1 into bits, as text."""
     return np.packbits(np.asarray(labels).astype(bool)).tobytes().hex()
 
 
@@ -104,88 +128,91 @@ def rounded(values, digits=9) -> list[float]:
 
 
 def answers_of(clf, X, z) -> dict:
-    """Everything that a fitted classifier says of a batch."""
-    keyword = {} if z is None else {"sensitive_features": z}
+    """Return everything that a fitted classifier says of a batch."""
+    keyword = {"sensitive_features": z}
     adaptation = clf.adapt(X, **keyword)
     table = adaptation.table()
     probabilities = clf.predict_proba(X, **keyword)[:, 1]
+    estimates = {}
+    for name in ("estimate", "low", "high", "predicted_prevalence", "pd_bound"):
+        estimates[name] = rounded(table[name])
     return {
         "predict": as_hex(clf.predict(X, **keyword)),
         "given an adaptation": as_hex(clf.predict(X, **keyword, adaptation=adaptation)),
         "individually": as_hex(clf.predict_individually(X, **keyword)),
         "probabilities": rounded(probabilities[::10], 7),
         "members": [int(member) for member in table["member"]],
-        **{
-            name: rounded(table[name])
-            for name in ("estimate", "low", "high", "predicted_prevalence", "pd_bound")
-        },
+        **estimates,
     }
 
 
 def answers_of_classifier(name) -> dict:
-    X, y, z = arrays(600, random_state=0)
-    new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
+    """Train as the entry says; return what is said of the batch."""
+    train = training_rows()
+    new = new_rows()
     estimator, settings = CLASSIFIERS[name]()
-    clf = CapeClassifier(estimator, **{**EXPLICIT, **settings}).fit(
-        X, y, sensitive_features=z
-    )
-    return answers_of(clf, new, new_z)
+    clf = CapeClassifier(estimator, **{**EXPLICIT, **settings})
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    return answers_of(clf, new.X, new.z)
 
 
 def answers_with_weights() -> dict:
-    X, y, z = arrays(600, random_state=0)
-    new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
-    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    clf = CapeClassifier(logistic(), **EXPLICIT).fit(
-        X, y, sensitive_features=z, sample_weight=weights
-    )
-    return answers_of(clf, new, new_z)
+    train = training_rows()
+    new = new_rows()
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(train.y))
+    clf = CapeClassifier(logistic(), **EXPLICIT)
+    clf.fit(train.X, train.y, sensitive_features=train.z, sample_weight=weights)
+    return answers_of(clf, new.X, new.z)
 
 
 def answers_with_pooled_groups() -> dict:
-    X, y, z = arrays(600, random_state=0)
-    new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
+    """Group 2 is too small in training, and group 3 is new in the batch."""
+    train = training_rows()
+    new = new_rows()
     settings = {
         **EXPLICIT,
         "small_groups": "pooled",
         "unknown_groups": "pooled",
         "min_group_size": 50,
     }
-    z, new_z = z.copy(), new_z.copy()
-    z[:25], new_z[:40], new_z[40:60] = 2, 2, 3
-    clf = CapeClassifier(logistic(), **settings).fit(X, y, sensitive_features=z)
-    return answers_of(clf, new, new_z)
+    train_z = train.z.copy()
+    train_z[:25] = 2
+    new_z = new.z.copy()
+    new_z[:40] = 2
+    new_z[40:60] = 3
+    clf = CapeClassifier(logistic(), **settings)
+    clf.fit(train.X, train.y, sensitive_features=train_z)
+    return answers_of(clf, new.X, new_z)
 
 
 def answers_without_groups() -> dict:
-    X, y, _ = arrays(600, random_state=0)
-    new, _, _ = arrays(300, prevalences=(0.2, 0.8), random_state=3)
-    return answers_of(CapeClassifier(logistic(), **EXPLICIT).fit(X, y), new, None)
+    train = training_rows()
+    clf = CapeClassifier(logistic(), **EXPLICIT).fit(train.X, train.y)
+    return answers_of(clf, new_rows().X, None)
 
 
 def answers_of_prefit() -> dict:
-    X, y, z = arrays(600, random_state=0)
-    held_out, held_out_y, held_out_z = arrays(600, random_state=5)
-    new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
+    train = training_rows()
+    held_out = arrays(600, random_state=5)
+    new = new_rows()
     settings = {**EXPLICIT, "cv": "prefit", "pool": "threshold"}
-    clf = CapeClassifier(boosting().fit(X, y), **settings)
-    return answers_of(
-        clf.fit(held_out, held_out_y, sensitive_features=held_out_z), new, new_z
-    )
+    clf = CapeClassifier(boosting().fit(train.X, train.y), **settings)
+    clf.fit(held_out.X, held_out.y, sensitive_features=held_out.z)
+    return answers_of(clf, new.X, new.z)
 
 
 def answers_of_stream() -> dict:
-    X, y, z = arrays(600, random_state=0)
-    new, _, new_z = arrays(300, prevalences=(0.2, 0.8), random_state=3)
+    train = training_rows()
+    new = new_rows()
     answers = {}
     for pool in ("resampled", "threshold"):
         for scores in ("refit", "folds"):
             settings = {**EXPLICIT, "pool": pool, "scores": scores}
-            clf = CapeClassifier(logistic(), **settings).fit(X, y, sensitive_features=z)
+            clf = CapeClassifier(logistic(), **settings)
+            clf.fit(train.X, train.y, sensitive_features=train.z)
             rolling = RollingCape(clf, window=40)
-            answers[f"{pool}, {scores}"] = as_hex(
-                rolling.predict(new, sensitive_features=new_z)
-            )
+            y_pred = rolling.predict(new.X, sensitive_features=new.z)
+            answers[f"{pool}, {scores}"] = as_hex(y_pred)
     return answers
 
 
@@ -234,7 +261,7 @@ NAMES = [*CLASSIFIERS, *OTHERS]
 
 
 def make(name: str) -> dict:
-    """The entry of that name, computed now."""
+    """Compute the entry of that name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in CLASSIFIERS:
@@ -243,7 +270,10 @@ def make(name: str) -> dict:
 
 
 def main(names: list[str]) -> None:
-    answers = json.loads(FILE.read_text()) if FILE.exists() else {}
+    """Make entries anew, and write the file."""
+    answers = {}
+    if FILE.exists():
+        answers = json.loads(FILE.read_text())
     for name in names or NAMES:
         answers[name] = make(name)
     FILE.write_text(json.dumps(answers, indent=1) + "\n")
