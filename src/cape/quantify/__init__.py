@@ -6,6 +6,7 @@ from cape.quantify._likelihood import EMQ, HistogramPosterior
 from cape.quantify._matching import DyS, HDy
 from cape.quantify._moments import Moments, moment_interval
 from cape.quantify._names import QUANTIFIERS, make_quantifier
+from cape.quantify._one_step import OneStepEMQ
 from cape.quantify._quapy import QuaPyQuantifier
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "HDy",
     "HistogramPosterior",
     "Moments",
+    "OneStepEMQ",
     "QuaPyQuantifier",
     "Quantifier",
     "make_quantifier",

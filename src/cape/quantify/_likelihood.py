@@ -17,6 +17,9 @@ __all__ = ["EMQ", "HistogramPosterior"]
 
 _LEAST_SHARE = 1e-12
 
+# Training rows of the rarer class that each cell must have on average.
+_ROWS_PER_CELL = 10
+
 
 class EMQ(Quantifier):
     """Maximum likelihood of the prevalence, if scores are probabilities [1]_ (SLD).
@@ -83,14 +86,17 @@ class _Posterior(NamedTuple):
     weights: np.ndarray
 
     def median(self) -> float:
-        """Return where the distribution function of the first draw crosses 1/2."""
-        points = self.prevalences[0]
-        weights = self.weights[0]
-        masses = (weights[:-1] + weights[1:]) / 2
-        cumulated = np.append(0, np.cumsum(masses))
-        half = cumulated[-1] / 2
-        median = np.interp(half, cumulated, points)
-        return float(median)
+        """Return the median of the first draw."""
+        return median_on_grid(self.prevalences[0], self.weights[0])
+
+
+def median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
+    """Return where the distribution function of a density on a grid crosses 1/2."""
+    masses = (density[:-1] + density[1:]) / 2
+    cumulated = np.append(0, np.cumsum(masses))
+    half = cumulated[-1] / 2
+    median = np.interp(half, cumulated, points)
+    return float(median)
 
 
 class HistogramPosterior(Quantifier):
@@ -107,7 +113,9 @@ class HistogramPosterior(Quantifier):
     Parameters
     ----------
     cells : int, default=10
-        Number of cells, cut at quantiles of the training scores.
+        Number of cells, cut at quantiles of the training scores. If a class has fewer
+        than ten training rows for each cell, there are fewer cells, and the two classes
+        weigh equally in the quantiles.
 
     Attributes
     ----------
@@ -143,9 +151,7 @@ class HistogramPosterior(Quantifier):
     def _fit(self) -> None:
         if self.cells < 2:
             raise ValueError(f"cells must be at least 2, got {self.cells!r}.")
-        counts = self.positives_.counts + self.negatives_.counts
-        edges = self.positives_.edges
-        self.cuts_ = _quantile_cuts(counts, edges, self.cells)
+        self.cuts_ = self._choose_cuts()
         # Jeffreys' prior: half a row in every cell. No share is 0, so a batch with rows
         # where a class had none in training is improbable but not impossible.
         positive_counts = self.positives_.merged(self.cuts_) + 0.5
@@ -160,6 +166,22 @@ class HistogramPosterior(Quantifier):
         # A share may underflow to 0, whose logarithm is not finite.
         self.positive_draws_ = np.maximum(positive_draws, _LEAST_SHARE)
         self.negative_draws_ = np.maximum(negative_draws, _LEAST_SHARE)
+
+    def _choose_cuts(self) -> np.ndarray:
+        """Return the edges between the cells, fewer of them if a class has few rows."""
+        edges = self.positives_.edges
+        rarer_rows = min(self.positives_.size, self.negatives_.size)
+        affordable = int(rarer_rows // _ROWS_PER_CELL)
+        if affordable >= self.cells:
+            counts = self.positives_.counts + self.negatives_.counts
+            return _quantile_cuts(counts, edges, self.cells)
+        # Two rows a cell, smoothed, say little but that the classes are alike. In
+        # simulations with 20 positives of 2,000 and an AUC of .70, ten cells have a
+        # coverage of .64 at a prevalence of .3, two cells .96. Quantiles of all rows
+        # would leave most positives in the last cell; with an AUC of .93 and a
+        # prevalence of .05 this makes the error half as large again.
+        shares = self.positives_.shares + self.negatives_.shares
+        return _quantile_cuts(shares, edges, max(affordable, 2))
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         counts = batch.merged(self.cuts_) / batch.unit

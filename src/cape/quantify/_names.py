@@ -11,6 +11,7 @@ from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
 from cape.quantify._likelihood import EMQ, HistogramPosterior
 from cape.quantify._matching import DyS, HDy
+from cape.quantify._one_step import OneStepEMQ
 from cape.quantify._quapy import QuaPyQuantifier
 
 __all__ = ["QUANTIFIERS", "make_quantifier"]
@@ -23,6 +24,7 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
     "hdy": HDy,
     "dys": DyS,
     "emq": EMQ,
+    "onestep": OneStepEMQ,
     "histogram": HistogramPosterior,
 }
 """Names of the quantifiers. Everything that lists quantifiers is derived from this."""
