@@ -87,12 +87,12 @@ class OneStepEMQ(EMQ):
     Examples
     --------
     >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
-    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.2, 0.4])
     >>> edges = edges_for(high, low)
     >>> quantifier = OneStepEMQ().fit(
     ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
     ... )
-    >>> batch = ScoreHistogram.of(round_scores([0.6, 0.8, 0.1, 0.3]), edges)
+    >>> batch = ScoreHistogram.of(round_scores([0.6, 0.8, 0.2, 0.4]), edges)
     >>> round(quantifier.estimate(batch), 3)
     0.5
     """
