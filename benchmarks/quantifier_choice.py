@@ -229,11 +229,12 @@ def paired_difference(results, name, other):
 
     Batches after the same training draw share its noise: what varies independently is
     the mean over the batches of a draw, around the mean of its data set and learner.
+    Batches for which a quantifier has no answer (QuaPy's BCTS at times) are left out.
     """
     means = defaultdict(list)
     for setting, by_name in results.items():
         differences = errors_of(by_name, name) - errors_of(by_name, other)
-        means[setting.data, setting.learner].append(differences.mean())
+        means[setting.data, setting.learner].append(np.nanmean(differences))
     table = np.array(list(means.values()))
     variances = table.var(axis=1, ddof=1) / table.shape[1]
     standard_error = np.sqrt(variances.sum()) / len(table)
@@ -248,7 +249,7 @@ def print_errors(results, options):
     print(f"{'':16}{'all':>7}{header}")
     for name in names:
         errors = [errors_of(by_name, name) for by_name in results.values()]
-        line = f"{name:16}{np.concatenate(errors).mean():7.2f}"
+        line = f"{name:16}{np.nanmean(np.concatenate(errors)):7.2f}"
         for candidate in options.candidates[:2]:
             difference, error = paired_difference(results, candidate, name)
             line += f"{difference:12.2f} ({error:.2f})"
@@ -262,10 +263,10 @@ def print_errors(results, options):
         cells = []
         for column in columns:
             chosen = [results[s] for s in results if s[:2] == column]
-            cells.append(np.concatenate([errors_of(r, name) for r in chosen]).mean())
+            cells.append(np.nanmean([errors_of(r, name) for r in chosen]))
         for n in options.batch_rows:
             errors = [o.error for r in results.values() for o in r[name, n]]
-            cells.append(100 * np.mean(errors))
+            cells.append(100 * np.nanmean(errors))
         print(f"{name:16}" + "".join(f"{cell:11.2f}" for cell in cells))
 
 
