@@ -36,6 +36,13 @@ def test_without_both_pools_nothing_is_said_about_their_spread(results, row_of, 
     assert not begins(reasons(results), "CAPE-D varies")
 
 
+def test_the_grid_is_no_reason_where_the_threshold_pool_varies_as_much(results, row_of):
+    cape_sd = row_of(results, "CAPE-D")["sd"]
+    threshold_sd = row_of(results, "CAPE threshold")["sd"]
+    threshold_sd["predicted_prevalence_0"] = cape_sd["predicted_prevalence_0"]
+    assert not begins(reasons(results), "CAPE-D varies")
+
+
 def test_other_data_is_named_as_such_and_its_estimates_are_no_reason(results):
     results["same_data"] = False
     sentences = reasons(results)

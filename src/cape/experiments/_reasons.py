@@ -182,6 +182,9 @@ def _members_are_coarse(results: Results) -> list[str]:
     # Theorem 3: a grid of k members leaves up to 1/(2k) between estimate and member.
     cape_sd = rows["CAPE-D"]["sd"]["predicted_prevalence_0"]
     threshold_sd = rows["CAPE threshold"]["sd"]["predicted_prevalence_0"]
+    # Where the threshold pool varies as much, the estimate does, not the grid.
+    if cape_sd <= threshold_sd:
+        return []
     return [
         "CAPE-D varies with the seed: its predicted prevalence of Z=0 has a standard "
         f"deviation of {cape_sd:.3f}, that of the threshold pool, which can cut "
