@@ -93,7 +93,8 @@ def recorder(monkeypatch):
     monkeypatch.setattr(_reproduce, "run_and_show", recorder)
     for name in ("compas", "meps"):
 
-        def load(data_home, name=name):
+        def load(data_home, name=name, **options):
+            recorder.problem_options = options
             return name, data_home
 
         monkeypatch.setattr(f"cape.experiments.{name}_problem", load)
@@ -135,6 +136,42 @@ def test_options_of_the_real_data_reach_the_comparison(recorder, name):
     }
     assert recorder.out == Path("there")
     assert recorder.jobs == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "features"), [((), "narrow"), (("--features", "wide"), "wide")]
+)
+def test_compas_has_two_sets_of_features(recorder, options, features):
+    run("reproduce", "compas", *options)
+    assert recorder.problem_options == {"features": features}
+
+
+def test_meps_has_one_set_of_features(recorder):
+    run("reproduce", "meps")
+    assert recorder.problem_options == {}
+    done = CliRunner().invoke(app, ["reproduce", "meps", "--features", "wide"])
+    assert done.exit_code == 2
+
+
+def test_an_unknown_set_of_features_is_named():
+    done = CliRunner().invoke(app, ["reproduce", "compas", "--features", "all"])
+    assert isinstance(done.exception, ValueError)
+    assert "features must be one of 'narrow', 'wide'" in str(done.exception)
+
+
+@needs_compas
+def test_a_run_with_wide_features_has_a_page_without_verdicts(tmp_path):
+    run(
+        *("reproduce", "compas", "--features", "wide", "--learner", "logistic"),
+        *("--seeds", 1, "--jobs", 1, "--method", "Max_Acc", "--out", tmp_path),
+    )
+    page = (tmp_path / "results.md").read_text()
+    assert page.startswith("## COMPAS, 2013 to 2014, wide features")
+    assert "### Against print" not in page
+    assert "makes no claim against print" in page
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["verdicts"] == []
+    assert results["chosen_by_print"]
 
 
 def test_defaults_of_the_synthetic_experiment_are_the_papers(recorder):

@@ -43,6 +43,8 @@ def invented(tmp_path, monkeypatch):
             "juv_misd_count": 1,
             "juv_other_count": 2,
             "c_charge_degree": ["F", "M", "F", "F", "M"],
+            "days_b_screening_arrest": [-1, None, 7, None, 2],
+            "c_days_from_compas": [1, 3, 5, 1, 2],
             "unused": "x",
         }
     )
@@ -70,6 +72,77 @@ def test_reads_the_papers_rows_and_our_features(invented):
 def test_the_variable_names_the_folder(invented, monkeypatch):
     monkeypatch.setenv("CAPE_DATA", str(invented))
     assert len(fetch_compas().target) == 3
+
+
+def test_wide_features_are_the_narrow_ones_days_and_charges(invented):
+    narrow = fetch_compas(data_home=invented)
+    wide = fetch_compas(features="wide", data_home=invented)
+    n_narrow = narrow.data.shape[1]
+    pd.testing.assert_frame_equal(wide.data.iloc[:, :n_narrow], narrow.data)
+    assert list(wide.data.columns[n_narrow:]) == [
+        "days_b_screening_arrest",
+        "c_days_from_compas",
+        "c_charge_desc_Battery",
+        "c_charge_desc_Theft",
+    ]
+    assert wide.data["c_charge_desc_Theft"].tolist() == [0, 1, 1]
+
+
+def test_missing_days_become_the_median_of_2013(invented):
+    for subset, days in (("train", [-1, -1]), ("test", [-1])):
+        wide = fetch_compas(subset=subset, features="wide", data_home=invented)
+        assert wide.data["days_b_screening_arrest"].tolist() == days
+
+
+def test_both_sets_of_features_have_the_same_rows_and_say_which_they_are(invented):
+    narrow = fetch_compas(data_home=invented)
+    wide = fetch_compas(features="wide", data_home=invented)
+    pd.testing.assert_series_equal(wide.target, narrow.target)
+    pd.testing.assert_series_equal(wide.sensitive_features, narrow.sensitive_features)
+    assert narrow.variant == "COMPAS"
+    assert wide.variant == "COMPAS, wide features"
+    assert "second, wider guess" in wide.DESCR
+    assert "second, wider guess" not in narrow.DESCR
+
+
+def test_an_unknown_set_of_features_is_an_error_before_any_download(monkeypatch):
+    monkeypatch.setattr(_compas, "get_file", lambda *given: pytest.fail("downloads"))
+    with pytest.raises(
+        ValueError, match="features must be one of 'narrow', 'wide', got 'paper'"
+    ):
+        fetch_compas(features="paper")
+
+
+@needs_compas
+def test_wide_features_of_the_real_file_are_numbers_without_gaps():
+    train = fetch_compas(subset="train", features="wide")
+    test = fetch_compas(subset="test", features="wide")
+    assert train.data.shape == (4319, 49)
+    assert test.data.shape == (1810, 49)
+    assert list(train.data.columns) == list(test.data.columns)
+    for part in (train, test):
+        assert not part.data.isna().any().any()
+    charges = train.data.filter(like="c_charge_desc_")
+    assert charges.shape[1] == 40
+    assert charges.sum(axis=1).max() == 1
+    assert charges.sum().is_monotonic_decreasing
+
+
+@needs_compas
+def test_the_facts_in_the_notes_about_days_are_those_of_the_file():
+    table = pd.read_csv(data_folder() / _compas.FILE.path)
+    kept = table["race"].isin(_compas.TASK.groups) & table["c_charge_desc"].notna()
+    year = table["compas_screening_date"].str[:4]
+    of_2013 = table[kept & (year == "2013")]
+    of_2014 = table[kept & (year == "2014")]
+    days = of_2013["days_b_screening_arrest"]
+    assert days.isna().sum() == 180
+    assert of_2014["days_b_screening_arrest"].isna().sum() == 41
+    assert (days > 0).sum() == 233
+    reoffends = of_2013["is_recid"]
+    assert reoffends[days > 0].mean() == pytest.approx(0.70, abs=0.005)
+    assert reoffends[days.isna()].mean() == pytest.approx(0.13, abs=0.005)
+    assert reoffends.mean() == pytest.approx(0.42, abs=0.005)
 
 
 @needs_compas

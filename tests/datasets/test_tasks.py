@@ -1,5 +1,8 @@
 """A task is data: rows, features, label and group are read off it."""
 
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -116,3 +119,118 @@ def test_a_task_without_filters_keeps_all_rows_of_its_groups_and_periods():
     assert result.data["age"].tolist() == TABLE["age"].tolist()
     assert result.groups == ["White", "Non-White", "Other"]
     assert read_task(plain, TABLE, "later").data["age"].tolist() == [70]
+
+
+def filling(*columns):
+    """The task with features whose missing values become training medians."""
+    return replace(TASK, features=("age", "days"), codes={}, median_filled=columns)
+
+
+def with_charges(n_values, **changes):
+    """The task with features of the commonest charges."""
+    return replace(TASK, commonest={"charge": n_values}, **changes)
+
+
+# Rows 0 and 1 are the task's training rows, row 3 is its test row; row 2 belongs to
+# another group, row 4 has too low an age, row 5 lies in another period.
+DAYS = TABLE.assign(days=[1.0, 5.0, 900.0, np.nan, 900.0, 900.0])
+
+
+@pytest.mark.parametrize("subset", ["all", "test"])
+def test_missing_values_become_the_median_of_the_training_rows(subset):
+    data = read_task(filling("days"), DAYS, subset).data
+    assert data["days"].tolist()[-1] == 3
+    assert data["age"].tolist()[-1] == 60
+
+
+def test_test_rows_do_not_move_the_median():
+    later = pd.concat([DAYS, DAYS.iloc[[3] * 20].assign(days=70.0)])
+    train = later.assign(days=later["days"].where(later["date"] != "2015-01-01"))
+    assert read_task(filling("days"), train, "train").data["days"].tolist() == [5, 5]
+
+
+def test_missing_values_of_other_features_stay_missing():
+    data = read_task(filling("age"), DAYS).data
+    assert data["days"].isna().tolist() == [False, False, True]
+
+
+def test_values_that_are_not_missing_stay_as_they_are():
+    data = read_task(filling("days"), DAYS, "train").data
+    assert data["days"].tolist() == [1, 5]
+
+
+def many_charges():
+    """Ten training rows and two test rows with charges of known counts."""
+    charges = ["b"] * 4 + ["a"] * 3 + ["d", "c", "e"] + ["z", "b"]
+    dates = ["2015-01-01"] * 10 + ["2016-01-01"] * 2
+    constants = {"visits": 3, "race": "w", "age": 30, "sex": "F"}
+    return pd.DataFrame({"charge": charges, "date": dates, **constants})
+
+
+def test_the_commonest_values_become_columns_of_0_and_1():
+    data = read_task(with_charges(2), many_charges(), "train").data
+    assert list(data.columns) == ["age", "sex", "charge_b", "charge_a"]
+    assert data["charge_b"].tolist() == [1] * 4 + [0] * 6
+    assert data["charge_a"].tolist() == [0] * 4 + [1] * 3 + [0] * 3
+    assert {dtype.kind for dtype in data.dtypes} == {"i"}
+
+
+def test_test_rows_have_the_columns_of_the_training_rows():
+    """A charge that is commonest only in the test rows has no column."""
+    table = pd.concat([many_charges(), many_charges().iloc[[10] * 50]])
+    data = read_task(with_charges(2), table, "test").data
+    assert list(data.columns) == ["age", "sex", "charge_b", "charge_a"]
+    assert data["charge_b"].sum() == 1
+    assert data["charge_a"].sum() == 0
+
+
+def test_rows_that_the_task_leaves_out_do_not_count_among_the_commonest():
+    others = many_charges().iloc[[7] * 50].assign(race="x")
+    data = read_task(with_charges(1), pd.concat([many_charges(), others])).data
+    assert list(data.columns) == ["age", "sex", "charge_b"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_equally_common_values_the_order_of_rows_does_not_choose(seed):
+    shuffled = many_charges().sample(frac=1, random_state=seed)
+    columns = read_task(with_charges(4), shuffled).data.columns
+    assert list(columns[2:]) == ["charge_b", "charge_a", "charge_c", "charge_d"]
+
+
+def test_fewer_values_than_asked_for_are_all_features():
+    columns = read_task(with_charges(100), many_charges()).data.columns
+    assert list(columns[2:]) == [f"charge_{value}" for value in "bacde"]
+
+
+def test_a_missing_category_is_0_in_every_column():
+    unknown = many_charges()
+    unknown.loc[0, "charge"] = None
+    data = read_task(with_charges(5, required=()), unknown, "train").data
+    assert data.iloc[0, 2:].tolist() == [0] * 5
+    assert list(data.columns[2:4]) == ["charge_a", "charge_b"]
+
+
+def test_periods_with_learned_features_are_read_apart_and_together():
+    task = replace(
+        with_charges(3), features=("age", "days"), codes={}, median_filled=("days",)
+    )
+    table = many_charges().assign(days=[np.nan, *range(10), np.nan])
+    parts = [read_task(task, table, subset).frame for subset in ("train", "test")]
+    pd.testing.assert_frame_equal(
+        read_task(task, table).frame, pd.concat(parts, ignore_index=True)
+    )
+
+
+@pytest.mark.parametrize("task", [filling("days"), with_charges(2)])
+def test_medians_and_commonest_values_without_training_rows_are_an_error(task):
+    test_rows = DAYS[DAYS["date"].str.startswith("2016")]
+    with pytest.raises(
+        ValueError, match="table of visits must have training rows.* none among 2 rows"
+    ):
+        read_task(task, test_rows, "test")
+
+
+def test_a_table_without_the_column_of_categories_is_an_error_that_names_it():
+    task = with_charges(2, required=())
+    with pytest.raises(ValueError, match=r"must have the columns \['charge'\]"):
+        read_task(task, TABLE.drop(columns="charge"))

@@ -255,7 +255,7 @@ def test_one_panel_of_meps_is_not_the_papers_data(monkeypatch, variant, same_dat
 
 
 def test_a_problem_of_the_paper_says_how_many_rows_it_has(monkeypatch):
-    def fetch(subset, data_home):
+    def fetch(subset, features, data_home):
         return invented_data(subset, "COMPAS")
 
     monkeypatch.setattr(_problem, "fetch_compas", fetch)
@@ -266,6 +266,52 @@ def test_a_problem_of_the_paper_says_how_many_rows_it_has(monkeypatch):
     assert "the paper has 4278" in rows
     assert problem.groups == ["White", "Other"]
     assert problem.y_test.tolist() == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "features", "title", "chosen_by_print"),
+    [
+        ({}, "narrow", "COMPAS, 2013 to 2014", False),
+        (
+            {"features": "wide"},
+            "wide",
+            "COMPAS, 2013 to 2014, wide features",
+            True,
+        ),
+    ],
+)
+def test_wide_features_are_marked_as_chosen_by_print(
+    monkeypatch, options, features, title, chosen_by_print
+):
+    asked = []
+
+    def fetch(subset, features, data_home):
+        asked.append((subset, features, data_home))
+        return invented_data(subset, "COMPAS")
+
+    monkeypatch.setattr(_problem, "fetch_compas", fetch)
+    problem = compas_problem("here", **options)
+    assert asked == [("train", features, "here"), ("test", features, "here")]
+    assert problem.name == "compas"
+    assert problem.title == title
+    assert problem.chosen_by_print is chosen_by_print
+    assert problem.same_data
+    assert problem.printed == published()["table_results"]["compas"]
+
+
+@needs_compas
+def test_both_sets_of_compas_features_have_the_same_rows():
+    narrow = compas_problem()
+    wide = compas_problem(features="wide")
+    assert wide.counts() == narrow.counts()
+    assert wide.X_train.shape == (4319, 49)
+    # Stored cells of one set must not serve the other.
+    assert wide.digest() != narrow.digest()
+
+
+def test_an_unknown_set_of_features_is_an_error():
+    with pytest.raises(ValueError, match="features must be one of 'narrow', 'wide'"):
+        compas_problem(features="all")
 
 
 @needs_compas

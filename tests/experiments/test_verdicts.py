@@ -54,6 +54,11 @@ def test_print_itself_passes_all():
     assert len(judged) == 12
 
 
+def test_features_that_were_chosen_by_print_are_not_judged_by_it():
+    assert verdicts({**run_like_print(), "chosen_by_print": True}) == []
+    assert verdicts({**run_like_print(), "chosen_by_print": False}) != []
+
+
 @pytest.mark.parametrize(
     ("changes", "claim"),
     [

@@ -41,6 +41,11 @@ class Task:
         Columns of the features.
     codes : mapping from column to mapping, default={}
         Numbers of the values of features that are text.
+    median_filled : tuple of str, default=()
+        Features whose missing values become the median of the training rows.
+    commonest : mapping from column to int, default={}
+        Columns of categories, and how many of their values become features of 0 and 1:
+        those that are commonest among the training rows.
     required : tuple of str, default=()
         Columns that must not be missing.
     at_least : mapping from column to float, default={}
@@ -72,6 +77,8 @@ class Task:
     periods: Mapping[str, str]
     features: tuple[str, ...]
     codes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    median_filled: tuple[str, ...] = ()
+    commonest: Mapping[str, int] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     at_least: Mapping[str, float] = field(default_factory=dict)
     notes: str = ""
@@ -85,21 +92,24 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     task : Task
         What to read.
     table : DataFrame
-        Where to read it. It has all columns that the task names.
+        Where to read it. It has all columns that the task names and, if the task has
+        ``median_filled`` or ``commonest``, the training rows whatever is read.
     subset : {"all", "train", "test"}, default="all"
         Which period to read.
 
     Returns
     -------
     Bunch
-        ``data`` (numbers), ``target`` (0 and 1), ``sensitive_features`` (names of
-        groups), ``frame`` (all of these), ``groups`` (in the paper's order),
-        ``variant`` (the name of the task) and ``DESCR`` (its notes).
+        ``data`` (numbers: ``features``, then those of ``commonest``), ``target`` (0 and
+        1), ``sensitive_features`` (names of groups), ``frame`` (all of these),
+        ``groups`` (in the paper's order), ``variant`` (the name of the task) and
+        ``DESCR`` (its notes).
 
     Raises
     ------
     ValueError
-        If the period is unknown or the table lacks a column.
+        If the period is unknown, the table lacks a column, or it lacks the training
+        rows that medians and commonest values are taken from.
 
     Examples
     --------
@@ -121,6 +131,11 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     # A value without a number becomes missing, which learners complain of.
     for column, numbers in task.codes.items():
         data[column] = kept[column].map(numbers)
+    if task.median_filled or task.commonest:
+        training_rows = _training_rows(task, table)
+        for column in task.median_filled:
+            data[column] = data[column].fillna(training_rows[column].median())
+        data = data.join(_indicators(task, kept, training_rows))
     is_positive = kept[task.label] >= task.positive_from
     target = is_positive.astype("int64").rename("y")
     groups = kept[task.group].map(task.groups).rename("group")
@@ -135,6 +150,47 @@ def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:
     )
 
 
+def _training_rows(task: Task, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that medians and commonest values are taken from.
+
+    They are the training rows whatever is read: both periods get the same features, and
+    nothing is learned from test rows.
+    """
+    training_rows = table[_rows_of_task(task, table, "train")]
+    if training_rows.empty:
+        raise ValueError(
+            f"the table of {task.name} must have training rows, from which medians and "
+            f"commonest values are taken, got none among {len(table)} rows."
+        )
+    return training_rows
+
+
+def _indicators(
+    task: Task, kept: pd.DataFrame, training_rows: pd.DataFrame
+) -> pd.DataFrame:
+    """Make a feature of 0 and 1 of each of the commonest values."""
+    import pandas as pd
+
+    indicators = {}
+    for column, n_values in task.commonest.items():
+        for value in _commonest_values(training_rows[column], n_values):
+            is_value = kept[column] == value
+            # Named as scikit-learn's OneHotEncoder names its columns.
+            indicators[f"{column}_{value}"] = is_value.astype("int64")
+    return pd.DataFrame(indicators, index=kept.index)
+
+
+def _commonest_values(column: pd.Series, n_values: int) -> list[Any]:
+    """List the commonest values, the commonest first; missing ones do not count.
+
+    Values that are equally common come in their own order: that of the file must not
+    decide which of them are features.
+    """
+    counts = column.value_counts().sort_index()
+    ranked = counts.sort_values(ascending=False, kind="stable")
+    return list(ranked.index[:n_values])
+
+
 def _check_columns(task: Task, table: pd.DataFrame) -> None:
     """Raise an error that names the columns that the table lacks."""
     needed = {
@@ -142,6 +198,7 @@ def _check_columns(task: Task, table: pd.DataFrame) -> None:
         task.group,
         task.period,
         *task.features,
+        *task.commonest,
         *task.required,
         *task.at_least,
     }

@@ -150,6 +150,7 @@ def _problem_facts(problem: Problem) -> Results:
         "groups": problem.groups,
         "notes": problem.notes,
         "same_data": problem.same_data,
+        "chosen_by_print": problem.chosen_by_print,
         "data": problem.counts(),
     }
 

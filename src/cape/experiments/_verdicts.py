@@ -53,8 +53,12 @@ def verdicts(results: Results) -> list[Verdict]:
     -------
     list of dict
         ``claim``, ``holds`` and ``detail``. Nearness to print is judged only if the
-        data is the paper's; methods that failed are not judged.
+        data is the paper's; methods that failed are not judged. Nothing is judged if
+        the features were chosen by looking at print.
     """
+    # Features that were chosen for nearness to print cannot confirm it.
+    if results.get("chosen_by_print"):
+        return []
     finished = {}
     printed = {}
     for row in results["rows"]:
