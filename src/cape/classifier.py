@@ -46,7 +46,7 @@ from cape._validation import (
 )
 from cape.adaptation import warn_if_doubtful
 from cape.evidence import Evidence
-from cape.quantify import QUANTIFIERS
+from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
@@ -444,6 +444,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 raise ValueError(
                     "estimator must be a fitted classifier with cv='prefit', got None."
                 )
+        # Raises now, before anything is trained, if it is no quantifier.
+        make_quantifier(self.quantifier)
         return Recipe(
             estimator=self._learner(),
             quantifier=self.quantifier,

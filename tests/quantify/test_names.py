@@ -145,7 +145,7 @@ def test_a_new_quantifier_needs_one_line_in_the_table(monkeypatch):
     monkeypatch.setitem(QUANTIFIERS, "cautious", Cautious)
     quantifier = make_quantifier("cautious").fit(POSITIVES, NEGATIVES)
     assert quantifier.estimate(BATCH) == pytest.approx((0.4 + BATCH.mean) / 2)
-    with pytest.raises(ValueError, match="'histogram', 'cautious', got 'bold'"):
+    with pytest.raises(ValueError, match="'cautious', got 'bold'"):
         make_quantifier("bold")
 
 
@@ -186,7 +186,7 @@ class LooksLikeAQuantifier:
 def test_anything_else_is_refused_with_what_is_accepted(wrong):
     with pytest.raises(
         TypeError,
-        match=r"quantifier must be one of 'cc', .*'histogram', an instance of a "
+        match=r"quantifier must be one of 'cc', .*'histogram'.*, an instance of a "
         r"subclass of cape.quantify.Quantifier or an aggregative quantifier of "
         r"QuaPy, got ",
     ) as raised:

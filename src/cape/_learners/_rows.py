@@ -11,6 +11,10 @@ from cape._validation import number_of_rows, take_rows
 __all__ = ["Rows", "as_array"]
 
 
+_NOT_GIVEN = object()
+"""Stands for an argument that was not given, where None means something."""
+
+
 class Rows:
     """Rows of a table that a learner is to read.
 
@@ -19,8 +23,8 @@ class Rows:
     X : table
     index : ndarray of int, slice or None, default=None
         Which rows, in ascending order; None means all. A slice has a start and a stop.
-    array : ndarray, default=None
-        The numbers of ``X``, if the caller has them already; see `as_array`.
+    array : ndarray or None, optional
+        What `as_array` returns for ``X``, if the caller knows it already.
 
     Examples
     --------
@@ -34,11 +38,11 @@ class Rows:
         X: Any,
         index: np.ndarray | slice | None = None,
         *,
-        array: np.ndarray | None = None,
+        array: Any = _NOT_GIVEN,
     ):
         self.X = X
         self.index = index
-        self.array: np.ndarray | None = as_array(X) if array is None else array
+        self.array: np.ndarray | None = as_array(X) if array is _NOT_GIVEN else array
 
     @classmethod
     def of(cls, X: Any) -> Rows:
@@ -60,7 +64,9 @@ class Rows:
 
 
 def as_array(X: Any) -> np.ndarray | None:
-    """Return the numbers of a table as a linear learner reads them, without a copy.
+    """Return the numbers of a table as a linear learner reads them.
+
+    An array is returned as it is, and so is a data frame of one type.
 
     Parameters
     ----------

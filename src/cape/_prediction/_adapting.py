@@ -1,4 +1,4 @@
-"""Step 3: estimate the prevalences of all groups, and let the rule pick members."""
+"""Estimate the prevalences of all groups, and let the rule pick members."""
 
 from __future__ import annotations
 
@@ -139,14 +139,16 @@ def _situation(
     level: float | None,
 ) -> GroupSituation:
     """Gather what the rule sees of one group."""
+    quantifier = model.quantifier
+    estimate = quantifier.estimate(evidence.scores)
     low = high = float("nan")
     # Plain prediction never looks at intervals, and some of them cost a hundred times
     # the estimate.
     if level is not None:
-        low, high = model.quantifier.interval(evidence.scores, level)
+        low, high = quantifier.interval(evidence.scores, level, estimate=estimate)
     return GroupSituation(
         share=share,
-        estimate=model.quantifier.estimate(evidence.scores),
+        estimate=estimate,
         low=low,
         high=high,
         thetas=model.pool.thetas,

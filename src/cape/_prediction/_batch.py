@@ -1,4 +1,4 @@
-"""Step 1: rows to be predicted, and the model of every group that occurs."""
+"""Rows to be predicted, and the model of every group that occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 4: the picked member of each group decides on its rows."""
+"""The picked member of each group decides on its rows."""
 
 from __future__ import annotations
 

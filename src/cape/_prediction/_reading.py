@@ -1,4 +1,4 @@
-"""Step 2: every learner of a group reads each of its rows once."""
+"""Every learner of a group reads each of its rows once."""
 
 from __future__ import annotations
 
@@ -180,14 +180,12 @@ def read_batch(
     return readings, {group: evidence[group] for group in batch.groups.keys}
 
 
-def readings_of(batch: Batch, *, probabilities: bool = False) -> Iterator[Reading]:
+def readings_of(batch: Batch) -> Iterator[Reading]:
     """Read all rows of a batch, without counting evidence.
 
     Parameters
     ----------
     batch : Batch
-    probabilities : bool, default=False
-        As in `read_rows`.
 
     Yields
     ------
@@ -195,8 +193,7 @@ def readings_of(batch: Batch, *, probabilities: bool = False) -> Iterator[Readin
     """
 
     def read(group: Group, rows: Rows) -> Reading:
-        model = batch.models[group]
-        return read_rows(group, model, rows, probabilities=probabilities)
+        return read_rows(group, batch.models[group], rows)
 
     return map_parts(read, batch)
 

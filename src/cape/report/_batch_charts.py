@@ -1,12 +1,6 @@
 """Pictures of the batch page and of the audit page.
 
-To add a picture to the batch page:
-
-1. write ``frame_x`` and ``draw_x`` here, and add the picture to `batch_pictures`;
-2. put ``{{ gallery(pictures.x) }}`` into ``page/page.html`` where it belongs;
-3. only if it needs new numbers, add them to `batch_summary`.
-
-No other file has to know about it.
+``docs/design.md`` says how to add a picture.
 
 Pictures are 340 pixels wide, so that they can be read on a phone without being scaled.
 """
