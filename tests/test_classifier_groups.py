@@ -27,9 +27,19 @@ def test_a_small_group_is_refused_with_its_size(train, with_small):
         match=r"min_group_size=30 rows .* got: '2' has 10 rows\. Lower min_group_size",
     ):
         cape().fit(train.X, train.y, sensitive_features=with_small)
-    assert cape(min_group_size=10).fit(
-        train.X, train.y, sensitive_features=with_small
-    ).groups_ == [0, 1, 2]
+    clf = cape(min_group_size=10)
+    few_rows = r"fewer than min_class_size=25 rows of a class in '2' \(2 rows\): "
+    with pytest.warns(UserWarning, match=few_rows):
+        clf.fit(train.X, train.y, sensitive_features=with_small)
+    assert clf.groups_ == [0, 1, 2]
+
+
+def test_a_group_whose_scores_are_noise_is_named(train):
+    noise = np.random.default_rng(0).normal(size=train.X.shape)
+    X = np.where(train.z[:, None] == 1, noise, train.X)
+    no_signal = r"the scores do not tell the classes apart in '1' \(AUC 0\.\d\d\): "
+    with pytest.warns(UserWarning, match=no_signal):
+        cape().fit(X, train.y, sensitive_features=train.z)
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
@@ -39,8 +49,12 @@ def test_a_small_group_may_use_what_all_groups_have_in_common(
     clf = cape(small_groups="pooled", pool=pool).fit(
         train.X, train.y, sensitive_features=with_small
     )
-    assert clf.models_[2] is clf.pooled_
+    assert clf.models_[2].pool is clf.pooled_.pool
+    assert clf.models_[2].quantifier is clf.pooled_.quantifier
     assert clf.pooled_.size == 600
+    # The facts of a small group are its own.
+    assert clf.models_[2].size == 10
+    assert clf.models_[2].prevalence == train.y[with_small == 2].mean()
     assert clf.models_[1].size == 290
     z = np.where(np.arange(200) < 40, 2, batch.z)
     table = clf.adapt(batch.X, sensitive_features=z).table()
@@ -63,14 +77,18 @@ def test_a_group_needs_two_rows_of_each_class(train, labels):
     with pytest.raises(ValueError, match=said):
         cape().fit(train.X, y, sensitive_features=train.z)
     clf = cape(small_groups="pooled").fit(train.X, y, sensitive_features=train.z)
-    assert clf.models_[1] is clf.pooled_
+    assert clf.models_[1].pool is clf.pooled_.pool
+    assert clf.models_[1].size == 300
+    assert clf.models_[1].prevalence == y[train.z == 1].mean()
 
 
+@pytest.mark.filterwarnings("ignore:fewer than min_class_size")
 def test_folds_are_at_most_the_rows_of_the_smaller_class(train):
     y = train.y.copy()
     positives = np.flatnonzero((train.z == 1) & (y == 1))
     y[positives[3:]] = 0  # three positives are left
-    clf = cape(cv=10, scores="folds").fit(train.X, y, sensitive_features=train.z)
+    clf = cape(cv=10, scores="folds")
+    clf.fit(train.X, y, sensitive_features=train.z)
     assert len(clf.models_[1].scoring_models) == 3
     assert len(clf.models_[0].scoring_models) == 10
 

@@ -200,7 +200,7 @@ def test_prefit_wraps_a_fitted_model(train, batch):
     clf = cape(model, cv="prefit", pool="threshold").fit(
         train.X, train.y, sensitive_features=train.z
     )
-    assert clf.models_[0].pool.model is model
+    assert clf.models_[0].pool.models == [model]
     np.testing.assert_array_equal(model.coef_, before)
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
@@ -323,6 +323,7 @@ def test_a_foreign_learner_needs_two_methods(train, batch):
 def test_a_learner_without_probabilities_is_refused(train, learner):
     with pytest.raises(
         ValueError,
-        match="'estimator' parameter .* 'fit' and 'predict_proba' or None. Got",
+        match="'estimator' parameter .* 'fit' and 'predict_proba', a str among "
+        r"\{'auto'\} or None\. Got",
     ):
         cape(learner).fit(train.X, train.y)

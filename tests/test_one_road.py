@@ -205,13 +205,13 @@ def by_every_learner(clf):
 
 
 def by_the_picked_member(clf, adaptation):
-    """Only the model behind the picked member is asked, once a row."""
+    """Only the models behind the picked member are asked, once a row."""
     expected = {}
     for group, adapted in adaptation.groups.items():
         pool = clf.models_[group].pool
-        learner = pool.models[pool.model_of(adapted.member)]
-        for number in numbers_of(group):
-            expected[learner.token_, number] = 1
+        for learner in pool.models_of(adapted.member):
+            for number in numbers_of(group):
+                expected[learner.token_, number] = 1
     return expected
 
 

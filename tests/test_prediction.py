@@ -396,7 +396,7 @@ def test_a_quantifier_that_keeps_rows_is_refused_where_rows_are_not_kept(clf):
     from quapy.method.aggregative import SMM
 
     prediction.refuse_row_keepers(clf, "a stream")
-    X, y, z = table(200, 2, 0)
+    X, y, z = table(400, 2, 0)
     keeper = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=2)
     keeper.fit(X, y, sensitive_features=z)
     with pytest.raises(

@@ -149,7 +149,8 @@ def test_separated_classes_and_ten_million_rows(name, share):
     with no_errors_of_numpy():
         low, high = quantifier.interval(batch)
     assert quantifier.estimate(batch) == pytest.approx(share, abs=0.02)
-    assert low <= share <= high
+    # Without noise the interval is one point, up to rounding.
+    assert low - 1e-15 <= share <= high + 1e-15
     assert high - low < 0.2
 
 
@@ -284,6 +285,8 @@ def difficult_data(kind):
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell the classes apart")
+@pytest.mark.filterwarnings("ignore:the scores do not tell the classes apart in")
+@pytest.mark.filterwarnings("ignore:fewer than min_class_size")
 @pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
 @pytest.mark.parametrize("quantifier", ["spa", "histogram"])
 @pytest.mark.parametrize("kind", ["constant", "separated", "duplicated", "rare"])

@@ -84,19 +84,25 @@ def near(found, expected):
     )
 
 
-def histograms_hold(model, scores, labels, weights=None):
-    """The two histograms are those of these out-of-fold scores."""
+def histograms_hold(model, scores, labels, weights=None, rows=None):
+    """The two histograms are those of these out-of-fold scores.
+
+    ``rows`` says which row each score is of: a row counts once, however often tested.
+    """
+    counts = np.ones(len(scores))
+    if rows is None:
+        rows = np.arange(len(scores))
+    if weights is not None:
+        _, first = np.unique(rows, return_index=True)
+        distinct = weights[first]
+        counts = weights * distinct.sum() / (distinct @ distinct)
+    counts = counts / np.bincount(rows)[rows]
     for histogram, mask in (
         (model.positives, labels == 1),
         (model.negatives, labels == 0),
     ):
         rounded = round_scores(scores[mask])
-        w = (
-            None
-            if weights is None
-            else weights[mask] * weights.sum() / (weights @ weights)
-        )
-        expected = ScoreHistogram.of(rounded, model.edges, weights=w)
+        expected = ScoreHistogram.of(rounded, model.edges, weights=counts[mask])
         assert histogram.size == pytest.approx(expected.size)
         assert histogram.mean == pytest.approx(expected.mean, abs=1e-6)
         moved = np.abs(histogram.counts - expected.counts).sum() / 2
@@ -168,7 +174,7 @@ def test_a_group_is_trained_as_by_hand(name, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_splitter_splits_the_rows_of_each_group(splitter, weighted):
     weights = WEIGHTS if weighted else None
-    clf = cape(GaussianNB(), cv=splitter, pool="threshold")
+    clf = cape(GaussianNB(), cv=splitter, pool="threshold", min_class_size=0)
     clf.fit(X, y, sensitive_features=z, sample_weight=weights)
     for group in range(3):
         own = np.flatnonzero(z == group)
@@ -187,6 +193,7 @@ def test_a_splitter_splits_the_rows_of_each_group(splitter, weighted):
             np.concatenate(scores),
             y[tested],
             None if weights is None else weights[tested],
+            rows=tested,
         )
 
 
@@ -199,9 +206,8 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
     splits.append(
         (only_group_0[:60], only_group_0[60:])
     )  # a fold in which other groups have no rows
-    clf = cape(GaussianNB(), cv=splits, scores="folds", unknown_groups="pooled").fit(
-        X, y, sensitive_features=z
-    )
+    settings = {"scores": "folds", "unknown_groups": "pooled", "min_class_size": 0}
+    clf = cape(GaussianNB(), cv=splits, **settings).fit(X, y, sensitive_features=z)
     n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
     assert n_models == [4, 3, 3]
     for group, model in [*clf.models_.items(), (None, clf.pooled_)]:
@@ -216,7 +222,8 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
                 score_rows(model.scoring_models[place], NEW, 1),
                 fold.predict_proba(NEW)[:, 1],
             )
-        histograms_hold(model, np.concatenate(scores), y[np.concatenate(tested)])
+        tested = np.concatenate(tested)
+        histograms_hold(model, np.concatenate(scores), y[tested], rows=tested)
 
 
 @pytest.mark.parametrize("empty", ["train", "test"])
@@ -396,9 +403,8 @@ def test_prefit_scores_the_hold_out_with_the_model_itself(weighted):
             y[own],
             None if weights is None else weights[own],
         )
-        assert clf.models_[group].pool.model is model and clf.models_[
-            group
-        ].scoring_models == [model]
+        assert clf.models_[group].pool.models == [model]
+        assert clf.models_[group].scoring_models == [model]
 
 
 def test_prefit_needs_the_labels_of_its_hold_out():
@@ -445,10 +451,10 @@ def test_a_seed_decides_all_that_is_random_and_workers_nothing(pool, scores):
         for model in made[0].models_.values()
         for learner in model.learners
     }
-    assert len(states) == sum(
-        len(model.pool.models) + (pool == "resampled" or scores == "folds")
-        for model in made[0].models_.values()
-    )  # folds share a seed, all others have their own
+    # Fold models share a seed, and so do threshold pools with their scoring models; a
+    # refit and every resampled member have a seed of their own.
+    n_members = 3 if pool == "resampled" else 0
+    assert len(states) == 3 * (1 + n_members)
 
 
 @pytest.mark.parametrize(
@@ -474,11 +480,10 @@ def test_rows_of_weight_zero_do_not_make_a_group_large_enough():
     clf = cape(GaussianNB(), small_groups="pooled").fit(
         X, y, sensitive_features=z, sample_weight=weights
     )
-    assert [clf.models_[group] is clf.pooled_ for group in range(3)] == [
-        False,
-        False,
-        True,
-    ]
+    is_pooled = [clf.models_[group].pool is clf.pooled_.pool for group in range(3)]
+    assert is_pooled == [False, False, True]
+    assert clf.models_[2].size == (z == 2).sum()
+    assert clf.models_[2].prevalence == y[z == 2][:5].mean()
 
 
 def test_many_small_groups_are_named_up_to_ten():
@@ -554,26 +559,74 @@ def recipe_of(estimator=None, **given):
         "resampled": True,
         "thetas": np.array([0.25, 0.75]),
         "cv": 3,
-        "pool_fold_scores": False,
+        "scores": "refit",
         "transform_once": False,
+        "share": False,
     }
     return Recipe(estimator or GaussianNB(), **{**settings, **given})
 
 
 @pytest.mark.parametrize(
-    ("resampled", "pool_fold_scores", "needed"),
+    ("resampled", "scores", "needed"),
     [
-        (True, False, True),
-        (True, True, False),
-        (False, False, True),
-        (False, True, True),
+        (True, "refit", True),
+        (True, "folds", False),
+        (True, "auto", True),
+        (False, "refit", True),
+        (False, "folds", False),
+        (False, "auto", False),
     ],
 )
-def test_a_refit_is_trained_only_if_somebody_needs_it(
-    resampled, pool_fold_scores, needed
-):
-    recipe = recipe_of(resampled=resampled, pool_fold_scores=pool_fold_scores)
-    assert recipe.needs_refit == needed
+def test_a_refit_is_trained_only_if_somebody_needs_it(resampled, scores, needed):
+    recipe = recipe_of(resampled=resampled, scores=scores)
+    scheme = recipe.scheme(420, 3)
+    assert scheme.refit == needed
+    assert scheme.cv == 3
+    assert scheme.held_out is None
+    data, _ = data_of(z)
+    result = train_groups(data, {"bayes": recipe}, [(EVERYONE, None)], random_state=0)
+    (model,) = result.models
+    assert len(model.scoring_models) == (1 if needed else 3)
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_rows", "steady"),
+    [
+        (LogisticRegression(), 300, True),
+        (LogisticRegression(), 299, False),
+        (make_pipeline(StandardScaler(), LogisticRegression()), 300, True),
+        (GaussianNB(), 100_000, False),
+    ],
+)
+def test_a_linear_learner_with_100_rows_a_column_is_refitted(learner, n_rows, steady):
+    recipe = recipe_of(learner, resampled=False, scores="auto")
+    assert recipe.is_steady(n_rows, 3) == steady
+    assert recipe.scheme(n_rows, 3).refit == steady
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "cv", "held_out"),
+    [
+        (999, 5, None),
+        (1000, 3, None),
+        (19_999, 3, None),
+        (20_000, 1, 0.5),
+        (100_000, 1, 0.25),
+        (1_000_000, 1, 0.2),
+    ],
+)
+def test_automatic_folds_depend_on_the_number_of_rows(n_rows, cv, held_out):
+    recipe = recipe_of(resampled=False, cv="auto", scores="auto")
+    scheme = recipe.scheme(n_rows, 3)
+    assert (scheme.cv, scheme.held_out) == (cv, held_out)
+    assert not scheme.refit
+
+
+@pytest.mark.parametrize("given", [{"resampled": True}, {"scores": "folds"}])
+def test_one_split_is_made_only_if_all_is_free(given):
+    settings = {"resampled": False, "cv": "auto", "scores": "auto", **given}
+    scheme = recipe_of(**settings).scheme(1_000_000, 3)
+    assert (scheme.cv, scheme.held_out) == (3, None)
 
 
 @pytest.mark.parametrize(
@@ -603,37 +656,46 @@ def test_a_splitter_is_not_taken_for_the_word_prefit():
 
 
 @pytest.mark.parametrize("resampled", [True, False])
-@pytest.mark.parametrize("pool_fold_scores", [True, False])
-def test_groups_are_trained_as_a_classifier_trains_them(resampled, pool_fold_scores):
+@pytest.mark.parametrize("scores", ["folds", "refit"])
+def test_groups_are_trained_as_a_classifier_trains_them(resampled, scores):
     clf = cape(
         GaussianNB(),
         prevalences=[0.25, 0.75],
         pool="resampled" if resampled else "threshold",
-        scores="folds" if pool_fold_scores else "refit",
+        scores=scores,
     ).fit(X, y, sensitive_features=z)
     data, groups = data_of(z)
-    recipe = recipe_of(resampled=resampled, pool_fold_scores=pool_fold_scores)
-    models = train_groups(data, recipe, groups.rows(), random_state=7)
-    for model, expected in zip(models, clf.models_.values(), strict=True):
+    recipe = recipe_of(resampled=resampled, scores=scores)
+    result = train_groups(data, {"bayes": recipe}, groups.rows(), random_state=7)
+    assert result.recipe is recipe
+    assert result.log_losses == {}
+    for model, expected in zip(result.models, clf.models_.values(), strict=True):
         assert model.fingerprint_parts() == expected.fingerprint_parts()
-        n_folds = 3 if pool_fold_scores else 1
-        assert len(model.scoring_models) == n_folds
-        assert len(model.pool.models) == (2 if resampled else 1)
-        scores, _ = score_with_models(NEW, 1, scoring=model.learners)
+        n_scoring = 3 if scores == "folds" else 1
+        assert len(model.scoring_models) == n_scoring
+        assert len(model.pool.models) == (2 if resampled else n_scoring)
+        if not resampled:
+            assert model.pool.models == model.scoring_models
+        new_scores, _ = score_with_models(NEW, 1, scoring=model.learners)
         same, _ = score_with_models(NEW, 1, scoring=expected.learners)
-        np.testing.assert_array_equal(scores, same)
+        np.testing.assert_array_equal(new_scores, same)
 
 
 def test_no_groups_are_no_models():
     data, _ = data_of(z)
-    assert train_groups(data, recipe_of(), [], random_state=0) == []
+    result = train_groups(data, {"bayes": recipe_of()}, [], random_state=0)
+    assert result.models == []
 
 
-def test_a_progress_bar_counts_every_training(capsys):
+def test_progress_bars_count_every_training(capsys):
     data, groups = data_of(z)
-    train_groups(data, recipe_of(), groups.rows(), random_state=0, verbose=True)
-    # Three folds, a refit and two members in each of three groups.
-    assert "18/18" in capsys.readouterr().err
+    recipes = {"bayes": recipe_of()}
+    train_groups(data, recipes, groups.rows(), random_state=0, verbose=True)
+    first, then, rest = capsys.readouterr().err.split("\n")
+    # Three folds and a refit in each of three groups, then two members.
+    assert "12/12" in first
+    assert "6/6" in then
+    assert rest == ""
 
 
 @pytest.mark.parametrize(
@@ -650,7 +712,8 @@ def test_scores_that_do_not_tell_the_classes_apart_are_told_with_their_group(
     data = TrainingData(np.zeros_like(X), y, np.array([0, 1]), None)
     recipe = recipe_of(DecisionTreeClassifier())
     with pytest.warns(UserWarning, match=f"(?i)^{start}the scores cannot"):
-        (model,) = train_groups(data, recipe, [(group, rows)], random_state=0)
+        result = train_groups(data, {"tree": recipe}, [(group, rows)], random_state=0)
+    (model,) = result.models
     assert model.quantifier.estimate(model.positives) == model.prevalence
 
 
@@ -658,10 +721,11 @@ def test_weights_are_refused_by_a_quantifier_that_keeps_rows():
     from quapy.method.aggregative import SMM
 
     data, groups = data_of(z, WEIGHTS)
+    recipes = {"bayes": recipe_of(quantifier=SMM())}
     with pytest.raises(
         ValueError, match="sample_weight must be None with a quantifier of QuaPy"
     ):
-        train_groups(data, recipe_of(quantifier=SMM()), groups.rows(), random_state=0)
+        train_groups(data, recipes, groups.rows(), random_state=0)
 
 
 # The parameter cv

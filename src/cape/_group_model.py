@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._learners import LinearStack, Rows
+from cape._learners import LinearStack, Rows, add_group_code
 from cape.histogram import HALF, ScoreHistogram
 from cape.pool import Pool
 from cape.quantify import Quantifier
@@ -42,6 +42,8 @@ class GroupModel:
     transformer : fitted transformer, default=None
         What rows go through before any learner sees them, with
         ``preprocessing="once"``.
+    group_code : int, default=None
+        With a learner for all groups, the number by which it knows this group.
     """
 
     size: int
@@ -54,16 +56,12 @@ class GroupModel:
     pool: Pool
     test_is_sound: bool = True
     transformer: Any = None
+    group_code: int | None = None
 
     @property
     def edges(self) -> np.ndarray:
         """Edges of every histogram of this group."""
         return self.positives.edges
-
-    @property
-    def pool_shares_scores(self) -> bool:
-        """Whether the members decide by the scores that the quantifier reads."""
-        return getattr(self.pool, "shares_scores", False)
 
     @property
     def learners(self) -> list[Any]:
@@ -79,15 +77,20 @@ class GroupModel:
 
         Threads can share such work without getting in each other's way.
         """
-        if self.transformer is not None:
+        if self.transformer is not None or self.group_code is not None:
             return False
         return LinearStack.of(self.learners, self.positive) is not None
 
     def prepare(self, rows: Rows) -> Rows:
         """Transform rows as the learners of this group expect them."""
-        if self.transformer is None or len(rows) == 0:
+        if len(rows) == 0:
             return rows
-        return Rows(self.transformer.transform(rows.table()))
+        if self.transformer is not None:
+            rows = Rows(self.transformer.transform(rows.table()))
+        if self.group_code is not None:
+            codes = np.full(len(rows), self.group_code)
+            rows = Rows(add_group_code(rows.table(), codes))
+        return rows
 
     def unadapted_rates(self) -> tuple[float, float]:
         """Compute the rates of the model as trained, cut at 1/2.
@@ -102,6 +105,21 @@ class GroupModel:
         tpr = self.positives.above()[cut] / self.positives.counts.sum()
         fpr = self.negatives.above()[cut] / self.negatives.counts.sum()
         return float(tpr), float(fpr)
+
+    def auc(self) -> float:
+        """Compute the chance that a positive scores above a negative (ties: half)."""
+        below = np.cumsum(self.negatives.shares) - self.negatives.shares / 2
+        return float(self.positives.shares @ below)
+
+    def auc_error(self) -> float:
+        """Compute the standard error of the AUC (Hanley and McNeil 1982)."""
+        auc = self.auc()
+        n1 = self.positives.size
+        n0 = self.negatives.size
+        q1 = auc / (2 - auc)
+        q2 = 2 * auc**2 / (1 + auc)
+        variance = auc * (1 - auc) + (n1 - 1) * (q1 - auc**2) + (n0 - 1) * (q2 - auc**2)
+        return float(np.sqrt(max(variance, 0.0) / (n1 * n0)))
 
     def fingerprint_parts(self) -> list[bytes]:
         """Return what a fingerprint is made of.

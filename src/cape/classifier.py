@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
 from cape._group_model import GroupModel
 from cape._groups import EVERYONE, Group, Groups, group_name, split_groups
-from cape._learners import weight_keyword
+from cape._learners import (
+    columns_to_encode,
+    default_candidates,
+    tabular,
+    weight_keyword,
+)
 from cape._prediction import (
     adapt,
     batch_of,
@@ -25,6 +33,8 @@ from cape._prediction import (
 from cape._training import (
     Recipe,
     TrainingData,
+    TrainingResult,
+    check_cv,
     check_prefit,
     find_small_groups,
     train_groups,
@@ -41,6 +51,7 @@ from cape._validation import (
     check_same_length,
     check_weights,
     fit_context,
+    number_of_rows,
     pickable,
     validate_data,
 )
@@ -50,6 +61,9 @@ from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
+
+_Z = 1.96
+"""Standard errors of a 95 % interval."""
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -63,38 +77,55 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator with ``fit`` and ``predict_proba``, default=None
+    estimator : estimator with ``predict_proba``, "auto" or None, default=None
         The learner, C-ALG in the paper. None is ``HistGradientBoostingClassifier()``.
+        "auto" is the mean probability of a logistic regression and two small boostings;
+        from 3,000 rows on, the better of that mean and a boosting, by cross-validation
+        on training rows. With "auto", a data frame with text, categories, dates or
+        missing values goes through skrub's encoders first.
     quantifier : str or quantifier, default="spa"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
         quantifier of QuaPy. "spa" is the paper's.
     pool : {"resampled", "threshold"}, default="resampled"
-        "resampled" trains one classifier for each prevalence, as the paper does.
-        "threshold" is one model with a moved threshold.
+        "threshold" is one model with a moved threshold. "resampled" trains one
+        classifier for each prevalence, as the paper does.
+    share_estimator : bool or "auto", default=False
+        Whether one learner is trained for all groups, with the group among its
+        features. False trains a learner for each group, as the paper does. "auto"
+        shares, unless a group has 500 rows and its own learner the lower out-of-fold
+        log loss. With ``pool="resampled"`` and ``cv="prefit"``, "auto" is False. In any
+        case every group has its own histograms, quantifier and members.
     prevalences : int or array-like of float in (0, 1), default=10
         The grid Theta of the resampled pool: the number of bins of equal width whose
         centres are used, or the values themselves. It does not limit the cuts of the
         threshold pool.
-    cv : int, splitter, iterable of splits or "prefit", default=10
+    cv : int, splitter, iterable of splits, "auto" or "prefit", default=10
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
-        "prefit": the estimator is fitted already and X is a labelled hold-out; needs
-        ``pool="threshold"``.
-    scores : {"refit", "folds"}, default="refit"
+        "auto": three folds; five below 1,000 rows; from 20,000 rows on one split, whose
+        model scores and decides. "prefit": the estimator is fitted already and X is a
+        labelled hold-out; needs ``pool="threshold"``.
+    scores : {"auto", "refit", "folds"}, default="refit"
         Which models score a batch for the quantifier: one model refitted on all rows,
-        or all fold models, whose histograms are pooled. The second costs more and
-        follows the distribution of the out-of-fold scores exactly.
-    preprocessing : {"each", "once"}, default="each"
+        or all fold models, whose histograms are pooled. The second follows the
+        distribution of the out-of-fold scores exactly, and with
+        ``pool="threshold"`` the mean of the fold models decides. "auto" is "refit"
+        where that is sound: for linear learners with 100 rows a column, and for
+        resampled pools.
+    preprocessing : {"auto", "each", "once"}, default="each"
         Whether the transformers of a pipeline are fitted anew in each training, or once
         on the rows of a group. With "once", a batch goes through them once, too. This
         saves most of the time where transformers cost more than the learner. Use it for
         transformers that do not look at labels; otherwise out-of-fold scores have seen
-        their labels.
+        their labels. "auto" is "once" for the encoders that are put in front of the
+        default learner, and "each" for a pipeline of your own.
     group_columns : column, list of columns or None, default=None
         Columns of X (names; integers for arrays) that hold the groups, instead of
         ``sensitive_features``. They are dropped before the estimator sees X.
     min_group_size : int, default=30
         A group with fewer rows gets no pool of its own.
+    min_class_size : int, default=25
+        `fit` warns of groups with fewer rows of a class: their intervals may not hold.
     small_groups : {"error", "pooled"}, default="error"
         What to do with groups that are too small or have one class only: raise an
         error, or use the quantifier and pool of all groups together.
@@ -111,6 +142,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second is the positive one.
+    estimator_ : estimator
+        The learner that was given or chosen, unfitted.
+    candidates_ : DataFrame
+        The learners that were tried, their log losses, and which was chosen.
     groups_ : list
         Groups seen in training; tuples if there were several sensitive columns.
     models_ : dict from group to GroupModel
@@ -158,7 +193,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "estimator": [HasMethods(["fit", "predict_proba"]), StrOptions({"auto"}), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
@@ -166,11 +201,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "scores": [StrOptions({"refit", "folds"})],
-        "preprocessing": [StrOptions({"each", "once"})],
+        "share_estimator": ["boolean", StrOptions({"auto"})],
+        "cv": ["cv_object", StrOptions({"auto", "prefit"})],
+        "scores": [StrOptions({"auto", "refit", "folds"})],
+        "preprocessing": [StrOptions({"auto", "each", "once"})],
         "group_columns": [str, Integral, "array-like", None],
         "min_group_size": [Interval(Integral, 2, None, closed="left")],
+        "min_class_size": [Interval(Integral, 0, None, closed="left")],
         "small_groups": [StrOptions({"error", "pooled"})],
         "unknown_groups": [StrOptions({"error", "pooled"})],
         "random_state": ["random_state"],
@@ -188,12 +225,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         quantifier="spa",
         pool="resampled",
+        share_estimator=False,
         prevalences=10,
         cv=10,
         scores="refit",
         preprocessing="each",
         group_columns=None,
         min_group_size=30,
+        min_class_size=25,
         small_groups="error",
         unknown_groups="error",
         random_state=None,
@@ -203,17 +242,52 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.quantifier = quantifier
         self.pool = pool
+        self.share_estimator = share_estimator
         self.prevalences = prevalences
         self.cv = cv
         self.scores = scores
         self.preprocessing = preprocessing
         self.group_columns = group_columns
         self.min_group_size = min_group_size
+        self.min_class_size = min_class_size
         self.small_groups = small_groups
         self.unknown_groups = unknown_groups
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **changes):
+        """Return the classifier of the paper, unfitted.
+
+        It has histogram boosting, resampled members, SPA, ten folds, a refit, and
+        shares nothing between groups.
+
+        Parameters
+        ----------
+        **changes
+            Parameters to set otherwise.
+
+        Returns
+        -------
+        CapeClassifier
+
+        Examples
+        --------
+        >>> CapeClassifier.paper(random_state=0).quantifier
+        'spa'
+        """
+        settings = {
+            "estimator": HistGradientBoostingClassifier(),
+            "quantifier": "spa",
+            "pool": "resampled",
+            "share_estimator": False,
+            "prevalences": 10,
+            "cv": 10,
+            "scores": "refit",
+            "preprocessing": "each",
+        }
+        return cls(**{**settings, **changes})
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, *, sensitive_features=None, sample_weight=None):
@@ -237,7 +311,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        recipe = self._recipe()
+        self._check_settings()
         X = pickable(X)
         features, groups = split_groups(X, sensitive_features, self.group_columns)
         check_same_length(
@@ -245,25 +319,38 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         classes, is_positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
-        if recipe.prefit:
-            check_prefit(recipe.estimator, classes)
-        elif weights is not None:
-            # Raises now, before anything is trained, if the learner takes no weights.
-            weight_keyword(recipe.estimator)
         labels = classes[is_positive.astype(int)]
         data = TrainingData(features, labels, classes, weights)
-        models, pooled = self._train(data, recipe, groups)
+        recipes = self._recipes(features)
+        for recipe in recipes.values():
+            if recipe.prefit:
+                check_prefit(recipe.estimator, classes)
+            elif weights is not None:
+                # Raises now, before anything is trained, if weights are not taken.
+                weight_keyword(recipe.estimator)
+        models, pooled, result = self._train(data, recipes, groups)
 
         # Attributes are set last: a fit that fails leaves no half-fitted model behind.
         validate_data(self, X, skip_check_array=True)
         self.classes_ = classes
         self.groups_ = groups.keys
-        self.prevalences_ = recipe.thetas
+        self.estimator_ = result.recipe.estimator
+        self._tried = _list_candidates(recipes, result)
+        self.prevalences_ = result.recipe.thetas
         self.pooled_ = pooled
         self.models_ = models
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
         self.fingerprint_ = self._compute_fingerprint()
         return self
+
+    @property
+    def candidates_(self):
+        """The learners that were tried, as a DataFrame, the chosen one marked."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        # A list is stored, since model files hold no data frames.
+        return pd.DataFrame(self._tried).set_index("learner")
 
     def predict(self, X, *, sensitive_features=None, adaptation=None):
         """Predict labels.
@@ -423,37 +510,74 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        learner = self._learner()
-        if hasattr(learner, "__sklearn_tags__"):
+        if hasattr(self.estimator, "__sklearn_tags__"):
             # X goes to the learner as it came.
-            tags.input_tags = get_tags(learner).input_tags
+            tags.input_tags = get_tags(self.estimator).input_tags
+        if self.estimator is None:
+            boosting = HistGradientBoostingClassifier()
+            tags.input_tags = get_tags(boosting).input_tags
         return tags
 
-    def _recipe(self) -> Recipe:
-        """Turn the parameters into a recipe, or raise if they do not go together."""
-        if self.cv == "prefit":
-            if self.pool != "threshold":
-                raise ValueError(
-                    f"pool must be 'threshold' with cv='prefit', got {self.pool!r}."
-                )
-            if self.scores != "refit":
-                raise ValueError(
-                    f"scores must be 'refit' with cv='prefit', got {self.scores!r}."
-                )
-            if self.estimator is None:
-                raise ValueError(
-                    "estimator must be a fitted classifier with cv='prefit', got None."
-                )
-        # Raises now, before anything is trained, if it is no quantifier.
+    def _check_settings(self) -> None:
+        """Raise if parameters do not go together, before anything is trained."""
         make_quantifier(self.quantifier)
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if self.share_estimator is True and (prefit or self.pool == "resampled"):
+            raise ValueError(
+                "share_estimator must be False or 'auto' with cv='prefit' or "
+                "pool='resampled', which have learners of their own, got True."
+            )
+        if not prefit:
+            return
+        if self.pool != "threshold":
+            raise ValueError(
+                f"pool must be 'threshold' with cv='prefit', got {self.pool!r}."
+            )
+        if self.scores == "folds":
+            raise ValueError(
+                f"scores must be 'refit' with cv='prefit', got {self.scores!r}."
+            )
+        if self.estimator is None or self._chooses_learner:
+            raise ValueError(
+                "estimator must be a fitted classifier with cv='prefit', got "
+                f"{self.estimator!r}."
+            )
+
+    @property
+    def _chooses_learner(self) -> bool:
+        return isinstance(self.estimator, str)
+
+    def _recipes(self, X: Any) -> dict[str, Recipe]:
+        """Return the recipe of the user's learner, or one for each candidate."""
+        # Once for all groups and candidates: a generator of splits can be read once.
+        cv = check_cv(self.cv, number_of_rows(X))
+        if self.estimator is None:
+            return {"boosting": self._recipe(HistGradientBoostingClassifier(), cv)}
+        if not self._chooses_learner:
+            return {"given": self._recipe(self.estimator, cv)}
+        to_encode = columns_to_encode(X)
+        recipes = {}
+        for name, learner in default_candidates(number_of_rows(X)).items():
+            if to_encode:
+                learner = tabular(learner, to_encode)
+            recipes[name] = self._recipe(learner, cv)
+        return recipes
+
+    def _recipe(self, estimator: Any, cv: Any) -> Recipe:
+        """Turn the parameters into a recipe."""
+        once = self.preprocessing == "once"
+        if self.preprocessing == "auto":
+            # The encoders that we put in front of a learner never look at labels.
+            once = self._chooses_learner
         return Recipe(
-            estimator=self._learner(),
+            estimator=estimator,
             quantifier=self.quantifier,
             resampled=self.pool == "resampled",
             thetas=self._grid(),
-            cv=self.cv,
-            pool_fold_scores=self.scores == "folds",
-            transform_once=self.preprocessing == "once",
+            cv=cv,
+            scores=self.scores,
+            transform_once=once,
+            share=self.share_estimator,
         )
 
     def _grid(self) -> np.ndarray:
@@ -471,22 +595,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return np.unique(thetas)
 
-    def _learner(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        return HistGradientBoostingClassifier()
-
     def _train(
-        self, data: TrainingData, recipe: Recipe, groups: Groups
-    ) -> tuple[dict[Group, GroupModel], GroupModel | None]:
+        self, data: TrainingData, recipes: dict[str, Recipe], groups: Groups
+    ) -> tuple[dict[Group, GroupModel], GroupModel | None, TrainingResult]:
         """Train every group that is large enough, and the pooled model if needed."""
         small = find_small_groups(
             data,
             groups,
             min_group_size=self.min_group_size,
-            folds_needed=not recipe.prefit,
+            folds_needed=self.cv != "prefit",
             may_pool=self.small_groups == "pooled",
         )
         to_train = [
@@ -496,18 +613,27 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         needs_pooled = bool(small) or self.unknown_groups == "pooled"
         if needs_pooled:
             to_train.append((EVERYONE, None))
-        trained = train_groups(
+        result = train_groups(
             data,
-            recipe,
+            recipes,
             to_train,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
-        pooled = trained.pop() if needs_pooled else None
-        models: dict[Group, Any] = dict.fromkeys(groups.keys, pooled)
-        models.update(zip(names, trained, strict=True))
-        return models, pooled
+        trained = list(result.models)
+        pooled: Any = trained.pop() if needs_pooled else None
+        models: dict[Group, Any] = dict(zip(names, trained, strict=True))
+        for group, rows in groups.rows():
+            if group in small:
+                # The model is that of all groups; the facts are the group's own.
+                models[group] = replace(
+                    pooled,
+                    size=len(data.labels(rows)),
+                    prevalence=data.prevalence(rows),
+                )
+        _warn_of_weak_groups(models, self.min_class_size)
+        return {group: models[group] for group in groups.keys}, pooled, result
 
     def _compute_fingerprint(self) -> str:
         """Hash what evidence and adaptations of this model depend on."""
@@ -520,3 +646,41 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for part in model.fingerprint_parts():
                 digest.update(part)
         return digest.hexdigest()
+
+
+def _list_candidates(
+    recipes: dict[str, Recipe], result: TrainingResult
+) -> list[dict[str, Any]]:
+    """List the learners that were tried, their log losses, and which was chosen."""
+    tried = []
+    for name, recipe in recipes.items():
+        log_loss = result.log_losses.get(name, float("nan"))
+        is_chosen = recipe is result.recipe
+        tried.append({"learner": name, "log_loss": log_loss, "chosen": is_chosen})
+    return tried
+
+
+def _warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) -> None:
+    """Warn of groups whose estimates will be worth little, and say why."""
+    few_rows = []
+    no_signal = []
+    for group, model in models.items():
+        positives = model.positives.size
+        smaller_class = min(positives, model.negatives.size)
+        if smaller_class < min_class_size:
+            few_rows.append(f"{group_name(group)!r} ({smaller_class:g} rows)")
+        elif model.auc() - _Z * model.auc_error() <= 0.5:
+            no_signal.append(f"{group_name(group)!r} (AUC {model.auc():.2f})")
+    if few_rows:
+        warnings.warn(
+            f"fewer than min_class_size={min_class_size} rows of a class in "
+            f"{', '.join(few_rows)}: intervals of these groups may not hold.",
+            stacklevel=4,
+        )
+    if no_signal:
+        warnings.warn(
+            "the scores do not tell the classes apart in "
+            f"{', '.join(no_signal)}: the 95 % interval of the AUC is not above 0.5. "
+            "The prevalences of these groups cannot be estimated from such scores.",
+            stacklevel=4,
+        )

@@ -66,9 +66,13 @@ def test_the_model_is_the_one_that_python_trains(cape, base, table, tmp_path):
     )
     content = json.loads(out)
     assert code == 0
-    assert err == ""
+    few_rows = (
+        "fewer than min_class_size=25 rows of a class in 'blue, f' (16 rows), "
+        "'green, f' (16 rows): intervals of these groups may not hold."
+    )
+    assert err == f"note: {few_rows}\n"
     assert content["out"] == str(tmp_path / "m.cape")
-    assert content["notes"] == []
+    assert content["notes"] == [few_rows]
     assert content["columns"] == same.columns.to_dict()
     assert content["columns"]["features"] == {"x": "number"}
     assert content["columns"]["labels"] == ["repaid", "default"]
@@ -149,6 +153,9 @@ def test_remarks_are_made_beside_the_table(cape, base, table):
         "label.",
         "note: every row has a different value in 'case': names and case numbers "
         "teach a model nothing; leave them out (--drop).",
+        "note: the scores do not tell the classes apart in 'everyone' (AUC 0.60): the "
+        "95 % interval of the AUC is not above 0.5. The prevalences of these groups "
+        "cannot be estimated from such scores.",
     ]
 
 
@@ -225,7 +232,7 @@ def test_separator_and_encoding_of_the_training_table(cape, base, table):
         ),
         (
             ["--learner", "forest"],
-            ["learner must be one of 'boosting', 'logistic', got 'forest'"],
+            ["learner must be one of 'auto', 'boosting', 'logistic', got 'forest'"],
         ),
         (
             ["--pool", "swimming"],

@@ -241,7 +241,10 @@ def test_labels_are_counted_for_cape_and_for_the_model_as_trained(
     for group, group_model in people_model.clf.models_.items():
         rows = (X["race"] == group).to_numpy()
         prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
-        scores = group_model.pool.model.predict_proba(prepared)[:, 1]
+        by_learners = [
+            learner.predict_proba(prepared)[:, 1] for learner in group_model.pool.models
+        ]
+        scores = np.mean(by_learners, axis=0)
         plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))[
             "everyone"
         ]

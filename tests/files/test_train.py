@@ -153,7 +153,7 @@ def test_which_label_is_positive(tmp_path, frame):
         (
             {},
             {"learner": "magic"},
-            r"learner must be one of 'boosting', 'logistic', got 'magic'",
+            r"learner must be one of 'auto', 'boosting', 'logistic', got 'magic'",
         ),
     ],
 )

@@ -31,6 +31,7 @@ FILE = Path(__file__).with_name("answers.json")
 EXPLICIT = {
     "quantifier": "spa",
     "pool": "resampled",
+    "share_estimator": False,
     "prevalences": 5,
     "cv": 5,
     "scores": "refit",

@@ -1,9 +1,13 @@
 """Members, one by one and all at once: every way to ask a pool gives the same."""
 
+from fractions import Fraction
+from math import floor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -39,13 +43,21 @@ def resampled(train, learner):
     return ResampledPool.of(THETAS, members)
 
 
-def threshold(train, learner, *, shares_scores):
-    scores = round_scores(learner.predict_proba(train.X)[:, 1])
+def threshold(train, models):
+    scores = round_scores(models[0].predict_proba(train.X)[:, 1])
     edges = edges_for(scores[train.y == 1], scores[train.y == 0])
     positives = ScoreHistogram.of(scores[train.y == 1], edges)
     negatives = ScoreHistogram.of(scores[train.y == 0], edges)
-    pool = ThresholdPool.of(learner, positives, negatives, shares_scores=shares_scores)
-    return pool, edges
+    return ThresholdPool.of(models, positives, negatives), edges
+
+
+def fitted_to_parts(train, learner, n_models):
+    """Fit the learner to each of so many parts of the training rows."""
+    models = []
+    for part in range(n_models):
+        rows = slice(part, None, n_models)
+        models.append(clone(learner).fit(train.X[rows], train.y[rows]))
+    return models
 
 
 def counts_of(member):
@@ -65,12 +77,15 @@ def learner(request):
 def test_a_resampled_pool_decides_as_its_learners_do(train, batch, learner):
     pool = resampled(train, learner)
     assert pool.has_a_model_each
+    assert not pool.decides_by_scoring_models
     scores, _ = score_with_models(batch.X, 1, scoring=pool.models)
+    assert pool.combine(scores) is scores
     _, votes = score_with_models(batch.X, 1, voting=pool.models)
     np.testing.assert_array_equal(pool.tally(votes, None), votes.sum(axis=1))
     np.testing.assert_array_equal(pool.tally(scores, None), votes.sum(axis=1))
     for member, model in enumerate(pool.models):
-        assert pool.model_of(member) == member
+        assert pool.deciding_row(member) == member
+        assert pool.models_of(member) == [model]
         proba = model.predict_proba(batch.X)[:, 1]
         assert np.abs(scores[member] - round_scores(proba)).max() <= 1
         np.testing.assert_array_equal(votes[member], proba > 0.5)
@@ -80,26 +95,70 @@ def test_a_resampled_pool_decides_as_its_learners_do(train, batch, learner):
         )
 
 
-@pytest.mark.parametrize("shares_scores", [True, False])
-def test_a_threshold_pool_cuts_the_score_of_its_learner(
-    train, batch, learner, shares_scores
+@pytest.mark.parametrize("n_models", [1, 3])
+def test_a_threshold_pool_cuts_the_mean_score_of_its_learners(
+    train, batch, learner, n_models
 ):
-    model = learner.fit(train.X, train.y)
-    pool, edges = threshold(train, model, shares_scores=shares_scores)
-    assert pool.models == [model]
+    models = fitted_to_parts(train, learner, n_models)
+    pool, edges = threshold(train, models)
+    assert pool.models == models
     assert not pool.has_a_model_each
-    scores = score_rows(model, batch.X, 1)
-    tally = pool.tally(scores[None], edges)
-    assert (tally is None) == shares_scores
+    assert pool.decides_by_scoring_models
+    by_models = np.array([score_rows(model, batch.X, 1) for model in models])
+    deciding = pool.combine(by_models)
+    assert deciding.shape == (1, len(batch.X))
+    scores = deciding[0]
+    tally = pool.tally(deciding, edges)
+    has_no_tally = tally is None
+    assert has_no_tally == (n_models == 1)
     # Where the tally is apart, the quantifier's histogram must not be looked at.
-    for_quantifier = scores if shares_scores else np.zeros_like(scores)
+    for_quantifier = scores if has_no_tally else np.zeros_like(scores)
     histogram = ScoreHistogram.of(for_quantifier, edges)
     called = pool.called(GroupEvidence(histogram, tally))
     for member in range(0, len(pool.cuts), 97):
-        assert pool.model_of(member) == 0
+        assert pool.deciding_row(member) == 0
+        assert pool.models_of(member) == models
         calls = pool.calls(scores, member)
         np.testing.assert_array_equal(calls, scores > pool.cuts[member])
         assert called[member] == calls.sum()
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(0, ONE), min_size=n, max_size=n),
+            min_size=1,
+            max_size=10,
+        )
+    )
+)
+def test_the_mean_of_scores_is_an_integer_rounded_half_up(scores_of_rows):
+    n_models = len(scores_of_rows[0])
+    pool = cuts_at_one_half([None] * n_models)
+    deciding = pool.combine(np.array(scores_of_rows).T)
+    assert deciding.dtype == np.int64
+    half = Fraction(1, 2)
+    means = [Fraction(sum(row), n_models) for row in scores_of_rows]
+    assert deciding.tolist() == [[floor(mean + half) for mean in means]]
+
+
+def test_the_mean_of_scores_does_not_depend_on_the_order_of_models():
+    pool = cuts_at_one_half([None] * 3)
+    scores = np.array([[0, HALF, ONE], [1, HALF, ONE], [1, HALF + 1, ONE - 1]])
+    assert pool.combine(scores).tolist() == [[1, HALF, ONE]]
+    np.testing.assert_array_equal(pool.combine(scores[::-1]), pool.combine(scores))
+
+
+def test_as_many_models_as_cuts_do_not_make_a_model_for_each_member():
+    pool = cuts_at_one_half([None] * 3)
+    assert len(pool.models) == len(pool.thetas)
+    assert not pool.has_a_model_each
+
+
+def cuts_at_one_half(models):
+    """The threshold pool with the cuts "all rows", 1/2 and "no row"."""
+    one_row = ScoreHistogram.of(np.array([0]), np.array([HALF]))
+    return ThresholdPool.of(models, one_row, one_row)
 
 
 @given(some_scores, some_scores, some_scores, some_scores)
@@ -108,7 +167,7 @@ def test_calls_of_parts_add_up_to_those_of_the_whole(
 ):
     edges = edges_for(positives, negatives, cuts=20)
     classes = [ScoreHistogram.of(s, edges) for s in (positives, negatives)]
-    cuts = ThresholdPool.of(None, *classes, shares_scores=False)
+    cuts = ThresholdPool.of([None, None], *classes)
     whole = np.concatenate([first, second])
     parts = GroupEvidence(
         ScoreHistogram.of(whole, edges),
@@ -133,10 +192,10 @@ def test_votes_of_parts_add_up_to_those_of_the_whole(first, second):
 
 
 def test_no_rows_are_counted_as_zero(train, learner):
-    model = learner.fit(train.X, train.y)
-    pool, edges = threshold(train, model, shares_scores=False)
-    no_scores = np.empty((1, 0), dtype=np.int64)
-    assert pool.tally(no_scores, edges).size == 0
+    pool, edges = threshold(train, fitted_to_parts(train, learner, 2))
+    no_scores = np.empty((2, 0), dtype=np.int64)
+    assert pool.combine(no_scores).shape == (1, 0)
+    assert pool.tally(pool.combine(no_scores), edges).size == 0
     no_votes = np.empty((3, 0), dtype=bool)
     tally = resampled(train, learner).tally(no_votes, None)
     assert tally.dtype == np.int64
@@ -247,7 +306,7 @@ def test_a_threshold_pool_of_weighted_rows_has_their_prevalence(train):
     edges = edges_for(scores[positive], scores[~positive])
     positives = ScoreHistogram.of(scores[positive], edges, weights=weights[positive])
     negatives = ScoreHistogram.of(scores[~positive], edges, weights=weights[~positive])
-    pool = ThresholdPool.of(None, positives, negatives, shares_scores=True)
+    pool = ThresholdPool.of([None], positives, negatives)
     prevalence = np.average(train.y, weights=weights)
     assert pool.thetas[pool.cuts == HALF] == pytest.approx([prevalence])
     above = scores[positive][:, None] > pool.cuts

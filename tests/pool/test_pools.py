@@ -22,7 +22,7 @@ scores = st.lists(st.integers(0, ONE), min_size=1, max_size=30).map(
 def threshold_pool(positives, negatives):
     edges = edges_for(positives, negatives)
     histograms = [ScoreHistogram.of(s, edges) for s in (positives, negatives)]
-    return ThresholdPool.of(None, *histograms, shares_scores=True), edges
+    return ThresholdPool.of([None], *histograms), edges
 
 
 @given(scores, scores, scores)
@@ -133,7 +133,10 @@ def test_members_of_a_fitted_model_agree_with_their_learners(fitted, batch):
     pool = fitted().models_[0].pool
     for member, learner in enumerate(pool.models):
         expected = learner.predict_proba(batch.X)[:, 1]
-        scores = score_rows(pool.models[pool.model_of(member)], batch.X, 1)
+        (asked,) = pool.models_of(member)
+        assert asked is learner
+        assert pool.deciding_row(member) == member
+        scores = score_rows(asked, batch.X, 1)
         assert np.abs(scores - round_scores(expected)).max() <= 1
         assert pool.thetas[member] == pytest.approx((member + 0.5) / 10)
 
@@ -175,8 +178,11 @@ class ConstantPool(Pool):
     def __init__(self, model):
         self.models = [model]
 
-    def model_of(self, member):
+    def deciding_row(self, member):
         return 0
+
+    def models_of(self, member):
+        return self.models
 
     def calls(self, scores, member):
         return np.full(len(scores), member == 1)
@@ -191,11 +197,14 @@ class ConstantPool(Pool):
         return np.array([0, evidence.scores.size])
 
 
-def test_a_pool_defines_five_methods():
+def test_a_pool_defines_six_methods():
     with pytest.raises(TypeError, match="abstract"):
         Pool()
     pool = ConstantPool(None)
     assert not pool.has_a_model_each
+    assert not pool.decides_by_scoring_models
+    scores = np.array([[1, 2]])
+    assert pool.combine(scores) is scores
     evidence = GroupEvidence(ScoreHistogram.of(np.array([1, 2]), np.array([HALF])))
     for member in (0, 1):
         calls = pool.calls(np.array([1, 2]), member)

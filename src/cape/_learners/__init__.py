@@ -1,6 +1,7 @@
 """Training a learner and reading its scores; all that exists for speed lives here."""
 
 from cape._learners._by_name import LEARNERS, make_learner
+from cape._learners._default import default_candidates
 from cape._learners._fitting import (
     TrainingRows,
     WarmStart,
@@ -14,6 +15,13 @@ from cape._learners._linear import LinearStack
 from cape._learners._pieces import map_pieces
 from cape._learners._rows import Rows, as_array
 from cape._learners._scoring import score_rows, score_with_models, vote_on_rows
+from cape._learners._shared import (
+    GroupAwareLinear,
+    add_group_code,
+    for_one_group,
+    group_aware,
+)
+from cape._learners._tabular import columns_to_encode, tabular
 from cape._learners._threads import (
     available_threads,
     blas_in_one_thread,
@@ -23,15 +31,21 @@ from cape._learners._threads import (
 
 __all__ = [
     "LEARNERS",
+    "GroupAwareLinear",
     "LinearStack",
     "Rows",
     "TrainingRows",
     "WarmStart",
+    "add_group_code",
     "as_array",
     "available_threads",
     "blas_in_one_thread",
+    "columns_to_encode",
+    "default_candidates",
     "fit_learner",
     "follows_its_folds",
+    "for_one_group",
+    "group_aware",
     "in_order",
     "in_threads",
     "make_learner",
@@ -39,6 +53,7 @@ __all__ = [
     "score_rows",
     "score_with_models",
     "seeded_clone",
+    "tabular",
     "takes_repetitions",
     "vote_on_rows",
     "weight_keyword",

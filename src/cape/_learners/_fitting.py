@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from cape._learners._rows import Rows
-from cape._validation import has_fit_parameter, take_rows
+from cape._learners._threads import one_thread_to_train
+from cape._validation import has_fit_parameter, number_of_rows, take_rows
 
 __all__ = [
     "TrainingRows",
@@ -141,7 +142,18 @@ def fit_learner(
     -------
     The fitted clone.
     """
-    model = seeded_clone(estimator, seed)
+    with one_thread_to_train(number_of_rows(X)):
+        return _fit(seeded_clone(estimator, seed), X, y, weights, start)
+
+
+def _fit(
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    weights: np.ndarray | None,
+    start: WarmStart | None,
+) -> Any:
+    """Fit a learner in place, with weights and from a start if they are given."""
     fit_params = {}
     if weights is not None:
         fit_params[weight_keyword(model)] = weights
@@ -149,11 +161,12 @@ def fit_learner(
         return model.fit(X, y, **fit_params)
     # A warm start changes where the optimiser begins, not where it ends: the loss is
     # convex. The user's own setting is restored afterwards.
+    warm_start = model.warm_start
     model.coef_ = start.coefficients
     model.intercept_ = start.intercept
     model.warm_start = True
     model.fit(X, y, **fit_params)
-    model.warm_start = estimator.warm_start
+    model.warm_start = warm_start
     return model
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,13 @@ from sklearn import config_context, get_config
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.parallel import _get_threadpool_controller
 
-__all__ = ["available_threads", "blas_in_one_thread", "in_order", "in_threads"]
+__all__ = [
+    "available_threads",
+    "blas_in_one_thread",
+    "in_order",
+    "in_threads",
+    "one_thread_to_train",
+]
 
 available_threads = _openmp_effective_n_threads
 
@@ -74,13 +81,19 @@ def in_order(
         yield under_way.popleft().result()
 
 
-class _BlasLimit:
-    """Limit BLAS to one thread while anybody wants that.
+class _Limit:
+    """Limit libraries to one thread while anybody wants that.
 
     The limit is one for the whole process: the first user sets it, the last lifts it.
+
+    Parameters
+    ----------
+    user_api : {"blas", "openmp"} or None
+        Which libraries; None means all of them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, user_api: str | None) -> None:
+        self.user_api = user_api
         self.lock = Lock()
         self.users = 0
         self.limiter: Any = None
@@ -88,8 +101,10 @@ class _BlasLimit:
     def enter(self) -> None:
         with self.lock:
             if self.users == 0:
-                blas = _get_threadpool_controller().select(user_api="blas")
-                self.limiter = blas.limit(limits=1)
+                libraries = _get_threadpool_controller()
+                if self.user_api is not None:
+                    libraries = libraries.select(user_api=self.user_api)
+                self.limiter = libraries.limit(limits=1)
             self.users += 1
 
     def leave(self) -> None:
@@ -99,7 +114,11 @@ class _BlasLimit:
                 self.limiter.restore_original_limits()
 
 
-_BLAS_LIMIT = _BlasLimit()
+_BLAS_LIMIT = _Limit("blas")
+_ALL_LIMIT = _Limit(None)
+
+_LARGE_TRAINING = 100_000
+"""Rows from which on several threads may train one model faster than one thread."""
 
 
 @contextmanager
@@ -119,3 +138,38 @@ def blas_in_one_thread() -> Iterator[None]:
         yield
     finally:
         _BLAS_LIMIT.leave()
+
+
+@contextmanager
+def one_thread_to_train(n_rows: int) -> Iterator[None]:
+    """Train in one thread, unless there are many rows and the machine is idle.
+
+    Threads of OpenMP wait for each other by spinning. Beside two other busy processes,
+    boosting on 10,000 rows takes 0.5 s in one thread and more than 38 s in two. Folds,
+    groups and members are what runs side by side instead (``n_jobs``).
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to train on.
+
+    Examples
+    --------
+    >>> with one_thread_to_train(1000):
+    ...     model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    """
+    if n_rows >= _LARGE_TRAINING and _is_idle():
+        yield
+        return
+    _ALL_LIMIT.enter()
+    try:
+        yield
+    finally:
+        _ALL_LIMIT.leave()
+
+
+def _is_idle() -> bool:
+    """Tell whether less than half of the cores have been busy in the last minute."""
+    if not hasattr(os, "getloadavg"):
+        return False
+    return os.getloadavg()[0] < (os.cpu_count() or 1) / 2

@@ -97,7 +97,7 @@ class Reading:
     def _deciding_of(self, member: int) -> np.ndarray:
         if self.only_member is not None:
             return self.deciding[0]
-        return self.deciding[self.model.pool.model_of(member)]
+        return self.deciding[self.model.pool.deciding_row(member)]
 
 
 def read_rows(
@@ -120,10 +120,10 @@ def read_rows(
     prepared = model.prepare(rows)
     scoring = model.scoring_models
     members = model.pool.models
-    if model.pool_shares_scores:
-        # The model that decides is the one that scores: ask it once.
+    if model.pool.decides_by_scoring_models:
+        # The models that decide are those that score: ask them once.
         scores, _ = score_with_models(prepared, model.positive, scoring=scoring)
-        deciding = scores
+        deciding = model.pool.combine(scores)
     elif model.pool.has_a_model_each and not probabilities:
         # Votes are enough: one byte a row and member, and no logistic function.
         scores, deciding = score_with_models(
@@ -140,11 +140,10 @@ def read_rows(
 
 def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Reading:
     """Score rows of one group with the model behind one member, and no other."""
-    learner = model.pool.models[model.pool.model_of(member)]
-    scores, _ = score_with_models(
-        model.prepare(rows), model.positive, scoring=[learner]
-    )
-    return Reading(group, model, rows.index, scores, scores, only_member=member)
+    learners = model.pool.models_of(member)
+    scores, _ = score_with_models(model.prepare(rows), model.positive, scoring=learners)
+    deciding = model.pool.combine(scores)
+    return Reading(group, model, rows.index, scores, deciding, only_member=member)
 
 
 def read_batch(
@@ -225,5 +224,7 @@ def _add_to(
 def zero_evidence(model: GroupModel) -> GroupEvidence:
     """Return the evidence of no rows, the zero of the addition."""
     no_scores = np.empty((len(model.scoring_models), 0), dtype=np.int64)
-    no_decisions = np.empty((len(model.pool.models), 0), dtype=np.int64)
+    no_decisions = no_scores
+    if model.pool.has_a_model_each:
+        no_decisions = np.empty((len(model.pool.models), 0), dtype=np.int64)
     return Reading(None, model, None, no_scores, no_decisions).evidence()

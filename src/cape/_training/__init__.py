@@ -1,16 +1,16 @@
 """The training phase of Algorithm 1."""
 
 from cape._training._data import TrainingData, find_small_groups
-from cape._training._folds import check_cv, split_group
+from cape._training._folds import check_cv
 from cape._training._recipe import Recipe, check_prefit
-from cape._training._train import train_groups
+from cape._training._train import TrainingResult, train_groups
 
 __all__ = [
     "Recipe",
     "TrainingData",
+    "TrainingResult",
     "check_cv",
     "check_prefit",
     "find_small_groups",
-    "split_group",
     "train_groups",
 ]

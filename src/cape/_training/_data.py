@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cape._groups import Group, Groups, group_name
-from cape._validation import all_if_none
+from cape._validation import all_if_none, number_of_columns
 
 __all__ = ["TrainingData", "find_small_groups"]
 
@@ -38,9 +38,22 @@ class TrainingData:
         """The positive label."""
         return self.classes[1]
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of X; 1 if X is no table, but a column of texts or of dicts."""
+        try:
+            return number_of_columns(self.X)
+        except TypeError:
+            return 1
+
     def labels(self, rows: np.ndarray | None) -> np.ndarray:
         """Return the labels of the rows of a group; None means all rows."""
         return self.y[all_if_none(rows)]
+
+    def prevalence(self, rows: np.ndarray | None) -> float:
+        """Return the share of positives of a group, weighted if rows are."""
+        is_positive = self.labels(rows) == self.positive
+        return float(np.average(is_positive, weights=self.weights_of(rows)))
 
     def weights_of(self, rows: np.ndarray | None) -> np.ndarray | None:
         """Return the weights of the rows of a group, if there are any."""

@@ -1,17 +1,100 @@
-"""How the rows of a group are split into folds."""
+"""How the rows of a learner are split into folds."""
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from cape._training._data import TrainingData
 from cape._validation import take_rows
 
-__all__ = ["check_cv", "split_group"]
+__all__ = ["Split", "check_cv", "hold_out", "split_rows"]
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def split_rows(
+    data: TrainingData,
+    index: np.ndarray | None,
+    strata: np.ndarray,
+    cv: Any,
+    seed: int,
+) -> list[Split]:
+    """Split the rows of one learner into folds, as positions within these rows.
+
+    A splitter splits these rows; given splits of all rows are cut down to them.
+
+    Parameters
+    ----------
+    data : TrainingData
+    index : ndarray of int or None
+        The rows; None means all.
+    strata : ndarray of int
+        What every fold should hold in the same shares: labels, or groups and labels.
+    cv : int, splitter or list of splits
+    seed : int
+
+    Returns
+    -------
+    list of pairs of ndarray
+        Rows to train on, and rows to score.
+    """
+    y = data.labels(index)
+    if isinstance(cv, Integral):
+        # Stratified folds need a row of each class in every fold.
+        n_positive = np.count_nonzero(y == data.positive)
+        smaller_class = min(n_positive, len(y) - n_positive)
+        n_folds = min(int(cv), smaller_class)
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        with warnings.catch_warnings():
+            # A group may have fewer rows of a class than there are folds: each of them
+            # is still tested once.
+            warnings.simplefilter("ignore", UserWarning)
+            return list(folds.split(strata, strata))
+    if hasattr(cv, "split"):
+        return list(cv.split(take_rows(data.X, index), y))
+    if index is None:
+        return cv
+    return _cut_down(cv, index, len(data.y))
+
+
+def hold_out(strata: np.ndarray, share: float, seed: int) -> Split:
+    """Split rows once, holding out a share of every stratum.
+
+    Parameters
+    ----------
+    strata : ndarray of int
+    share : float in (0, 1)
+    seed : int
+
+    Returns
+    -------
+    train, test : ndarray
+        Positions, in ascending order.
+    """
+    rows = np.arange(len(strata))
+    train, test = train_test_split(
+        rows, test_size=share, random_state=seed, stratify=strata
+    )
+    return np.sort(train), np.sort(test)
+
+
+def _cut_down(splits: list[Split], index: np.ndarray, n_rows: int) -> list[Split]:
+    """Keep of splits of all rows what belongs to one learner."""
+    # Row numbers of the table become positions; -1 marks the rows of other learners.
+    position = np.full(n_rows, -1)
+    position[index] = np.arange(len(index))
+    kept = []
+    for train, test in splits:
+        own_train = position[train][position[train] >= 0]
+        own_test = position[test][position[test] >= 0]
+        if len(own_train) and len(own_test):
+            kept.append((own_train, own_test))
+    return kept
 
 
 def check_cv(cv: Any, n_rows: int) -> Any:
@@ -42,45 +125,3 @@ def check_cv(cv: Any, n_rows: int) -> Any:
             f"to {n_rows - 1}, got {cv!r}."
         )
     return splits
-
-
-def split_group(
-    data: TrainingData,
-    index: np.ndarray | None,
-    y: np.ndarray,
-    cv: Any,
-    seed: int,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Split the rows of one group into folds, as positions within the group.
-
-    A splitter splits the rows of the group; splits of all rows are cut down to them.
-    """
-    if isinstance(cv, Integral):
-        # Stratified folds need a row of each class in every fold.
-        is_positive = y == data.positive
-        n_positive = np.count_nonzero(is_positive)
-        smaller_class = min(n_positive, len(y) - n_positive)
-        n_folds = min(int(cv), smaller_class)
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-        return list(folds.split(is_positive, is_positive))
-    if hasattr(cv, "split"):
-        return list(cv.split(take_rows(data.X, index), y))
-    if index is None:
-        return cv
-    return _cut_down(cv, index, len(data.y))
-
-
-def _cut_down(
-    splits: list[tuple[np.ndarray, np.ndarray]], index: np.ndarray, n_rows: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Keep of splits of all rows what belongs to one group."""
-    # Row numbers of the table become positions within the group; -1 marks other groups.
-    position = np.full(n_rows, -1)
-    position[index] = np.arange(len(index))
-    kept = []
-    for train, test in splits:
-        own_train = position[train][position[train] >= 0]
-        own_test = position[test][position[test] >= 0]
-        if len(own_train) and len(own_test):
-            kept.append((own_train, own_test))
-    return kept

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,116 +15,96 @@ from joblib import Parallel, delayed
 from cape._group_model import GroupModel
 from cape._groups import EVERYONE, Group, group_name
 from cape._learners import (
-    TrainingRows,
     blas_in_one_thread,
     follows_its_folds,
-    score_rows,
-    seeded_clone,
+    for_one_group,
     takes_repetitions,
 )
 from cape._progress import progress
 from cape._training._data import TrainingData
-from cape._training._folds import check_cv, split_group
+from cape._training._plan import Fold, LearnerPlan, Seeds, plan_own, plan_shared
 from cape._training._recipe import Recipe
-from cape._validation import (
-    check_random_state,
-    pickable,
-    take_rows,
-)
-from cape.histogram import ScoreHistogram, edges_for
+from cape._validation import all_if_none, check_random_state
+from cape.histogram import ONE, ScoreHistogram, edges_for
 from cape.pool import Pool, ResampledPool, ThresholdPool, TrainedMember, fit_member
 from cape.quantify import Quantifier, make_quantifier
 
-__all__ = ["train_groups"]
+__all__ = ["TrainingResult", "train_groups"]
 
 _MANY_ROWS = 20_000
 """Rows of a group from which on threads train logistic regressions faster than
 processes do."""
 
+_MOST_ROWS_TO_CHOOSE = 20_000
+"""Rows on which candidates are compared."""
 
-class _Seeds(NamedTuple):
-    """Seeds of one group, for all that is random in its training."""
+_ROWS_FOR_OWN_LEARNER = 500
+"""Rows of a group from which on a learner of its own is tried beside the shared one."""
 
-    splits: int
-    folds: int
-    refit: int
-    members: list[int]
-
-
-@dataclass(frozen=True)
-class _GroupPlan:
-    """What has to be trained for one group.
-
-    Parameters
-    ----------
-    group : Group
-    y, weights : ndarray
-        Of the group's rows.
-    rows : TrainingRows
-        As learners see them.
-    transformer : fitted transformer or None
-    tested : list of ndarray
-        Rows whose scores each fold gives, as positions within the group.
-    fold_jobs : list of joblib jobs
-        Each returns a `_Fold`.
-    refit_job : joblib job or None
-        Trains on all rows.
-    member_seeds : list of int
-        One for each member to be trained.
-    """
-
-    group: Group
-    y: np.ndarray
-    weights: np.ndarray | None
-    rows: TrainingRows
-    transformer: Any
-    tested: list[np.ndarray]
-    fold_jobs: list[Any]
-    refit_job: Any
-    member_seeds: list[int]
-
-    @property
-    def first_jobs(self) -> list[Any]:
-        """The trainings that wait for no other: folds, then the refit."""
-        if self.refit_job is None:
-            return self.fold_jobs
-        return [*self.fold_jobs, self.refit_job]
-
-
-class _Fold(NamedTuple):
-    """Out-of-fold scores of one fold, and its model if it will score batches."""
-
-    model: Any
-    scores: np.ndarray
+GroupRows = tuple[Group, "np.ndarray | None"]
 
 
 @dataclass(frozen=True)
-class _TrainedGroup:
-    """The results of a group's jobs."""
+class _Trained:
+    """The results of a learner's jobs."""
 
-    plan: _GroupPlan
-    folds: list[_Fold]
+    plan: LearnerPlan
+    folds: list[Fold]
     refitted: Any
     members: list[TrainedMember]
 
 
+@dataclass(frozen=True)
+class _TestedRows:
+    """Out-of-fold scores of one group."""
+
+    scores: np.ndarray
+    is_positive: np.ndarray
+    weights: np.ndarray | None
+
+    def log_loss(self) -> float:
+        """Mean negative log-likelihood of the labels."""
+        smallest = 1e-6
+        p = np.clip(self.scores / ONE, smallest, 1 - smallest)
+        losses = -np.log(np.where(self.is_positive, p, 1 - p))
+        return float(np.average(losses, weights=self.weights))
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The models of the groups, and how their learner was found.
+
+    Parameters
+    ----------
+    models : list of GroupModel
+        In the order of the groups.
+    recipe : Recipe
+        The one that was given or chosen.
+    log_losses : dict from name to float
+        Of every candidate, by cross-validation; empty if there was no choice.
+    """
+
+    models: list[GroupModel]
+    recipe: Recipe
+    log_losses: dict[str, float]
+
+
 def train_groups(
     data: TrainingData,
-    recipe: Recipe,
-    groups: list[tuple[Group, np.ndarray | None]],
+    recipes: Mapping[str, Recipe],
+    groups: list[GroupRows],
     *,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> list[GroupModel]:
-    """Train the model of each group.
-
-    The trainings of all groups are one list of jobs, so that no core waits for a group.
+) -> TrainingResult:
+    """Train the model of each group, with the best of some recipes.
 
     Parameters
     ----------
     data : TrainingData
-    recipe : Recipe
+    recipes : mapping from name to Recipe
+        Candidates that differ in their learner; with one, there is no choice.
     groups : list of tuples of group and rows
         Rows as an array of row numbers; None means all rows.
     random_state : int, RandomState or None, default=None
@@ -134,271 +114,386 @@ def train_groups(
 
     Returns
     -------
-    list of GroupModel
+    TrainingResult
     """
-    cv = check_cv(recipe.cv, len(data.y))
     # All seeds are drawn before any training starts, so that answers depend neither on
     # n_jobs nor on the order in which trainings end.
+    first = next(iter(recipes.values()))
     random = check_random_state(random_state)
-    seeds = random.randint(
-        np.iinfo(np.int32).max, size=(len(groups), 3 + len(recipe.thetas))
-    )
-    plans = []
-    for (group, rows), of_group in zip(groups, seeds.tolist(), strict=True):
-        splits_seed, folds_seed, refit_seed, *member_seeds = of_group
-        group_seeds = _Seeds(splits_seed, folds_seed, refit_seed, member_seeds)
-        plans.append(_plan_group(data, recipe, group, rows, cv, group_seeds))
-    trained = _run_jobs(data, recipe, plans, n_jobs, verbose)
-    return [_assemble(data, recipe, results) for results in trained]
+    n_seeds = 3 + len(first.thetas)
+    drawn = random.randint(np.iinfo(np.int32).max, size=(len(groups) + 1, n_seeds))
+    seeds = [Seeds(row[0], row[1], row[2], row[3:]) for row in drawn.tolist()]
+    workshop = _Workshop(data, n_jobs, verbose)
+    shared = _train_shared(workshop, recipes, groups, seeds[-1])
+    recipe = recipes[shared.chosen]
+    own = _train_own(workshop, recipe, groups, seeds, shared.trained)
+    models = []
+    for group, _ in groups:
+        serving = [own[group]] if group in own else []
+        if shared.trained is not None and group in shared.trained.plan.groups:
+            serving.insert(0, shared.trained)
+        models.append(_best_model(data, recipe, group, serving))
+    return TrainingResult(models, recipe, shared.log_losses)
 
 
-def _run_jobs(
-    data: TrainingData,
-    recipe: Recipe,
-    plans: list[_GroupPlan],
-    n_jobs: int | None,
-    verbose: bool,
-) -> list[_TrainedGroup]:
-    """Train folds and refits of all groups, then all members."""
-    total = sum(len(plan.first_jobs) + len(plan.member_seeds) for plan in plans)
-    # Logistic regression on many rows trains in long calls without Python's lock, and
-    # threads share X as it is. BLAS would have vectors too short for its own threads,
-    # which would only wait, and burn a core meanwhile.
-    linear = takes_repetitions(recipe.learner)
-    many_rows = len(data.y) >= _MANY_ROWS * len(plans)
-    prefer = "threads" if linear and many_rows else None
-    parallel = Parallel(n_jobs, return_as="generator", prefer=prefer)
+@dataclass(frozen=True)
+class _Workshop:
+    """Runs trainings side by side."""
 
-    def run() -> Iterator[Any]:
-        first_results = []
-        first_jobs = [job for plan in plans for job in plan.first_jobs]
-        for result in parallel(first_jobs):
-            first_results.append(result)
-            yield result
-        yield from parallel(_member_jobs(data, recipe, plans, first_results))
+    data: TrainingData
+    n_jobs: int | None
+    verbose: bool
 
-    with blas_in_one_thread() if linear else nullcontext():
-        results = progress(run(), total, title="training", shown=verbose)
-        first = [_take_first(plan, results) for plan in plans]
+    def run(self, jobs: list[Any], learner: Any) -> list[Any]:
+        """Run jobs of trainings, and return their results in order."""
+        # Logistic regression on many rows trains in long calls without Python's lock,
+        # and threads share X as it is. Other learners train in processes.
+        linear = takes_repetitions(learner)
+        prefer = "threads" if linear and len(self.data.y) >= _MANY_ROWS else None
+        parallel = Parallel(self.n_jobs, return_as="generator", prefer=prefer)
+        with blas_in_one_thread() if linear else nullcontext():
+            results = parallel(jobs)
+            shown = progress(results, len(jobs), title="training", shown=self.verbose)
+            return list(shown)
+
+    def train(self, plans: list[LearnerPlan]) -> list[_Trained]:
+        """Train the folds and refits of learners."""
+        if not plans:
+            return []
+        jobs = [job for plan in plans for job in plan.first_jobs]
+        results = iter(self.run(jobs, plans[0].learner))
         trained = []
-        for plan, (folds, refitted) in zip(plans, first, strict=True):
-            members = list(islice(results, len(plan.member_seeds)))
-            trained.append(_TrainedGroup(plan, folds, refitted, members))
-        # joblib closes its workers when its generator ends.
-        next(results, None)
-    return trained
+        for plan in plans:
+            folds = list(islice(results, len(plan.fold_jobs)))
+            refitted = None if plan.refit_job is None else next(results)
+            trained.append(_Trained(plan, folds, refitted, []))
+        return trained
+
+    def train_members(self, trained: list[_Trained], recipe: Recipe) -> list[_Trained]:
+        """Train the members of resampled pools, each starting near its refit."""
+        jobs = []
+        for results in trained:
+            plan = results.plan
+            for theta, seed in zip(recipe.thetas, plan.member_seeds, strict=False):
+                job = delayed(fit_member)(
+                    plan.learner,
+                    plan.rows,
+                    plan.y,
+                    self.data.positive,
+                    theta,
+                    weights=plan.weights,
+                    seed=seed,
+                    near=results.refitted,
+                )
+                jobs.append(job)
+        members = iter(self.run(jobs, recipe.learner) if jobs else [])
+        completed = []
+        for results in trained:
+            own = list(islice(members, len(results.plan.member_seeds)))
+            completed.append(replace(results, members=own))
+        return completed
 
 
-def _take_first(
-    plan: _GroupPlan, results: Iterator[Any]
-) -> tuple[list[_Fold], Any | None]:
-    """Take the results of a group's folds, and of its refit if it has one."""
-    folds = list(islice(results, len(plan.fold_jobs)))
-    refitted = None if plan.refit_job is None else next(results)
-    return folds, refitted
+@dataclass(frozen=True)
+class _SharedLearner:
+    """The learner of all groups, if there is one, and the choice among candidates."""
+
+    trained: _Trained | None
+    chosen: str
+    log_losses: dict[str, float]
 
 
-def _member_jobs(
-    data: TrainingData,
-    recipe: Recipe,
-    plans: list[_GroupPlan],
-    first_results: list[Any],
-) -> list[Any]:
-    """List the trainings of members, each starting near the refit of its group."""
-    jobs = []
-    results = iter(first_results)
-    for plan in plans:
-        _, refitted = _take_first(plan, results)
-        for theta, seed in zip(recipe.thetas, plan.member_seeds, strict=False):
-            job = delayed(fit_member)(
-                recipe.learner,
-                plan.rows,
-                plan.y,
-                data.positive,
-                theta,
-                weights=plan.weights,
-                seed=seed,
-                near=refitted,
-            )
-            jobs.append(job)
-    return jobs
+def _train_shared(
+    workshop: _Workshop,
+    recipes: Mapping[str, Recipe],
+    groups: list[GroupRows],
+    seeds: Seeds,
+) -> _SharedLearner:
+    """Cross-validate the candidates on all groups; the best is the shared learner.
 
-
-def _plan_group(
-    data: TrainingData,
-    recipe: Recipe,
-    group: Group,
-    index: np.ndarray | None,
-    cv: Any,
-    seeds: _Seeds,
-) -> _GroupPlan:
-    """List what has to be trained for one group."""
-    y = data.labels(index)
-    weights = data.weights_of(index)
-    if recipe.prefit:
-        rows = TrainingRows(data.X, index)
-        job = delayed(_score_prefit)(recipe.estimator, rows, data.positive)
-        everything = np.arange(len(y))
-        return _GroupPlan(group, y, weights, rows, None, [everything], [job], None, [])
-    transformer, rows = _prepare(data, recipe, index, y, seeds.splits)
-    splits = split_group(data, index, y, cv, seeds.splits)
-    fold_jobs = []
-    for train, test in splits:
-        job = delayed(_fit_fold)(
-            recipe.learner,
-            rows,
-            y,
-            weights,
-            train,
-            test,
-            positive=data.positive,
-            seed=seeds.folds,
-            keep_model=recipe.pool_fold_scores,
+    Only training rows are looked at. Groups weigh equally: by a mean over rows the
+    largest group alone would choose.
+    """
+    data = workshop.data
+    name, recipe = next(iter(recipes.items()))
+    together = [(group, rows) for group, rows in groups if group != EVERYONE]
+    shares = bool(recipe.share) and len(together) > 1
+    shares = shares and not recipe.prefit and not recipe.resampled
+    if len(recipes) == 1 and (not shares or _needs_no_sharing(data, recipe, together)):
+        return _SharedLearner(None, name, {})
+    names, index, codes = _code_groups(data, together or groups)
+    may_keep = shares and len(codes) <= _MOST_ROWS_TO_CHOOSE
+    if len(recipes) > 1 and not may_keep:
+        chosen, log_losses = _choose_on_sample(
+            workshop, recipes, names, index, codes, seeds
         )
-        fold_jobs.append(job)
-    # Thresholds need a model that decides, "refit" one that scores. Only resampled
-    # members with pooled fold scores do without a model of all rows.
-    refit_job = None
-    if recipe.needs_refit:
-        refit_job = delayed(rows.fit)(
-            recipe.learner, y, weights=weights, seed=seeds.refit
-        )
-    return _GroupPlan(
-        group=group,
-        y=y,
-        weights=weights,
-        rows=rows,
-        transformer=transformer,
-        tested=[test for _, test in splits],
-        fold_jobs=fold_jobs,
-        refit_job=refit_job,
-        member_seeds=seeds.members if recipe.resampled else [],
+        recipes = {chosen: recipes[chosen]}
+        if not shares:
+            return _SharedLearner(None, chosen, log_losses)
+        plan = plan_shared(data, recipes[chosen], names, index, codes, seeds)
+        return _SharedLearner(workshop.train([plan])[0], chosen, log_losses)
+    plans = [
+        plan_shared(data, candidate, names, index, codes, seeds)
+        for candidate in recipes.values()
+    ]
+    trained = dict(zip(recipes, workshop.train(plans), strict=True))
+    log_losses = {}
+    for name, results in trained.items():
+        log_losses[name] = _mean_log_loss(data, recipes[name], results)
+    chosen = min(log_losses, key=lambda name: log_losses[name])
+    if len(recipes) == 1:
+        log_losses = {}
+    return _SharedLearner(trained[chosen], chosen, log_losses)
+
+
+def _needs_no_sharing(
+    data: TrainingData, recipe: Recipe, groups: list[GroupRows]
+) -> bool:
+    """Tell whether every group has plenty of rows for a linear learner of its own."""
+    if recipe.share != "auto":
+        return False
+    return all(
+        recipe.is_steady(len(data.labels(rows)), data.n_columns) for _, rows in groups
     )
 
 
-def _prepare(
-    data: TrainingData,
-    recipe: Recipe,
+def _code_groups(
+    data: TrainingData, groups: list[GroupRows]
+) -> tuple[list[Group], np.ndarray | None, np.ndarray]:
+    """Number the groups, and find the number of each of their rows."""
+    codes = np.full(len(data.y), -1)
+    for code, (_, rows) in enumerate(groups):
+        codes[all_if_none(rows)] = code
+    index = None if (codes >= 0).all() else np.flatnonzero(codes >= 0)
+    return [group for group, _ in groups], index, codes[codes >= 0]
+
+
+def _choose_on_sample(
+    workshop: _Workshop,
+    recipes: Mapping[str, Recipe],
+    names: list[Group],
     index: np.ndarray | None,
-    y: np.ndarray,
-    seed: int,
-) -> tuple[Any, TrainingRows]:
-    """Fit the group's transformer, if there is one, and transform its rows."""
-    if not recipe.fits_transformers_once:
-        return None, TrainingRows(data.X, index)
-    # Fitted on all rows of the group, those of the test folds included: sound only for
-    # transformers that do not look at labels.
-    transformer = seeded_clone(recipe.estimator[:-1], seed)
-    transformed = transformer.fit_transform(take_rows(data.X, index), y)
-    return transformer, TrainingRows(pickable(transformed))
+    codes: np.ndarray,
+    seeds: Seeds,
+) -> tuple[str, dict[str, float]]:
+    """Cross-validate candidates on at most 20,000 of the rows."""
+    data = workshop.data
+    rows = np.arange(len(data.y)) if index is None else index
+    if len(rows) > _MOST_ROWS_TO_CHOOSE:
+        random = np.random.RandomState(seeds.splits)
+        kept = random.choice(len(rows), _MOST_ROWS_TO_CHOOSE, replace=False)
+        kept.sort()
+        rows = rows[kept]
+        codes = codes[kept]
+    plans = []
+    for recipe in recipes.values():
+        to_compare = replace(recipe, cv=3, scores="folds", share=True)
+        plans.append(plan_shared(data, to_compare, names, rows, codes, seeds))
+    log_losses = {}
+    for name, results in zip(recipes, workshop.train(plans), strict=True):
+        log_losses[name] = _mean_log_loss(data, recipes[name], results)
+    return min(log_losses, key=lambda name: log_losses[name]), log_losses
 
 
-def _fit_fold(
-    learner: Any,
-    rows: TrainingRows,
-    y: np.ndarray,
-    weights: np.ndarray | None,
-    train: np.ndarray,
-    test: np.ndarray,
-    *,
-    positive: Any,
-    seed: int,
-    keep_model: bool,
-) -> _Fold:
-    """Train on all folds but one, and score that one."""
-    train_weights = None if weights is None else weights[train]
-    model = rows.fit(learner, y[train], train, weights=train_weights, seed=seed)
-    scores = score_rows(model, rows.pick(test), positive)
-    return _Fold(model if keep_model else None, scores)
+def _mean_log_loss(data: TrainingData, recipe: Recipe, results: _Trained) -> float:
+    """Average the out-of-fold log loss over rows within groups, then over groups."""
+    losses = []
+    for group in results.plan.groups:
+        losses.append(_tested_rows(data, recipe, results, group).log_loss())
+    return float(np.mean(losses))
 
 
-def _score_prefit(estimator: Any, rows: TrainingRows, positive: Any) -> _Fold:
-    """Score a hold-out with a model that was fitted before."""
-    return _Fold(estimator, score_rows(estimator, rows.pick(), positive))
+def _train_own(
+    workshop: _Workshop,
+    recipe: Recipe,
+    groups: list[GroupRows],
+    seeds: list[Seeds],
+    shared: _Trained | None,
+) -> dict[Group, _Trained]:
+    """Train a learner for each group that needs or deserves one of its own."""
+    data = workshop.data
+    served = set() if shared is None else set(shared.plan.groups)
+    needed = []
+    to_try = []
+    for (group, rows), group_seeds in zip(groups, seeds, strict=False):
+        enough_rows = len(data.labels(rows)) >= _ROWS_FOR_OWN_LEARNER
+        if group not in served:
+            needed.append(plan_own(data, recipe, group, rows, group_seeds))
+        elif recipe.share == "auto" and enough_rows:
+            to_try.append(plan_own(data, recipe, group, rows, group_seeds))
+    needed += _worth_training(workshop, recipe, to_try, shared)
+    trained = workshop.train(needed)
+    trained = workshop.train_members(trained, recipe)
+    return {results.plan.groups[0]: results for results in trained}
 
 
-def _assemble(data: TrainingData, recipe: Recipe, trained: _TrainedGroup) -> GroupModel:
-    """Put the results of a group's trainings together."""
-    plan = trained.plan
-    model = recipe.estimator if recipe.prefit else trained.refitted
-    positives, negatives = _count_scores(data, recipe, trained)
-    scoring_models = [model]
-    if recipe.pool_fold_scores:
-        scoring_models = [fold.model for fold in trained.folds]
-    pool: Pool
-    if recipe.resampled:
-        pool = ResampledPool.of(recipe.thetas, trained.members)
-    else:
-        shares_scores = not recipe.pool_fold_scores
-        pool = ThresholdPool.of(
-            model, positives, negatives, shares_scores=shares_scores
+def _worth_training(
+    workshop: _Workshop,
+    recipe: Recipe,
+    plans: list[LearnerPlan],
+    shared: _Trained | None,
+) -> list[LearnerPlan]:
+    """Keep the groups whose own learner beats the shared one on its first fold.
+
+    One fold costs a third of a learner, and most groups are better served by sharing.
+    """
+    if not plans or shared is None:
+        return []
+    jobs = [plan.fold_jobs[0] for plan in plans]
+    folds = workshop.run(jobs, plans[0].learner)
+    kept = []
+    for plan, fold in zip(plans, folds, strict=True):
+        group = plan.groups[0]
+        own = _TestedRows(
+            fold.scores, plan.y[plan.tested[0]] == workshop.data.positive, None
         )
-    # Fold models score new rows as they score their test folds, and a prefit model has
-    # seen neither hold-out nor batch. A refitted model needs a closer look.
-    sound = recipe.pool_fold_scores or recipe.prefit
-    return GroupModel(
-        size=len(plan.y),
-        prevalence=float(np.average(plan.y == data.positive, weights=plan.weights)),
-        positives=positives,
-        negatives=negatives,
-        positive=data.positive,
-        scoring_models=scoring_models,
-        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, plan.group),
-        pool=pool,
-        test_is_sound=sound or follows_its_folds(model, len(plan.y)),
-        transformer=plan.transformer,
-    )
+        rival = _tested_rows(workshop.data, recipe, shared, group)
+        if own.log_loss() < rival.log_loss():
+            kept.append(plan)
+    return kept
 
 
-def _count_scores(
-    data: TrainingData, recipe: Recipe, trained: _TrainedGroup
-) -> tuple[ScoreHistogram, ScoreHistogram]:
-    """Make the histograms of the out-of-fold scores of positives and of negatives."""
+def _best_model(
+    data: TrainingData, recipe: Recipe, group: Group, serving: list[_Trained]
+) -> GroupModel:
+    """Assemble the model of a group from the learner that serves it best.
+
+    The learners are compared by the log loss of the group's own out-of-fold scores; no
+    batch is looked at.
+    """
+    tested = [_tested_rows(data, recipe, results, group) for results in serving]
+    losses = [rows.log_loss() for rows in tested]
+    best = int(np.argmin(losses))
+    return _assemble(data, recipe, serving[best], tested[best], group)
+
+
+def _tested_rows(
+    data: TrainingData, recipe: Recipe, trained: _Trained, group: Group
+) -> _TestedRows:
+    """Collect the out-of-fold scores of one group."""
     plan = trained.plan
-    tested = np.concatenate(plan.tested)
+    positions = np.concatenate(plan.tested)
     scores = np.concatenate([fold.scores for fold in trained.folds])
-    is_positive = plan.y[tested] == data.positive
+    if plan.codes is not None:
+        of_group = plan.codes[positions] == plan.groups.index(group)
+        positions = positions[of_group]
+        scores = scores[of_group]
+    is_positive = plan.y[positions] == data.positive
     if is_positive.all() or not is_positive.any():
         raise ValueError(
             "cv must test rows of both classes in every group, got a splitter whose "
-            f"test folds contain only one class in group {group_name(plan.group)!r}."
+            f"test folds contain only one class in group {group_name(group)!r}."
         )
-    keep_rows = make_quantifier(recipe.quantifier).keeps_rows
+    return _TestedRows(scores, is_positive, _row_weights(recipe, plan, positions))
+
+
+def _row_weights(
+    recipe: Recipe, plan: LearnerPlan, positions: np.ndarray
+) -> np.ndarray | None:
+    """Weigh scores so that each row counts once, however often it was tested."""
+    times_tested = np.bincount(positions)[positions]
+    keeps_rows = make_quantifier(recipe.quantifier).keeps_rows
     if plan.weights is None:
-        positive_weights = negative_weights = None
-    else:
-        if keep_rows:
-            raise ValueError(
-                "sample_weight must be None with a quantifier of QuaPy, which takes "
-                "no weights."
-            )
-        weights = _effective_weights(plan.weights[tested])
-        positive_weights = weights[is_positive]
-        negative_weights = weights[~is_positive]
-    # Both classes get the same edges, and so does every batch: that is what makes
-    # histograms comparable and lets evidence add up.
-    edges = edges_for(
-        scores[is_positive],
-        scores[~is_positive],
-        positive_weights=positive_weights,
-        negative_weights=negative_weights,
-    )
-    positives = ScoreHistogram.of(
-        scores[is_positive], edges, weights=positive_weights, keep_rows=keep_rows
-    )
-    negatives = ScoreHistogram.of(
-        scores[~is_positive], edges, weights=negative_weights, keep_rows=keep_rows
-    )
-    return positives, negatives
+        if keeps_rows or times_tested.max() == 1:
+            return None
+        return 1 / times_tested
+    if keeps_rows:
+        raise ValueError(
+            "sample_weight must be None with a quantifier of QuaPy, which takes no "
+            "weights."
+        )
+    distinct = plan.weights[np.unique(positions)]
+    return plan.weights[positions] * _worth(distinct) / times_tested
 
 
-def _effective_weights(weights: np.ndarray) -> np.ndarray:
-    """Scale weights so that they add up to the number of rows they are worth.
+def _worth(weights: np.ndarray) -> float:
+    """Return the factor that makes weights add up to the rows they are worth.
 
     That number is (sum w)^2 / sum w^2 (Kish 1965): intervals then count the noise that
     unequal weights add.
     """
-    return weights * (weights.sum() / (weights @ weights))
+    return float(weights.sum() / (weights @ weights))
+
+
+def _assemble(
+    data: TrainingData,
+    recipe: Recipe,
+    trained: _Trained,
+    tested: _TestedRows,
+    group: Group,
+) -> GroupModel:
+    """Put the results of a learner together for one of the groups that it serves."""
+    plan = trained.plan
+    positives, negatives = _count_scores(recipe, tested)
+    models, needs_code = _scoring_models(recipe, trained, group)
+    pool: Pool
+    if recipe.resampled:
+        pool = ResampledPool.of(recipe.thetas, trained.members)
+    else:
+        pool = ThresholdPool.of(models, positives, negatives)
+    rows = plan.rows_of(group)
+    weights = None if plan.weights is None else plan.weights[rows]
+    # Fold models score new rows as they score their test folds, and a prefit model has
+    # seen neither hold-out nor batch. A refitted model needs a closer look.
+    sound = not plan.scheme.refit or recipe.prefit
+    return GroupModel(
+        size=len(rows),
+        prevalence=float(np.average(plan.y[rows] == data.positive, weights=weights)),
+        positives=positives,
+        negatives=negatives,
+        positive=data.positive,
+        scoring_models=models,
+        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, group),
+        pool=pool,
+        test_is_sound=sound or follows_its_folds(models[0], len(plan.y)),
+        transformer=plan.transformer,
+        group_code=plan.groups.index(group) if needs_code else None,
+    )
+
+
+def _scoring_models(
+    recipe: Recipe, trained: _Trained, group: Group
+) -> tuple[list[Any], bool]:
+    """Return the models that score a group, and whether to tell them the group."""
+    plan = trained.plan
+    if recipe.prefit:
+        models = [recipe.estimator]
+    elif plan.scheme.refit:
+        models = [trained.refitted]
+    else:
+        models = [fold.model for fold in trained.folds]
+    if plan.codes is None:
+        return models, False
+    code = plan.groups.index(group)
+    special = [for_one_group(model, code) for model in models]
+    return [model for model, _ in special], special[0][1]
+
+
+def _count_scores(
+    recipe: Recipe, tested: _TestedRows
+) -> tuple[ScoreHistogram, ScoreHistogram]:
+    """Make the histograms of the out-of-fold scores of positives and of negatives."""
+    keep_rows = make_quantifier(recipe.quantifier).keeps_rows
+    positive = tested.is_positive
+    positive_weights = negative_weights = None
+    if tested.weights is not None:
+        positive_weights = tested.weights[positive]
+        negative_weights = tested.weights[~positive]
+    # Both classes get the same edges, and so does every batch: that is what makes
+    # histograms comparable and lets evidence add up.
+    edges = edges_for(
+        tested.scores[positive],
+        tested.scores[~positive],
+        positive_weights=positive_weights,
+        negative_weights=negative_weights,
+    )
+    positives = ScoreHistogram.of(
+        tested.scores[positive], edges, weights=positive_weights, keep_rows=keep_rows
+    )
+    negatives = ScoreHistogram.of(
+        tested.scores[~positive], edges, weights=negative_weights, keep_rows=keep_rows
+    )
+    return positives, negatives
 
 
 def _fit_quantifier(

@@ -4,9 +4,15 @@ A command parses its arguments, has the work done by one function of `cape.files
 `cape.experiments`), and prints what it returns. Pages are written by `cape.report`.
 """
 
+import os
 import signal
 import sys
 from typing import Any
+
+# OpenMP reads this when scikit-learn loads it, so it has to be set before the imports
+# below. Threads that wait then sleep instead of spinning: beside other busy processes
+# that is the difference between a second and a minute.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Importing a module registers its command; help lists them in this order.
 # isort: off

@@ -33,7 +33,7 @@ from cape.cli._options import (
     trainers,
 )
 from cape.cli._show import groups_table
-from cape.files import DEFAULT_SETTINGS, LEARNERS, PAPER_SETTINGS
+from cape.files import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
 from cape.quantify import QUANTIFIERS
 
 _PANEL = "Settings of CAPE"
@@ -75,7 +75,11 @@ Drop = Annotated[
     option("Column not to learn from. Repeat the option to drop several.", "COLUMN"),
 ]
 Learner = Annotated[
-    str, typer.Option(help=f"What is trained: {' or '.join(LEARNERS)}.")
+    str,
+    typer.Option(
+        help=f"What is trained: {', '.join(FILE_LEARNERS)} (auto: the mean of a few "
+        "learners, or the best by cross-validation)."
+    ),
 ]
 Paper = Annotated[
     bool, flag("--paper", "Use the settings of the paper.", rich_help_panel=_PANEL)
@@ -96,8 +100,8 @@ Quantifier = Annotated[
 Scores = Annotated[
     str | None,
     _setting(
-        "Which models score a batch: folds (those of cross-validation; the test of the "
-        "assumption needs it) or refit (one trained on all rows; faster).",
+        "Which models score a batch: folds (those of cross-validation), refit (one "
+        "trained on all rows) or auto (refit where it is sound).",
         "scores",
     ),
 ]

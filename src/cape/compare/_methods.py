@@ -82,16 +82,16 @@ class Method:
 
 
 def _cape_d(learner, seed, favourable):
-    return CapeClassifier(learner, random_state=seed)
+    return CapeClassifier.paper(estimator=learner, random_state=seed)
 
 
 def _cape_1(learner, seed, favourable):
-    return CapeOne(learner, random_state=seed)
+    return CapeOne.paper(estimator=learner, random_state=seed)
 
 
 def _cape_threshold(learner, seed, favourable):
-    return CapeClassifier(
-        learner, pool="threshold", quantifier="histogram", random_state=seed
+    return CapeClassifier.paper(
+        estimator=learner, pool="threshold", quantifier="histogram", random_state=seed
     )
 
 

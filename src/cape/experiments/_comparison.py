@@ -345,7 +345,7 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
     All quantifiers read the same scores, so they differ in nothing else.
     """
     # The threshold pool is the cheapest, and quantifiers do not depend on the pool.
-    clf = CapeClassifier(learner, pool="threshold", random_state=seed)
+    clf = CapeClassifier.paper(estimator=learner, pool="threshold", random_state=seed)
     clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
     evidence = clf.evidence(problem.X_test, sensitive_features=problem.z_test)
     estimates: Results = {name: [] for name in QUANTIFIERS}

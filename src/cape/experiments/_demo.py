@@ -81,8 +81,11 @@ def _classifiers(random_state: int) -> dict[str, Any]:
     learner = LogisticRegression()
     return {
         "Max_Acc": MaxAcc(learner),
-        "CAPE": CapeClassifier(learner, random_state=random_state),
-        "CAPE threshold": CapeClassifier(
-            learner, pool="threshold", quantifier="histogram", random_state=random_state
+        "CAPE": CapeClassifier.paper(estimator=learner, random_state=random_state),
+        "CAPE threshold": CapeClassifier.paper(
+            estimator=learner,
+            pool="threshold",
+            quantifier="histogram",
+            random_state=random_state,
         ),
     }

@@ -12,10 +12,16 @@ from cape.files._monitor import MonitoredBatch, monitor_files
 from cape.files._notes import Notes
 from cape.files._plain_text import plain_text
 from cape.files._predict import Prediction, gather_evidence, here, predict_file
-from cape.files._train import DEFAULT_SETTINGS, PAPER_SETTINGS, train_file
+from cape.files._train import (
+    DEFAULT_SETTINGS,
+    FILE_LEARNERS,
+    PAPER_SETTINGS,
+    train_file,
+)
 
 __all__ = [
     "DEFAULT_SETTINGS",
+    "FILE_LEARNERS",
     "LEARNERS",
     "PAPER_SETTINGS",
     "Columns",

@@ -400,12 +400,15 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
 
 
 def _scores_per_row(clf: CapeClassifier) -> int:
-    """Return how many scores of a row members may decide by: one for each model.
+    """Return how many scores of a row members may decide by.
 
-    The pools of all groups have the same number of models.
+    The pools of all groups are of one kind: thresholds decide by one score, resampled
+    members by one score each.
     """
-    model = next(iter(clf.models_.values()))
-    return len(model.pool.models)
+    pool = next(iter(clf.models_.values())).pool
+    if pool.has_a_model_each:
+        return len(pool.models)
+    return 1
 
 
 def _second_pass(

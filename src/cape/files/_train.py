@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cape._learners import make_learner
+from cape._learners import LEARNERS, make_learner
 from cape._newfile import check_free
 from cape._tables import Dialect
+from cape._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.files._describe import auc
 from cape.files._model import TableModel, file_hash, single_thread_if_small
@@ -16,7 +17,29 @@ from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
 from cape.files._training_table import ColumnChoice, TrainingTable, read_training_table
 
-__all__ = ["DEFAULT_SETTINGS", "MAX_ROWS_PER_CLASS", "PAPER_SETTINGS", "train_file"]
+__all__ = [
+    "DEFAULT_SETTINGS",
+    "FILE_LEARNERS",
+    "MAX_ROWS_PER_CLASS",
+    "PAPER_SETTINGS",
+    "train_file",
+]
+
+_SETTINGS = (
+    "pool",
+    "quantifier",
+    "scores",
+    "cv",
+    "preprocessing",
+    "share_estimator",
+)
+
+
+def _settings_of(clf: CapeClassifier) -> dict[str, Any]:
+    """Return the parameters of a classifier that say how it is trained."""
+    parameters = clf.get_params(deep=False)
+    return {name: parameters[name] for name in _SETTINGS}
+
 
 # The cheapest settings, and the most accurate in trials. With scores of fold models,
 # the test of the assumption keeps its level for every learner. The transformers of the
@@ -27,16 +50,15 @@ DEFAULT_SETTINGS: dict[str, Any] = {
     "scores": "folds",
     "cv": 5,
     "preprocessing": "once",
+    "share_estimator": False,
 }
 """Parameters of `CapeClassifier` that `train_file` uses unless told otherwise."""
 
-PAPER_SETTINGS: dict[str, Any] = {
-    "pool": "resampled",
-    "quantifier": "spa",
-    "scores": "refit",
-    "cv": 10,
-}
+PAPER_SETTINGS: dict[str, Any] = _settings_of(CapeClassifier.paper())
 """Parameters of `CapeClassifier` in the paper."""
+
+FILE_LEARNERS = ("auto", *LEARNERS)
+"""Learners that `train_file` knows by name."""
 
 MAX_ROWS_PER_CLASS = 200_000
 """How many rows of each group and label `train_file` trains on."""
@@ -82,8 +104,9 @@ def train_file(
         Columns that must not be used.
     positive : str, optional
         The label that counts as positive; by default the greater of the two.
-    learner : {"boosting", "logistic"}, default="boosting"
-        What is trained, see `make_learner`.
+    learner : {"auto", "boosting", "logistic"}, default="boosting"
+        What is trained: "auto" chooses as ``CapeClassifier(estimator="auto")`` does;
+        for the other names see `make_learner`.
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in `DEFAULT_SETTINGS`.
     dialect : Dialect, optional
@@ -123,7 +146,8 @@ def train_file(
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
-    estimator = make_learner(learner)
+    check_choice("learner", learner, FILE_LEARNERS)
+    estimator = "auto" if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
     table = read_training_table(
         path, choice, dialect=dialect, most=most, notes=notes, on_rows=on_rows
@@ -134,7 +158,7 @@ def train_file(
     clf = _fit(estimator, table, used_settings, notes)
     details = {
         "columns": table.columns.to_dict(),
-        "learner": learner,
+        "learner": _describe_learner(learner, clf),
         "data": _describe_data(path, table),
         "settings": used_settings,
     }
@@ -161,6 +185,14 @@ def _fit(
             "the answer, or something that came after it?"
         )
     return clf
+
+
+def _describe_learner(learner: str, clf: CapeClassifier) -> str:
+    """Name the learner, and which one was chosen if the user left it open."""
+    if learner != "auto":
+        return learner
+    chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
+    return f"auto: {chosen}"
 
 
 def _describe_data(path: str | Path, table: TrainingTable) -> dict[str, Any]:

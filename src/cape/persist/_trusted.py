@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cape._group_model import GroupModel
+from cape._learners import GroupAwareLinear
 from cape.classifier import CapeClassifier
 from cape.histogram import ScoreHistogram
 from cape.pool import MemberRates, ResampledPool, ThresholdPool
@@ -20,6 +21,7 @@ __all__ = ["TRUSTED"]
 
 _OURS = (
     CapeClassifier,
+    GroupAwareLinear,
     GroupModel,
     MemberRates,
     ResampledPool,
@@ -40,6 +42,7 @@ _SKLEARN = """
     model_selection._split.StratifiedKFold
     model_selection._split.StratifiedShuffleSplit
     tree._tree.Tree
+    utils._bunch.Bunch
     utils.validation.check_array
 """
 

@@ -40,6 +40,9 @@ class Pool(ABC):
     rates: MemberRates
     models: list[Any]
 
+    decides_by_scoring_models = False
+    """Whether ``models`` are those that score a batch for the quantifier."""
+
     @property
     def has_a_model_each(self) -> bool:
         """Whether every member has a model of its own.
@@ -47,11 +50,30 @@ class Pool(ABC):
         Such a member calls a row positive if its score is above 1/2. Whoever needs no
         probabilities can then keep one bit a row and member instead of the score.
         """
-        return len(self.models) == len(self.thetas)
+        # Cuts of few distinct scores may happen to be as many as the fold models.
+        n_members = len(self.thetas)
+        return len(self.models) == n_members and not self.decides_by_scoring_models
+
+    def combine(self, scores: np.ndarray) -> np.ndarray:
+        """Turn scores by ``models`` into the scores that members decide by.
+
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_models, n_rows)
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_deciding, n_rows)
+        """
+        return scores
 
     @abstractmethod
-    def model_of(self, member: int) -> int:
-        """Return the position in ``models`` of the model behind a member."""
+    def deciding_row(self, member: int) -> int:
+        """Return which row of the deciding scores belongs to a member."""
+
+    @abstractmethod
+    def models_of(self, member: int) -> list[Any]:
+        """Return the models that have to be asked for a member to decide."""
 
     @abstractmethod
     def calls(self, scores: np.ndarray, member: int) -> np.ndarray:

@@ -179,9 +179,13 @@ class ResampledPool(Pool):
         )
         return cls(thetas, [member.model for member in members], rates)
 
-    def model_of(self, member: int) -> int:
+    def deciding_row(self, member: int) -> int:
         """Return the member's own position: every member has a model of its own."""
         return member
+
+    def models_of(self, member: int) -> list[Any]:
+        """Return the model of the member."""
+        return [self.models[member]]
 
     def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Tell which scores are above 1/2, strictly.

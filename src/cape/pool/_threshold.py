@@ -24,16 +24,17 @@ class ThresholdPool(Pool):
     training (Saerens et al. 2002). So the cut c of the training score stands for
     theta = pi (1 - c) / (pi (1 - c) + (1 - pi) c).
 
+    With several models, the fold models of cross-validation, the mean of their scores
+    decides: it is sharper than any of them, and nothing has to be refitted.
+
     Parameters
     ----------
-    model : fitted learner
+    models : list of fitted learners
     cuts : ndarray of int64 of shape (n_members,)
         In units of 2^-32: -1 calls all rows positive, 2^32 none.
     thetas : ndarray of shape (n_members,)
     rates : MemberRates
         From the two out-of-fold histograms.
-    shares_scores : bool
-        Whether the model that decides also scores batches for the quantifier.
 
     Examples
     --------
@@ -43,29 +44,27 @@ class ThresholdPool(Pool):
     [True, True, True]
     """
 
-    model: Any
+    models: list[Any]
     cuts: np.ndarray
     thetas: np.ndarray
     rates: MemberRates
-    shares_scores: bool
+
+    decides_by_scoring_models = True
 
     @classmethod
     def of(
         cls,
-        model: Any,
+        models: list[Any],
         positives: ScoreHistogram,
         negatives: ScoreHistogram,
-        *,
-        shares_scores: bool,
     ) -> ThresholdPool:
         """Make a member of every edge of the out-of-fold histograms.
 
         Parameters
         ----------
-        model : fitted learner
+        models : list of fitted learners
         positives, negatives : ScoreHistogram
             Out-of-fold scores of the two classes, with the same edges.
-        shares_scores : bool
 
         Returns
         -------
@@ -83,16 +82,32 @@ class ThresholdPool(Pool):
             false_positives=negatives.above(),
             negatives=np.full(len(cuts), float(negatives.size)),
         )
-        return cls(model, cuts, thetas, rates, shares_scores)
+        return cls(models, cuts, thetas, rates)
 
-    @property
-    def models(self) -> list[Any]:  # type: ignore[override]
-        """The one learner behind all members."""
-        return [self.model]
+    def combine(self, scores: np.ndarray) -> np.ndarray:
+        """Compute the mean score of each row, rounded half up.
 
-    def model_of(self, member: int) -> int:
-        """Return 0: one model serves all members."""
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_models, n_rows)
+
+        Returns
+        -------
+        ndarray of int64 of shape (1, n_rows)
+        """
+        n_models = len(scores)
+        if n_models == 1:
+            return scores
+        # In integers, so that the mean does not depend on the order of additions.
+        return (scores.sum(axis=0, keepdims=True) + n_models // 2) // n_models
+
+    def deciding_row(self, member: int) -> int:
+        """Return 0: all members decide by the same score."""
         return 0
+
+    def models_of(self, member: int) -> list[Any]:
+        """Return all models: every member decides by their mean."""
+        return self.models
 
     def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Tell which scores are above the cut of a member, strictly.
@@ -152,7 +167,7 @@ class ThresholdPool(Pool):
         -------
         ScoreHistogram or None
         """
-        if self.shares_scores:
+        if len(self.models) == 1:
             return None
         return ScoreHistogram.of(deciding, edges)
 

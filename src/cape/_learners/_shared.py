@@ -1,0 +1,205 @@
+"""One learner for all groups: the group of a row as one more feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.ensemble import VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from cape._validation import has_fit_parameter
+
+__all__ = ["GroupAwareLinear", "add_group_code", "for_one_group", "group_aware"]
+
+GROUP_COLUMN = "cape_group"
+
+_MOST_COLUMNS = 400
+"""Columns up to which slopes may differ between groups; with more, only intercepts
+do."""
+
+
+def add_group_code(X: Any, codes: np.ndarray) -> Any:
+    """Append the number of each row's group to a table, as its last column.
+
+    Parameters
+    ----------
+    X : table of n_rows rows
+        numpy, scipy sparse, pandas or polars.
+    codes : ndarray of int of shape (n_rows,)
+
+    Returns
+    -------
+    table of the same kind
+
+    Examples
+    --------
+    >>> add_group_code(np.zeros((2, 1)), np.array([0, 1])).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    column = np.asarray(codes, dtype=np.float64)
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(column[:, None])], format="csr")
+    if hasattr(X, "with_columns"):
+        import polars as pl
+
+        return X.with_columns(pl.Series(GROUP_COLUMN, column))
+    if hasattr(X, "assign"):
+        return X.assign(**{GROUP_COLUMN: column})
+    return np.column_stack([np.asarray(X), column])
+
+
+def _split_off_code(X: Any) -> tuple[Any, np.ndarray]:
+    """Undo `add_group_code`."""
+    if hasattr(X, "drop") and hasattr(X, "columns"):
+        codes = np.asarray(X[GROUP_COLUMN], dtype=np.float64)
+        if hasattr(X, "with_columns"):
+            return X.drop(GROUP_COLUMN), codes.astype(int)
+        return X.drop(columns=GROUP_COLUMN), codes.astype(int)
+    last = X[:, -1]
+    if sparse.issparse(X):
+        last = last.toarray().ravel()
+    return X[:, :-1], np.asarray(last, dtype=float).astype(int)
+
+
+_LEAST_ITERATIONS = 1000
+
+
+class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A linear classifier for all groups, with deviations of each group.
+
+    The learner sees the features, an intercept for each group, and the features times
+    the indicator of each group. Its penalty keeps deviations small where a group has
+    few rows: slopes are nearly the same in all groups, and differ where the rows say
+    so. A linear classifier without deviations is wrong for every group whose P(y | x)
+    differs.
+
+    Parameters
+    ----------
+    estimator : linear classifier, or Pipeline that ends in one
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    transformer_ : fitted transformer or None
+        The steps before the classifier.
+    model_ : fitted linear classifier
+        On features, intercepts and deviations.
+    n_groups_ : int
+    """
+
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on rows whose last column is the number of their group."""
+        features, codes = _split_off_code(X)
+        self.n_groups_ = int(codes.max()) + 1
+        self.transformer_ = None
+        learner = self.estimator
+        if isinstance(self.estimator, Pipeline):
+            learner = self.estimator.steps[-1][1]
+            if len(self.estimator.steps) > 1:
+                self.transformer_ = clone(self.estimator[:-1])
+                features = self.transformer_.fit_transform(features, y)
+        features = _dense(features)
+        n_columns = features.shape[1] * (1 + self.n_groups_) + self.n_groups_
+        self.slopes_differ_ = n_columns <= _MOST_COLUMNS
+        fit_params = {}
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        self.model_ = clone(learner)
+        if hasattr(self.model_, "max_iter"):
+            # Intercepts and deviations are correlated with the features, so that the
+            # solver needs more steps than for the features alone.
+            self.model_.max_iter = max(self.model_.max_iter, _LEAST_ITERATIONS)
+        self.model_.fit(self._expand(features, codes), y, **fit_params)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, for rows with the number of their group."""
+        features, codes = _split_off_code(X)
+        if self.transformer_ is not None:
+            features = self.transformer_.transform(features)
+        return self.model_.predict_proba(self._expand(_dense(features), codes))
+
+    def predict(self, X):
+        """The more probable class, for rows with the number of their group."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def for_one_group(self, code: int) -> Any:
+        """Return the plain classifier that this one is for the rows of one group.
+
+        Its slopes are the common ones plus the group's deviations.
+        """
+        coefficients = self.model_.coef_[0]
+        n_features = len(coefficients) - self.n_groups_
+        if self.slopes_differ_:
+            n_features //= 1 + self.n_groups_
+        intercept = self.model_.intercept_ + coefficients[n_features + code]
+        slopes = coefficients[:n_features].copy()
+        if self.slopes_differ_:
+            start = n_features + self.n_groups_ + code * n_features
+            slopes += coefficients[start : start + n_features]
+        plain = clone(self.model_)
+        plain.coef_ = slopes[None, :]
+        plain.intercept_ = np.atleast_1d(intercept)
+        plain.classes_ = self.classes_
+        plain.n_features_in_ = n_features
+        plain.n_iter_ = getattr(self.model_, "n_iter_", None)
+        if self.transformer_ is None:
+            return plain
+        return make_pipeline(*[step for _, step in self.transformer_.steps], plain)
+
+    def _expand(self, features: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Append intercepts and deviations of each group."""
+        indicators = np.zeros((len(features), self.n_groups_))
+        indicators[np.arange(len(features)), codes] = 1.0
+        blocks = [features, indicators]
+        if self.slopes_differ_:
+            for group in range(self.n_groups_):
+                blocks.append(features * indicators[:, [group]])
+        return np.hstack(blocks)
+
+
+def _dense(features: Any) -> np.ndarray:
+    if sparse.issparse(features):
+        return features.toarray()
+    return np.asarray(features, dtype=np.float64)
+
+
+def group_aware(estimator: Any) -> Any:
+    """Make a learner that treats the last column as the number of the group.
+
+    A linear learner gets deviations for each group, also inside a vote. Other learners,
+    such as trees, take the number as it is.
+    """
+    if isinstance(estimator, VotingClassifier):
+        members = [(name, group_aware(member)) for name, member in estimator.estimators]
+        return clone(estimator).set_params(estimators=members)
+    last_step = estimator
+    if isinstance(estimator, Pipeline):
+        last_step = estimator.steps[-1][1]
+    if isinstance(last_step, LogisticRegression) and has_fit_parameter(
+        last_step, "sample_weight"
+    ):
+        return GroupAwareLinear(estimator)
+    return estimator
+
+
+def for_one_group(model: Any, code: int) -> tuple[Any, bool]:
+    """Specialise a fitted learner of all groups to the rows of one group.
+
+    Returns
+    -------
+    model : fitted learner
+    needs_code : bool
+        Whether it still has to be told the group, by `add_group_code`.
+    """
+    if isinstance(model, GroupAwareLinear):
+        return model.for_one_group(code), False
+    return model, True

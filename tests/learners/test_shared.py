@@ -1,0 +1,136 @@
+"""One learner for all groups: codes of groups, deviations, and what they amount to."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cape._learners import GroupAwareLinear, add_group_code, for_one_group, group_aware
+
+
+def two_groups(n=600, seed=0, rotated=True):
+    """Rows of two groups whose positives lie on opposite sides, if rotated."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 2, n)
+    X = random.normal(size=(n, 3))
+    direction = np.where(codes == 1, -1.0, 1.0) if rotated else np.ones(n)
+    log_odds = 2 * direction * X[:, 0] + X[:, 1] + codes
+    y = (random.random(n) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    return X, codes, y
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.asarray,
+        lambda X: pd.DataFrame(X, columns=list("abc")),
+        lambda X: pl.DataFrame(X, schema=list("abc")),
+        sparse.csr_matrix,
+    ],
+    ids=["numpy", "pandas", "polars", "sparse"],
+)
+def test_the_code_of_a_group_is_the_last_column_of_any_table(kind):
+    X, codes, _ = two_groups(20)
+    table = add_group_code(kind(X), codes)
+    assert table.shape == (20, 4)
+    dense = table.toarray() if sparse.issparse(table) else np.asarray(table)
+    np.testing.assert_array_equal(dense[:, :3], X)
+    np.testing.assert_array_equal(dense[:, 3], codes)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())],
+    ids=["plain", "scaled"],
+)
+def test_for_one_group_it_is_the_plain_classifier_with_its_deviations(estimator):
+    X, codes, y = two_groups()
+    shared = GroupAwareLinear(estimator).fit(add_group_code(X, codes), y)
+    for code in (0, 1):
+        own = X[codes == code]
+        alone, needs_code = for_one_group(shared, code)
+        told = shared.predict_proba(add_group_code(own, np.full(len(own), code)))
+        assert not needs_code
+        np.testing.assert_allclose(alone.predict_proba(own), told, atol=1e-12)
+
+
+def test_slopes_may_differ_between_groups():
+    X, codes, y = two_groups(4000)
+    shared = GroupAwareLinear(LogisticRegression()).fit(add_group_code(X, codes), y)
+    slopes = [for_one_group(shared, code)[0].coef_[0, 0] for code in (0, 1)]
+    assert slopes[0] > 1 and slopes[1] < -1
+
+
+def test_a_group_of_few_rows_is_drawn_to_the_slopes_of_all():
+    X, codes, y = two_groups(4000, rotated=False)
+    few = np.flatnonzero(codes == 1)[:15]
+    kept = np.concatenate([np.flatnonzero(codes == 0), few])
+    table = add_group_code(X[kept], codes[kept])
+    shared = GroupAwareLinear(LogisticRegression()).fit(table, y[kept])
+    alone = LogisticRegression(C=1e6).fit(X[few], y[few])
+    truth = np.array([2.0, 1.0, 0.0])
+    error_shared = np.abs(for_one_group(shared, 1)[0].coef_[0] - truth).max()
+    assert error_shared < np.abs(alone.coef_[0] - truth).max()
+
+
+def test_with_many_columns_only_intercepts_differ():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 150))
+    codes = random.integers(0, 3, 300)
+    y = (X[:, 0] + random.normal(size=300) > 0).astype(int)
+    shared = GroupAwareLinear(LogisticRegression()).fit(add_group_code(X, codes), y)
+    assert not shared.slopes_differ_
+    first, last = (for_one_group(shared, code)[0] for code in (0, 2))
+    np.testing.assert_array_equal(first.coef_, last.coef_)
+    told = shared.predict_proba(add_group_code(X, np.full(300, 2)))
+    np.testing.assert_allclose(last.predict_proba(X), told, atol=1e-12)
+
+
+@given(st.integers(1, 5), st.integers(1, 4))
+def test_expanded_columns_are_features_intercepts_and_deviations(n_groups, n_features):
+    random = np.random.default_rng(n_groups * 10 + n_features)
+    X = random.normal(size=(40, n_features))
+    codes = np.arange(40) % n_groups
+    y = np.arange(40) // 2 % 2
+    shared = GroupAwareLinear(LogisticRegression()).fit(add_group_code(X, codes), y)
+    n_columns = n_features * (1 + n_groups) + n_groups
+    assert shared.model_.coef_.shape == (1, n_columns)
+
+
+def test_weights_count_as_repetitions():
+    X, codes, y = two_groups(200)
+    weights = np.random.default_rng(1).integers(1, 4, 200)
+    table = add_group_code(X, codes)
+    weighted = GroupAwareLinear(LogisticRegression(tol=1e-10, max_iter=1000))
+    weighted.fit(table, y, sample_weight=weights)
+    repeated = GroupAwareLinear(LogisticRegression(tol=1e-10, max_iter=1000))
+    rows = np.repeat(np.arange(200), weights)
+    repeated.fit(table[rows], y[rows])
+    np.testing.assert_allclose(weighted.model_.coef_, repeated.model_.coef_, atol=1e-4)
+
+
+def test_trees_take_the_code_as_it_is_and_need_it_when_they_score():
+    boosting = HistGradientBoostingClassifier(max_iter=5)
+    assert group_aware(boosting) is boosting
+    X, codes, y = two_groups(300)
+    fitted = boosting.fit(add_group_code(X, codes), y)
+    assert for_one_group(fitted, 1) == (fitted, True)
+
+
+def test_a_vote_makes_its_linear_members_aware_and_leaves_the_others():
+    members = [
+        ("linear", LogisticRegression()),
+        ("trees", HistGradientBoostingClassifier()),
+    ]
+    vote = VotingClassifier(members, voting="soft")
+    aware = dict(group_aware(vote).estimators)
+    assert isinstance(aware["linear"], GroupAwareLinear)
+    assert isinstance(aware["trees"], HistGradientBoostingClassifier)
+    assert isinstance(dict(vote.estimators)["linear"], LogisticRegression)

@@ -1,0 +1,302 @@
+"""Settings that choose by themselves: learners, folds, scores and sharing."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from cape import CapeClassifier, persist
+from cape._training import Recipe
+from cape.datasets import make_synthetic
+from cape.files import PAPER_SETTINGS
+
+AUTOMATIC = {
+    "quantifier": "histogram",
+    "pool": "threshold",
+    "share_estimator": "auto",
+    "cv": "auto",
+    "scores": "auto",
+    "preprocessing": "auto",
+    "random_state": 0,
+}
+
+
+def synthetic(n_samples, **settings):
+    data = make_synthetic(n_samples, **settings)
+    return data.data.to_numpy(), data.target.to_numpy(), data.frame["z"].to_numpy()
+
+
+def fit(estimator="auto", n_samples=600, **settings):
+    X, y, z = synthetic(n_samples, random_state=0)
+    clf = CapeClassifier(estimator, **{**AUTOMATIC, **settings})
+    return clf.fit(X, y, sensitive_features=z)
+
+
+def recipe(estimator, **changes):
+    settings = {
+        "estimator": estimator,
+        "quantifier": "histogram",
+        "resampled": False,
+        "thetas": np.array([0.5]),
+        "cv": "auto",
+        "scores": "auto",
+        "transform_once": False,
+        "share": "auto",
+    }
+    return Recipe(**{**settings, **changes})
+
+
+def test_the_papers_settings_are_those_of_its_constructor():
+    paper = CapeClassifier.paper()
+    assert isinstance(paper.estimator, HistGradientBoostingClassifier)
+    for name, value in PAPER_SETTINGS.items():
+        assert getattr(paper, name) == value
+    assert CapeClassifier.paper(cv=3, random_state=1).cv == 3
+
+
+@pytest.mark.parametrize(("n_rows", "cv"), [(200, 5), (999, 5), (1000, 3), (19_999, 3)])
+def test_folds_follow_the_number_of_rows(n_rows, cv):
+    scheme = recipe(GaussianNB()).scheme(n_rows, 5)
+    assert (scheme.cv, scheme.refit, scheme.held_out) == (cv, False, None)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "held_out"),
+    [(20_000, 0.5), (50_000, 0.5), (100_000, 0.25), (10**6, 0.2)],
+)
+def test_one_split_where_rows_are_plenty(n_rows, held_out):
+    assert recipe(GaussianNB()).scheme(n_rows, 5).held_out == held_out
+
+
+@pytest.mark.parametrize(
+    ("estimator", "refit"),
+    [
+        (LogisticRegression(), True),
+        (make_pipeline(StandardScaler(), LogisticRegression()), True),
+        (make_pipeline(OneHotEncoder(), LogisticRegression()), False),
+        (SGDClassifier(loss="log_loss"), False),
+        (GaussianNB(), False),
+        (HistGradientBoostingClassifier(), False),
+    ],
+    ids=["logistic", "scaled", "encoded", "sgd", "bayes", "boosting"],
+)
+def test_only_steady_learners_are_refitted(estimator, refit):
+    assert recipe(estimator).scheme(2000, 5).refit == refit
+
+
+def test_a_steady_learner_needs_rows_for_its_columns():
+    assert not recipe(LogisticRegression()).scheme(900, 10).refit
+    assert recipe(LogisticRegression()).scheme(1000, 10).refit
+
+
+def test_what_is_said_explicitly_is_done():
+    scheme = recipe(HistGradientBoostingClassifier(), cv=7, scores="refit").scheme(
+        50, 5
+    )
+    assert (scheme.cv, scheme.refit) == (7, True)
+    assert (
+        recipe(LogisticRegression(), scores="folds").scheme(10**6, 2).held_out is None
+    )
+
+
+def test_the_mean_of_the_fold_models_decides():
+    clf = fit(GaussianNB(), share_estimator=False, cv=3)
+    X, _, z = synthetic(200, random_state=4)
+    adaptation = clf.adapt(X, sensitive_features=z)
+    for group, model in clf.models_.items():
+        own = X[z == group]
+        scores = [fold.predict_proba(own)[:, 1] for fold in model.scoring_models]
+        assert len(scores) == 3 and model.pool.models is model.scoring_models
+        cut = model.pool.cuts[adaptation.groups[group].member] / 2**32
+        called = clf.predict(X, sensitive_features=z, adaptation=adaptation)[z == group]
+        mean = np.mean(scores, axis=0)
+        clear = np.abs(mean - cut) > 1e-8
+        np.testing.assert_array_equal(called[clear] == 1, (mean > cut)[clear])
+
+
+def test_a_row_that_is_tested_often_counts_once():
+    often = fit(
+        GaussianNB(),
+        cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0),
+        share_estimator=False,
+    )
+    once = fit(GaussianNB(), cv=StratifiedKFold(3), share_estimator=False)
+    for group, model in often.models_.items():
+        assert model.positives.size == pytest.approx(once.models_[group].positives.size)
+        assert model.negatives.size == pytest.approx(once.models_[group].negatives.size)
+        widths = []
+        X, _, z = synthetic(400, random_state=2)
+        for clf in (often, once):
+            adapted = clf.adapt(X, sensitive_features=z).groups[group]
+            widths.append(adapted.high - adapted.low)
+        assert widths[0] == pytest.approx(widths[1], rel=0.2)
+
+
+def test_repeated_tests_of_weighted_rows_count_their_weight_once():
+    X, y, z = synthetic(300, random_state=0)
+    weights = np.random.default_rng(0).uniform(0.5, 2, 300)
+    sizes = []
+    for cv in (StratifiedKFold(3), RepeatedStratifiedKFold(n_splits=3, n_repeats=3)):
+        settings = {**AUTOMATIC, "cv": cv, "share_estimator": False}
+        clf = CapeClassifier(GaussianNB(), **settings)
+        clf.fit(X, y, sensitive_features=z, sample_weight=weights)
+        sizes.append(clf.models_[0].positives.size + clf.models_[0].negatives.size)
+    assert sizes[0] == pytest.approx(sizes[1])
+
+
+class TestSharing:
+    def test_a_shared_learner_is_told_the_group(self):
+        clf = fit(HistGradientBoostingClassifier(max_iter=10), share_estimator=True)
+        assert [model.group_code for model in clf.models_.values()] == [0, 1]
+        assert clf.models_[0].scoring_models[0] is clf.models_[1].scoring_models[0]
+
+    def test_a_shared_linear_learner_becomes_a_plain_one_of_each_group(self):
+        clf = fit(LogisticRegression(), share_estimator=True)
+        for model in clf.models_.values():
+            assert model.group_code is None
+            assert type(model.scoring_models[0]) is LogisticRegression
+            assert model.is_linear
+
+    def test_every_group_keeps_its_own_histograms(self):
+        _, y, z = synthetic(600, random_state=0)
+        clf = fit(HistGradientBoostingClassifier(max_iter=10), share_estimator=True)
+        for group, model in clf.models_.items():
+            own = y[z == group]
+            assert model.size == len(own)
+            assert model.positives.size == own.sum()
+            assert model.prevalence == pytest.approx(own.mean())
+
+    def test_auto_keeps_groups_of_few_rows_shared(self):
+        clf = fit(HistGradientBoostingClassifier(max_iter=10), n_samples=600)
+        assert all(model.group_code is not None for model in clf.models_.values())
+
+    def test_auto_gives_a_group_its_own_learner_where_that_is_better(self):
+        """Two groups with opposite labels: a stump cannot serve both."""
+        random = np.random.default_rng(0)
+        z = np.repeat([0, 1], 1500)
+        X = random.normal(size=(3000, 1))
+        signal = np.where(z == 1, -X[:, 0], X[:, 0])
+        y = (signal + 0.3 * random.normal(size=3000) > 0).astype(int)
+        stump = HistGradientBoostingClassifier(max_depth=1, max_iter=20)
+        clf = CapeClassifier(stump, **AUTOMATIC).fit(X, y, sensitive_features=z)
+        assert [model.group_code for model in clf.models_.values()] == [None, None]
+
+    @pytest.mark.parametrize("settings", [{"pool": "resampled"}, {"cv": "prefit"}])
+    def test_sharing_cannot_be_had_where_learners_are_given_or_resampled(
+        self, settings
+    ):
+        with pytest.raises(ValueError, match="share_estimator must be False or 'auto'"):
+            fit(LogisticRegression(), share_estimator=True, **settings)
+
+    def test_resampled_pools_share_nothing_by_default(self):
+        clf = fit(LogisticRegression(), pool="resampled", prevalences=3)
+        assert all(model.group_code is None for model in clf.models_.values())
+
+    def test_a_shared_model_is_saved_streamed_and_read_in_parts(self, tmp_path):
+        from cape.stream import RollingCape
+
+        clf = fit(HistGradientBoostingClassifier(max_iter=10), share_estimator=True)
+        X, _, z = synthetic(200, prevalences=(0.2, 0.8), random_state=3)
+        again = persist.load(persist.save(clf, tmp_path / "m.cape"))
+        assert again.fingerprint_ == clf.fingerprint_
+        y_pred = clf.predict(X, sensitive_features=z)
+        np.testing.assert_array_equal(again.predict(X, sensitive_features=z), y_pred)
+        first = clf.evidence(X[:50], sensitive_features=z[:50])
+        rest = clf.evidence(X[50:], sensitive_features=z[50:])
+        assert first + rest == clf.evidence(X, sensitive_features=z)
+        rolling = RollingCape(clf, window=500)
+        rolling.predict(X, sensitive_features=z)
+        assert rolling.evidence() == first + rest
+
+
+class TestChoice:
+    def test_a_small_table_has_no_choice(self):
+        clf = fit(n_samples=300)
+        assert clf.candidates_["chosen"].tolist() == [True]
+        assert np.isnan(clf.candidates_["log_loss"]).all()
+
+    def test_a_learner_that_is_given_is_the_one(self):
+        clf = fit(GaussianNB())
+        assert clf.candidates_.index.tolist() == ["given"]
+        assert clf.estimator_ is clf.estimator
+
+    @pytest.mark.slow
+    def test_the_better_candidate_is_chosen_by_log_loss(self):
+        clf = fit(n_samples=3200)
+        losses = clf.candidates_["log_loss"]
+        assert losses.notna().all()
+        assert losses.idxmin() == clf.candidates_.index[clf.candidates_["chosen"]][0]
+
+    def test_a_table_with_text_and_gaps_is_served(self, tmp_path):
+        random = np.random.default_rng(0)
+        n = 400
+        frame = pd.DataFrame(
+            {
+                "age": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n)),
+                "sex": random.choice(["m", "f"], n),
+                "day": pd.date_range("2020-01-01", periods=n),
+                "race": random.choice(["a", "b"], n),
+            }
+        )
+        y = (frame["age"].fillna(0) + (frame["sex"] == "m") > 0.5).astype(int)
+        clf = CapeClassifier("auto", group_columns="race", **AUTOMATIC).fit(frame, y)
+        assert clf.score(frame, y) > 0.8
+        again = persist.load(persist.save(clf, tmp_path / "m.cape"))
+        np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
+
+
+class TestWarnings:
+    def test_groups_with_few_rows_of_a_class_are_named(self):
+        X, y, z = synthetic(400, random_state=0)
+        drop = np.flatnonzero((z == 1) & (y == 1))[20:]
+        keep = np.setdiff1d(np.arange(400), drop)
+        clf = CapeClassifier(LogisticRegression(), **AUTOMATIC)
+        with pytest.warns(UserWarning, match=r"min_class_size=25 .*'1' \(20 rows\)"):
+            clf.fit(X[keep], y[keep], sensitive_features=z[keep])
+
+    def test_groups_whose_scores_say_nothing_are_named(self):
+        random = np.random.default_rng(0)
+        X, y, z = synthetic(600, random_state=0)
+        y = np.where(z == 0, random.integers(0, 2, 600), y)
+        clf = CapeClassifier(LogisticRegression(), **AUTOMATIC)
+        with pytest.warns(UserWarning, match=r"do not tell the classes apart in '0'"):
+            clf.fit(X, y, sensitive_features=z)
+
+    def test_good_groups_are_not_warned_of(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fit(LogisticRegression())
+
+
+def test_pooled_groups_show_their_own_facts():
+    X, y, z = synthetic(600, random_state=0)
+    z = z.copy()
+    z[:25] = 2
+    settings = {"small_groups": "pooled", "unknown_groups": "pooled"}
+    clf = CapeClassifier(LogisticRegression(), **AUTOMATIC, **settings)
+    clf.fit(X, y, sensitive_features=z)
+    small = clf.models_[2]
+    assert small.size == 25 and small.prevalence == pytest.approx(y[:25].mean())
+    assert clf.pooled_.size == 600
+    adapted = clf.adapt(X[:25], sensitive_features=z[:25]).groups[2]
+    assert adapted.training_prevalence == pytest.approx(y[:25].mean())
+
+
+def test_the_auc_is_that_of_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    clf = fit(LogisticRegression(), share_estimator=False, cv=5)
+    model = clf.models_[0]
+    centres = np.concatenate([model.positives.centres, model.negatives.centres])
+    labels = np.repeat([1, 0], len(model.edges) + 1)
+    weights = np.concatenate([model.positives.counts, model.negatives.counts])
+    by_cells = roc_auc_score(labels, centres, sample_weight=weights)
+    assert model.auc() == pytest.approx(by_cells, abs=0.01)
+    assert 0 < model.auc_error() < 0.1
