@@ -125,32 +125,6 @@ def test_expected_rates_need_one_estimate_a_group(monkeypatch, clf, evidence):
     assert len(estimates) == len(evidence.groups)
 
 
-def test_a_quantifier_with_a_plain_interval_is_examined_too(clf, evidence, seen):
-    """A quantifier need not be a `Quantifier`: its interval may take two arguments."""
-
-    class Plain:
-        keeps_rows = False
-
-        def __init__(self, quantifier):
-            self._quantifier = quantifier
-            self.informative_ = quantifier.informative_
-            self.statistic_moments = quantifier.statistic_moments
-
-        def estimate(self, batch):
-            return self._quantifier.estimate(batch)
-
-        def interval(self, batch, level):
-            return self._quantifier.interval(batch, level)
-
-    import copy
-
-    plain = copy.copy(clf)
-    plain.models_ = {}
-    for group, model in clf.models_.items():
-        plain.models_[group] = replace(model, quantifier=Plain(model.quantifier))
-    assert examine(plain, evidence=evidence).expected == seen.expected
-
-
 def test_the_table_has_a_row_a_group_with_the_numbers_of_the_parts(seen):
     table = seen.table()
     assert table.index.tolist() == [0, 1] and table.index.name == "group"

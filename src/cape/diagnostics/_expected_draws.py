@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape.quantify import Quantifier
-
 if TYPE_CHECKING:
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
     from cape.evidence import GroupEvidence
-    from cape.histogram import ScoreHistogram
 
 __all__ = [
     "DrawnBatches",
@@ -67,7 +64,8 @@ def draw_prevalences(
     # All nine intervals contain the same estimate; it is computed once.
     estimate = model.quantifier.estimate(evidence.scores)
     for level in _LEVELS:
-        low, high = _interval(model.quantifier, evidence.scores, level, estimate)
+        # The estimate is known, and must not be made again for every level.
+        low, high = model.quantifier.interval(evidence.scores, level, estimate=estimate)
         lows.append(low)
         highs.append(high)
     levels = np.array(_LEVELS)
@@ -79,18 +77,6 @@ def draw_prevalences(
     increasing = np.maximum.accumulate(points)
     uniform = random.random(n_draws)
     return np.interp(uniform, below, increasing)
-
-
-def _interval(
-    quantifier: Any, batch: ScoreHistogram, level: float, estimate: float
-) -> tuple[float, float]:
-    """Return the interval at one level, without estimating again if that is possible.
-
-    A quantifier that is no `Quantifier` may have an ``interval`` of two arguments.
-    """
-    if isinstance(quantifier, Quantifier):
-        return quantifier.interval(batch, level, estimate=estimate)
-    return quantifier.interval(batch, level)
 
 
 def draw_batches(
