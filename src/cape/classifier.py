@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -38,6 +37,7 @@ from cape._training import (
     check_prefit,
     find_small_groups,
     train_groups,
+    warn_of_weak_groups,
 )
 from cape._validation import (
     UNUSED,
@@ -61,9 +61,6 @@ from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
-
-_Z = 1.96
-"""Standard errors of a 95 % interval."""
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -632,7 +629,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
-        _warn_of_weak_groups(models, self.min_class_size)
+        warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 
     def _compute_fingerprint(self) -> str:
@@ -658,29 +655,3 @@ def _list_candidates(
         is_chosen = recipe is result.recipe
         tried.append({"learner": name, "log_loss": log_loss, "chosen": is_chosen})
     return tried
-
-
-def _warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) -> None:
-    """Warn of groups whose estimates will be worth little, and say why."""
-    few_rows = []
-    no_signal = []
-    for group, model in models.items():
-        positives = model.positives.size
-        smaller_class = min(positives, model.negatives.size)
-        if smaller_class < min_class_size:
-            few_rows.append(f"{group_name(group)!r} ({smaller_class:g} rows)")
-        elif model.auc() - _Z * model.auc_error() <= 0.5:
-            no_signal.append(f"{group_name(group)!r} (AUC {model.auc():.2f})")
-    if few_rows:
-        warnings.warn(
-            f"fewer than min_class_size={min_class_size} rows of a class in "
-            f"{', '.join(few_rows)}: intervals of these groups may not hold.",
-            stacklevel=4,
-        )
-    if no_signal:
-        warnings.warn(
-            "the scores do not tell the classes apart in "
-            f"{', '.join(no_signal)}: the 95 % interval of the AUC is not above 0.5. "
-            "The prevalences of these groups cannot be estimated from such scores.",
-            stacklevel=4,
-        )

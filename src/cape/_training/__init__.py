@@ -4,6 +4,7 @@ from cape._training._data import TrainingData, find_small_groups
 from cape._training._folds import check_cv
 from cape._training._recipe import Recipe, check_prefit
 from cape._training._train import TrainingResult, train_groups
+from cape._training._weak_groups import warn_of_weak_groups
 
 __all__ = [
     "Recipe",
@@ -13,4 +14,5 @@ __all__ = [
     "check_prefit",
     "find_small_groups",
     "train_groups",
+    "warn_of_weak_groups",
 ]

@@ -1,8 +1,7 @@
-"""The training phase of Algorithm 1: out-of-fold scores, a quantifier and a pool."""
+"""The training phase of Algorithm 1: which learners are trained, and in what order."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -13,21 +12,23 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Group, group_name
+from cape._groups import EVERYONE, Group
 from cape._learners import (
     blas_in_one_thread,
-    follows_its_folds,
-    for_one_group,
     takes_repetitions,
 )
 from cape._progress import progress
+from cape._training._assemble import (
+    TestedRows,
+    TrainedLearner,
+    assemble_model,
+    tested_rows,
+)
 from cape._training._data import TrainingData
-from cape._training._plan import Fold, LearnerPlan, Seeds, plan_own, plan_shared
+from cape._training._plan import LearnerPlan, Seeds, plan_own, plan_shared
 from cape._training._recipe import Recipe
 from cape._validation import all_if_none, check_random_state
-from cape.histogram import ONE, ScoreHistogram, edges_for
-from cape.pool import Pool, ResampledPool, ThresholdPool, TrainedMember, fit_member
-from cape.quantify import Quantifier, make_quantifier
+from cape.pool import fit_member
 
 __all__ = ["TrainingResult", "train_groups"]
 
@@ -42,32 +43,6 @@ _ROWS_FOR_OWN_LEARNER = 500
 """Rows of a group from which on a learner of its own is tried beside the shared one."""
 
 GroupRows = tuple[Group, "np.ndarray | None"]
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """The results of a learner's jobs."""
-
-    plan: LearnerPlan
-    folds: list[Fold]
-    refitted: Any
-    members: list[TrainedMember]
-
-
-@dataclass(frozen=True)
-class _TestedRows:
-    """Out-of-fold scores of one group."""
-
-    scores: np.ndarray
-    is_positive: np.ndarray
-    weights: np.ndarray | None
-
-    def log_loss(self) -> float:
-        """Mean negative log-likelihood of the labels."""
-        smallest = 1e-6
-        p = np.clip(self.scores / ONE, smallest, 1 - smallest)
-        losses = -np.log(np.where(self.is_positive, p, 1 - p))
-        return float(np.average(losses, weights=self.weights))
 
 
 @dataclass(frozen=True)
@@ -156,7 +131,7 @@ class _Workshop:
             shown = progress(results, len(jobs), title="training", shown=self.verbose)
             return list(shown)
 
-    def train(self, plans: list[LearnerPlan]) -> list[_Trained]:
+    def train(self, plans: list[LearnerPlan]) -> list[TrainedLearner]:
         """Train the folds and refits of learners."""
         if not plans:
             return []
@@ -166,10 +141,12 @@ class _Workshop:
         for plan in plans:
             folds = list(islice(results, len(plan.fold_jobs)))
             refitted = None if plan.refit_job is None else next(results)
-            trained.append(_Trained(plan, folds, refitted, []))
+            trained.append(TrainedLearner(plan, folds, refitted, []))
         return trained
 
-    def train_members(self, trained: list[_Trained], recipe: Recipe) -> list[_Trained]:
+    def train_members(
+        self, trained: list[TrainedLearner], recipe: Recipe
+    ) -> list[TrainedLearner]:
         """Train the members of resampled pools, each starting near its refit."""
         jobs = []
         for results in trained:
@@ -198,7 +175,7 @@ class _Workshop:
 class _SharedLearner:
     """The learner of all groups, if there is one, and the choice among candidates."""
 
-    trained: _Trained | None
+    trained: TrainedLearner | None
     chosen: str
     log_losses: dict[str, float]
 
@@ -295,11 +272,13 @@ def _choose_on_sample(
     return min(log_losses, key=lambda name: log_losses[name]), log_losses
 
 
-def _mean_log_loss(data: TrainingData, recipe: Recipe, results: _Trained) -> float:
+def _mean_log_loss(
+    data: TrainingData, recipe: Recipe, results: TrainedLearner
+) -> float:
     """Average the out-of-fold log loss over rows within groups, then over groups."""
     losses = []
     for group in results.plan.groups:
-        losses.append(_tested_rows(data, recipe, results, group).log_loss())
+        losses.append(tested_rows(data, recipe, results, group).log_loss())
     return float(np.mean(losses))
 
 
@@ -308,8 +287,8 @@ def _train_own(
     recipe: Recipe,
     groups: list[GroupRows],
     seeds: list[Seeds],
-    shared: _Trained | None,
-) -> dict[Group, _Trained]:
+    shared: TrainedLearner | None,
+) -> dict[Group, TrainedLearner]:
     """Train a learner for each group that needs or deserves one of its own."""
     data = workshop.data
     served = set() if shared is None else set(shared.plan.groups)
@@ -331,7 +310,7 @@ def _worth_training(
     workshop: _Workshop,
     recipe: Recipe,
     plans: list[LearnerPlan],
-    shared: _Trained | None,
+    shared: TrainedLearner | None,
 ) -> list[LearnerPlan]:
     """Keep the groups whose own learner beats the shared one on its first fold.
 
@@ -344,171 +323,24 @@ def _worth_training(
     kept = []
     for plan, fold in zip(plans, folds, strict=True):
         group = plan.groups[0]
-        own = _TestedRows(
+        own = TestedRows(
             fold.scores, plan.y[plan.tested[0]] == workshop.data.positive, None
         )
-        rival = _tested_rows(workshop.data, recipe, shared, group)
+        rival = tested_rows(workshop.data, recipe, shared, group)
         if own.log_loss() < rival.log_loss():
             kept.append(plan)
     return kept
 
 
 def _best_model(
-    data: TrainingData, recipe: Recipe, group: Group, serving: list[_Trained]
+    data: TrainingData, recipe: Recipe, group: Group, serving: list[TrainedLearner]
 ) -> GroupModel:
     """Assemble the model of a group from the learner that serves it best.
 
     The learners are compared by the log loss of the group's own out-of-fold scores; no
     batch is looked at.
     """
-    tested = [_tested_rows(data, recipe, results, group) for results in serving]
+    tested = [tested_rows(data, recipe, results, group) for results in serving]
     losses = [rows.log_loss() for rows in tested]
     best = int(np.argmin(losses))
-    return _assemble(data, recipe, serving[best], tested[best], group)
-
-
-def _tested_rows(
-    data: TrainingData, recipe: Recipe, trained: _Trained, group: Group
-) -> _TestedRows:
-    """Collect the out-of-fold scores of one group."""
-    plan = trained.plan
-    positions = np.concatenate(plan.tested)
-    scores = np.concatenate([fold.scores for fold in trained.folds])
-    if plan.codes is not None:
-        of_group = plan.codes[positions] == plan.groups.index(group)
-        positions = positions[of_group]
-        scores = scores[of_group]
-    is_positive = plan.y[positions] == data.positive
-    if is_positive.all() or not is_positive.any():
-        raise ValueError(
-            "cv must test rows of both classes in every group, got a splitter whose "
-            f"test folds contain only one class in group {group_name(group)!r}."
-        )
-    return _TestedRows(scores, is_positive, _row_weights(recipe, plan, positions))
-
-
-def _row_weights(
-    recipe: Recipe, plan: LearnerPlan, positions: np.ndarray
-) -> np.ndarray | None:
-    """Weigh scores so that each row counts once, however often it was tested."""
-    times_tested = np.bincount(positions)[positions]
-    keeps_rows = make_quantifier(recipe.quantifier).keeps_rows
-    if plan.weights is None:
-        if keeps_rows or times_tested.max() == 1:
-            return None
-        return 1 / times_tested
-    if keeps_rows:
-        raise ValueError(
-            "sample_weight must be None with a quantifier of QuaPy, which takes no "
-            "weights."
-        )
-    distinct = plan.weights[np.unique(positions)]
-    return plan.weights[positions] * _worth(distinct) / times_tested
-
-
-def _worth(weights: np.ndarray) -> float:
-    """Return the factor that makes weights add up to the rows they are worth.
-
-    That number is (sum w)^2 / sum w^2 (Kish 1965): intervals then count the noise that
-    unequal weights add.
-    """
-    return float(weights.sum() / (weights @ weights))
-
-
-def _assemble(
-    data: TrainingData,
-    recipe: Recipe,
-    trained: _Trained,
-    tested: _TestedRows,
-    group: Group,
-) -> GroupModel:
-    """Put the results of a learner together for one of the groups that it serves."""
-    plan = trained.plan
-    positives, negatives = _count_scores(recipe, tested)
-    models, needs_code = _scoring_models(recipe, trained, group)
-    pool: Pool
-    if recipe.resampled:
-        pool = ResampledPool.of(recipe.thetas, trained.members)
-    else:
-        pool = ThresholdPool.of(models, positives, negatives)
-    rows = plan.rows_of(group)
-    weights = None if plan.weights is None else plan.weights[rows]
-    # Fold models score new rows as they score their test folds, and a prefit model has
-    # seen neither hold-out nor batch. A refitted model needs a closer look.
-    sound = not plan.scheme.refit or recipe.prefit
-    return GroupModel(
-        size=len(rows),
-        prevalence=float(np.average(plan.y[rows] == data.positive, weights=weights)),
-        positives=positives,
-        negatives=negatives,
-        positive=data.positive,
-        scoring_models=models,
-        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, group),
-        pool=pool,
-        test_is_sound=sound or follows_its_folds(models[0], len(plan.y)),
-        transformer=plan.transformer,
-        group_code=plan.groups.index(group) if needs_code else None,
-    )
-
-
-def _scoring_models(
-    recipe: Recipe, trained: _Trained, group: Group
-) -> tuple[list[Any], bool]:
-    """Return the models that score a group, and whether to tell them the group."""
-    plan = trained.plan
-    if recipe.prefit:
-        models = [recipe.estimator]
-    elif plan.scheme.refit:
-        models = [trained.refitted]
-    else:
-        models = [fold.model for fold in trained.folds]
-    if plan.codes is None:
-        return models, False
-    code = plan.groups.index(group)
-    special = [for_one_group(model, code) for model in models]
-    return [model for model, _ in special], special[0][1]
-
-
-def _count_scores(
-    recipe: Recipe, tested: _TestedRows
-) -> tuple[ScoreHistogram, ScoreHistogram]:
-    """Make the histograms of the out-of-fold scores of positives and of negatives."""
-    keep_rows = make_quantifier(recipe.quantifier).keeps_rows
-    positive = tested.is_positive
-    positive_weights = negative_weights = None
-    if tested.weights is not None:
-        positive_weights = tested.weights[positive]
-        negative_weights = tested.weights[~positive]
-    # Both classes get the same edges, and so does every batch: that is what makes
-    # histograms comparable and lets evidence add up.
-    edges = edges_for(
-        tested.scores[positive],
-        tested.scores[~positive],
-        positive_weights=positive_weights,
-        negative_weights=negative_weights,
-    )
-    positives = ScoreHistogram.of(
-        tested.scores[positive], edges, weights=positive_weights, keep_rows=keep_rows
-    )
-    negatives = ScoreHistogram.of(
-        tested.scores[~positive], edges, weights=negative_weights, keep_rows=keep_rows
-    )
-    return positives, negatives
-
-
-def _fit_quantifier(
-    quantifier: Any,
-    positives: ScoreHistogram,
-    negatives: ScoreHistogram,
-    group: Group,
-) -> Quantifier:
-    """Fit a clone of the quantifier; its warnings name the group."""
-    # A quantifier does not know whose scores it sees, so its warnings are caught and
-    # given again with the name of the group.
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fitted = make_quantifier(quantifier).fit(positives, negatives)
-    prefix = "" if group == EVERYONE else f"group {group_name(group)!r}: "
-    for warning in caught:
-        warnings.warn(f"{prefix}{warning.message}", warning.category, stacklevel=2)
-    return fitted
+    return assemble_model(data, recipe, serving[best], tested[best], group)
