@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +11,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.diagnostics import Observed, examine
 from cape.files import (
     Columns,
     TableModel,
     count_file,
-    file_hash,
     monitor_files,
     predict_file,
 )
@@ -117,15 +114,11 @@ def make_summaries(model, names, folder):
 def examine_file(model, path):
     """The examination of a file with labels."""
     predicted = predict_file(model, path)
-    file = (path.name, predicted.rows, file_hash(path))
+    file = (path.name, predicted.rows, predicted.sha256)
     provenance = file_provenance(
         model.details, [file], fingerprint=model.clf.fingerprint_
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        examination = examine(model.clf, evidence=predicted.evidence)
-    observed = Observed(predicted.cape, predicted.unadapted)
-    return replace(examination, observed=observed, provenance=provenance)
+    return replace(predicted.examination, provenance=provenance)
 
 
 def make_audit(names, path):
