@@ -108,6 +108,8 @@ class GroupModel:
 
     def auc(self) -> float:
         """Compute the chance that a positive scores above a negative (ties: half)."""
+        # Mann and Whitney (1947): the share of negatives below a positive, averaged
+        # over the positives. Scores in the same cell are ties, and a tie counts half.
         below = np.cumsum(self.negatives.shares) - self.negatives.shares / 2
         return float(self.positives.shares @ below)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from cape import persist
+from cape._group_model import GroupModel
 from cape.files import describe_file, describe_model
-from cape.files._describe import auc
 
 
 def scores_of(positives, negatives, n_cells=4):
@@ -30,13 +30,13 @@ cells = st.lists(st.integers(0, 3), min_size=1, max_size=30)
 def test_auc_is_that_of_scikit_learn_with_ties(positives, negatives):
     labels = [1] * len(positives) + [0] * len(negatives)
     expected = roc_auc_score(labels, positives + negatives)
-    assert auc(scores_of(positives, negatives)) == pytest.approx(expected)
+    assert GroupModel.auc(scores_of(positives, negatives)) == pytest.approx(expected)
 
 
 @given(cells, cells)
 def test_auc_of_swapped_classes_is_the_opposite(positives, negatives):
-    straight = auc(scores_of(positives, negatives))
-    swapped = auc(scores_of(negatives, positives))
+    straight = GroupModel.auc(scores_of(positives, negatives))
+    swapped = GroupModel.auc(scores_of(negatives, positives))
     assert straight + swapped == pytest.approx(1)
 
 
@@ -48,7 +48,7 @@ def test_a_description_holds_the_facts_of_each_group(people_model):
         model = models[group["group"]]
         assert group["rows"] == model.size
         assert group["prevalence"] == model.prevalence
-        assert group["auc"] == auc(model)
+        assert group["auc"] == model.auc()
 
 
 def test_a_description_holds_the_details_and_can_be_json(people_model):

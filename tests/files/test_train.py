@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from cape import persist
 from cape._tables import TableError
 from cape.files import DEFAULT_SETTINGS, Notes, file_hash, train_file
-from cape.files._describe import auc
 from cape.files._plain_text import by_value
 
 FAST = {"cv": 2, "pool": "threshold"}
@@ -83,7 +82,7 @@ def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(tmp_path, learn
     )
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
     assert frame["note"].nunique() == n
-    assert auc(model.clf.models_["everyone"]) > 0.7
+    assert model.clf.models_["everyone"].auc() > 0.7
 
 
 def test_columns_can_be_dropped_and_groups_combined(tmp_path, frame):
@@ -199,7 +198,7 @@ def test_auc_is_scikit_learns_auc(tmp_path, frame):
     scores = [h.centres.repeat(h.counts) for h in (model.positives, model.negatives)]
     assert all(score.max() <= ONE for score in scores)
     truth = np.repeat([1, 0], [len(scores[0]), len(scores[1])])
-    assert auc(model) == pytest.approx(
+    assert model.auc() == pytest.approx(
         roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
     )
 

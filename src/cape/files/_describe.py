@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from cape._group_model import GroupModel
 from cape._groups import group_name
 from cape.files._model import TableModel, load_with_header
 
-__all__ = ["auc", "describe_file", "describe_model"]
+__all__ = ["describe_file", "describe_model"]
 
 
 def describe_model(model: TableModel) -> dict[str, Any]:
@@ -44,7 +41,7 @@ def describe_model(model: TableModel) -> dict[str, Any]:
                 "group": group_name(group),
                 "rows": group_model.size,
                 "prevalence": group_model.prevalence,
-                "auc": auc(group_model),
+                "auc": group_model.auc(),
             }
         )
     return content
@@ -79,29 +76,3 @@ def describe_file(path: str | Path) -> dict[str, Any]:
     content["saved"] = header["saved"]
     content["versions"] = header["versions"]
     return content
-
-
-def auc(model: GroupModel) -> float:
-    """Compute the chance that a positive scores above a negative (AUC).
-
-    Parameters
-    ----------
-    model : GroupModel
-        The trained parts of a group, with the histograms of its out-of-fold scores.
-
-    Returns
-    -------
-    float
-        1 if the scores tell the classes apart fully, 0.5 if not at all.
-
-    Examples
-    --------
-    >>> 0.7 < auc(clf.models_[0]) < 1
-    True
-    """
-    positives = model.positives.shares
-    negatives = model.negatives.shares
-    # Mann and Whitney (1947): the share of negatives below a positive, averaged over
-    # the positives. Scores in the same cell are ties, and a tie counts half.
-    negatives_below = np.cumsum(negatives) - negatives / 2
-    return float(positives @ negatives_below)

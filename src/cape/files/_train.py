@@ -11,7 +11,6 @@ from cape._newfile import check_free
 from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.files._describe import auc
 from cape.files._model import TableModel, file_hash, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
@@ -179,7 +178,7 @@ def _fit(
     clf = CapeClassifier(estimator, group_columns=group_columns, **settings)
     with notes.listening(), single_thread_if_small(len(table.X)):
         clf.fit(table.X, table.y)
-    if all(auc(model) > _SUSPICIOUS_AUC for model in clf.models_.values()):
+    if all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values()):
         notes.say(
             "the scores tell the classes apart almost perfectly: does a column hold "
             "the answer, or something that came after it?"
