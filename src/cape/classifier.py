@@ -74,20 +74,20 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator with ``predict_proba``, "auto" or None, default=None
-        The learner, C-ALG in the paper. None is ``HistGradientBoostingClassifier()``.
-        "auto" is the mean probability of a logistic regression and two small boostings;
-        from 3,000 rows on, the better of that mean and a boosting, by cross-validation
-        on training rows. With "auto", a data frame with text, categories, dates or
-        missing values goes through skrub's encoders first.
-    quantifier : str or quantifier, default="spa"
+    estimator : estimator with ``predict_proba`` or None, default=None
+        The learner, C-ALG in the paper. None is the mean probability of a logistic
+        regression and two small boostings; from 3,000 rows on, the better of that mean
+        and a boosting, by cross-validation on training rows. With None, a data frame
+        with text, categories, dates or missing values goes through skrub's encoders
+        first.
+    quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
         quantifier of QuaPy. "spa" is the paper's.
-    pool : {"resampled", "threshold"}, default="resampled"
+    pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
-    share_estimator : bool or "auto", default=False
+    share_estimator : bool or "auto", default="auto"
         Whether one learner is trained for all groups, with the group among its
         features. False trains a learner for each group, as the paper does. "auto"
         shares, unless a group has 500 rows and its own learner the lower out-of-fold
@@ -97,19 +97,19 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The grid Theta of the resampled pool: the number of bins of equal width whose
         centres are used, or the values themselves. It does not limit the cuts of the
         threshold pool.
-    cv : int, splitter, iterable of splits, "auto" or "prefit", default=10
+    cv : int, splitter, iterable of splits, "auto" or "prefit", default="auto"
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
         "auto": three folds; five below 1,000 rows; from 20,000 rows on one split, whose
         model scores and decides. "prefit": the estimator is fitted already and X is a
         labelled hold-out; needs ``pool="threshold"``.
-    scores : {"auto", "refit", "folds"}, default="refit"
+    scores : {"auto", "refit", "folds"}, default="auto"
         Which models score a batch for the quantifier: one model refitted on all rows,
         or all fold models, whose histograms are pooled. The second follows the
         distribution of the out-of-fold scores exactly, and with
         ``pool="threshold"`` the mean of the fold models decides. "auto" is "refit"
         where that is sound: for linear learners with 100 rows a column, and for
         resampled pools.
-    preprocessing : {"auto", "each", "once"}, default="each"
+    preprocessing : {"auto", "each", "once"}, default="auto"
         Whether the transformers of a pipeline are fitted anew in each training, or once
         on the rows of a group. With "once", a batch goes through them once, too. This
         saves most of the time where transformers cost more than the learner. Use it for
@@ -190,7 +190,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), StrOptions({"auto"}), None],
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
@@ -220,13 +220,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self,
         estimator=None,
         *,
-        quantifier="spa",
-        pool="resampled",
-        share_estimator=False,
+        quantifier="onestep",
+        pool="threshold",
+        share_estimator="auto",
         prevalences=10,
-        cv=10,
-        scores="refit",
-        preprocessing="each",
+        cv="auto",
+        scores="auto",
+        preprocessing="auto",
         group_columns=None,
         min_group_size=30,
         min_class_size=25,
@@ -534,23 +534,17 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"scores must be 'refit' with cv='prefit', got {self.scores!r}."
             )
-        if self.estimator is None or self._chooses_learner:
+        if self.estimator is None:
             raise ValueError(
                 "estimator must be a fitted classifier with cv='prefit', got "
                 f"{self.estimator!r}."
             )
 
-    @property
-    def _chooses_learner(self) -> bool:
-        return isinstance(self.estimator, str)
-
     def _recipes(self, X: Any) -> dict[str, Recipe]:
         """Return the recipe of the user's learner, or one for each candidate."""
         # Once for all groups and candidates: a generator of splits can be read once.
         cv = check_cv(self.cv, number_of_rows(X))
-        if self.estimator is None:
-            return {"boosting": self._recipe(HistGradientBoostingClassifier(), cv)}
-        if not self._chooses_learner:
+        if self.estimator is not None:
             return {"given": self._recipe(self.estimator, cv)}
         to_encode = columns_to_encode(X)
         recipes = {}
@@ -565,7 +559,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         once = self.preprocessing == "once"
         if self.preprocessing == "auto":
             # The encoders that we put in front of a learner never look at labels.
-            once = self._chooses_learner
+            once = self.estimator is None
         return Recipe(
             estimator=estimator,
             quantifier=self.quantifier,

@@ -16,7 +16,7 @@ from cape import __version__
 from cape._tables import read_table
 from cape.cli import _compare
 
-METHODS = ["CAPE threshold", "Max_Acc"]
+METHODS = ["CAPE default", "Max_Acc"]
 COLUMNS = ("--label", "y", "--group", "race")
 
 
@@ -229,7 +229,7 @@ def test_a_table_that_is_not_there_is_refused(refused, tables, tmp_path):
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--method", "methods must be one of 'CAPE-D', 'CAPE-1', 'CAPE threshold'"),
+        ("--method", "methods must be one of 'CAPE-D', 'CAPE-1', 'CAPE default'"),
         ("--favourable", "favourable must be one of 'positive', 'negative', got"),
         ("--learner", "learner must be one of 'boosting', 'logistic', got"),
     ],

@@ -14,7 +14,7 @@ import pytest
 import cape.experiments as experiments
 from cape.cli._demo import _demo_table
 
-NAMES = ("Max_Acc", "CAPE", "CAPE threshold")
+NAMES = ("Max_Acc", "CAPE, paper", "CAPE")
 
 
 def numbers_of(shown):

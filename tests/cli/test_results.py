@@ -65,10 +65,10 @@ def test_spreads_and_printed_numbers_are_dimmed():
 
 def test_a_table_of_ten_columns_fits_80_characters():
     columns = ["method (seeds)", *(f"accuracy {z}" for z in range(9))]
-    rows = [["CAPE threshold (20)", *[".123"] * 9]]
+    rows = [["CAPE default (20)", *[".123"] * 9]]
     shown = printed(_rich_table(TextTable("Wide", columns, rows)))
     assert max(len(line) for line in shown.splitlines()) <= 80
-    assert "CAPE threshold (20)" in shown
+    assert "CAPE default (20)" in shown
 
 
 @pytest.mark.parametrize(

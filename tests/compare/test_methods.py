@@ -120,7 +120,7 @@ def test_cape_d_is_the_papers_configuration_and_cape_threshold_ours(learner):
     cape = make_method("CAPE-D", learner)
     assert cape.pool == "resampled"
     assert cape.quantifier == "spa"
-    threshold = make_method("CAPE threshold", learner)
+    threshold = make_method("CAPE default", learner)
     assert threshold.pool == "threshold"
     assert threshold.quantifier == "histogram"
 

@@ -10,7 +10,7 @@ from cape.experiments import Problem, compare_methods, published
 METHODS = [
     "CAPE-D",
     "CAPE-1",
-    "CAPE threshold",
+    "CAPE default",
     "Max_Acc",
     "Always positive",
     "Reweigh",

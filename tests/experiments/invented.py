@@ -103,7 +103,7 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
     for rho_0, rho_1 in pairs:
         methods = {
             "CAPE-D": invented_summary(0.2),
-            "CAPE threshold": invented_summary(0.3),
+            "CAPE default": invented_summary(0.3),
             "Max_Acc": invented_summary(0.4),
         }
         entries.append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})

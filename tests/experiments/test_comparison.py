@@ -87,7 +87,7 @@ def test_a_row_is_the_mean_and_sd_over_seeds_of_what_the_classifier_does(
 
 def test_a_row_has_the_printed_numbers_of_its_method(compared, row_of):
     assert row_of(compared, "CAPE-D")["printed"]["pd_0"] == 0.024
-    assert row_of(compared, "CAPE threshold")["printed"] is None
+    assert row_of(compared, "CAPE default")["printed"] is None
 
 
 def test_the_estimates_of_spa_are_those_of_the_classifier(compared):
@@ -236,7 +236,7 @@ def test_rows_are_in_the_order_of_the_names():
 
 def test_predictions_do_not_depend_on_test_labels(compared, row_of):
     """With all test labels swapped, predicted prevalences and estimates stay."""
-    names = ["CAPE-D", "CAPE threshold", "Reweigh"]
+    names = ["CAPE-D", "CAPE default", "Reweigh"]
     swapped = compare_methods(
         small_problem(y_test=1 - small_problem().y_test),
         methods=names,

@@ -25,12 +25,12 @@ def test_the_estimates_in_the_reasons_are_those_of_the_run(compared):
 
 def test_the_spreads_in_the_reasons_are_those_of_the_run(compared, row_of):
     [sentence] = begins(reasons(compared), "CAPE-D varies with the seed")
-    for name in ("CAPE-D", "CAPE threshold"):
+    for name in ("CAPE-D", "CAPE default"):
         sd = row_of(compared, name)["sd"]["predicted_prevalence_0"]
         assert f"{sd:.3f}" in sentence
 
 
-@pytest.mark.parametrize("name", ["CAPE-D", "CAPE threshold"])
+@pytest.mark.parametrize("name", ["CAPE-D", "CAPE default"])
 def test_without_both_pools_nothing_is_said_about_their_spread(results, row_of, name):
     row_of(results, name)["status"] = "failed: no memory"
     assert not begins(reasons(results), "CAPE-D varies")
@@ -38,7 +38,7 @@ def test_without_both_pools_nothing_is_said_about_their_spread(results, row_of, 
 
 def test_the_grid_is_no_reason_where_the_threshold_pool_varies_as_much(results, row_of):
     cape_sd = row_of(results, "CAPE-D")["sd"]
-    threshold_sd = row_of(results, "CAPE threshold")["sd"]
+    threshold_sd = row_of(results, "CAPE default")["sd"]
     threshold_sd["predicted_prevalence_0"] = cape_sd["predicted_prevalence_0"]
     assert not begins(reasons(results), "CAPE-D varies")
 

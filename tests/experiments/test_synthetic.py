@@ -18,7 +18,7 @@ OPTIONS = {
     "n_test": 600,
     "prevalences": PREVALENCES,
 }
-METHODS = ["CAPE-D", "CAPE threshold", "Max_Acc"]
+METHODS = ["CAPE-D", "CAPE default", "Max_Acc"]
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_the_verdict_over_all_pairs_has_the_means_of_the_run(results):
     [verdict] = [
         verdict
         for verdict in results["verdicts"]
-        if verdict["claim"].startswith("CAPE threshold")
+        if verdict["claim"].startswith("CAPE default")
     ]
     assert "all 9 pairs" in verdict["claim"]
     assert f"against {np.mean(values):.4f}" in verdict["detail"]

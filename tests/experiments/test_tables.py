@@ -160,7 +160,7 @@ def test_table_1_has_three_lines_for_what_is_printed_and_two_for_what_is_not():
         ["0.1 0.1", "CAPE-D"],
         ["", "  ± sd"],
         ["", "  print"],
-        ["0.1 0.1", "CAPE threshold"],
+        ["0.1 0.1", "CAPE default"],
         ["", "  ± sd"],
         ["0.1 0.1", "Max_Acc"],
         ["", "  ± sd"],
@@ -191,7 +191,7 @@ def test_the_figures_points_are_those_where_rho_0_is_half():
     figure = results_tables(invented_synthetic())[1]
     assert [row[:2] for row in figure.rows] == [
         ["0.3", "CAPE-D"],
-        ["0.3", "CAPE threshold"],
+        ["0.3", "CAPE default"],
         ["0.3", "Max_Acc"],
     ]
     assert figure.rows[0][2:] == [".210 ± .0021", ".230 ± .0041", ".240 ± .0051"]

@@ -37,7 +37,7 @@ def run_like_print(changes=None):
     for name, printed in copy.deepcopy(PRINTED).items():
         mean = {**printed, **changes.get(name, {})}
         rows.append(finished_row(name, mean, printed))
-    rows.append(finished_row("CAPE threshold", dict(BETTER), None))
+    rows.append(finished_row("CAPE default", dict(BETTER), None))
     return {"same_data": True, "rows": rows}
 
 
@@ -119,14 +119,14 @@ def test_where_print_has_cape_above_max_acc_so_must_we():
 def test_the_threshold_pool_must_beat_print_in_every_column(column):
     run = run_like_print()
     run["rows"][-1]["mean"][column] = PRINTED["CAPE-D"][column]
-    [verdict] = beginning_with("CAPE threshold", verdicts(run))
+    [verdict] = beginning_with("CAPE default", verdicts(run))
     assert not verdict["holds"]
 
 
 def test_an_undefined_pe_does_not_beat_print():
     run = run_like_print()
     run["rows"][-1]["mean"]["pe_01"] = None
-    [verdict] = beginning_with("CAPE threshold", verdicts(run))
+    [verdict] = beginning_with("CAPE default", verdicts(run))
     assert not verdict["holds"]
     assert "pe_01" not in verdict["detail"]
 
@@ -134,7 +134,7 @@ def test_an_undefined_pe_does_not_beat_print():
 def test_nearness_is_judged_on_the_papers_data_alone():
     judged = verdicts({**run_like_print(), "same_data": False})
     assert beginning_with("CAPE-D: ", judged) == []
-    assert beginning_with("CAPE threshold", judged) == []
+    assert beginning_with("CAPE default", judged) == []
     assert len(beginning_with("CAPE-D below", judged)) == 6
 
 
@@ -148,7 +148,7 @@ def test_without_rows_there_are_no_verdicts():
     assert verdicts({"same_data": True, "rows": []}) == []
 
 
-@pytest.mark.parametrize("name", ["CAPE-D", "Max_Acc", "CAPE-1", "CAPE threshold"])
+@pytest.mark.parametrize("name", ["CAPE-D", "Max_Acc", "CAPE-1", "CAPE default"])
 def test_a_method_that_failed_is_not_judged(name):
     run = run_like_print()
     for row in run["rows"]:
@@ -160,7 +160,7 @@ def test_a_method_that_failed_is_not_judged(name):
         assert f"{name} (" not in verdict["claim"]
 
 
-METHODS = ("CAPE-D", "CAPE threshold", "Max_Acc")
+METHODS = ("CAPE-D", "CAPE default", "Max_Acc")
 
 
 def summary(fairness, accuracy, sd=0.001):
@@ -180,7 +180,7 @@ def synthetic_run(cape, max_acc, pairs=((0.1, 0.1), (0.5, 0.1))):
     entries = []
     for rho_0, rho_1 in pairs:
         methods = copy.deepcopy(
-            {"CAPE-D": cape, "CAPE threshold": cape, "Max_Acc": max_acc}
+            {"CAPE-D": cape, "CAPE default": cape, "Max_Acc": max_acc}
         )
         entries.append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
     return {"pairs": entries, "printed": published()["table_synthetic"]}

@@ -75,10 +75,12 @@ Drop = Annotated[
     option("Column not to learn from. Repeat the option to drop several.", "COLUMN"),
 ]
 Learner = Annotated[
-    str,
+    str | None,
     typer.Option(
         help=f"What is trained: {', '.join(FILE_LEARNERS)} (auto: the mean of a few "
-        "learners, or the best by cross-validation)."
+        "learners, or the best by cross-validation). Default: auto; with --paper: "
+        "boosting.",
+        show_default=False,
     ),
 ]
 Paper = Annotated[
@@ -144,7 +146,7 @@ def train(
     group: Group = None,
     drop: Drop = None,
     positive: Positive = None,
-    learner: Learner = "boosting",
+    learner: Learner = None,
     paper: Paper = False,
     pool: Pool = None,
     quantifier: Quantifier = None,
@@ -181,6 +183,8 @@ def train(
         "n_jobs": jobs if dask is None else None,
         "verbose": int(aside.is_terminal),
     }
+    if learner is None:
+        learner = "boosting" if paper else "auto"
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
     bar = progress(table_length(file), stop_at="training")
@@ -249,6 +253,7 @@ def _give(model: Any, out: Path, notes: list[str], *, as_json: bool) -> None:
         f"{content['data']['rows']} rows, {n_features} features, positive: {positive}"
     )
     console.print(groups_table(title, content["groups"]))
+    give_line(f"learner: {content['learner']}")
     give_line(
         "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
         "fully."

@@ -76,16 +76,13 @@ def run_demo(
 
 
 def _classifiers(random_state: int) -> dict[str, Any]:
-    """Make the classifiers of the demo, all with the same learner."""
+    """Make the classifiers of the demo."""
     # The paper's learner for this data.
     learner = LogisticRegression()
     return {
         "Max_Acc": MaxAcc(learner),
-        "CAPE": CapeClassifier.paper(estimator=learner, random_state=random_state),
-        "CAPE threshold": CapeClassifier.paper(
-            estimator=learner,
-            pool="threshold",
-            quantifier="histogram",
-            random_state=random_state,
+        "CAPE, paper": CapeClassifier.paper(
+            estimator=learner, random_state=random_state
         ),
+        "CAPE": CapeClassifier(random_state=random_state),
     }

@@ -168,27 +168,27 @@ def _estimates_differ(results: Results) -> list[str]:
 
 
 def _members_are_coarse(results: Results) -> list[str]:
-    """Compare how far CAPE-D and the threshold pool vary with the seed.
+    """Compare how far CAPE-D and CAPE default vary with the seed.
 
-    The threshold pool has the same quantifier's noise but no distance between members,
-    so the difference shows what the grid does.
+    The default's thresholds have no distance between members, so that the difference
+    shows what the grid does.
     """
     rows = {}
     for row in results["rows"]:
         if row["status"] == "ok":
             rows[row["method"]] = row
-    if "CAPE-D" not in rows or "CAPE threshold" not in rows:
+    if "CAPE-D" not in rows or "CAPE default" not in rows:
         return []
     # Theorem 3: a grid of k members leaves up to 1/(2k) between estimate and member.
     cape_sd = rows["CAPE-D"]["sd"]["predicted_prevalence_0"]
-    threshold_sd = rows["CAPE threshold"]["sd"]["predicted_prevalence_0"]
-    # Where the threshold pool varies as much, the estimate does, not the grid.
-    if cape_sd <= threshold_sd:
+    default_sd = rows["CAPE default"]["sd"]["predicted_prevalence_0"]
+    # Where the default varies as much, the estimate does, not the grid.
+    if cape_sd <= default_sd:
         return []
     return [
         "CAPE-D varies with the seed: its predicted prevalence of Z=0 has a standard "
-        f"deviation of {cape_sd:.3f}, that of the threshold pool, which can cut "
-        f"anywhere, {threshold_sd:.3f}. Ten members are far apart, and where the "
+        f"deviation of {cape_sd:.3f}, that of CAPE default, which can cut "
+        f"anywhere, {default_sd:.3f}. Ten members are far apart, and where the "
         "estimate lies between two of them the seed decides which is nearer. A single "
         "run, as the paper prints, shows one of them."
     ]

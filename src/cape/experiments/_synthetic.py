@@ -29,7 +29,7 @@ from cape.experiments._verdicts import synthetic_verdicts
 
 __all__ = ["METHODS_COMPARED", "run_synthetic"]
 
-METHODS_COMPARED = ("CAPE-D", "CAPE threshold", "Max_Acc")
+METHODS_COMPARED = ("CAPE-D", "CAPE default", "Max_Acc")
 """Keys of `cape.compare.METHODS`."""
 
 _PREVALENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 PAPER_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
-"""How the paper's Table 1 calls our methods; it does not have the threshold pool."""
+"""How the paper's Table 1 calls our methods; it does not have our default."""
 
 _HEADINGS = {
     "fpr": "FPR",

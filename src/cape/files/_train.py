@@ -40,17 +40,7 @@ def _settings_of(clf: CapeClassifier) -> dict[str, Any]:
     return {name: parameters[name] for name in _SETTINGS}
 
 
-# The cheapest settings, and the most accurate in trials. With scores of fold models,
-# the test of the assumption keeps its level for every learner. The transformers of the
-# tabular pipeline never see labels, so that fitting them once is enough.
-DEFAULT_SETTINGS: dict[str, Any] = {
-    "pool": "threshold",
-    "quantifier": "histogram",
-    "scores": "folds",
-    "cv": 5,
-    "preprocessing": "once",
-    "share_estimator": False,
-}
+DEFAULT_SETTINGS: dict[str, Any] = _settings_of(CapeClassifier())
 """Parameters of `CapeClassifier` that `train_file` uses unless told otherwise."""
 
 PAPER_SETTINGS: dict[str, Any] = _settings_of(CapeClassifier.paper())
@@ -75,7 +65,7 @@ def train_file(
     group: Sequence[str] = (),
     drop: Sequence[str] = (),
     positive: str | None = None,
-    learner: str = "boosting",
+    learner: str = "auto",
     settings: dict[str, Any] | None = None,
     dialect: Dialect | None = None,
     most: int = MAX_ROWS_PER_CLASS,
@@ -103,9 +93,9 @@ def train_file(
         Columns that must not be used.
     positive : str, optional
         The label that counts as positive; by default the greater of the two.
-    learner : {"auto", "boosting", "logistic"}, default="boosting"
-        What is trained: "auto" chooses as ``CapeClassifier(estimator="auto")`` does;
-        for the other names see `make_learner`.
+    learner : {"auto", "boosting", "logistic"}, default="auto"
+        What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
+        names see `make_learner`.
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in `DEFAULT_SETTINGS`.
     dialect : Dialect, optional
@@ -146,7 +136,7 @@ def train_file(
     if out is not None:
         check_free(out, overwrite=overwrite)
     check_choice("learner", learner, FILE_LEARNERS)
-    estimator = "auto" if learner == "auto" else make_learner(learner)
+    estimator = None if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
     table = read_training_table(
         path, choice, dialect=dialect, most=most, notes=notes, on_rows=on_rows
@@ -154,6 +144,9 @@ def train_file(
     on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
     used_settings = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
+    if used_settings["preprocessing"] == "auto":
+        # The encoders are ours, whichever learner was named: they never see labels.
+        used_settings["preprocessing"] = "once"
     clf = _fit(estimator, table, used_settings, notes)
     details = {
         "columns": table.columns.to_dict(),

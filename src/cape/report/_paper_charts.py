@@ -32,7 +32,7 @@ __all__ = [
 # The colours of Okabe and Ito, which readers with any colour vision can tell apart.
 _METHOD_COLOURS = {
     "CAPE-D": "#0072b2",
-    "CAPE threshold": "#009e73",
+    "CAPE default": "#009e73",
     "Max_Acc": "#d55e00",
 }
 _OTHER_METHOD = "#cc79a7"
