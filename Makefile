@@ -36,7 +36,7 @@ results: $(STAMP)  ## the paper's experiments and docs/results.md; half an hour,
 	$(BIN)/cape reproduce synthetic
 	$(BIN)/cape reproduce compas
 	$(BIN)/cape reproduce compas --favourable negative --out results/compas-negative --seeds 5 --slow-seeds 1 $(AIF360:%=--method %)
-	$(BIN)/cape reproduce compas --features wide --out results/compas-wide --method CAPE-D --method CAPE-1 --method "CAPE threshold" --method Max_Acc
+	$(BIN)/cape reproduce compas --features wide --out results/compas-wide --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
 	$(BIN)/cape reproduce meps
 	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/compas-wide results/meps
 

@@ -49,8 +49,10 @@ def table(n, n_groups, random):
 
 
 def cape(learner, pool, **settings):
-    """Make an unfitted classifier."""
-    return CapeClassifier(learner, pool=pool, random_state=0, **settings)
+    """Make an unfitted classifier with the paper's settings and a pool."""
+    return CapeClassifier.paper(
+        estimator=learner, pool=pool, random_state=0, **settings
+    )
 
 
 def time_competitors(competitors, *, rounds, **facts):

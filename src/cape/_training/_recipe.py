@@ -13,10 +13,12 @@ from sklearn.pipeline import Pipeline
 
 from cape._validation import check_is_fitted
 
-__all__ = ["Recipe", "Scheme", "check_prefit"]
+__all__ = ["PLENTY_OF_ROWS", "Recipe", "Scheme", "check_prefit"]
 
 _FEW_ROWS = 1000
-_PLENTY_OF_ROWS = 20_000
+PLENTY_OF_ROWS = 20_000
+"""Rows of a learner from which on one split is enough, and no other rows help."""
+
 _HELD_OUT_ROWS = 25_000
 _ROWS_PER_COLUMN = 100
 """Rows a column from which on a refitted linear model scores new rows as its fold
@@ -122,7 +124,7 @@ class Recipe:
         if not cv_is_free:
             return Scheme(self.cv, refit or self.prefit)
         may_hold_out = self.scores == "auto" and not self.resampled
-        if n_rows >= _PLENTY_OF_ROWS and may_hold_out:
+        if n_rows >= PLENTY_OF_ROWS and may_hold_out:
             # What a split costs depends on the rows that are left to count scores in:
             # 25,000 held out are as good as all of them.
             held_out = float(np.clip(_HELD_OUT_ROWS / n_rows, 0.2, 0.5))
