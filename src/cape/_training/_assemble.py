@@ -33,11 +33,12 @@ class TrainedLearner:
 
 @dataclass(frozen=True)
 class TestedRows:
-    """Out-of-fold scores of one group."""
+    """Out-of-fold scores of one group, and where its rows are in the plan."""
 
     scores: np.ndarray
     is_positive: np.ndarray
     weights: np.ndarray | None
+    positions: np.ndarray
 
     def log_loss(self) -> float:
         """Mean negative log-likelihood of the labels."""
@@ -64,7 +65,8 @@ def tested_rows(
             "cv must test rows of both classes in every group, got a splitter whose "
             f"test folds contain only one class in group {group_name(group)!r}."
         )
-    return TestedRows(scores, is_positive, _row_weights(recipe, plan, positions))
+    weights = _row_weights(recipe, plan, positions)
+    return TestedRows(scores, is_positive, weights, positions)
 
 
 def _row_weights(

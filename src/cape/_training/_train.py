@@ -27,6 +27,7 @@ from cape._training._assemble import (
 from cape._training._data import TrainingData
 from cape._training._plan import LearnerPlan, Seeds, plan_own, plan_shared
 from cape._training._recipe import PLENTY_OF_ROWS, Recipe
+from cape._training._unexplained import leaves_something_unexplained
 from cape._validation import all_if_none, check_random_state
 from cape.pool import fit_member
 
@@ -325,19 +326,26 @@ def _worth_training(
     """Keep the groups whose own learner beats the shared one on its first fold.
 
     One fold costs a third of a learner, and most groups are better served by sharing.
+    Groups in which the shared learner leaves nothing unexplained are not even tried.
     """
-    if not plans or shared is None:
+    if shared is None:
         return []
-    jobs = [plan.fold_jobs[0] for plan in plans]
-    folds = workshop.run(jobs, plans[0].learner)
+    rivals = {}
+    tried = []
+    for plan in plans:
+        rival = tested_rows(workshop.data, recipe, shared, plan.groups[0])
+        if leaves_something_unexplained(shared.plan.rows, rival):
+            tried.append(plan)
+            rivals[plan.groups[0]] = rival.log_loss()
+    if not tried:
+        return []
+    folds = workshop.run([plan.fold_jobs[0] for plan in tried], tried[0].learner)
     kept = []
-    for plan, fold in zip(plans, folds, strict=True):
-        group = plan.groups[0]
-        own = TestedRows(
-            fold.scores, plan.y[plan.tested[0]] == workshop.data.positive, None
-        )
-        rival = tested_rows(workshop.data, recipe, shared, group)
-        if own.log_loss() < rival.log_loss():
+    for plan, fold in zip(tried, folds, strict=True):
+        tested = plan.tested[0]
+        is_positive = plan.y[tested] == workshop.data.positive
+        own = TestedRows(fold.scores, is_positive, None, tested)
+        if own.log_loss() < rivals[plan.groups[0]]:
             kept.append(plan)
     return kept
 
