@@ -1,4 +1,4 @@
-"""Does the shared learner miss something that a group's own learner would see?"""
+"""What the shared learner leaves unexplained in a group, before anything is trained."""
 
 from __future__ import annotations
 
