@@ -12,7 +12,7 @@ import numpy as np
 
 from cape.columns import FIRST, FOREIGN, MISSING, UNITS, ColumnCells, unit_window
 
-__all__ = ["ColumnInBatch", "find_fault", "unit_factor"]
+__all__ = ["ColumnInBatch", "find_fault"]
 
 _FEWEST_ROWS = 20
 _MOST = 0.5
@@ -94,7 +94,7 @@ def find_fault(column: ColumnInBatch) -> str:
     if column.batch[MISSING] == 1 and column.most_expected[MISSING] < _MOST:
         return "missing"
     if column.cells.is_number:
-        if unit_factor(column) is not None:
+        if _other_units(column):
             return "units"
         if _left_its_range(column):
             return "range"
@@ -122,8 +122,8 @@ def _is_constant(column: ColumnInBatch) -> bool:
     return bool(all_alike and column.most_expected[cell] < _MOST)
 
 
-def unit_factor(column: ColumnInBatch) -> float | None:
-    """Find the factor between units by which the median has moved, if any."""
+def _other_units(column: ColumnInBatch) -> bool:
+    """Tell whether the median has moved by a factor between units."""
     for factor in UNITS:
         window = unit_window(column.cells.median, factor)
         if not np.isin(window, column.cells.edges).all():
@@ -131,8 +131,8 @@ def unit_factor(column: ColumnInBatch) -> float | None:
         moved = _median_within(column, column.batch, window)
         # A prevalence that puts the median there explains it without other units.
         if moved and not _median_within(column, column.expected, window):
-            return factor
-    return None
+            return True
+    return False
 
 
 def _median_within(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from cape._column_faults import ColumnInBatch, unit_factor
+from cape._column_faults import ColumnInBatch
 from cape._drift import ColumnDrift
 from cape.columns import FIRST, FOREIGN, MISSING
 
@@ -63,11 +63,12 @@ def _what_happened(drift: ColumnDrift) -> str:
 
 
 def _units(column: ColumnInBatch) -> str:
-    factor = unit_factor(column) or 1.0
+    batch = _median(column, column.batch)
+    expected = _median(column, column.expected)
     return (
-        f"values are about {factor:.3g} times those of training (median "
-        f"{_value(column, _median(column, column.batch))} instead of "
-        f"{_value(column, column.cells.median)}), as if in other units"
+        f"values are about {batch / expected:.2g} times those of training (median "
+        f"{_value(column, batch)}, {_value(column, expected)} expected), as if in "
+        "other units"
     )
 
 
@@ -172,8 +173,10 @@ def _value(column: ColumnInBatch, number: float) -> str:
     """Write a value as a person would: a date, a whole number, or three digits."""
     if column.cells.kind == "date":
         return f"{datetime.fromtimestamp(number, UTC):%Y-%m-%d}"
-    inner = column.cells.edges[:-1]
-    if len(inner) and (inner == np.round(inner)).all():
-        # Whole numbers: the value is the one at which the cell begins.
+    cells = column.cells
+    whole = [
+        value.is_integer() for value in (cells.lowest, cells.median, cells.highest)
+    ]
+    if all(whole) and abs(number) >= 1:
         return f"{np.floor(number):.0f}"
     return f"{number:.3g}"

@@ -6,6 +6,7 @@ parts are functions of their own. `rows_needed` and `recommend` help before ther
 batch.
 """
 
+from cape.diagnostics._column_shift import ColumnFinding, ColumnShift, column_shift
 from cape.diagnostics._examine import Examination, Observed, examine
 from cape.diagnostics._expected import (
     ExpectedPerformance,
@@ -18,12 +19,15 @@ from cape.diagnostics._recommend import Recommendation, recommend
 from cape.diagnostics._rows_needed import rows_needed
 
 __all__ = [
+    "ColumnFinding",
+    "ColumnShift",
     "Examination",
     "ExpectedPerformance",
     "Observed",
     "PrevalenceMoved",
     "PriorShiftTest",
     "Recommendation",
+    "column_shift",
     "compare_expected",
     "examine",
     "expected_performance",
