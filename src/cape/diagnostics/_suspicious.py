@@ -119,7 +119,7 @@ class SuspiciousColumns:
 
 
 def suspicious_columns(
-    X: Any, y: Any, *, max_rows: int = 20_000, random_state: Any = 0
+    X: Any, y: Any, *, max_rows: int = 10_000, random_state: Any = 0
 ) -> SuspiciousColumns:
     """Find columns that will fail in later batches, and columns that tell the answer.
 
@@ -143,7 +143,7 @@ def suspicious_columns(
         The features: numpy, pandas or polars.
     y : array-like of shape (n_samples,)
         Labels of two classes; the greater is the positive one.
-    max_rows : int, default=20000
+    max_rows : int, default=10000
         Of a longer table, a random sample of this many rows is looked at, in the order
         of the table.
     random_state : int, RandomState or None, default=0

@@ -114,7 +114,7 @@ def _reason_in_order(present: np.ndarray) -> str | None:
         ("decrease", np.mean(steps < 0)),
     ):
         if share >= _MIN_SHARE_IN_ORDER:
-            how_often = "" if share == 1 else f" in {share:.0%} of the rows"
+            how_often = "" if share == 1 else f" in {share:.1%} of the rows"
             return f"all {len(present):,} values differ and {direction}{how_often}"
     return None
 

@@ -66,8 +66,9 @@ def read_column(values: Any) -> TableColumn:
     if _holds_numbers(series):
         return TableColumn("number", series.to_numpy("float64", na_value=np.nan))
     # Any object has a text, also a list, which could not be counted.
-    text = series.astype(object).map(str)
-    return TableColumn("text", text.where(series.notna(), None).to_numpy(dtype=object))
+    text = series.astype(object).map(str).to_numpy(dtype=object)
+    text[series.isna()] = None
+    return TableColumn("text", text)
 
 
 def _as_series(values: Any) -> pd.Series:
