@@ -80,6 +80,7 @@ def test_arrays_and_polars_are_read_as_pandas_is(table, y):
     assert suspicious_columns(pl.DataFrame(table.to_dict("list")), y) == expected
     assert suspicious_columns(table.set_index("income", drop=False), y) == expected
     from_array = suspicious_columns(table.to_numpy(dtype=object), y)
+    assert suspicious_columns(table.to_numpy(dtype=object).tolist(), y) == from_array
     assert from_array.columns == [1, 3, 4, 5]
     assert [one.why for one in from_array.findings] == [
         one.why for one in expected.findings
@@ -129,6 +130,9 @@ def test_a_sample_finds_what_the_table_has():
     ("change", "message"),
     [
         ({"X": sparse.eye_array(N, format="csr")}, "got a sparse matrix"),
+        ({"X": np.arange(N)}, r"X must be a table .* got an array of shape \(400,\)"),
+        ({"X": None}, r"X must be a table .* got an array of shape \(\)"),
+        ({"X": np.zeros((N, 2, 2))}, r"X must be a table .* \(400, 2, 2\)"),
         ({"y": np.zeros(N)}, "y must hold two classes"),
         ({"y": [0, 1]}, "X.*400.*y.*2"),
         ({"max_rows": 0}, "max_rows must be at least 1, got 0"),

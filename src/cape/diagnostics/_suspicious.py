@@ -13,7 +13,6 @@ from cape._validation import (
     check_binary_labels,
     check_random_state,
     check_same_length,
-    number_of_columns,
     take_columns,
     take_rows,
 )
@@ -140,7 +139,7 @@ def suspicious_columns(
     Parameters
     ----------
     X : table of shape (n_samples, n_features)
-        The features: numpy, pandas or polars.
+        The features: numpy, a list of rows, pandas or polars.
     y : array-like of shape (n_samples,)
         Labels of two classes; the greater is the positive one.
     max_rows : int, default=10000
@@ -156,7 +155,8 @@ def suspicious_columns(
     Raises
     ------
     ValueError
-        If X is sparse, if the lengths differ or if there are not two classes.
+        If X is sparse or no table, if the lengths differ, or if there are not two
+        classes.
 
     Examples
     --------
@@ -175,11 +175,7 @@ def suspicious_columns(
     True
     """
     _, positive = check_binary_labels(y)
-    if sparse.issparse(X):
-        raise ValueError(
-            "X must be a data frame or an array, got a sparse matrix, whose columns "
-            "are not looked at one by one."
-        )
+    X = _as_table(X)
     n_rows = check_same_length(X=X, y=positive)
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
@@ -198,11 +194,38 @@ def suspicious_columns(
     return SuspiciousColumns(tuple(findings), len(rows), n_rows)
 
 
+def _as_table(X: Any) -> Any:
+    """Return a data frame as it came, and anything else as an array of two dimensions.
+
+    Raises
+    ------
+    ValueError
+        If X is no table, or sparse.
+    """
+    if sparse.issparse(X):
+        raise ValueError(
+            "X must be a data frame or an array, got a sparse matrix, whose columns "
+            "are not looked at one by one."
+        )
+    if hasattr(X, "columns"):
+        return X
+    if not isinstance(X, np.ndarray):
+        # The rows of a list may hold numbers and text, and numbers must not become
+        # text.
+        X = np.array(X, dtype=object)
+    if X.ndim != 2:
+        raise ValueError(
+            "X must be a table of shape (n_samples, n_features), got an array of "
+            f"shape {X.shape}."
+        )
+    return X
+
+
 def _names(X: Any) -> list[Any]:
     """Return the names of the columns, or their places if they have none."""
     if hasattr(X, "columns"):
         return list(X.columns)
-    return list(range(number_of_columns(X)))
+    return list(range(X.shape[1]))
 
 
 def _find(
