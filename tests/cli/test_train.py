@@ -151,12 +151,36 @@ def test_remarks_are_made_beside_the_table(cape, base, table):
     assert err.splitlines() == [
         "note: trained on a sample of 100 of 240 rows, at most 60 of each group and "
         "label.",
-        "note: every row has a different value in 'case': names and case numbers "
-        "teach a model nothing; leave them out (--drop).",
+        "note: identifiers, whose values are new in every file: 'case' (all 100 "
+        "values differ). Leave a column out with --drop, all suspicious columns with "
+        "--drop-suspicious.",
         "note: the scores do not tell the classes apart in 'everyone' (AUC 0.60): the "
         "95 % interval of the AUC is not above 0.5. The prevalences of these groups "
         "cannot be estimated from such scores.",
     ]
+
+
+def test_suspicious_columns_are_dropped_on_request(cape, base, table):
+    frame = pd.read_csv(table)
+    frame.assign(row=frame.index, day="2013-08-14").to_csv(table, index=False)
+    code, out, err = cape(*base, "--drop", "sex", "--drop-suspicious", "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert list(content["columns"]["features"]) == ["x", "w", "race"]
+    assert content["suspicious"]["dropped"]
+    assert content["suspicious"]["findings"] == [
+        {"column": "row", "kind": "row number", "why": "counts the rows"},
+        {"column": "day", "kind": "date", "why": "holds dates"},
+    ]
+    assert err.splitlines() == [
+        "note: dropped row numbers, which mean nothing in another file: 'row' (counts "
+        "the rows).",
+        "note: dropped dates, which in later files come after all of training: 'day' "
+        "(holds dates).",
+    ]
+    code, out, _ = cape("predict", base[5], table, "--json")
+    assert code == 0
+    assert sum(group["rows"] for group in json.loads(out)["groups"]) == 240
 
 
 def test_small_and_unknown_groups_are_pooled_if_told(

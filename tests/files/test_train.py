@@ -9,7 +9,14 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import persist
 from cape._tables import TableError
-from cape.files import DEFAULT_SETTINGS, Notes, file_hash, train_file
+from cape.files import (
+    DEFAULT_SETTINGS,
+    Notes,
+    file_hash,
+    load_model,
+    predict_file,
+    train_file,
+)
 from cape.files._plain_text import by_value
 
 FAST = {"cv": 2, "pool": "threshold"}
@@ -175,18 +182,116 @@ def test_a_model_is_replaced_only_on_request_and_before_the_work(tmp_path, frame
     assert (tmp_path / "m.cape").read_text() == "precious"
 
 
-def test_hints_on_identifiers_and_answers(tmp_path, frame):
+def test_an_answer_in_two_columns_is_noted(tmp_path, frame):
     notes = Notes()
-    train(
-        frame.assign(case=[f"case {i}" for i in range(200)]),
-        tmp_path,
-        group=[],
-        notes=notes,
-    )
-    assert [note[:36] for note in notes] == ["every row has a different value in '"]
-    notes = Notes()
-    train(frame.assign(answer=frame.y * 2.0), tmp_path, group=[], notes=notes)
+    noise = np.random.default_rng(1).normal(size=200)
+    answer = {"first": noise, "second": frame.y - noise}
+    train(frame.assign(**answer), tmp_path, group=[], notes=notes)
     assert ["does a column hold the answer" in note for note in notes] == [True]
+
+
+def suspicious(frame):
+    """Add a column of each kind that should not be learned from."""
+    n = np.arange(len(frame))
+    return frame.assign(
+        row=n + 1,
+        case=[f"case {i}" for i in n],
+        answer=np.where(frame.y == 1, "late", "in time"),
+        day=pd.Timestamp("2013-01-01") + pd.to_timedelta(n * 37 % 101, unit="D"),
+    )
+
+
+def test_suspicious_columns_are_noted_and_learned_from(tmp_path, frame):
+    notes = Notes()
+    model = train(suspicious(frame), tmp_path, notes=notes)
+    assert list(notes) == [
+        f"{words}. Leave a column out with --drop, all suspicious columns with "
+        "--drop-suspicious."
+        for words in [
+            "row numbers, which mean nothing in another file: 'row' (counts the rows)",
+            "columns that tell the answer, perhaps because they were filled in after "
+            "it was known: 'answer' (alone has an AUC of 1.000)",
+            "dates, which in later files come after all of training: 'day' (holds "
+            "dates)",
+            "identifiers, whose values are new in every file: 'case' (all 200 values "
+            "differ)",
+        ]
+    ]
+    features = ["x", "u", "row", "case", "answer", "day"]
+    assert list(model.columns.features) == features
+    assert not model.details["suspicious"]["dropped"]
+
+
+def test_suspicious_columns_are_dropped_as_with_drop(tmp_path, frame):
+    notes = Notes()
+    names = ["row", "case", "answer", "day"]
+    dropped = train(suspicious(frame), tmp_path, notes=notes, drop_suspicious=True)
+    assert all(note.startswith("dropped ") for note in notes)
+    assert all(repr(name) in " ".join(notes) for name in names)
+    assert dropped.details["suspicious"] == {
+        "rows": 200,
+        "rows_in_table": 200,
+        "findings": [
+            {"column": "row", "kind": "row number", "why": "counts the rows"},
+            {"column": "case", "kind": "identifier", "why": "all 200 values differ"},
+            {
+                "column": "answer",
+                "kind": "tells the answer",
+                "why": "alone has an AUC of 1.000",
+            },
+            {"column": "day", "kind": "date", "why": "holds dates"},
+        ],
+        "dropped": True,
+    }
+    same = train(suspicious(frame), tmp_path, drop=names)
+    assert dropped.columns == same.columns
+    assert dropped.clf.fingerprint_ == same.clf.fingerprint_
+    assert same.details["suspicious"]["findings"] == []
+
+
+def test_nothing_suspicious_nothing_dropped(tmp_path, frame):
+    notes = Notes()
+    dropped = train(frame, tmp_path, notes=notes, drop_suspicious=True)
+    assert list(notes) == []
+    assert dropped.clf.fingerprint_ == train(frame, tmp_path).clf.fingerprint_
+
+
+def test_groups_are_not_suspicious(tmp_path, frame):
+    # The group tells the answer, but the user named it.
+    notes = Notes()
+    z = np.where(frame.y == 1, "a", "b")
+    z[:80:2] = "a"
+    z[1:80:2] = "b"
+    assert train(frame.assign(z=z), tmp_path, notes=notes, drop_suspicious=True)
+    assert not any("dropped" in note for note in notes)
+
+
+def test_a_file_of_suspicious_columns_is_refused(tmp_path, frame):
+    table = suspicious(frame).drop(columns=["x", "u"])
+    with pytest.raises(TableError, match=r"no column left to learn from.*'row'"):
+        train(table, tmp_path, drop_suspicious=True)
+
+
+def test_later_files_need_no_suspicious_columns(tmp_path, frame):
+    options = {"label": "y", "learner": "logistic", "settings": FAST}
+    suspicious(frame).to_csv(tmp_path / "train.csv", index=False)
+    model = train_file(
+        tmp_path / "train.csv",
+        tmp_path / "m.cape",
+        drop_suspicious=True,
+        **options,
+    )
+    saved = load_model(tmp_path / "m.cape")
+    assert saved.details == model.details
+    for name in ("with", "without"):
+        table = frame if name == "without" else suspicious(frame)
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        predict_file(saved, tmp_path / f"{name}.csv", tmp_path / f"{name}_out.csv")
+    outputs = [
+        pd.read_csv(tmp_path / f"{name}_out.csv")["prediction"]
+        for name in ("with", "without")
+    ]
+    assert outputs[0].tolist() == outputs[1].tolist()
 
 
 def test_auc_is_scikit_learns_auc(tmp_path, frame):

@@ -146,18 +146,21 @@ def test_a_table_without_rows_is_refused(tmp_path, frame):
         read(frame.head(0), tmp_path)
 
 
-def test_a_column_of_identifiers_is_noted(tmp_path, frame):
-    notes = Notes()
-    cases = [f"case {row}" for row in frame.index]
-    read(frame.assign(case=cases), tmp_path, notes=notes)
-    (note,) = notes
-    assert note.startswith("every row has a different value in 'case'")
-    assert "--drop" in note
+def test_features_can_be_left_out(tmp_path, frame):
+    table = read(frame.assign(w=frame["x"]), tmp_path)
+    smaller = table.without(["x", "t"], "t.csv")
+    assert smaller.columns.features == {"w": "number"}
+    assert list(smaller.X) == ["w", "z"]
+    assert smaller.rows_in_file == table.rows_in_file
+    assert (smaller.y == table.y).all()
+    # The table itself stays as it was.
+    assert list(table.columns.features) == ["x", "t", "w"]
+    assert list(table.X) == ["x", "t", "w", "z"]
 
 
-def test_numbers_and_short_tables_have_no_identifiers(tmp_path, frame):
-    notes = Notes()
-    read(frame.assign(number=frame.index), tmp_path, notes=notes)
-    cases = [f"case {row}" for row in range(20)]
-    read(frame.head(20).assign(case=cases), tmp_path, notes=notes)
-    assert list(notes) == []
+def test_something_must_be_left_to_learn_from(tmp_path, frame):
+    table = read(frame.assign(w=np.nan), tmp_path)
+    with pytest.raises(TableError, match=r"t\.csv has no column left.*'x', 't', 'w'"):
+        table.without(["x", "t", "w"], "t.csv")
+    with pytest.raises(TableError, match=r"all values of all columns to learn from"):
+        table.without(["x", "t"], "t.csv")

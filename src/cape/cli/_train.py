@@ -74,6 +74,14 @@ Drop = Annotated[
     list[str] | None,
     option("Column not to learn from. Repeat the option to drop several.", "COLUMN"),
 ]
+DropSuspicious = Annotated[
+    bool,
+    flag(
+        "--drop-suspicious",
+        "Do not learn from columns that will fail in later files (dates, identifiers, "
+        "row numbers) or that tell the answer. Without it, a note names them.",
+    ),
+]
 Learner = Annotated[
     str | None,
     typer.Option(
@@ -145,6 +153,7 @@ def train(
     out: Out,
     group: Group = None,
     drop: Drop = None,
+    drop_suspicious: DropSuspicious = False,
     positive: Positive = None,
     learner: Learner = None,
     paper: Paper = False,
@@ -168,7 +177,8 @@ def train(
 
     The model learns from all columns but the label, the groups and those that you drop:
     numbers, text, categories and dates; values may be missing. Drop columns that hold
-    the answer, or that were filled in after it was known.
+    the answer, or that were filled in after it was known: notes name those that look
+    like it, and --drop-suspicious drops them.
     """
     from cape._tables import table_length
     from cape.files import Notes, train_file
@@ -195,6 +205,7 @@ def train(
             label=label,
             group=group or [],
             drop=drop or [],
+            drop_suspicious=drop_suspicious,
             positive=positive,
             learner=learner,
             settings=settings,

@@ -2,8 +2,8 @@
 
 `examine` computes everything there is to say about a batch: what has moved, whether the
 assumption of a prior shift is contradicted, and what to expect of the predictions. Its
-parts are functions of their own. `rows_needed` and `recommend` help before there is a
-batch.
+parts are functions of their own. `rows_needed`, `recommend` and
+`suspicious_columns` help before there is a batch.
 """
 
 from cape.diagnostics._column_shift import ColumnFinding, ColumnShift, column_shift
@@ -17,6 +17,11 @@ from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._recommend import Recommendation, recommend
 from cape.diagnostics._rows_needed import rows_needed
+from cape.diagnostics._suspicious import (
+    SuspiciousColumn,
+    SuspiciousColumns,
+    suspicious_columns,
+)
 
 __all__ = [
     "ColumnFinding",
@@ -27,6 +32,8 @@ __all__ = [
     "PrevalenceMoved",
     "PriorShiftTest",
     "Recommendation",
+    "SuspiciousColumn",
+    "SuspiciousColumns",
     "column_shift",
     "compare_expected",
     "examine",
@@ -35,4 +42,5 @@ __all__ = [
     "prior_shift_test",
     "recommend",
     "rows_needed",
+    "suspicious_columns",
 ]

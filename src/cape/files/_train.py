@@ -14,6 +14,7 @@ from cape.classifier import CapeClassifier
 from cape.files._model import TableModel, file_hash, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
+from cape.files._suspicious import find_suspicious, note_suspicious
 from cape.files._training_table import ColumnChoice, TrainingTable, read_training_table
 
 __all__ = [
@@ -64,6 +65,7 @@ def train_file(
     label: str,
     group: Sequence[str] = (),
     drop: Sequence[str] = (),
+    drop_suspicious: bool = False,
     positive: str | None = None,
     learner: str = "auto",
     settings: dict[str, Any] | None = None,
@@ -91,6 +93,10 @@ def train_file(
         Columns that make the groups. Without any, all rows are one group.
     drop : sequence of str, default=()
         Columns that must not be used.
+    drop_suspicious : bool, default=False
+        Whether not to use the columns that `suspicious_columns` finds, either: row
+        numbers, identifiers, dates, and columns that tell the answer. They are noted in
+        any case.
     positive : str, optional
         The label that counts as positive; by default the greater of the two.
     learner : {"auto", "boosting", "logistic"}, default="auto"
@@ -141,6 +147,10 @@ def train_file(
     table = read_training_table(
         path, choice, dialect=dialect, most=most, notes=notes, on_rows=on_rows
     )
+    found = find_suspicious(table)
+    note_suspicious(found, notes, dropped=drop_suspicious)
+    if drop_suspicious:
+        table = table.without(found.columns, path)
     on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
     used_settings = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
@@ -148,11 +158,14 @@ def train_file(
         # The encoders are ours, whichever learner was named: they never see labels.
         used_settings["preprocessing"] = "once"
     clf = _fit(estimator, table, used_settings, notes)
+    if drop_suspicious or not found.of_kind("tells the answer"):
+        _note_perfect_scores(clf, notes)
     details = {
         "columns": table.columns.to_dict(),
         "learner": _describe_learner(learner, clf),
         "data": _describe_data(path, table),
         "settings": used_settings,
+        "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
         # Imported here because only saving needs skops.
@@ -165,18 +178,22 @@ def train_file(
 def _fit(
     estimator: Any, table: TrainingTable, settings: dict[str, Any], notes: Notes
 ) -> CapeClassifier:
-    """Fit CAPE on a table, with a note if a column may give the label away."""
+    """Fit CAPE on a table."""
     # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(table.columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **settings)
     with notes.listening(), single_thread_if_small(len(table.X)):
         clf.fit(table.X, table.y)
+    return clf
+
+
+def _note_perfect_scores(clf: CapeClassifier, notes: Notes) -> None:
+    """Note that columns may give the label away together."""
     if all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values()):
         notes.say(
             "the scores tell the classes apart almost perfectly: does a column hold "
             "the answer, or something that came after it?"
         )
-    return clf
 
 
 def _describe_learner(learner: str, clf: CapeClassifier) -> str:

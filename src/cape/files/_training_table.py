@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,6 @@ __all__ = ["ColumnChoice", "TrainingTable", "read_training_table"]
 # A column with more values than this is no label column, and the error that says so
 # needs no further rows.
 _MAX_LABELS = 20
-
-# Below this many rows, every value of a text column may differ by chance.
-_MIN_ROWS_OF_IDENTIFIERS = 20
 
 
 @dataclass(frozen=True)
@@ -123,6 +121,39 @@ class TrainingTable:
     y: np.ndarray
     rows_in_file: int
 
+    def without(self, names: Collection[str], path: str | Path) -> TrainingTable:
+        """Return the table without some of its features.
+
+        Parameters
+        ----------
+        names : collection of str
+            The features to leave out.
+        path : str or Path
+            The file, for messages.
+
+        Returns
+        -------
+        TrainingTable
+
+        Raises
+        ------
+        TableError
+            If there is nothing left to learn from.
+        """
+        features = {}
+        for name, kind in self.columns.features.items():
+            if name not in names:
+                features[name] = kind
+        if not features:
+            raise TableError(
+                f"{path} has no column left to learn from: all are suspicious "
+                f"({', '.join(map(repr, names))})."
+            )
+        columns = replace(self.columns, features=features)
+        X = self.X[[*features, *columns.groups]]
+        _check_values(X, columns, path)
+        return replace(self, columns=columns, X=X)
+
 
 def read_training_table(
     path: str | Path,
@@ -146,8 +177,7 @@ def read_training_table(
     most : int
         How many rows of each group and label are kept.
     notes : Notes
-        Collects notes: that a sample was taken, that a column was converted, and which
-        columns look like identifiers.
+        Collects notes: that a sample was taken, and that a column was converted.
     on_rows : callable
         Called with "reading" and the number of rows that have just been read.
 
@@ -188,7 +218,6 @@ def read_training_table(
     X = columns.table(frame, path, notes)
     y = columns.positive(frame, path)
     _check_values(X, columns, path)
-    _note_identifiers(X, columns, notes)
     return TrainingTable(columns, X, y, reservoir.n_rows)
 
 
@@ -230,20 +259,4 @@ def _check_values(X: pd.DataFrame, columns: Columns, path: str | Path) -> None:
     if not has_value.any().any():
         raise TableError(
             f"{path}: all values of all columns to learn from are missing."
-        )
-
-
-def _note_identifiers(X: pd.DataFrame, columns: Columns, notes: Notes) -> None:
-    """Note text columns in which every row has a value of its own."""
-    if len(X) <= _MIN_ROWS_OF_IDENTIFIERS:
-        return
-    unique = []
-    for name, kind in columns.features.items():
-        if kind == "text" and X[name].is_unique:
-            unique.append(name)
-    if unique:
-        listed = ", ".join(map(repr, unique[:5]))
-        notes.say(
-            f"every row has a different value in {listed}: names and case numbers "
-            "teach a model nothing; leave them out (--drop)."
         )
