@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, group_name
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation
+from cape.adaptation import Adaptation, describe_verdict
 from cape.classifier import CapeClassifier
+from cape.diagnostics._column_shift import ColumnShift, column_shift
 from cape.diagnostics._expected import ExpectedPerformance, expected_performance
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_estimates
-from cape.diagnostics._prior_shift import (
-    PriorShiftTest,
-    describe_shift_test,
-    prior_shift_test,
-)
+from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
 from cape.evidence import Evidence
 from cape.metrics import Confusion
@@ -29,6 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Examination", "Observed", "examine"]
+
+_MOST_COLUMNS = 3
+"""Columns that moved, shown for each group."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,9 @@ class Examination:
     adaptation : Adaptation
         Estimated prevalences and chosen members; `CapeClassifier.predict` takes it.
     shift_test : PriorShiftTest
-        Whether anything but the prevalences has moved.
+        Whether the scores speak against a prior shift.
+    columns : ColumnShift
+        Which columns moved, and how.
     moved : PrevalenceMoved
         Whether the prevalences have moved.
     expected : ExpectedPerformance
@@ -91,6 +93,7 @@ class Examination:
     evidence: Evidence
     adaptation: Adaptation
     shift_test: PriorShiftTest
+    columns: ColumnShift
     moved: PrevalenceMoved
     expected: ExpectedPerformance
     observed: Observed | None = None
@@ -113,7 +116,7 @@ class Examination:
         -------
         DataFrame
             One row for each group: rows, training_prevalence, estimate, low, high,
-            moved, not_prior_shift, theta, predicted_prevalence, pd_bound, and the
+            moved, verdict, held_back, theta, predicted_prevalence, pd_bound, and the
             expected fpr, fnr and accuracy.
         """
         import pandas as pd
@@ -127,8 +130,9 @@ class Examination:
         Returns
         -------
         dict
-            ``fingerprint``, ``rows``, ``level``, ``adaptation``, ``shift_test``,
-            ``moved``, ``expected`` and ``observed``. What is unknown is None.
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``adaptation``,
+            ``shift_test``, ``columns``, ``moved``, ``expected`` and ``observed``. What
+            is unknown is None.
         """
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
@@ -146,8 +150,10 @@ class Examination:
             "fingerprint": self.adaptation.fingerprint,
             "rows": self.rows,
             "level": self.level,
+            "drift": self.adaptation.drift,
             "adaptation": adaptation,
             "shift_test": self.shift_test.to_dict(),
+            "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),
             "expected": self.expected.to_dict(),
             "observed": observed,
@@ -179,7 +185,8 @@ class Examination:
             "low": chosen.low,
             "high": chosen.high,
             "moved": self.moved.groups[group].moved,
-            "not_prior_shift": self.shift_test.groups[group].rejected,
+            "verdict": chosen.verdict,
+            "held_back": chosen.held_back,
             "theta": chosen.theta,
             "predicted_prevalence": chosen.predicted_prevalence,
             "pd_bound": chosen.pd_bound,
@@ -192,13 +199,15 @@ class Examination:
         """Return the lines about one group in the repr."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
-        shift = describe_shift_test(self.shift_test.groups[group])
+        verdict = describe_verdict(chosen)
         moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
+        worst = self.columns.moved(group)[:_MOST_COLUMNS]
         return [
             f"{group_name(group)}: {chosen.rows} rows",
             f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
             f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
-            f"  {shift}",
+            f"  {verdict}",
+            *[f"    {finding.what_happened}" for finding in worst],
             f"  member for {chosen.theta:.3f} predicts "
             f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",
             f"  expected FPR {expected.fpr:.3f}, FNR {expected.fnr:.3f}, "
@@ -213,12 +222,14 @@ def examine(
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
+    drift: str | None = None,
 ) -> Examination:
     """Compute everything there is to say about a batch without labels.
 
-    The batch is adapted to, the assumption of a prior shift is tested, each group is
-    tested for a move of its prevalence, and the rates to expect are computed. Each part
-    is computed once, and the parts share the estimates of the adaptation.
+    The batch is adapted to, the assumption of a prior shift is tested on scores and
+    columns, each group is tested for a move of its prevalence, and the rates to expect
+    are computed. Each part is computed once, and the parts share the estimates of the
+    adaptation.
 
     Parameters
     ----------
@@ -231,7 +242,10 @@ def examine(
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`.
     level : float in (0, 1), default=0.95
-        Confidence level of the intervals. The tests have the level 0.05.
+        Confidence level of the intervals.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        classifier.
 
     Returns
     -------
@@ -257,7 +271,7 @@ def examine(
     """
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     # Warnings come through: whoever calls this for a file turns them into notes.
-    adaptation = clf.adapt(evidence=evidence, level=level)
+    adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
     # To estimate is the costly part of every quantifier but the simplest.
     estimates = {}
     for group, chosen in adaptation.groups.items():
@@ -267,6 +281,7 @@ def examine(
         evidence=evidence,
         adaptation=adaptation,
         shift_test=prior_shift_test(clf, evidence=evidence),
+        columns=column_shift(clf, evidence=evidence),
         moved=moves_from_estimates(clf, evidence, estimates),
         expected=expected_performance(clf, evidence, adaptation),
     )

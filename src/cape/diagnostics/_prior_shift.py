@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cape._drift import LEVEL
 from cape._groups import Group, group_name
 from cape._prediction import find_evidence
 from cape._shift_test import check_prior_shift
@@ -124,7 +125,7 @@ def prior_shift_test(
     *,
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
-    alpha: float = 0.05,
+    alpha: float = LEVEL,
 ) -> PriorShiftTest:
     """Test whether the scores of each group are a mixture of the training classes.
 
@@ -142,7 +143,7 @@ def prior_shift_test(
         Groups of the rows of ``X``.
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`.
-    alpha : float in (0, 1), default=0.05
+    alpha : float in (0, 1), default=0.01
         Level of the test over all groups together.
 
     Returns
