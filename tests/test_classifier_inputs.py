@@ -323,7 +323,6 @@ def test_a_foreign_learner_needs_two_methods(train, batch):
 def test_a_learner_without_probabilities_is_refused(train, learner):
     with pytest.raises(
         ValueError,
-        match="'estimator' parameter .* 'fit' and 'predict_proba', a str among "
-        r"\{'auto'\} or None\. Got",
+        match=r"'estimator' parameter .* 'fit' and 'predict_proba' or None\. Got",
     ):
         cape(learner).fit(train.X, train.y)

@@ -112,7 +112,7 @@ def by_hand():
     """CAPE trained as in the first repetition, and the batch of its first pair."""
     train = make_synthetic(1500, random_state=0)
     test = make_synthetic(600, prevalences=(0.2, 0.2), random_state=1000)
-    clf = CapeClassifier(LogisticRegression(), random_state=0)
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=0)
     groups = train.sensitive_features
     clf.fit(train.data, train.target, sensitive_features=groups)
     return clf, test
