@@ -103,7 +103,9 @@ def test_predictions_are_those_of_algorithm_1(train, batch):
 
 def test_single_rows_are_those_of_algorithm_1(train, batch):
     thetas = (np.arange(4) + 0.5) / 4
-    clf = cape().fit(train.X, train.y, sensitive_features=train.z)
+    settings = {"cv": 3, "prevalences": 4, "random_state": 0}
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), **settings)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
     one_by_one = [
         algorithm_1(train.X, train.y, train.z, row, z, seed=0, folds=3, thetas=thetas)[
             0

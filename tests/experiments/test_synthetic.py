@@ -225,6 +225,6 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs():
 
 
 def test_repetitions_draw_different_data():
-    results = run_synthetic(**{**SMALL, "repetitions": 3})
+    results = run_synthetic(**{**SMALL, "repetitions": 2})
     [pair] = results["pairs"]
     assert pair["methods"]["Max_Acc"]["sd"]["accuracy_0"] > 0
