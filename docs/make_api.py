@@ -18,6 +18,7 @@ TITLES = {
     "cape.adaptation": "Adaptations",
     "cape.evidence": "Evidence",
     "cape.histogram": "Score histograms",
+    "cape.columns": "Counts of columns",
     "cape.pool": "Pools",
     "cape.rules": "Rules",
     "cape.quantify": "Quantifiers",
