@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import Bunch
 
-from cape._validation import check_choice
 from cape.datasets._files import RemoteFile, get_file
 from cape.datasets._tasks import Task, read_task
 
@@ -125,8 +124,8 @@ def load_meps_people(
     """
     import pandas as pd
 
-    check_choice("train", train, tuple(FILES))
-    check_choice("test", test, tuple(FILES))
+    _check_year("train", train)
+    _check_year("test", test)
     task = _task(train, test)
     years = {"train": [train], "test": [test]}
     tables = []
@@ -134,6 +133,13 @@ def load_meps_people(
         path = get_file(FILES[year], data_home)
         tables.append(_read(path, year))
     return read_task(task, pd.concat(tables), subset)
+
+
+def _check_year(parameter: str, year: int) -> None:
+    """Raise if there is no file of a year."""
+    if year not in FILES:
+        years = ", ".join(map(str, FILES))
+        raise ValueError(f"{parameter} must be one of {years}, got {year!r}.")
 
 
 def _task(train: int, test: int) -> Task:
