@@ -56,7 +56,7 @@ Cases = Annotated[
     list[str] | None,
     typer.Option(
         "--case",
-        help="Only these cases (repeat it), such as compas-race, meps-13-14 or bank; "
+        help="Only these cases (repeat it), such as compas, meps-13-14 or bank; "
         "default all whose files are here or can be downloaded.",
     ),
 ]
@@ -153,7 +153,7 @@ def shifts(
 ) -> None:
     """Real shifts over time: estimates, intervals, PD and PE, beside the truth.
 
-    Example: cape reproduce shifts --case compas-race --seeds 1
+    Example: cape reproduce shifts --case compas --seeds 1
     """
     from cape.experiments import run_shifts
 

@@ -14,10 +14,10 @@ from cape.experiments._problem import Problem
 __all__ = ["CASES", "NOT_IDENTIFIED", "LoadedCases", "load_cases"]
 
 CASES: dict[str, Callable[..., Any]] = {
-    "compas-race": partial(fetch_compas, group="race"),
+    "compas": partial(fetch_compas, group="race"),
     "compas-sex": partial(fetch_compas, group="sex"),
     "compas-age": partial(fetch_compas, group="age"),
-    "meps-15-16-race": partial(fetch_meps, group="race"),
+    "meps-15-16": partial(fetch_meps, group="race"),
     "meps-15-16-sex": partial(fetch_meps, group="sex"),
     "meps-15-16-age": partial(fetch_meps, group="age"),
     "meps-12-13": partial(load_meps_people, 2012, 2013),

@@ -43,7 +43,7 @@ def shift_tables(results: Results) -> list[TextTable]:
 def _prevalence_table(results: Results) -> TextTable:
     """Show the truth beside estimates, with the interval of the first configuration."""
     first, *remaining = results["configurations"]
-    columns = ["case, group", "training", "truth", first, "low", "high", "holds"]
+    columns = ["case, group", "train", "truth", first, "low", "high", "holds"]
     columns += ["mean score", *remaining]
     rows = []
     for entry in results["shifts"]:

@@ -14,7 +14,7 @@ __all__ = ["draw_shifts", "frame_shifts"]
 _MARKS = {
     "estimate": ("#0072b2", "circle"),
     "truth": ("#d55e00", "diamond"),
-    "training": ("#888888", "stroke"),
+    "training": ("#888888", "square"),
 }
 
 
