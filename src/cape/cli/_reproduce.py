@@ -1,4 +1,4 @@
-"""``cape reproduce``: the paper's experiments.
+"""``cape reproduce``: the paper's experiments, and real shifts over time.
 
 - ``cape reproduce synthetic`` runs Table 1, the figure and Theorem 3;
 - ``cape reproduce compas`` and ``cape reproduce meps`` run the quantifier table and the
@@ -23,8 +23,8 @@ from cape.cli._app import app
 from cape.cli._results import run_and_show
 
 reproduce = typer.Typer(
-    help="Run the paper's experiments: our numbers, the printed ones, and the peers'. "
-    "A run that was stopped goes on.",
+    help="Run the paper's experiments: our numbers, the printed ones, and the peers'; "
+    "and CAPE on real shifts. A run that was stopped goes on.",
     no_args_is_help=True,
 )
 app.add_typer(reproduce, name="reproduce")

@@ -1,4 +1,4 @@
-"""The paper's experiments, with our numbers beside the printed ones.
+"""The paper's experiments, with our numbers beside the printed ones, and real shifts.
 
 - `run_demo` trains CAPE and Max_Acc once, and judges them on one batch.
 - `run_synthetic` is the paper's experiment on synthetic data: Table 1, the figure, and

@@ -24,9 +24,10 @@ _INTRODUCTION = """# Results
 
 The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior
 Probability Shifts*, run with this library: our numbers, the printed ones ("print"),
-and those of the classifiers that people would use instead. The commands below made the
-runs, and `cape reproduce page` made this page of them (`make results` does all of it);
-no number in it is typed in.
+and those of the classifiers that people would use instead. The last section has real
+shifts over time, which the paper does not have. The commands below made the runs, and
+`cape reproduce page` made this page of them (`make results` does all of it); no number
+in it is typed in.
 """
 
 
