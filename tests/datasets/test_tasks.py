@@ -244,7 +244,7 @@ def test_a_regrouped_task_keeps_label_and_rows_of_all_former_groups():
     assert result.target.tolist() == [0, 1, 1]
     assert list(result.data.columns) == ["age"]
     assert result.variant == "visits, by sex"
-    assert result.DESCR.endswith("Here the groups are by sex: women and men.")
+    assert result.DESCR.endswith("Here the groups are by sex: women, men.")
     assert TASK.features == ("age", "sex")
 
 

@@ -117,7 +117,7 @@ def regrouped(task: Task, by: str, column: str, groups: Mapping[Any, str]) -> Ta
     """
     features = tuple(name for name in task.features if name != column)
     codes = {name: task.codes[name] for name in task.codes if name != column}
-    first, second = groups.values()
+    names = ", ".join(groups.values())
     return replace(
         task,
         name=f"{task.name}, by {by}",
@@ -125,7 +125,7 @@ def regrouped(task: Task, by: str, column: str, groups: Mapping[Any, str]) -> Ta
         groups=groups,
         features=features,
         codes=codes,
-        notes=f"{task.notes} Here the groups are by {by}: {first} and {second}.",
+        notes=f"{task.notes} Here the groups are by {by}: {names}.",
     )
 
 

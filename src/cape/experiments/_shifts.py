@@ -24,7 +24,7 @@ from cape.experiments._comparison import run_facts
 from cape.experiments._problem import Problem
 from cape.experiments._rows import Results, Row, mean_and_sd, result_row
 from cape.experiments._shift_cases import NOT_IDENTIFIED, load_cases
-from cape.experiments._shift_summary import summarise
+from cape.experiments._shift_summary import MARGIN, summarise
 
 __all__ = ["CONFIGURATIONS", "run_shifts"]
 
@@ -32,7 +32,7 @@ CONFIGURATIONS = {
     "CAPE": CapeClassifier(),
     "paper": CapeClassifier.paper(),
 }
-"""What is judged, under the names of the tables; the first has a table of its own."""
+"""What is judged, by its name in the tables, which show the interval of the first."""
 
 _NOTES = (
     "These shifts happened, and nobody promised that only the prevalences moved. Of "
@@ -45,10 +45,13 @@ _NOTES = (
     "positives did.",
     "In meps-14-15 the years of education are missing for 99 % of the people of 2014, "
     "and for half of those of 2015.",
-    "Doing nothing keeps the training prevalence; the mean score (PCC) is that of "
-    "CAPE's learner. Max_Acc is one classifier on all rows with the learner of the "
-    "configuration beside it, the group among its features. PE is that of the worst "
-    "ordered pair of groups.",
+    "Doing nothing keeps the training prevalence. The mean score (PCC) is that of "
+    "CAPE's learner. Max_Acc is one classifier on all rows, the group among its "
+    "features, with CAPE's learner. PE is that of the worst ordered pair of groups.",
+    "Summaries are over cells of case and group: the mean and the 90th percentile of "
+    "the distance between estimate and truth, the share of 95 % intervals that hold "
+    "the truth and their mean width, mean PD, median PE, and in how many cells PD is "
+    f"worse than that of Max_Acc with the same learner by more than {MARGIN}.",
 )
 
 
