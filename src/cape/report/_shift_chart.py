@@ -38,10 +38,11 @@ def frame_shifts(results: Summary) -> pd.DataFrame:
     for entry in results["shifts"]:
         shift = f"{entry['case']}, {entry['group']}"
         rows.append([shift, "training", entry["prevalence_train"], None, None])
-        rows.append([shift, "truth", entry["prevalence_test"], None, None])
         row = entry[first]
         if row is not None:
             rows.append([shift, "estimate", row["estimate"], row["low"], row["high"]])
+        # Last, so that no mark hides the truth.
+        rows.append([shift, "truth", entry["prevalence_test"], None, None])
     columns = ["shift", "what", "share", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
