@@ -8,11 +8,33 @@ from typing import Any
 import numpy as np
 
 from cape._learners import LinearStack, Rows, add_group_code
+from cape.columns import ColumnCounts, TableCells
 from cape.histogram import HALF, ScoreHistogram
 from cape.pool import Pool
 from cape.quantify import Quantifier
 
-__all__ = ["GroupModel"]
+__all__ = ["GroupModel", "TrainedColumns"]
+
+
+@dataclass(frozen=True)
+class TrainedColumns:
+    """What training leaves of the columns of one group.
+
+    Parameters
+    ----------
+    cells : TableCells
+        The same for all groups.
+    positives, negatives : ndarray of shape (n_cells,)
+        Counts of the two classes; float64 if rows are weighted.
+    """
+
+    cells: TableCells
+    positives: np.ndarray
+    negatives: np.ndarray
+
+    def count(self, rows: Rows) -> ColumnCounts:
+        """Count the columns of some rows of a batch."""
+        return self.cells.count(rows.plain_table())
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,9 @@ class GroupModel:
         ``preprocessing="once"``.
     group_code : int, default=None
         With a learner for all groups, the number by which it knows this group.
+    columns : TrainedColumns or None, default=None
+        Counts of the columns, which tell what else has moved; None if they were not
+        counted (``drift="ignore"``) or cannot be (sparse matrices).
     """
 
     size: int
@@ -57,6 +82,7 @@ class GroupModel:
     test_is_sound: bool = True
     transformer: Any = None
     group_code: int | None = None
+    columns: TrainedColumns | None = None
 
     @property
     def edges(self) -> np.ndarray:
@@ -139,6 +165,8 @@ class GroupModel:
             self.negatives.counts,
             self.negatives.sums,
         ]
+        if self.columns is not None:
+            arrays += [self.columns.positives, self.columns.negatives]
         roles = (
             type(self.pool).__name__,
             len(self.scoring_models),
@@ -146,6 +174,8 @@ class GroupModel:
             _plain_parameters(self.quantifier),
         )
         contents = [np.ascontiguousarray(array).tobytes() for array in arrays]
+        if self.columns is not None:
+            contents.append(self.columns.cells.to_json().encode())
         return [repr(roles).encode(), *contents]
 
 

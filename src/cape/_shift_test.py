@@ -23,8 +23,10 @@ __all__ = [
     "MixtureFit",
     "check_prior_shift",
     "count_agreements",
+    "excess_share",
     "fit_mixture",
     "holm",
+    "multinomial_covariance",
 ]
 
 # Three finenesses, nested so that agreements can be counted for all three at once. Few
@@ -187,7 +189,7 @@ class _LeastSquares:
             statistic=statistic,
             df=df,
             p_value=float(chdtrc(df, statistic)),
-            effect=_excess_share(residual, statistic, df),
+            effect=excess_share(residual, statistic, df),
         )
 
     def _covariance(self, rho: float) -> np.ndarray:
@@ -195,18 +197,18 @@ class _LeastSquares:
         positive = rho / self.rows + rho**2 / self.n_positives
         rest = 1 - rho
         negative = rest / self.rows + rest**2 / self.n_negatives
-        of_positives = positive * _multinomial(self.p)
-        of_negatives = negative * _multinomial(self.n)
+        of_positives = positive * multinomial_covariance(self.p)
+        of_negatives = negative * multinomial_covariance(self.n)
         return of_positives + of_negatives
 
 
-def _multinomial(shares: np.ndarray) -> np.ndarray:
+def multinomial_covariance(shares: np.ndarray) -> np.ndarray:
     """Return the covariance of one multinomial draw, without the last cell."""
     first = shares[:-1]
     return np.diag(first) - np.outer(first, first)
 
 
-def _excess_share(
+def excess_share(
     residual: np.ndarray,
     statistic: float,
     df: int,

@@ -38,6 +38,7 @@ __all__ = [
     "check_binary_labels",
     "check_choice",
     "check_columns",
+    "check_drift",
     "check_is_fitted",
     "check_labels",
     "check_prevalence",
@@ -191,6 +192,13 @@ def check_same_length(**columns: Any) -> int:
         received = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise ValueError(f"{names} must have the same number of rows, but {received}.")
     return next(iter(lengths.values()))
+
+
+def check_drift(drift: Any) -> str:
+    """Return what to do about drift, or raise."""
+    if drift not in ("cautious", "ignore"):
+        raise ValueError(f"drift must be 'cautious' or 'ignore', got {drift!r}.")
+    return str(drift)
 
 
 def check_prevalence(name: str, value: float, *, closed: bool = True) -> float:

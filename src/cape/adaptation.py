@@ -6,23 +6,20 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cape._column_words import describe_column
+from cape._drift import LEVEL, GroupDrift
 from cape._groups import Group, group_from_json, group_name, group_to_json
-from cape._shift_test import check_prior_shift
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cape.evidence import Evidence
-
 __all__ = ["Adaptation", "AdaptationWarning", "GroupAdaptation"]
-
-_WARNING_LEVEL = 0.01
-"""Level, over all groups, of the test that `warn_if_doubtful` reports."""
 
 _WIDEST_INTERVAL = 0.5
 _MOST_NAMES = 10
+_MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,19 @@ class GroupAdaptation:
         Share of positives in training.
     estimate, low, high : float
         Estimated prevalence of the batch, and its interval.
+    prior_shift_estimate, prior_shift_low, prior_shift_high : float
+        What the quantifier says: right if nothing but the prevalence has moved.
+    mean_score : float
+        Mean score of the batch, corrected by what it misses in training: right if
+        P(y | x) has not moved.
+    drift : float
+        What else has moved: the standard deviation between the prevalences that single
+        columns and the scores speak for, beyond noise. NaN if nobody looked.
+    held_back : float
+        How far the estimate slid from the quantifier's answer towards the mean score or
+        the training prevalence: 0 is not at all, 1 is all the way.
+    verdict : {"consistent", "some_drift", "drifted", "cannot_tell", "not_tested"}
+        What the tests of scores and columns say of the assumption of a prior shift.
     member : int
         Index of the picked member in the group's pool.
     theta : float
@@ -44,8 +54,8 @@ class GroupAdaptation:
     predicted_prevalence : float
         Share of the group's rows that the member calls positive.
     pd_bound : float
-        Upper bound on the prevalence difference, at the level of the interval. It rests
-        on the assumption of a prior shift.
+        Upper bound on the prevalence difference, at the level of the interval. It holds
+        if the interval does.
 
     Examples
     --------
@@ -59,6 +69,13 @@ class GroupAdaptation:
     estimate: float
     low: float
     high: float
+    prior_shift_estimate: float
+    prior_shift_low: float
+    prior_shift_high: float
+    mean_score: float
+    drift: float
+    held_back: float
+    verdict: str
     member: int
     theta: float
     predicted_prevalence: float
@@ -80,6 +97,8 @@ class Adaptation:
     level : float, default=0.95
         Confidence level of the intervals and of the bound on PD; NaN if nobody asked
         for intervals.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether what else has moved holds the estimates back.
 
     Examples
     --------
@@ -93,6 +112,7 @@ class Adaptation:
     fingerprint: str
     groups: Mapping[Group, GroupAdaptation]
     level: float = 0.95
+    drift: str = "cautious"
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group."""
@@ -115,6 +135,7 @@ class Adaptation:
         content = {
             "fingerprint": self.fingerprint,
             "level": self.level,
+            "drift": self.drift,
             "groups": groups,
         }
         return json.dumps(content, indent=1)
@@ -128,7 +149,12 @@ class Adaptation:
             for entry in content["groups"]:
                 group = group_from_json(entry.pop("group"))
                 groups[group] = GroupAdaptation(**entry)
-            return cls(str(content["fingerprint"]), groups, float(content["level"]))
+            return cls(
+                fingerprint=str(content["fingerprint"]),
+                groups=groups,
+                level=float(content["level"]),
+                drift=str(content["drift"]),
+            )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
                 "text must be JSON that Adaptation.to_json wrote, got "
@@ -149,9 +175,42 @@ def _describe(adapted: GroupAdaptation) -> str:
     return (
         f"{adapted.rows} rows, prevalence {adapted.training_prevalence:.3f} -> "
         f"{adapted.estimate:.3f} ({adapted.low:.3f} to {adapted.high:.3f}), "
-        f"member for {adapted.theta:.3f} predicts "
+        f"{describe_verdict(adapted)}, member for {adapted.theta:.3f} predicts "
         f"{adapted.predicted_prevalence:.3f}, PD at most {adapted.pd_bound:.3f}"
     )
+
+
+def describe_verdict(adapted: GroupAdaptation) -> str:
+    """Say in a few words what the tests say of the assumption of a prior shift.
+
+    Parameters
+    ----------
+    adapted : GroupAdaptation
+
+    Returns
+    -------
+    str
+    """
+    if adapted.verdict == "consistent":
+        return "consistent with a prior shift"
+    if adapted.verdict == "some_drift":
+        return f"some drift{_widened(adapted)}"
+    if adapted.verdict == "drifted":
+        return (
+            "more moved than the prevalence: the estimate was held back from "
+            f"{adapted.prior_shift_estimate:.3f}"
+        )
+    if adapted.verdict == "cannot_tell":
+        return "cannot tell the prevalence"
+    return "not tested for other shifts"
+
+
+def _widened(adapted: GroupAdaptation) -> str:
+    before = adapted.prior_shift_high - adapted.prior_shift_low
+    after = adapted.high - adapted.low
+    if not after > before:
+        return ""
+    return f": interval widened from {before:.2f} to {after:.2f}"
 
 
 class AdaptationWarning(UserWarning):
@@ -168,57 +227,97 @@ class AdaptationWarning(UserWarning):
     """
 
 
-def warn_if_doubtful(
-    models: Mapping[Group, Any], evidence: Evidence, adaptation: Adaptation
-) -> None:
-    """Warn of groups that are no prior shift, and of groups with too few rows.
+def warn_if_doubtful(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) -> None:
+    """Warn of groups in which more than the prevalence moved, and of too few rows.
 
     Parameters
     ----------
-    models : mapping from group to GroupModel
-    evidence : Evidence
     adaptation : Adaptation
-        Made from the evidence.
+    found : mapping from group to GroupDrift
+        What speaks against a prior shift.
     """
-    _warn_of_other_shifts(models, evidence)
-    _warn_of_wide_intervals(adaptation)
+    _warn_of_faults(found)
+    _warn_of_drift(adaptation, found)
+    _warn_of_untested_scores(found)
+    _warn_of_wide_intervals(adaptation, found)
 
 
-def _warn_of_other_shifts(models: Mapping[Group, Any], evidence: Evidence) -> None:
-    """Warn where the test rejects at 1 % over all groups, and where it is sound."""
-    # Where the test does not keep its level, a rejection would cry wolf.
-    sound = {group: model for group, model in models.items() if model.test_is_sound}
-    listed = []
-    for group, tested in check_prior_shift(sound, evidence.groups).items():
-        if tested.p_adjusted < _WARNING_LEVEL:
-            listed.append(
-                f"{group_name(group)!r} ({tested.fit.effect:.0%} of its rows)"
-            )
-    if listed:
+def _warn_of_faults(found: Mapping[Group, GroupDrift]) -> None:
+    """Warn of columns that are plainly not what they were in training."""
+    sentences = []
+    for drift in found.values():
+        for column in drift.faults:
+            sentences.append(describe_column(column))
+    if sentences:
+        # Mostly the same column is at fault in every group, in much the same words.
+        distinct = _few(list(dict.fromkeys(sentences)), _MOST_COLUMNS)
         warnings.warn(
-            f"more than the prevalence has moved in {', '.join(listed)}: the scores of "
-            "the batch are no mixture of the two classes' training scores. The "
-            "estimated prevalences and the choice of members rest on that assumption. "
-            "cape.diagnostics.prior_shift_test has the details.",
+            f"columns are not what they were in training: {'; '.join(distinct)}. "
+            "Nothing can be said of the prevalences until this is mended.",
             AdaptationWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
-def _warn_of_wide_intervals(adaptation: Adaptation) -> None:
-    """Warn where the interval of the prevalence is wider than 0.5."""
+def _warn_of_drift(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) -> None:
+    """Warn of groups in which more than the prevalence has moved, at 1 %."""
     listed = []
-    for group, adapted in adaptation.groups.items():
-        if adapted.high - adapted.low > _WIDEST_INTERVAL:
-            listed.append(f"{group_name(group)!r} ({adapted.rows} rows)")
+    columns: dict[str, None] = {}
+    for group, drift in found.items():
+        if drift.faults or drift.p_adjusted >= LEVEL:
+            continue
+        held = adaptation.groups[group].held_back
+        kept = "kept" if held == 0 else f"held back by {held:.0%}"
+        listed.append(f"{group_name(group)!r} (estimate {kept})")
+        columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
     if not listed:
         return
-    if len(listed) > _MOST_NAMES:
-        listed[_MOST_NAMES:] = [f"{len(listed) - _MOST_NAMES} more"]
+    where = "the scores"
+    if columns:
+        where = f"the columns {', '.join(_few(list(columns), _MOST_COLUMNS))}"
     warnings.warn(
-        f"too few rows to estimate the prevalence of {', '.join(listed)}: its "
-        f"{adaptation.level:.0%} interval is wider than {_WIDEST_INTERVAL}. "
-        "cape.diagnostics.rows_needed computes how many rows are needed.",
+        f"more than the prevalence has moved in {', '.join(_few(listed))}: look at "
+        f"{where}. cape.diagnostics.column_shift has the details.",
         AdaptationWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
+
+
+def _warn_of_untested_scores(found: Mapping[Group, GroupDrift]) -> None:
+    """Warn of learners whose scores cannot be tested."""
+    listed = [group_name(group) for group in found if found[group].score is None]
+    if listed:
+        names = ", ".join(_few([repr(name) for name in listed]))
+        warnings.warn(
+            f"the scores of {names} were not tested: those of a flexible learner that "
+            "was refitted on all rows do not follow its out-of-fold scores. Fit with "
+            "scores='folds' for a test that keeps its level.",
+            AdaptationWarning,
+            stacklevel=5,
+        )
+
+
+def _few(names: list[str], most: int = _MOST_NAMES) -> list[str]:
+    """Shorten a list of names."""
+    if len(names) <= most:
+        return names
+    return [*names[:most], f"{len(names) - most} more"]
+
+
+def _warn_of_wide_intervals(
+    adaptation: Adaptation, found: Mapping[Group, GroupDrift]
+) -> None:
+    """Warn where the interval of the prevalence is wider than 0.5 for lack of rows."""
+    listed = []
+    for group, adapted in adaptation.groups.items():
+        width = adapted.prior_shift_high - adapted.prior_shift_low
+        if width > _WIDEST_INTERVAL and not found[group].faults:
+            listed.append(f"{group_name(group)!r} ({adapted.rows} rows)")
+    if listed:
+        warnings.warn(
+            f"too few rows to estimate the prevalence of {', '.join(_few(listed))}: "
+            f"its {adaptation.level:.0%} interval is wider than {_WIDEST_INTERVAL}. "
+            "cape.diagnostics.rows_needed computes how many rows are needed.",
+            AdaptationWarning,
+            stacklevel=5,
+        )

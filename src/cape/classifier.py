@@ -22,7 +22,7 @@ from cape._learners import (
     weight_keyword,
 )
 from cape._prediction import (
-    adapt,
+    adapt_and_test,
     batch_of,
     decide_individually,
     find_evidence,
@@ -35,6 +35,7 @@ from cape._training import (
     TrainingResult,
     check_cv,
     check_prefit,
+    count_columns,
     find_small_groups,
     train_groups,
     warn_of_weak_groups,
@@ -45,6 +46,7 @@ from cape._validation import (
     Interval,
     StrOptions,
     check_binary_labels,
+    check_drift,
     check_is_fitted,
     check_labels,
     check_prevalence,
@@ -56,6 +58,7 @@ from cape._validation import (
     validate_data,
 )
 from cape.adaptation import warn_if_doubtful
+from cape.columns import TableCells
 from cape.evidence import Evidence
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
@@ -87,6 +90,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
+    drift : {"cautious", "ignore"}, default="cautious"
+        What to do where more than the prevalence has moved. "cautious" counts the
+        columns of training rows and batches: what they disagree on widens intervals and
+        holds the estimate back. "ignore" trusts the assumption of a prior shift, as the
+        paper does, and counts no columns.
     share_estimator : bool or "auto", default="auto"
         Whether one learner is trained for all groups, with the group among its
         features. False trains a learner for each group, as the paper does. "auto"
@@ -198,6 +206,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "drift": [StrOptions({"cautious", "ignore"})],
         "share_estimator": ["boolean", StrOptions({"auto"})],
         "cv": ["cv_object", StrOptions({"auto", "prefit"})],
         "scores": [StrOptions({"auto", "refit", "folds"})],
@@ -222,6 +231,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         quantifier="onestep",
         pool="threshold",
+        drift="cautious",
         share_estimator="auto",
         prevalences=10,
         cv="auto",
@@ -239,6 +249,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.quantifier = quantifier
         self.pool = pool
+        self.drift = drift
         self.share_estimator = share_estimator
         self.prevalences = prevalences
         self.cv = cv
@@ -257,8 +268,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def paper(cls, **changes):
         """Return the classifier of the paper, unfitted.
 
-        It has histogram boosting, resampled members, SPA, ten folds, a refit, and
-        shares nothing between groups.
+        It has histogram boosting, resampled members, SPA, ten folds, a refit, shares
+        nothing between groups, and ignores drift.
 
         Parameters
         ----------
@@ -278,6 +289,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "estimator": HistGradientBoostingClassifier(),
             "quantifier": "spa",
             "pool": "resampled",
+            "drift": "ignore",
             "share_estimator": False,
             "prevalences": 10,
             "cv": 10,
@@ -446,13 +458,21 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         _, evidence = read_batch(batch_of(self, X, sensitive_features))
         return Evidence(self.fingerprint_, evidence)
 
-    def adapt(self, X=None, *, sensitive_features=None, evidence=None, level=0.95):
+    def adapt(
+        self,
+        X=None,
+        *,
+        sensitive_features=None,
+        evidence=None,
+        level=0.95,
+        drift=None,
+    ):
         """Estimate the prevalence of each group and pick its member.
 
         A warning (`cape.AdaptationWarning`) says when more than the prevalence has
-        moved in some group, at the 1 % level and where the test of that is sound (see
-        `cape.diagnostics.prior_shift_test`), and when the interval of a prevalence is
-        wider than 0.5. Prediction without an adaptation gives no warning.
+        moved in some group, at the 1 % level over all groups and columns, which columns
+        to look at, and when the interval of a prevalence is wider than 0.5. Prediction
+        without an adaptation gives no warning.
 
         Parameters
         ----------
@@ -463,6 +483,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
             Confidence level of the intervals and of the bound on PD.
+        drift : {"cautious", "ignore"}, default=None
+            None is that of the classifier.
 
         Returns
         -------
@@ -470,10 +492,12 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
-        evidence = find_evidence(self, X, sensitive_features, evidence)
+        drift = check_drift(self.drift if drift is None else drift)
+        columns = drift == "cautious"
+        evidence = find_evidence(self, X, sensitive_features, evidence, columns=columns)
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation = adapt(models, evidence, level=level)
-        warn_if_doubtful(models, evidence, adaptation)
+        adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
+        warn_if_doubtful(adaptation, found)
         return adaptation
 
     def model_of(self, group: Group, groups: Groups | None = None) -> GroupModel:
@@ -623,6 +647,16 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
+        cells = None
+        if self.drift == "cautious":
+            cells = TableCells.of(data.X)
+        if cells is not None:
+            whole = count_columns(data, cells, None) if needs_pooled else None
+            if pooled is not None:
+                pooled = replace(pooled, columns=whole)
+            for group, rows in groups.rows():
+                own = whole if group in small else count_columns(data, cells, rows)
+                models[group] = replace(models[group], columns=own)
         warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 

@@ -16,6 +16,7 @@ from cape._groups import (
     group_to_json,
     sorted_groups,
 )
+from cape.columns import ColumnCounts
 from cape.histogram import ScoreHistogram
 
 __all__ = ["Evidence", "GroupEvidence"]
@@ -36,6 +37,9 @@ class GroupEvidence:
     agreements : ndarray of int64 or None, default=None
         For rows with several scores, how often two of them fell into one cell of the
         shift test. None if a row has one score.
+    columns : ColumnCounts or None, default=None
+        Counts of the columns. None if the model has none: that of a sparse matrix, or
+        one that ignores drift.
 
     Examples
     --------
@@ -47,13 +51,18 @@ class GroupEvidence:
     scores: ScoreHistogram
     tally: Any = None
     agreements: np.ndarray | None = None
+    columns: ColumnCounts | None = None
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally + other.tally
         agreements = None
         if self.agreements is not None:
             agreements = self.agreements + other.agreements
-        return GroupEvidence(self.scores + other.scores, tally, agreements)
+        self._check_both_have_columns(other)
+        columns = None
+        if self.columns is not None and other.columns is not None:
+            columns = self.columns + other.columns
+        return GroupEvidence(self.scores + other.scores, tally, agreements, columns)
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally - other.tally
@@ -62,7 +71,11 @@ class GroupEvidence:
         agreements = None
         if self.agreements is not None:
             agreements = self.agreements - other.agreements
-        return GroupEvidence(self.scores - other.scores, tally, agreements)
+        self._check_both_have_columns(other)
+        columns = None
+        if self.columns is not None and other.columns is not None:
+            columns = self.columns - other.columns
+        return GroupEvidence(self.scores - other.scores, tally, agreements, columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupEvidence):
@@ -71,9 +84,18 @@ class GroupEvidence:
             self.scores == other.scores
             and np.array_equal(_numbers(self.tally), _numbers(other.tally))
             and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
+            and self.columns == other.columns
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _check_both_have_columns(self, other: GroupEvidence) -> None:
+        """Raise if there are counts of columns on one side only."""
+        if (self.columns is None) != (other.columns is None):
+            raise ValueError(
+                "evidence with counts of columns cannot be added to, or taken from, "
+                "evidence without them (drift='ignore')."
+            )
 
 
 def _numbers(tally: Any) -> Any:
@@ -117,7 +139,10 @@ class Evidence:
         return {group: int(part.scores.size) for group, part in self.groups.items()}
 
     def to_json(self) -> str:
-        """Write the evidence as JSON text: counts alone, no row."""
+        """Write the evidence as JSON text: counts alone, no row.
+
+        Of text columns it has up to 20 values each that training has never seen.
+        """
         groups = []
         for group, part in self.groups.items():
             groups.append({"group": group_to_json(group), **_to_json(part)})
@@ -215,6 +240,7 @@ def _to_json(evidence: GroupEvidence) -> dict[str, Any]:
         "scores": _histogram_to_json(evidence.scores),
         "tally": tally,
         "agreements": agreements,
+        "columns": None if evidence.columns is None else evidence.columns.to_json(),
     }
 
 
@@ -227,7 +253,11 @@ def _from_json(entry: Mapping[str, Any]) -> GroupEvidence:
     agreements = entry["agreements"]
     if agreements is not None:
         agreements = np.array(agreements, dtype=np.int64)
-    return GroupEvidence(_histogram_from_json(entry["scores"]), tally, agreements)
+    columns = entry["columns"]
+    if columns is not None:
+        columns = ColumnCounts.from_json(columns)
+    scores = _histogram_from_json(entry["scores"])
+    return GroupEvidence(scores, tally, agreements, columns)
 
 
 def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:

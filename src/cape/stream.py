@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cape._drift import GroupDrift, find_drift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
+from cape._learners import Rows
 from cape._prediction import (
+    Batch,
     Reading,
     adapt_groups,
     batch_of,
+    estimate_groups,
     readings_of,
     refuse_row_keepers,
     zero_evidence,
@@ -38,9 +42,10 @@ class RollingCape:
     """Predict a stream: each row with the adaptation of the last rows of its group.
 
     The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
-    window that holds a whole batch is, at its last row, CAPE-D. Only scores and
-    decisions are kept, never features, so that memory is of the order of the window.
-    The adaptation is exact at every row: counts are added and taken away in place.
+    window that holds a whole batch is, at its last row, CAPE-D. Only scores, decisions
+    and one byte for each column are kept, never features, so that memory is of the
+    order of the window. Counts are exact at every row: they are added and taken away in
+    place. What else has moved is looked at every ``refresh`` rows of a group.
 
     Parameters
     ----------
@@ -49,6 +54,9 @@ class RollingCape:
     window : int or datetime.timedelta
         How many rows of each group, or how far back in time. Rows that are exactly so
         old have left the window.
+    refresh : int, default=100
+        After how many rows of a group drift is looked at again. Between, the estimate
+        is held back as far as the last look says.
 
     Examples
     --------
@@ -62,11 +70,14 @@ class RollingCape:
     True
     """
 
-    def __init__(self, clf: CapeClassifier, window: int | timedelta):
+    def __init__(
+        self, clf: CapeClassifier, window: int | timedelta, *, refresh: int = 100
+    ):
         check_is_fitted(clf)
         refuse_row_keepers(clf, "RollingCape")
         self.clf = clf
         self.window = _check_window(window)
+        self.refresh = _check_refresh(refresh)
         self._windows: dict[Group, _Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
@@ -98,7 +109,8 @@ class RollingCape:
         positive = np.zeros(n_rows, dtype=bool)
         for reading in readings:
             index = all_if_none(reading.index)
-            positive[index] = self._predict_in_turn(reading, moments[index])
+            codes = self._column_codes(batch, reading)
+            positive[index] = self._predict_in_turn(reading, moments[index], codes)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
@@ -125,11 +137,12 @@ class RollingCape:
             span = {"seconds": self.window.total_seconds()}
         groups = []
         for group, window in self._windows.items():
-            rows = [list(row) for row in window.rows]
+            rows = [row.to_json() for row in window.rows]
             groups.append({"group": group_to_json(group), "rows": rows})
         content = {
             "fingerprint": self.clf.fingerprint_,
             "window": span,
+            "refresh": self.refresh,
             "now": self._now,
             "groups": groups,
         }
@@ -153,9 +166,9 @@ class RollingCape:
         check_is_fitted(clf)
         rolling, rows_of_groups = cls._read_state(clf, text)
         for group, rows in rows_of_groups.items():
-            window = _Window(group, clf.model_of(group))
-            for scores, deciding, time in rows:
-                window.add(_StreamRow(scores, deciding, time))
+            window = rolling._open_window(group, clf.model_of(group))
+            for row in rows:
+                window.add(_StreamRow.from_json(row))
             rolling._windows[group] = window
         return rolling
 
@@ -170,7 +183,7 @@ class RollingCape:
             fingerprint = str(content["fingerprint"])
             if isinstance(window, Mapping):
                 window = timedelta(**window)
-            rolling = cls(clf, window)
+            rolling = cls(clf, window, refresh=content["refresh"])
             rolling._now = content["now"]
             rows_of_groups = {}
             for entry in content["groups"]:
@@ -198,18 +211,36 @@ class RollingCape:
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
 
-    def _predict_in_turn(self, reading: Reading, moments: np.ndarray) -> list[bool]:
+    def _open_window(self, group: Group, model: GroupModel) -> _Window:
+        """Return an empty window of a group."""
+        cautious = self.clf.drift == "cautious"
+        return _Window(group, model, cautious=cautious, refresh=self.refresh)
+
+    def _column_codes(self, batch: Batch, reading: Reading) -> list[bytes]:
+        """Return the cells of the columns of each row; empty if nobody counts them."""
+        columns = reading.model.columns
+        n_rows = reading.scores.shape[1]
+        if columns is None or self.clf.drift == "ignore":
+            return [b""] * n_rows
+        rows = Rows(batch.features, reading.index, array=batch.array)
+        return [row.tobytes() for row in columns.cells.codes(rows.plain_table())]
+
+    def _predict_in_turn(
+        self, reading: Reading, moments: np.ndarray, codes: list[bytes]
+    ) -> list[bool]:
         """Let rows of one group into its window, one by one, and decide on each."""
         if reading.group not in self._windows:
-            self._windows[reading.group] = _Window(reading.group, reading.model)
+            window = self._open_window(reading.group, reading.model)
+            self._windows[reading.group] = window
         window = self._windows[reading.group]
-        columns = zip(
+        rows = zip(
             reading.scores.T.tolist(),
             reading.deciding.T.tolist(),
             moments.tolist(),
+            codes,
             strict=True,
         )
-        return [self._step(window, _StreamRow(*row)) for row in columns]
+        return [self._step(window, _StreamRow(*row)) for row in rows]
 
     def _step(self, window: _Window, row: _StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
@@ -269,6 +300,16 @@ def _check_window(window: Any) -> int | timedelta:
     return window if isinstance(window, timedelta) else int(window)
 
 
+def _check_refresh(refresh: Any) -> int:
+    """Return after how many rows drift is looked at again."""
+    is_number = isinstance(refresh, Integral) and not isinstance(refresh, bool)
+    if not is_number or refresh < 1:
+        raise ValueError(
+            f"refresh must be a number of rows from 1 on, got {refresh!r}."
+        )
+    return int(refresh)
+
+
 def _in_nanoseconds(times: Any) -> np.ndarray:
     """Read times of any kind that numpy and pandas know; no zone means UTC."""
     given = np.ravel(np.asarray(times))
@@ -299,11 +340,26 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
 
 
 class _StreamRow(NamedTuple):
-    """What is kept of one row: scores, scores that members decide by, and time."""
+    """What is kept of one row.
+
+    These are its scores, the scores that members decide by, its time, and the cell of
+    each of its columns, one byte each.
+    """
 
     scores: list[int]
     deciding: list[int]
     time: int
+    codes: bytes
+
+    def to_json(self) -> list[Any]:
+        """Return what JSON can hold."""
+        return [self.scores, self.deciding, self.time, self.codes.hex()]
+
+    @classmethod
+    def from_json(cls, content: list[Any]) -> _StreamRow:
+        """Read what `to_json` returned."""
+        scores, deciding, time, codes = content
+        return cls(scores, deciding, time, bytes.fromhex(codes))
 
 
 class _Window:
@@ -313,13 +369,19 @@ class _Window:
     row, where adding and subtracting evidence would take sixty.
     """
 
-    def __init__(self, group: Group, model: GroupModel):
+    def __init__(
+        self, group: Group, model: GroupModel, *, cautious: bool, refresh: int
+    ):
         self.group = group
         self.model = model
+        self.cautious = cautious
+        self.refresh = refresh
         self.rows: deque[_StreamRow] = deque()
-        self.evidence = zero_evidence(model)
+        self.evidence = zero_evidence(model, columns=cautious)
         # To look one number up, a list is faster than an array.
         self._edges = model.edges.tolist()
+        self._drift: dict[Group, GroupDrift] = {}
+        self._rows_until_look = 0
 
     def add(self, row: _StreamRow) -> None:
         self.rows.append(row)
@@ -335,14 +397,32 @@ class _Window:
     def decide(self, row: _StreamRow) -> bool:
         # Other groups have not changed since their last row, and the paper's rule
         # decides group by group.
-        adapted = adapt_groups({self.group: self.model}, {self.group: self.evidence})
+        models = {self.group: self.model}
+        evidence = {self.group: self.evidence}
+        estimates = estimate_groups(models, evidence)
+        if self.cautious:
+            self._look_at_drift(estimates[self.group].estimate)
+        adapted = adapt_groups(
+            models, evidence, estimates, self._drift, cautious=self.cautious
+        )
         deciding = np.array(row.deciding)[:, None]
         reading = Reading(self.group, self.model, None, deciding, deciding)
         return bool(reading.calls(adapted[self.group].member)[0])
 
+    def _look_at_drift(self, estimate: float) -> None:
+        """Test the window for drift, every ``refresh`` rows."""
+        if self._rows_until_look == 0:
+            self._rows_until_look = self.refresh
+            self._drift = find_drift(
+                {self.group: self.model},
+                {self.group: self.evidence},
+                {self.group: estimate},
+            )
+        self._rows_until_look -= 1
+
     def copy_of_evidence(self) -> GroupEvidence:
         # Adding the zero copies the arrays, which go on changing in here.
-        return self.evidence + zero_evidence(self.model)
+        return self.evidence + zero_evidence(self.model, columns=self.cautious)
 
     def _count(self, row: _StreamRow, sign: int) -> None:
         """Add a row to the evidence (sign 1), or take it away (sign -1)."""
@@ -360,6 +440,10 @@ class _Window:
                 scores, self.model.positives, self.model.negatives
             )
             np.add(evidence.agreements, sign * change, out=evidence.agreements)
+        if evidence.columns is not None:
+            starts = self.model.columns.cells.starts[:-1]  # type: ignore[union-attr]
+            cells = starts + np.frombuffer(row.codes, dtype=np.uint8)
+            evidence.columns.counts[cells] += sign
 
     def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
         cell = bisect_left(self._edges, score)

@@ -62,6 +62,12 @@ class Rows:
         """Return the rows as a table of the kind they came in."""
         return take_rows(self.X, self.index)
 
+    def plain_table(self) -> Any:
+        """Return the rows as an array if they are numbers, else as `table` does."""
+        if self.array is not None:
+            return take_rows(self.array, self.index)
+        return self.table()
+
 
 def as_array(X: Any) -> np.ndarray | None:
     """Return the numbers of a table as a linear learner reads them.

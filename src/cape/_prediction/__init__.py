@@ -14,9 +14,11 @@ rule that picks members is called in one place, `choose_members`.
 
 from cape._prediction._adapting import (
     adapt,
+    adapt_and_test,
     adapt_groups,
     check_same_model,
     choose_members,
+    estimate_groups,
     find_evidence,
     refuse_row_keepers,
 )
@@ -35,12 +37,14 @@ __all__ = [
     "Batch",
     "Reading",
     "adapt",
+    "adapt_and_test",
     "adapt_groups",
     "batch_of",
     "check_same_model",
     "choose_members",
     "decide",
     "decide_individually",
+    "estimate_groups",
     "find_evidence",
     "predict_batch",
     "read_batch",

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from cape._drift import (
+    GroupDrift,
+    HeldBack,
+    PriorShiftEstimate,
+    find_drift,
+    hold_back,
+    ignore_drift,
+    mean_score,
+)
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._prediction._batch import batch_of
+from cape._prediction._reading import read_batch
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
@@ -16,16 +25,23 @@ from cape.rules import GroupSituation, Prevalence, Rule
 
 __all__ = [
     "adapt",
+    "adapt_and_test",
     "adapt_groups",
     "check_same_model",
     "choose_members",
+    "estimate_groups",
     "find_evidence",
     "refuse_row_keepers",
 ]
 
 
 def find_evidence(
-    clf: Any, X: Any, sensitive_features: Any, evidence: Evidence | None
+    clf: Any,
+    X: Any,
+    sensitive_features: Any,
+    evidence: Evidence | None,
+    *,
+    columns: bool = True,
 ) -> Evidence:
     """Return the evidence given, or count that of a batch.
 
@@ -38,6 +54,8 @@ def find_evidence(
         The batch. Exactly one of ``X`` and ``evidence`` is given.
     sensitive_features : array-like, table or None
     evidence : Evidence or None
+    columns : bool, default=True
+        Whether to count the columns of the batch.
 
     Returns
     -------
@@ -48,7 +66,9 @@ def find_evidence(
         given = "neither" if X is None else "both"
         raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
     if evidence is None:
-        return clf.evidence(X, sensitive_features=sensitive_features)
+        batch = batch_of(clf, X, sensitive_features)
+        _, counted = read_batch(batch, columns=columns)
+        return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:
         raise ValueError(
             "sensitive_features must be None when evidence is given, which has its "
@@ -64,6 +84,7 @@ def adapt(
     *,
     level: float | None = None,
     rule: Rule | None = None,
+    drift: str = "cautious",
 ) -> Adaptation:
     """Estimate the prevalence of every group and pick its member.
 
@@ -76,49 +97,147 @@ def adapt(
         Confidence level of intervals; None computes no intervals.
     rule : Rule, default=None
         None is the paper's, `Prevalence`.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether what else has moved holds the estimates back.
 
     Returns
     -------
     Adaptation
     """
-    groups = adapt_groups(models, evidence.groups, level=level, rule=rule)
+    adaptation, _ = adapt_and_test(
+        models, evidence, level=level, rule=rule, drift=drift
+    )
+    return adaptation
+
+
+def adapt_and_test(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    *,
+    level: float | None = None,
+    rule: Rule | None = None,
+    drift: str = "cautious",
+) -> tuple[Adaptation, dict[Group, GroupDrift]]:
+    """Adapt as `adapt` does, and return what speaks against a prior shift as well.
+
+    The second is empty if nobody looked: plain prediction that ignores drift has no use
+    for the tests.
+    """
+    estimates = estimate_groups(models, evidence.groups, level=level)
+    found = {}
+    if drift == "cautious" or level is not None:
+        answers = {group: plain.estimate for group, plain in estimates.items()}
+        columns = drift == "cautious"
+        found = find_drift(models, evidence.groups, answers, columns=columns)
+    groups = adapt_groups(
+        models,
+        evidence.groups,
+        estimates,
+        found,
+        level=level,
+        rule=rule,
+        cautious=drift == "cautious",
+    )
     stated_level = float("nan") if level is None else level
-    return Adaptation(evidence.fingerprint, groups, stated_level)
+    return Adaptation(evidence.fingerprint, groups, stated_level, drift), found
+
+
+def estimate_groups(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    *,
+    level: float | None = None,
+) -> dict[Group, PriorShiftEstimate]:
+    """Ask the quantifier of each group.
+
+    Parameters
+    ----------
+    models, level
+        As in `adapt`.
+    evidence : mapping from group to GroupEvidence
+
+    Returns
+    -------
+    dict from group to PriorShiftEstimate
+    """
+    estimates = {}
+    for group, part in evidence.items():
+        quantifier = models[group].quantifier
+        estimate = quantifier.estimate(part.scores)
+        low = high = float("nan")
+        # Plain prediction never looks at intervals, and some of them cost a hundred
+        # times the estimate.
+        if level is not None:
+            low, high = quantifier.interval(part.scores, level, estimate=estimate)
+        estimates[group] = PriorShiftEstimate(estimate, low, high)
+    return estimates
 
 
 def adapt_groups(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, PriorShiftEstimate],
+    found: Mapping[Group, GroupDrift],
     *,
     level: float | None = None,
     rule: Rule | None = None,
+    cautious: bool = True,
 ) -> dict[Group, GroupAdaptation]:
-    """Adapt the groups of a batch together, as `adapt` does.
+    """Hold the estimates back where drift was found, and let the rule pick members.
 
     Parameters
     ----------
     models, level, rule
         As in `adapt`.
     evidence : mapping from group to GroupEvidence
+    estimates : mapping from group to PriorShiftEstimate
+    found : mapping from group to GroupDrift
+        Empty if nobody looked for drift.
+    cautious : bool, default=True
+        Whether drift holds the estimates back.
 
     Returns
     -------
     dict from group to GroupAdaptation
     """
-    rows = {group: part.scores.size for group, part in evidence.items()}
-    n_rows = sum(rows.values())
+    n_rows = sum(part.scores.size for part in evidence.values())
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
+    cautious_estimates = {}
     situations = {}
     for group, part in evidence.items():
-        share = rows[group] / n_rows
-        predicted = models[group].pool.called(part) / rows[group]
-        situations[group] = _situation(models[group], part, share, predicted, level)
+        model = models[group]
+        if cautious:
+            held = hold_back(
+                estimates[group],
+                found[group],
+                mean_score=mean_score(model, part),
+                training_prevalence=model.prevalence,
+                level=level,
+            )
+        else:
+            held = ignore_drift(estimates[group], found.get(group))
+        cautious_estimates[group] = held
+        situations[group] = GroupSituation(
+            share=part.scores.size / n_rows,
+            estimate=held.estimate,
+            low=held.low,
+            high=held.high,
+            thetas=model.pool.thetas,
+            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            rates=model.pool.rates,
+        )
     chosen = choose_members(situations, rule)
     groups = {}
-    for group, situation in situations.items():
-        member = int(chosen[group])
-        groups[group] = _describe(models[group], int(rows[group]), situation, member)
+    for group, part in evidence.items():
+        groups[group] = _describe(
+            models[group],
+            part,
+            estimates[group],
+            cautious_estimates[group],
+            situations[group],
+            int(chosen[group]),
+        )
     return groups
 
 
@@ -131,49 +250,34 @@ def choose_members(
     return rule.choose(situations)
 
 
-def _situation(
+def _describe(
     model: GroupModel,
     evidence: GroupEvidence,
-    share: float,
-    predicted_prevalences: np.ndarray,
-    level: float | None,
-) -> GroupSituation:
-    """Gather what the rule sees of one group."""
-    quantifier = model.quantifier
-    estimate = quantifier.estimate(evidence.scores)
-    low = high = float("nan")
-    # Plain prediction never looks at intervals, and some of them cost a hundred times
-    # the estimate.
-    if level is not None:
-        low, high = quantifier.interval(evidence.scores, level, estimate=estimate)
-    return GroupSituation(
-        share=share,
-        estimate=estimate,
-        low=low,
-        high=high,
-        thetas=model.pool.thetas,
-        predicted_prevalences=predicted_prevalences,
-        rates=model.pool.rates,
-    )
-
-
-def _describe(
-    model: GroupModel, rows: int, situation: GroupSituation, member: int
+    plain: PriorShiftEstimate,
+    held: HeldBack,
+    situation: GroupSituation,
+    member: int,
 ) -> GroupAdaptation:
     """Write down what was estimated for a group and which member was picked."""
-    estimate = float(situation.estimate)
     predicted = float(situation.predicted_prevalences[member])
     # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
-    # paper's Theorem 2 that can be computed without labels. It holds if the assumption
+    # paper's Theorem 2 that can be computed without labels. It holds if the interval
     # does (docs/design.md, decision 6).
-    delta_1 = max(estimate - situation.low, situation.high - estimate)
-    pd_bound = abs(estimate - predicted) + delta_1
+    delta_1 = max(held.estimate - held.low, held.high - held.estimate)
+    pd_bound = abs(held.estimate - predicted) + delta_1
     return GroupAdaptation(
-        rows=rows,
+        rows=int(evidence.scores.size),
         training_prevalence=model.prevalence,
-        estimate=estimate,
-        low=situation.low,
-        high=situation.high,
+        estimate=float(held.estimate),
+        low=float(held.low),
+        high=float(held.high),
+        prior_shift_estimate=float(plain.estimate),
+        prior_shift_low=float(plain.low),
+        prior_shift_high=float(plain.high),
+        mean_score=mean_score(model, evidence),
+        drift=float(held.drift),
+        held_back=float(held.held_back),
+        verdict=held.verdict,
         member=member,
         theta=float(model.pool.thetas[member]),
         predicted_prevalence=predicted,

@@ -49,8 +49,11 @@ def predict_batch(
     """
     if adaptation is None:
         readings: Iterable[Reading]
-        readings, evidence = read_batch(batch, probabilities=probabilities)
-        adaptation = adapt(batch.models, Evidence(clf.fingerprint_, evidence))
+        readings, counted = read_batch(
+            batch, probabilities=probabilities, columns=clf.drift == "cautious"
+        )
+        evidence = Evidence(clf.fingerprint_, counted)
+        adaptation = adapt(batch.models, evidence, drift=clf.drift)
     else:
         # Members are positions in the pools of one model.
         check_same_model(clf, "adaptation", adaptation, Adaptation)

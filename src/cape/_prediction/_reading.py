@@ -14,6 +14,7 @@ from cape._groups import Group
 from cape._learners import Rows, map_pieces, score_with_models
 from cape._prediction._batch import Batch
 from cape._shift_test import count_agreements
+from cape.columns import ColumnCounts
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ScoreHistogram
 
@@ -47,6 +48,8 @@ class Reading:
         each member and nobody needs probabilities, whether they are above 1/2.
     only_member : int or None, default=None
         The one member whose model was asked; ``deciding`` then has one row.
+    columns : ColumnCounts or None, default=None
+        Counts of the columns of the rows.
     """
 
     group: Group
@@ -55,6 +58,7 @@ class Reading:
     scores: np.ndarray
     deciding: np.ndarray
     only_member: int | None = None
+    columns: ColumnCounts | None = None
 
     def calls(self, member: int) -> np.ndarray:
         """Tell which rows a member calls positive."""
@@ -92,7 +96,7 @@ class Reading:
             # far they agree, which pooled counts cannot tell.
             agreements = count_agreements(self.scores, model.positives, model.negatives)
         tally = model.pool.tally(self.deciding, model.edges)
-        return GroupEvidence(histogram, tally, agreements)
+        return GroupEvidence(histogram, tally, agreements, self.columns)
 
     def _deciding_of(self, member: int) -> np.ndarray:
         if self.only_member is not None:
@@ -101,7 +105,12 @@ class Reading:
 
 
 def read_rows(
-    group: Group, model: GroupModel, rows: Rows, *, probabilities: bool = False
+    group: Group,
+    model: GroupModel,
+    rows: Rows,
+    *,
+    probabilities: bool = False,
+    columns: bool = False,
 ) -> Reading:
     """Score rows of one group with all its learners, each row once.
 
@@ -112,11 +121,16 @@ def read_rows(
     rows : Rows
     probabilities : bool, default=False
         Whether members will be asked for probabilities, and not for decisions alone.
+    columns : bool, default=False
+        Whether to count the columns, if the model knows them.
 
     Returns
     -------
     Reading
     """
+    counted = None
+    if columns and model.columns is not None:
+        counted = model.columns.count(rows)
     prepared = model.prepare(rows)
     scoring = model.scoring_models
     members = model.pool.models
@@ -135,7 +149,7 @@ def read_rows(
         )
         scores = all_scores[: len(scoring)]
         deciding = all_scores[len(scoring) :]
-    return Reading(group, model, rows.index, scores, deciding)
+    return Reading(group, model, rows.index, scores, deciding, columns=counted)
 
 
 def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Reading:
@@ -147,7 +161,7 @@ def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Rea
 
 
 def read_batch(
-    batch: Batch, *, probabilities: bool = False
+    batch: Batch, *, probabilities: bool = False, columns: bool = True
 ) -> tuple[list[Reading], dict[Group, GroupEvidence]]:
     """Read all rows of a batch, and sum up the evidence of each group.
 
@@ -155,6 +169,8 @@ def read_batch(
     ----------
     batch : Batch
     probabilities : bool, default=False
+        As in `read_rows`.
+    columns : bool, default=True
         As in `read_rows`.
 
     Returns
@@ -166,7 +182,9 @@ def read_batch(
 
     def read(group: Group, rows: Rows) -> tuple[Reading, GroupEvidence]:
         model = batch.models[group]
-        reading = read_rows(group, model, rows, probabilities=probabilities)
+        reading = read_rows(
+            group, model, rows, probabilities=probabilities, columns=columns
+        )
         return reading, reading.evidence()
 
     readings = []
@@ -221,10 +239,14 @@ def _add_to(
         evidence[group] = more
 
 
-def zero_evidence(model: GroupModel) -> GroupEvidence:
+def zero_evidence(model: GroupModel, *, columns: bool = True) -> GroupEvidence:
     """Return the evidence of no rows, the zero of the addition."""
     no_scores = np.empty((len(model.scoring_models), 0), dtype=np.int64)
     no_decisions = no_scores
     if model.pool.has_a_model_each:
         no_decisions = np.empty((len(model.pool.models), 0), dtype=np.int64)
-    return Reading(None, model, None, no_scores, no_decisions).evidence()
+    no_columns = None
+    if columns and model.columns is not None:
+        no_columns = model.columns.cells.nothing()
+    nothing = Reading(None, model, None, no_scores, no_decisions, columns=no_columns)
+    return nothing.evidence()

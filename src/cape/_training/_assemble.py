@@ -11,7 +11,7 @@ import numpy as np
 from cape._group_model import GroupModel
 from cape._groups import EVERYONE, Group, group_name
 from cape._learners import follows_its_folds, for_one_group
-from cape._training._data import TrainingData
+from cape._training._data import TrainingData, kish_factor
 from cape._training._plan import Fold, LearnerPlan
 from cape._training._recipe import Recipe
 from cape.histogram import ONE, ScoreHistogram, edges_for
@@ -85,16 +85,7 @@ def _row_weights(
             "weights."
         )
     distinct = plan.weights[np.unique(positions)]
-    return plan.weights[positions] * _worth(distinct) / times_tested
-
-
-def _worth(weights: np.ndarray) -> float:
-    """Return the factor that makes weights add up to the rows they are worth.
-
-    That number is (sum w)^2 / sum w^2 (Kish 1965): intervals then count the noise that
-    unequal weights add.
-    """
-    return float(weights.sum() / (weights @ weights))
+    return plan.weights[positions] * kish_factor(distinct) / times_tested
 
 
 def assemble_model(

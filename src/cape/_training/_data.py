@@ -10,7 +10,7 @@ import numpy as np
 from cape._groups import Group, Groups, group_name
 from cape._validation import all_if_none, number_of_columns
 
-__all__ = ["TrainingData", "find_small_groups"]
+__all__ = ["TrainingData", "find_small_groups", "kish_factor"]
 
 _MOST_NAMES = 10
 
@@ -60,6 +60,20 @@ class TrainingData:
         if self.weights is None:
             return None
         return self.weights[all_if_none(rows)]
+
+    def worth_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return weights that add up to the number of rows that they are worth."""
+        weights = self.weights_of(rows)
+        return None if weights is None else weights * kish_factor(weights)
+
+
+def kish_factor(weights: np.ndarray) -> float:
+    """Return the factor that makes weights add up to the rows they are worth.
+
+    That number is (sum w)^2 / sum w^2 (Kish 1965): intervals then count the noise that
+    unequal weights add.
+    """
+    return float(weights.sum() / (weights @ weights))
 
 
 def find_small_groups(

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cape._group_model import GroupModel
+from cape._group_model import GroupModel, TrainedColumns
 from cape._learners import GroupAwareLinear
 from cape.classifier import CapeClassifier
+from cape.columns import TableCells
 from cape.histogram import ScoreHistogram
 from cape.pool import MemberRates, ResampledPool, ThresholdPool
 from cape.quantify import QUANTIFIERS
@@ -26,7 +27,9 @@ _OURS = (
     MemberRates,
     ResampledPool,
     ScoreHistogram,
+    TableCells,
     ThresholdPool,
+    TrainedColumns,
 )
 
 # Splitters, calibration, and trees, whose node tables `check_trees` looks at.

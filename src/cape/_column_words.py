@@ -1,0 +1,179 @@
+"""What happened to a column, in words that a person can act on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from cape._column_faults import ColumnInBatch, unit_factor
+from cape._drift import ColumnDrift
+from cape.columns import FIRST, FOREIGN, MISSING
+
+__all__ = ["describe_column"]
+
+_WORTH_NAMING = 0.02
+"""Share of the rows from which on missing and unseen values are spoken of."""
+
+_ROWS_OF_A_NAME = 30
+"""Rows of a value never seen in training before it is named: single people are not."""
+
+_MOST_NAMES = 3
+
+
+def describe_column(drift: ColumnDrift) -> str:
+    """Say what has happened to a column.
+
+    Parameters
+    ----------
+    drift : ColumnDrift
+
+    Returns
+    -------
+    str
+        Begins with the name of the column.
+
+    Examples
+    --------
+    Some of the sentences ::
+
+        `date`: all 711 values are later than in training (up to 2013-12-29)
+        `sex`: 100 % are values never seen in training: M, F
+        `age`: 40 % are missing, 0 % expected
+        `priors_count`: median 5, 2 expected
+    """
+    return f"`{drift.name}`: {_what_happened(drift)}"
+
+
+def _what_happened(drift: ColumnDrift) -> str:
+    column = drift.column
+    if drift.fault == "units":
+        return _units(column)
+    if drift.fault == "type" or column.batch[FOREIGN] > _WORTH_NAMING:
+        return _other_type(column)
+    missing = column.batch[MISSING] - column.expected[MISSING]
+    if abs(missing) > max(_WORTH_NAMING, drift.fit.effect / 2):
+        return (
+            f"{column.batch[MISSING]:.0%} are missing, "
+            f"{column.expected[MISSING]:.0%} expected"
+        )
+    if column.cells.is_number:
+        return _numbers(column, constant=drift.fault == "constant")
+    return _levels(drift)
+
+
+def _units(column: ColumnInBatch) -> str:
+    factor = unit_factor(column) or 1.0
+    return (
+        f"values are about {factor:.3g} times those of training (median "
+        f"{_value(column, _median(column, column.batch))} instead of "
+        f"{_value(column, column.cells.median)}), as if in other units"
+    )
+
+
+def _other_type(column: ColumnInBatch) -> str:
+    kinds = {
+        "number": "numbers",
+        "date": "dates",
+        "text": "text",
+        "mixed": "text and numbers",
+        "empty": "no value at all",
+    }
+    share = column.batch[FOREIGN]
+    return f"{share:.0%} are of another type; training held {kinds[column.cells.kind]}"
+
+
+def _numbers(column: ColumnInBatch, *, constant: bool) -> str:
+    """Say where numbers have gone: outside their range, into one cell, or elsewhere."""
+    later, earlier = "greater", "smaller"
+    if column.cells.kind == "date":
+        later, earlier = "later", "earlier"
+    above = column.batch[column.above].sum()
+    below = column.batch[column.below].sum()
+    if above > _WORTH_NAMING and above > below:
+        highest = _value(column, column.cells.highest)
+        return f"{_part(column, above)} {later} than in training (up to {highest})"
+    if below > _WORTH_NAMING:
+        lowest = _value(column, column.cells.lowest)
+        return f"{_part(column, below)} {earlier} than in training (from {lowest})"
+    if constant:
+        value = _value(column, _median(column, column.batch))
+        return f"all values are about {value}, which is rare in training"
+    batch = _value(column, _median(column, column.batch))
+    expected = _value(column, _median(column, column.expected))
+    if batch != expected:
+        return f"median {batch}, {expected} expected"
+    return _farthest_cell(column)
+
+
+def _part(column: ColumnInBatch, share: float) -> str:
+    """Name a share of the values, in rows if it is all of them."""
+    present = 1 - column.batch[MISSING]
+    if np.isclose(share, present):
+        return f"all {round(share * column.rows):,} values are"
+    return f"{share:.0%} of the values are"
+
+
+def _farthest_cell(column: ColumnInBatch) -> str:
+    """Name the edge at which batch and training differ most."""
+    difference = np.cumsum(column.batch[FIRST:] - column.expected[FIRST:])[:-1]
+    place = int(np.argmax(np.abs(difference)))
+    edge = _value(column, column.cells.edges[place])
+    batch = column.batch[FIRST : FIRST + place + 1].sum()
+    expected = column.expected[FIRST : FIRST + place + 1].sum()
+    return f"{batch:.0%} are below {edge}, {expected:.0%} expected"
+
+
+def _levels(drift: ColumnDrift) -> str:
+    """Say which levels are new, or which one has become more or less frequent."""
+    column = drift.column
+    unseen = column.batch[column.unseen]
+    if unseen - column.cells.unseen_rate > _WORTH_NAMING:
+        return f"{unseen:.0%} are values never seen in training{_names(drift)}"
+    difference = column.batch - column.expected
+    own = difference[FIRST : FIRST + len(column.cells.levels)]
+    if len(own) == 0:
+        return f"{drift.fit.effect:.0%} of the values have moved"
+    level = int(np.argmax(np.abs(own)))
+    cell = FIRST + level
+    return (
+        f"{column.batch[cell]:.0%} are {column.cells.levels[level]!r}, "
+        f"{column.expected[cell]:.0%} expected"
+    )
+
+
+def _names(drift: ColumnDrift) -> str:
+    """List the most frequent of the values never seen."""
+    frequent = []
+    for name, rows in sorted(drift.unseen.items(), key=lambda item: -item[1]):
+        if rows >= _ROWS_OF_A_NAME:
+            frequent.append(name[:40])
+    if not frequent:
+        return ""
+    return f": {', '.join(frequent[:_MOST_NAMES])}"
+
+
+def _median(column: ColumnInBatch, shares: np.ndarray) -> float:
+    """Interpolate the median within its cell."""
+    own = shares[FIRST:]
+    below = np.cumsum(own) / own.sum()
+    cell = int(np.searchsorted(below, 0.5))
+    edges = column.cells.edges
+    if cell == 0:
+        return float(edges[0])
+    if cell == len(edges):
+        return float(edges[-1])
+    start = below[cell - 1]
+    position = (0.5 - start) / (below[cell] - start)
+    return float(edges[cell - 1] + position * (edges[cell] - edges[cell - 1]))
+
+
+def _value(column: ColumnInBatch, number: float) -> str:
+    """Write a value as a person would: a date, a whole number, or three digits."""
+    if column.cells.kind == "date":
+        return f"{datetime.fromtimestamp(number, UTC):%Y-%m-%d}"
+    inner = column.cells.edges[:-1]
+    if len(inner) and (inner == np.round(inner)).all():
+        # Whole numbers: the value is the one at which the cell begins.
+        return f"{np.floor(number):.0f}"
+    return f"{number:.3g}"

@@ -1,0 +1,483 @@
+"""What has moved besides the prevalences, and how far to hold the estimate back.
+
+Under prior shift the scores and every single column of a batch speak for the same
+prevalence. Where they do not, the size of their disagreement tells how far the estimate
+may be off; it then slides towards an estimate that rests on another assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf, isfinite, log, nan, sqrt
+
+import numpy as np
+from scipy.special import ndtri
+
+from cape._column_faults import ColumnInBatch, find_fault
+from cape._column_test import ColumnFit, fit_column
+from cape._group_model import GroupModel
+from cape._groups import Group
+from cape._shift_test import MixtureFit, fit_mixture, holm
+from cape.evidence import GroupEvidence
+from cape.histogram import ONE
+
+__all__ = [
+    "LEVEL",
+    "ColumnDrift",
+    "GroupDrift",
+    "HeldBack",
+    "PriorShiftEstimate",
+    "find_drift",
+    "hold_back",
+    "ignore_drift",
+    "mean_score",
+]
+
+LEVEL = 0.01
+"""Level, over all groups and columns together, at which drift is reported."""
+
+_FADES_IN = 0.1
+"""Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An
+estimate that jumped at one p-value would depend on single rows."""
+
+_TYPICAL_SHIFT = 0.15
+"""Standard deviation of the prevalence around the anchor, before the batch is seen."""
+
+_INFLATION = 2.0
+"""Variance of the drift of an estimate, in units of the variance between columns: the
+scores rest on a few columns that move together, so little is averaged out."""
+
+_SCORE_INFLATION = 4.0
+"""The same where scores alone are known. Drift tends to lie in the direction that the
+scores look at, where it cannot be seen."""
+
+_GREATEST_SPREAD = 0.5
+"""Disagreement from which on nothing can be said of the prevalence."""
+
+_LARGE_EFFECT = (0.1, 0.4)
+"""Share of the rows of a column that moved, between which the anchor goes from the mean
+score to the training prevalence."""
+
+_WIDEST = 0.5
+"""Width of an interval that says nothing."""
+
+_HALF_HELD = 0.5
+"""Weight of the estimate below which it counts as held back."""
+
+_NEAREST_TO_PURE = 0.02
+"""Columns are tested inside [0, 1]: at an end one of the classes has no noise."""
+
+
+@dataclass(frozen=True)
+class ColumnDrift:
+    """One column of one group, against training.
+
+    Parameters
+    ----------
+    column : ColumnInBatch
+        Its shares.
+    fit : ColumnFit
+        Its test.
+    fault : str
+        What is plainly wrong with it; empty if nothing is. See `find_fault`.
+    unseen : mapping from str to int
+        Values never seen in training, and their rows.
+    p_adjusted : float
+        The p-value after Holm's correction for all columns and groups.
+    """
+
+    column: ColumnInBatch
+    fit: ColumnFit
+    fault: str
+    unseen: Mapping[str, int]
+    p_adjusted: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.column.cells.name
+
+    @property
+    def moved(self) -> bool:
+        """Whether the column is at fault or differs significantly."""
+        return bool(self.fault) or self.p_adjusted < LEVEL
+
+
+@dataclass(frozen=True)
+class GroupDrift:
+    """What speaks against a prior shift in one group.
+
+    Parameters
+    ----------
+    score : MixtureFit or None
+        The test of the scores; None if it would not keep its level.
+    columns : tuple of ColumnDrift
+        Empty if columns were not counted.
+    spread : float
+        Standard deviation between the prevalences that columns and scores speak for,
+        beyond their noise.
+    score_p_adjusted : float
+        The p-value of the scores after Holm's correction for all columns and groups.
+    """
+
+    score: MixtureFit | None
+    columns: tuple[ColumnDrift, ...]
+    spread: float
+    score_p_adjusted: float = 1.0
+
+    @property
+    def tested(self) -> bool:
+        """Whether scores or any column could be tested."""
+        scores_tested = self.score is not None and self.score.df > 0
+        return scores_tested or any(column.fit.df > 0 for column in self.columns)
+
+    @property
+    def p_adjusted(self) -> float:
+        """The smallest adjusted p-value."""
+        of_columns = [column.p_adjusted for column in self.columns]
+        return min([self.score_p_adjusted, *of_columns])
+
+    @property
+    def faults(self) -> list[ColumnDrift]:
+        """Columns that are plainly not what they were."""
+        return [column for column in self.columns if column.fault]
+
+    @property
+    def moved_columns(self) -> list[ColumnDrift]:
+        """Columns that are at fault or differ significantly, the worst first."""
+        moved = [column for column in self.columns if column.moved]
+        return sorted(moved, key=lambda column: (not column.fault, -column.fit.effect))
+
+    @property
+    def largest_effect(self) -> float:
+        """The largest share of rows that any column would have to change."""
+        return max([0.0, *(column.fit.effect for column in self.columns)])
+
+    @property
+    def weight_of_evidence(self) -> float:
+        """How far drift counts: 0 if nothing speaks against a prior shift, up to 1."""
+        p = max(self.p_adjusted, 1e-300)
+        position = log(_FADES_IN / p) / log(_FADES_IN / LEVEL)
+        return min(max(position, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class PriorShiftEstimate:
+    """What the quantifier says: right if the prevalence alone has moved.
+
+    Parameters
+    ----------
+    estimate, low, high : float
+        NaN for the ends if nobody asked for intervals.
+    """
+
+    estimate: float
+    low: float = nan
+    high: float = nan
+
+
+@dataclass(frozen=True)
+class HeldBack:
+    """The estimate after drift was taken into account.
+
+    Parameters
+    ----------
+    estimate, low, high : float
+    drift : float
+        Standard deviation between the prevalences that columns and scores speak for.
+    held_back : float
+        How far the estimate slid from the quantifier's answer to the anchor: 0 is not
+        at all, 1 is all the way.
+    verdict : str
+        "consistent", "some_drift", "drifted", "cannot_tell" or "not_tested".
+    """
+
+    estimate: float
+    low: float
+    high: float
+    drift: float
+    held_back: float
+    verdict: str
+
+
+def find_drift(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, float],
+    *,
+    columns: bool = True,
+) -> dict[Group, GroupDrift]:
+    """Test the scores and columns of all groups against a prior shift.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+    estimates : mapping from group to float
+        What the quantifiers say.
+    columns : bool, default=True
+        Whether to look at columns, where they were counted.
+
+    Returns
+    -------
+    dict from group to GroupDrift
+    """
+    found = {}
+    for group, part in evidence.items():
+        model = models[group]
+        estimate = float(estimates[group])
+        drifts = _test_columns(model, part, estimate) if columns else ()
+        score = None
+        if model.test_is_sound:
+            score = fit_mixture(
+                model.positives, model.negatives, part.scores, part.agreements
+            )
+        spread = _spread(model, part, estimate, score, drifts)
+        found[group] = GroupDrift(score, drifts, spread)
+    return _adjusted(found)
+
+
+def _test_columns(
+    model: GroupModel, evidence: GroupEvidence, estimate: float
+) -> tuple[ColumnDrift, ...]:
+    """Test every column at the prevalence that the scores found."""
+    trained = model.columns
+    if trained is None or evidence.columns is None:
+        return ()
+    rho = min(max(estimate, _NEAREST_TO_PURE), 1 - _NEAREST_TO_PURE)
+    drifts = []
+    for place, cells in enumerate(trained.cells.columns):
+        positives = trained.cells.of_column(trained.positives, place)
+        negatives = trained.cells.of_column(trained.negatives, place)
+        batch = trained.cells.of_column(evidence.columns.counts, place)
+        in_batch = ColumnInBatch(
+            cells=cells,
+            positives=positives / positives.sum(),
+            negatives=negatives / negatives.sum(),
+            batch=batch / batch.sum(),
+            rows=int(batch.sum()),
+            prevalence=rho,
+        )
+        drift = ColumnDrift(
+            column=in_batch,
+            fit=fit_column(cells, positives, negatives, batch, rho),
+            fault=find_fault(in_batch),
+            unseen=evidence.columns.unseen.get(place, {}),
+        )
+        drifts.append(drift)
+    return tuple(drifts)
+
+
+def _adjusted(found: dict[Group, GroupDrift]) -> dict[Group, GroupDrift]:
+    """Adjust the p-values for the number of columns and groups."""
+    p_values = []
+    for drift in found.values():
+        if drift.score is not None:
+            p_values.append(drift.score.p_value)
+        p_values += [column.fit.p_value for column in drift.columns]
+    adjusted = iter(holm(p_values))
+    completed = {}
+    for group, drift in found.items():
+        p_score = 1.0 if drift.score is None else next(adjusted)
+        columns = tuple(
+            replace(column, p_adjusted=next(adjusted)) for column in drift.columns
+        )
+        completed[group] = replace(drift, columns=columns, score_p_adjusted=p_score)
+    return completed
+
+
+def _spread(
+    model: GroupModel,
+    evidence: GroupEvidence,
+    estimate: float,
+    score: MixtureFit | None,
+    columns: tuple[ColumnDrift, ...],
+) -> float:
+    """Measure how far columns and scores disagree on the prevalence."""
+    prevalences = []
+    errors = []
+    for column in columns:
+        if isfinite(column.fit.error):
+            prevalences.append(column.fit.prevalence)
+            errors.append(column.fit.error)
+    variance, noise = _score_noise(model, evidence, estimate)
+    if prevalences:
+        if score is not None:
+            prevalences.append(estimate)
+            errors.append(sqrt(noise))
+        return sqrt(variance_between(np.array(prevalences), np.array(errors)))
+    if score is None or score.df == 0:
+        return 0.0
+    # The statistic has the mean df (1 + tau / noise of a row) if shares scatter by tau
+    # beyond sampling; the estimate then scatters by tau times the variance of one row.
+    tau = (score.statistic / score.df - 1) * noise / variance
+    return sqrt(max(_SCORE_INFLATION * tau * variance / _INFLATION, 0.0))
+
+
+def _score_noise(
+    model: GroupModel, evidence: GroupEvidence, estimate: float
+) -> tuple[float, float]:
+    """Return the variance of the estimate from one row, and from all rows.
+
+    The second counts the noise of training, as `moment_interval` does.
+    """
+    rho = estimate
+    quantifier = model.quantifier
+    of_positives = quantifier.statistic_moments(model.positives, rho)
+    of_negatives = quantifier.statistic_moments(model.negatives, rho)
+    gap = max(abs(of_positives.mean - of_negatives.mean), 1e-6)
+    one_row = rho * of_positives.variance + (1 - rho) * of_negatives.variance
+    noise = one_row / evidence.scores.size
+    noise += rho**2 * of_positives.variance / of_positives.size
+    noise += (1 - rho) ** 2 * of_negatives.variance / of_negatives.size
+    # Perfect scores have no noise, and one cannot divide by it.
+    return max(one_row, 1e-12) / gap**2, max(noise, 1e-12) / gap**2
+
+
+def variance_between(values: np.ndarray, errors: np.ndarray) -> float:
+    """Estimate the variance between values beyond their errors.
+
+    This is the estimator of DerSimonian and Laird (1986) for studies that measure the
+    same quantity: here every column, and the scores, are a study of the prevalence.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_studies,)
+    errors : ndarray of shape (n_studies,)
+        Standard errors.
+
+    Returns
+    -------
+    float
+        0 if the values differ by no more than their errors.
+
+    Examples
+    --------
+    >>> variance_between(np.array([0.2, 0.4]), np.array([0.1, 0.1])).round(3)
+    np.float64(0.01)
+    >>> variance_between(np.array([0.2, 0.4]), np.array([0.2, 0.2]))
+    0.0
+    """
+    weights = errors**-2.0
+    centre = (weights @ values) / weights.sum()
+    heterogeneity = weights @ (values - centre) ** 2
+    scale = weights.sum() - (weights**2).sum() / weights.sum()
+    if scale <= 0:
+        return 0.0
+    return max((heterogeneity - (len(values) - 1)) / scale, 0.0)
+
+
+def mean_score(model: GroupModel, evidence: GroupEvidence) -> float:
+    """Return the mean score, corrected by what it misses in training (PCC).
+
+    It is the prevalence if P(y | x) has not moved, as the quantifier's answer is if
+    P(x | y) has not.
+    """
+    counts = model.positives.counts.sum() + model.negatives.counts.sum()
+    sums = model.positives.sums.sum() + model.negatives.sums.sum()
+    missed = model.prevalence - float(sums / counts / ONE)
+    return min(max(evidence.scores.mean + missed, 0.0), 1.0)
+
+
+def hold_back(
+    plain: PriorShiftEstimate,
+    drift: GroupDrift,
+    *,
+    mean_score: float,
+    training_prevalence: float,
+    level: float | None,
+) -> HeldBack:
+    """Let the estimate slide towards an anchor as the evidence against it grows.
+
+    Parameters
+    ----------
+    plain : PriorShiftEstimate
+        What the quantifier says.
+    drift : GroupDrift
+    mean_score, training_prevalence : float
+        The anchors.
+    level : float or None
+        Level of the interval; None if nobody asked for one.
+
+    Returns
+    -------
+    HeldBack
+
+    Notes
+    -----
+    Let s^2 be twice the variance between what columns and scores say of the prevalence,
+    as far as it is significant. If the prevalence lies around the anchor with standard
+    deviation sigma, and the quantifier's answer around the prevalence with s, then the
+    posterior mean is ::
+
+        anchor + w (answer - anchor),    w = sigma^2 / (sigma^2 + s^2)
+
+    and its variance w s^2, to which the noise of the answer is added. Without drift
+    this is the quantifier's answer, to the bit.
+
+    The anchor is the mean score. The more a column has moved, the less has the learner
+    seen of rows like these, and the anchor goes back to the training prevalence.
+    """
+    counts = drift.weight_of_evidence
+    if drift.faults:
+        nothing_known = HeldBack(training_prevalence, 0.0, 1.0, inf, 1.0, "cannot_tell")
+        return replace(nothing_known, drift=drift.spread)
+    if counts == 0:
+        return ignore_drift(plain, drift)
+    first, last = _LARGE_EFFECT
+    extrapolated = (drift.largest_effect - first) / (last - first)
+    extrapolated = counts * min(max(extrapolated, 0.0), 1.0)
+    anchor = mean_score + extrapolated * (training_prevalence - mean_score)
+    variance = counts * _INFLATION * drift.spread**2
+    weight = _TYPICAL_SHIFT**2 / (_TYPICAL_SHIFT**2 + variance)
+    estimate = anchor + weight * (plain.estimate - anchor)
+    low = high = nan
+    if level is not None:
+        half = ndtri((1 + level) / 2) * sqrt(weight * variance)
+        low = estimate - _side(plain.estimate - plain.low, weight, half)
+        high = estimate + _side(plain.high - plain.estimate, weight, half)
+    if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
+        low, high = 0.0, 1.0
+    held = HeldBack(
+        estimate=estimate,
+        low=max(low, 0.0),
+        high=min(high, 1.0),
+        drift=drift.spread * sqrt(counts),
+        held_back=1 - weight,
+        verdict="",
+    )
+    return replace(held, verdict=_verdict(drift, held))
+
+
+def _side(plain: float, weight: float, half: float) -> float:
+    """Widen one side of an interval; it never becomes shorter."""
+    return max(plain, sqrt((weight * plain) ** 2 + half**2))
+
+
+def ignore_drift(plain: PriorShiftEstimate, drift: GroupDrift | None) -> HeldBack:
+    """Keep the quantifier's answer; the verdict still says what was found."""
+    held = HeldBack(
+        estimate=plain.estimate,
+        low=plain.low,
+        high=plain.high,
+        drift=0.0,
+        held_back=0.0,
+        verdict="not_tested",
+    )
+    if drift is None:
+        return replace(held, drift=nan)
+    return replace(held, verdict=_verdict(drift, held))
+
+
+def _verdict(drift: GroupDrift, held: HeldBack) -> str:
+    """Grade what was found, by its evidence and by its effect."""
+    if held.high - held.low > _WIDEST:
+        return "cannot_tell"
+    if not drift.tested:
+        return "not_tested"
+    if drift.p_adjusted >= LEVEL:
+        return "consistent"
+    if 1 - held.held_back >= _HALF_HELD:
+        return "some_drift"
+    return "drifted"

@@ -1,0 +1,131 @@
+"""Choosing the cells of a training column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cape.columns._cells import ColumnCells, hash_of
+from cape.columns._units import UNITS, unit_window
+from cape.columns._values import Column
+
+__all__ = ["choose_cells"]
+
+_QUANTILE_CELLS = 10
+_ROWS_OF_AN_EDGE = 10
+"""Rows that must lie on either side of the outer edges."""
+
+_ROWS_OF_A_LEVEL = 30
+_SHARE_OF_A_LEVEL = 0.02
+_MOST_LEVELS = 11
+"""Levels with a cell of their own, at most."""
+
+_MOST_HASHES = 8192
+"""Bits that remember rare levels."""
+
+
+def choose_cells(name: str, values: Column) -> ColumnCells:
+    """Choose the cells of one training column."""
+    if values.kind == "empty":
+        return ColumnCells(name, "empty")
+    if values.kind in ("number", "date"):
+        return _number_cells(name, values.kind, values.numbers[~values.missing])
+    place, distinct = values.levels()
+    rows = np.bincount(place[place >= 0], minlength=len(distinct))
+    return _text_cells(name, values.kind, distinct, rows)
+
+
+def _number_cells(name: str, kind: str, numbers: np.ndarray) -> ColumnCells:
+    """Choose the edges of a number: quantiles, the outer ones, those of other units."""
+    numbers = np.sort(numbers)
+    n = len(numbers)
+    tenth = min(_ROWS_OF_AN_EDGE, (n + 1) // 2) - 1
+    lowest = float(numbers[tenth])
+    highest = float(numbers[n - 1 - tenth])
+    # Cells are closed on the left: what lies above the highest value starts just after.
+    edges = [lowest, np.nextafter(highest, np.inf)]
+    if lowest < highest:
+        edges += _inner_edges(numbers, lowest, highest).tolist()
+    median = float(numbers[(n - 1) // 2])
+    if kind == "number":
+        edges += _unit_edges(numbers, median)
+    return ColumnCells(
+        name,
+        kind,
+        edges=np.unique(np.array(edges, dtype=float)),
+        median=median,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _inner_edges(numbers: np.ndarray, lowest: float, highest: float) -> np.ndarray:
+    """Return the edges between the outer ones: few values themselves, or quantiles."""
+    distinct, rows = np.unique(numbers, return_counts=True)
+    common = distinct[rows >= _ROWS_OF_AN_EDGE]
+    if len(distinct) <= _QUANTILE_CELLS:
+        edges = common
+    else:
+        levels = np.arange(1, _QUANTILE_CELLS) / _QUANTILE_CELLS
+        quantiles = np.quantile(numbers, levels, method="inverted_cdf")
+        # A value that many rows share gets a cell of its own, which ends at the next
+        # value.
+        repeated = np.unique(quantiles[1:][np.diff(quantiles) == 0])
+        after = np.searchsorted(distinct, repeated, side="right")
+        following = distinct[after[after < len(distinct)]]
+        edges = np.concatenate([quantiles, following])
+    return edges[(edges > lowest) & (edges <= highest)]
+
+
+def _unit_edges(numbers: np.ndarray, median: float) -> list[float]:
+    """Return the edges that tell whether the median moved by a factor of units.
+
+    Only for columns of one sign with many values: other columns have no unit, or cannot
+    tell.
+    """
+    n = len(numbers)
+    first_quartile = numbers[n // 4]
+    third_quartile = numbers[3 * n // 4]
+    one_sign = first_quartile * third_quartile > 0
+    if not one_sign or len(np.unique(numbers)) <= _QUANTILE_CELLS:
+        return []
+    edges: list[float] = []
+    for factor in UNITS:
+        edges += unit_window(median, factor)
+    return edges
+
+
+def _text_cells(
+    name: str, kind: str, distinct: Sequence[str], rows: np.ndarray
+) -> ColumnCells:
+    """Choose the levels of a text column that get a cell of their own."""
+    total = rows.sum()
+    enough = (rows >= _ROWS_OF_A_LEVEL) & (rows >= _SHARE_OF_A_LEVEL * total)
+    # By octaves of frequency, then by name: the most frequent of levels that are about
+    # equally frequent would be a choice by luck, and a test of their cells would reject
+    # too often.
+    octaves = np.floor(np.log2(rows))
+    eligible = np.flatnonzero(enough).tolist()
+    eligible.sort(key=lambda number: (-octaves[number], distinct[number]))
+    levels = tuple(sorted(distinct[number] for number in eligible[:_MOST_LEVELS]))
+    own = set(levels)
+    rare = [level for level in distinct if level not in own]
+    return ColumnCells(
+        name,
+        kind,
+        levels=levels,
+        hashes=_hash_levels(rare),
+        unseen_rate=float(np.count_nonzero(rows == 1) / total),
+    )
+
+
+def _hash_levels(levels: list[str]) -> bytes:
+    """Set the bit of each level; ten bits for each level, at most 8,192."""
+    if not levels:
+        return b""
+    wanted = min(10 * len(levels), _MOST_HASHES)
+    bits = np.zeros(8 * -(-wanted // 8), dtype=np.uint8)
+    for level in levels:
+        bits[hash_of(level) % len(bits)] = 1
+    return np.packbits(bits, bitorder="little").tobytes()
