@@ -163,6 +163,7 @@ def invented_shift(case, group, shift, failed=()):
             "pe": None,
             "max_acc_pd": 0.17 + start,
             "max_acc_pe": 0.18 + start,
+            "verdict": "some_drift",
         }
         if name in failed:
             entry[name] = None

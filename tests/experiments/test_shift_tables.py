@@ -19,22 +19,32 @@ def rows_of(table):
     return rows
 
 
-def test_the_first_table_has_truth_and_estimates():
-    prevalences = rows_of(results_tables(invented_shifts())[0])
-    assert prevalences["compas, one"] == {
+def test_the_first_table_has_the_truth_and_what_cape_says():
+    intervals = rows_of(results_tables(invented_shifts())[0])
+    assert intervals["compas, one"] == {
         "train": ".301",
         "truth": ".402",
         "CAPE": ".110",
         "low": ".120",
         "high": ".130",
         "holds": "1 of 2",
-        "mean score": ".150",
-        "paper": ".310",
+        "verdict": "some drift",
     }
 
 
-def test_the_second_table_has_pd_and_pe_beside_max_acc():
-    fairness = rows_of(results_tables(invented_shifts())[1])
+def test_the_second_table_has_all_estimates():
+    estimates = rows_of(results_tables(invented_shifts())[1])
+    assert estimates["compas, one"] == {
+        "truth": ".402",
+        "CAPE": ".110",
+        "paper": ".310",
+        "mean score": ".150",
+        "train": ".301",
+    }
+
+
+def test_the_third_table_has_pd_and_pe_beside_max_acc():
+    fairness = rows_of(results_tables(invented_shifts())[2])
     assert fairness["compas, one"] == {
         "PD CAPE": ".160",
         "PD Max_Acc": ".170",
@@ -46,17 +56,17 @@ def test_the_second_table_has_pd_and_pe_beside_max_acc():
 
 
 def test_a_configuration_that_failed_says_so():
-    prevalences, fairness, *_ = results_tables(invented_shifts())
-    assert rows_of(prevalences)["bank, two"]["paper"] == "failed"
+    _, estimates, fairness, *_ = results_tables(invented_shifts())
+    assert rows_of(estimates)["bank, two"]["paper"] == "failed"
     assert rows_of(fairness)["bank, two"]["PD paper"] == "failed"
-    assert rows_of(prevalences)["bank, two"]["CAPE"] == ".410"
+    assert rows_of(estimates)["bank, two"]["CAPE"] == ".410"
 
 
-def test_a_first_configuration_that_failed_has_neither_interval_nor_answer():
+def test_a_first_configuration_that_failed_has_neither_interval_nor_verdict():
     entry = invented_shift("bank", "two", 0.0, failed=["CAPE"])
     table = results_tables(invented_shifts(shifts=[entry]))[0]
     row = rows_of(table)["bank, two"]
-    for column in ("CAPE", "low", "high", "holds", "mean score"):
+    for column in ("CAPE", "low", "high", "holds", "verdict"):
         assert row[column] == "failed"
     assert row["truth"] == ".402"
 
@@ -73,7 +83,7 @@ def test_holds_counts_seeds(holds, seeds, shown):
 
 
 def test_each_set_of_cases_has_its_summary():
-    _, _, everything, clear = results_tables(invented_shifts())
+    _, _, _, everything, clear = results_tables(invented_shifts())
     assert everything.title == "Summary, all cases"
     assert clear.title == "Summary, without bank"
     rows = rows_of(everything)
@@ -88,13 +98,13 @@ def test_each_set_of_cases_has_its_summary():
 
 def test_a_third_configuration_has_its_columns():
     entry = invented_shift("compas", "one", 0.0)
-    entry["ignored"] = entry["paper"]
+    entry["ignore"] = entry["paper"]
     results = invented_shifts(
-        shifts=[entry], configurations=["CAPE", "ignored", "paper"]
+        shifts=[entry], configurations=["CAPE", "ignore", "paper"]
     )
-    prevalences, fairness, *_ = results_tables(results)
-    assert prevalences.columns[-2:] == ["ignored", "paper"]
-    assert "PD ignored" in fairness.columns
+    _, estimates, fairness, *_ = results_tables(results)
+    assert estimates.columns[2:5] == ["CAPE", "ignore", "paper"]
+    assert "PD ignore" in fairness.columns
 
 
 def test_the_page_says_what_is_missing_and_how_it_was_made():

@@ -77,6 +77,7 @@ def test_estimates_are_near_the_truth_of_a_prior_shift(quick):
         # Max_Acc does not follow the shift, and the mean score only goes half way.
         assert ours["pd"] < entry["CAPE"]["max_acc_pd"]
         assert 0.2 < ours["mean_score"] < 0.8
+        assert ours["verdict"] == "consistent"
 
 
 def test_results_have_what_the_tables_need_and_json_can_hold(quick):
@@ -91,18 +92,22 @@ def test_results_have_what_the_tables_need_and_json_can_hold(quick):
     assert json.loads(json.dumps(results)) == results
 
 
-def test_numbers_are_means_over_seeds(quick, monkeypatch):
-    estimates = iter([0.1, 0.3])
-
+def test_numbers_are_means_over_seeds_and_verdicts_are_listed(quick, monkeypatch):
     def judge(problem, configuration, seed):
-        value = next(estimates)
-        return {"groups": [{"estimate": value, "pe": None}] * 2}
+        row = {"estimate": 0.1 + seed / 5, "pe": None}
+        verdicts = ["consistent", ["drifted", "consistent"][seed]]
+        return {"groups": [row, row], "verdicts": verdicts}
 
     del quick.configurations["paper"]
     monkeypatch.setattr(_shifts, "_judge", judge)
     monkeypatch.setattr(_shifts, "summarise", lambda *given: [])
-    for entry in run_shifts(seeds=2)["shifts"]:
-        assert entry["CAPE"] == {"estimate": pytest.approx(0.2), "pe": None}
+    one, two = run_shifts(seeds=2)["shifts"]
+    assert one["CAPE"] == {
+        "estimate": pytest.approx(0.2),
+        "pe": None,
+        "verdict": "consistent",
+    }
+    assert two["CAPE"]["verdict"] == "consistent, drifted"
 
 
 def test_a_learner_that_reads_numbers_only_is_given_encoders_for_text(quick):
@@ -164,6 +169,7 @@ def test_skipped_cases_are_in_the_results(quick):
 
 
 def test_the_real_configurations_are_the_default_and_the_papers():
-    assert list(_shifts.CONFIGURATIONS) == ["CAPE", "paper"]
+    assert list(_shifts.CONFIGURATIONS) == ["CAPE", "ignore", "paper"]
     assert repr(_shifts.CONFIGURATIONS["CAPE"]) == "CapeClassifier()"
+    assert _shifts.CONFIGURATIONS["ignore"].drift == "ignore"
     assert repr(_shifts.CONFIGURATIONS["paper"]) == repr(CapeClassifier.paper())
