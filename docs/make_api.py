@@ -31,7 +31,7 @@ TITLES = {
     "cape.scale": "Clusters",
     "cape.files": "From files to files",
     "cape.compare": "Other classifiers",
-    "cape.experiments": "The paper's experiments",
+    "cape.experiments": "Experiments",
     "cape.report": "Pictures and pages",
     "cape.cli": "Command line",
 }
