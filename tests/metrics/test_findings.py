@@ -145,6 +145,16 @@ def test_rows_of_which_few_have_all_the_weight_are_few():
         assert table.loc[("a", "accuracy"), "rows"] == 100
 
 
+def test_a_pair_has_as_few_rows_as_either_group_is_worth():
+    group = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
+    more = Confusion(tp=60, fp=20, fn=20, tn=100, rows=200)
+    # The group with more rows is the one that is worth fewer.
+    result = audit_counts({"a": group, "b": more}, worth=[100.0, 3.0], n_resamples=50)
+    assert result.table().loc["a", "enough"].all()
+    assert not result.pairs()["enough"].any()
+    assert (result.pairs().xs("pe", level="metric")["rows"] == 100).all()
+
+
 @pytest.mark.parametrize(
     ("value", "rows", "enough", "why"),
     [

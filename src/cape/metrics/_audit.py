@@ -236,6 +236,12 @@ class _RowsBehind(NamedTuple):
     number: int
     effective: float
 
+    def fewer(self, other: _RowsBehind) -> _RowsBehind:
+        """Rows behind a comparison, which rests on the smaller of two numbers."""
+        return _RowsBehind(
+            min(self.number, other.number), min(self.effective, other.effective)
+        )
+
 
 def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
     """Rates of a group with Wilson's intervals, and PD with that of its draws."""
@@ -289,7 +295,7 @@ def _findings_of_pair(
         draws = getattr(one.draws, rate) - getattr(other.draws, rate)
         widest = Interval(-1.0, 1.0)
         interval = central_interval(draws, level, value=value, widest=widest)
-        rows = min(one.rows_behind(rate), other.rows_behind(rate))
+        rows = one.rows_behind(rate).fewer(other.rows_behind(rate))
         metric = f"{rate}_difference"
         finding = _finding(metric, one.group, other.group, value, interval, rows)
         findings.append(finding)
@@ -303,7 +309,7 @@ def _finding_of_pe(one: _AuditedGroup, other: _AuditedGroup, level: float) -> Fi
     widest = Interval(-np.inf, np.inf)
     signed = central_interval(draws, level, value=value, widest=widest)
     interval = absolute_interval(signed)
-    rows = min(one.rows_behind("pe"), other.rows_behind("pe"))
+    rows = one.rows_behind("pe").fewer(other.rows_behind("pe"))
     return _finding("pe", one.group, other.group, abs(value), interval, rows)
 
 
