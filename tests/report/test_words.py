@@ -152,6 +152,10 @@ def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
     for entry in summary["groups"]:
         shown = "it has moved" if entry["moved"] else "no clear sign that it has moved"
         assert f"2 rows; {shown} (p = {entry['p_moved']:.3f})" in page
+        # Neither the interval nor the p-value beside it is corrected; the verdict is.
+        assert entry["p_moved"] <= entry["p_moved_adjusted"]
+        assert entry["moved"] == (entry["p_moved_adjusted"] < 0.05)
+    assert "judged over all groups together" in page
 
 
 def monitored(*batches):
@@ -255,7 +259,7 @@ def test_a_monitor_page_says_its_verdict_and_marks_the_batch_that_fails(
     assert "2 batches, 1,600 rows, 2 groups; a model trained on train.csv." in page
 
 
-def test_an_undefined_rate_is_unknown_and_few_rows_are_told():
+def test_an_undefined_rate_and_few_rows_are_told():
     counts = {
         "all positive": Confusion(tp=40, fp=0, fn=10, tn=0, rows=50),
         "few": Confusion(1, 1, 1, 1, 4),
@@ -266,9 +270,6 @@ def test_an_undefined_rate_is_unknown_and_few_rows_are_told():
     first, second = re.findall(
         r"<tr[^>]*>\s*<th scope=\"rowgroup\">(.*?)</tr>", page, re.DOTALL
     )
-    assert (
-        "<td>unknown<small>0.000\u20131.000</small><small>too few rows</small></td>"
-        in first
-    )
-    assert first.count("too few rows") == 1 and second.count("too few rows") == 6
+    assert "<td>undefined<small>0.000\u20131.000</small></td>" in first
+    assert first.count("too few rows") == 0 and second.count("too few rows") == 6
     assert "54 rows in 2 groups, judged by their labels." in page

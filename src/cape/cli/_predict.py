@@ -24,7 +24,13 @@ from cape.cli._options import (
     workers,
 )
 from cape.cli._output import Output
-from cape.cli._show import interval, number, table_of, values_by_group
+from cape.cli._show import (
+    interval,
+    number,
+    table_of,
+    value_or_few,
+    values_by_group,
+)
 
 # The model as trained, cut at 1/2, is what the user would have without CAPE.
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
@@ -159,7 +165,7 @@ def _show_observed(observed: dict[str, Any]) -> None:
     worst = []
     for who, name in _CLASSIFIERS.items():
         for group, found in values_by_group(observed[who]["groups"]).items():
-            cells = [number(found[metric]["value"]) for metric in _METRICS]
+            cells = [value_or_few(found[metric]) for metric in _METRICS]
             rows.append([group, name, *cells])
         if "pe" in observed[who]["worst"]:
             worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
@@ -167,3 +173,5 @@ def _show_observed(observed: dict[str, Any]) -> None:
     console.print(table_of("What the labels say", columns, rows))
     if worst:
         give_line(f"PE of the worst pair: {', '.join(worst)}")
+    if observed["cape"]["left_out"]:
+        give_line(observed["cape"]["left_out"])

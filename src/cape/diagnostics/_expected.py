@@ -18,6 +18,7 @@ from cape.diagnostics._expected_draws import (
     draw_prevalences,
     interval_of_pe,
     interval_of_rate,
+    noise_of_rates,
 )
 from cape.diagnostics._result import GroupResult, json_ready, row_label
 from cape.evidence import Evidence
@@ -235,7 +236,8 @@ def _expect_rates(
     """Compute the rates of one group from simulated batches of its size."""
     fpr = float(model.pool.rates.fpr[chosen.member])
     fnr = 1 - float(model.pool.rates.tpr[chosen.member])
-    batches = draw_batches(model.pool.rates, chosen, prevalences, random)
+    noise = noise_of_rates(model)
+    batches = draw_batches(model.pool.rates, chosen, prevalences, random, noise=noise)
     # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN then.
     known_fpr = not np.isnan(fpr)
     known_fnr = not np.isnan(fnr)
@@ -313,7 +315,8 @@ def compare_expected(
     -------
     DataFrame
         Indexed by ``group`` and ``metric``, with the columns expected, low, high,
-        observed and inside.
+        observed and inside. An observed rate is NaN, and not outside, if the batch has
+        no row of the class that it is about.
 
     Examples
     --------
@@ -355,5 +358,6 @@ def _compare_rate(expected: GroupExpected, rate: str, value: float) -> dict[str,
         "low": low,
         "high": high,
         "observed": value,
-        "inside": low <= value <= high,
+        # An undefined rate is NaN, and no comparison with it is true.
+        "inside": not (value < low or value > high),
     }

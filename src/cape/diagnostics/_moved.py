@@ -36,9 +36,11 @@ class GroupMoved:
     estimate : float
         Estimated share of positives in the batch.
     p_value : float
-        p-value of "nothing has moved" for the group by itself.
+        p-value of "nothing has moved" for the group by itself. This is the one to show
+        beside the interval of the prevalence, which is for the group by itself, too.
     p_adjusted : float
-        p-value after Holm's correction for the number of groups.
+        p-value after Holm's correction for the number of groups. The verdict rests on
+        it.
     moved : bool
         Whether ``p_adjusted`` is below the level of the test.
     """

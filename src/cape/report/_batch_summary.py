@@ -158,7 +158,9 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "group": group_name(group),
             **asdict(chosen),
             "moved": moved.moved,
-            "p_moved": moved.p_adjusted,
+            # The interval beside it is that of the group by itself, too.
+            "p_moved": moved.p_value,
+            "p_moved_adjusted": moved.p_adjusted,
             "sentence": _sentence(group, chosen),
         }
         entries.append(entry)
