@@ -28,6 +28,7 @@ __all__ = [
     "GroupDrift",
     "HeldBack",
     "PriorShiftEstimate",
+    "drift_deviation",
     "find_drift",
     "hold_back",
     "ignore_drift",
@@ -442,7 +443,7 @@ def hold_back(
     estimate = anchor + weight * (plain.estimate - anchor)
     low = high = nan
     if level is not None:
-        half = ndtri((1 + level) / 2) * sqrt(weight * variance)
+        half = ndtri((1 + level) / 2) * drift_deviation(1 - weight)
         low = estimate - _side(plain.estimate - plain.low, weight, half)
         high = estimate + _side(plain.high - plain.estimate, weight, half)
     if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
@@ -456,6 +457,15 @@ def hold_back(
         verdict="",
     )
     return replace(held, verdict=_verdict(drift, held))
+
+
+def drift_deviation(held_back: float) -> float:
+    """Return the standard deviation that drift adds to an estimate that was held back.
+
+    The variance is w s^2, see `hold_back`; since w = sigma^2 / (sigma^2 + s^2), this is
+    sigma^2 (1 - w).
+    """
+    return _TYPICAL_SHIFT * sqrt(held_back)
 
 
 def _side(plain: float, weight: float, half: float) -> float:

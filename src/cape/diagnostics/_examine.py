@@ -16,7 +16,7 @@ from cape.adaptation import Adaptation, describe_verdict
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
 from cape.diagnostics._expected import ExpectedPerformance, expected_performance
-from cape.diagnostics._moved import PrevalenceMoved, moves_from_estimates
+from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
 from cape.evidence import Evidence
@@ -272,17 +272,13 @@ def examine(
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     # Warnings come through: whoever calls this for a file turns them into notes.
     adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
-    # To estimate is the costly part of every quantifier but the simplest.
-    estimates = {}
-    for group, chosen in adaptation.groups.items():
-        estimates[group] = chosen.estimate
     return Examination(
         clf=clf,
         evidence=evidence,
         adaptation=adaptation,
         shift_test=prior_shift_test(clf, evidence=evidence),
         columns=column_shift(clf, evidence=evidence),
-        moved=moves_from_estimates(clf, evidence, estimates),
+        moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
     )
 

@@ -173,9 +173,11 @@ def expected_performance(
     """Compute the rates to expect of each group, and the PE of each pair.
 
     Under prior shift the FPR and FNR of a member do not move, so that those of its
-    unseen training rows are to be expected again. The intervals are for the rates as
-    they will be observed in this batch: they include the noise of the training rates,
-    of the estimated prevalence and of the batch itself.
+    unseen training rows are to be expected again. Where drift held the estimate back,
+    the rates are drawn so that the observed share of positive predictions comes out.
+    The intervals are for the rates as they will be observed in this batch: they include
+    the noise of the training rates, of the estimated prevalence and of the batch
+    itself.
 
     Parameters
     ----------
@@ -242,6 +244,11 @@ def _expect_rates(
     known_fpr = not np.isnan(fpr)
     known_fnr = not np.isnan(fnr)
     known = known_fpr and known_fnr
+    if chosen.held_back > 0 and known:
+        # More than the prevalence moved, and with it the rates: what is to be expected
+        # is the mean over the simulated batches.
+        fpr = float(np.nanmean(batches.fpr))
+        fnr = float(np.nanmean(batches.fnr))
     # The accuracy has no training counterpart: it depends on the prevalence, so that
     # its expectation is the mean over the simulated batches.
     accuracy = float(batches.accuracy.mean()) if known else float("nan")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape._drift import drift_deviation
+
 if TYPE_CHECKING:
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
@@ -66,12 +68,13 @@ def draw_prevalences(
     """Draw the realised prevalence of one group of the batch.
 
     The ends of its intervals at nine levels, with the estimate in the middle, are
-    points of a distribution function. It is inverted by linear interpolation.
+    points of a distribution function. It is inverted by linear interpolation. Drift
+    moves and widens that distribution as it does the interval.
     """
     lows = []
     highs = []
     # All nine intervals contain the same estimate; it is computed once.
-    estimate = model.quantifier.estimate(evidence.scores)
+    estimate = chosen.prior_shift_estimate
     for level in _LEVELS:
         # The estimate is known, and must not be made again for every level.
         low, high = model.quantifier.interval(evidence.scores, level, estimate=estimate)
@@ -80,12 +83,20 @@ def draw_prevalences(
     levels = np.array(_LEVELS)
     lower = (1 - levels) / 2
     upper = (1 + levels) / 2
-    points = [*reversed(lows), chosen.estimate, *highs]
+    points = [*reversed(lows), estimate, *highs]
     below = [*reversed(lower), 0.5, *upper]
     # Intervals of higher levels are wider but for rounding, and np.interp needs order.
     increasing = np.maximum.accumulate(points)
     uniform = random.random(n_draws)
-    return np.interp(uniform, below, increasing)
+    drawn = np.interp(uniform, below, increasing)
+    if chosen.held_back == 0:
+        return drawn
+    if chosen.low == 0 and chosen.high == 1:
+        # Nothing is known of the prevalence.
+        return uniform
+    drift = drift_deviation(chosen.held_back) * random.standard_normal(n_draws)
+    slid = chosen.estimate + (1 - chosen.held_back) * (drawn - estimate)
+    return np.clip(slid + drift, 0, 1)
 
 
 def draw_batches(
@@ -131,6 +142,15 @@ def draw_batches(
         positives,
         random,
     )
+    if chosen.held_back > 0:
+        # The rates of training have moved as well, nobody knows how. Their mixture has
+        # been observed, though: so many rows are called positive.
+        called = round(chosen.predicted_prevalence * chosen.rows)
+        surplus = called - true_positives - false_positives
+        true_positives = true_positives + np.rint(surplus * prevalences).astype(int)
+        true_positives = np.clip(true_positives, 0, positives)
+        false_positives = np.clip(called - true_positives, 0, negatives)
+        true_positives = np.clip(called - false_positives, 0, positives)
     return DrawnBatches(
         fpr=shares(false_positives, negatives),
         fnr=shares(positives - true_positives, positives),

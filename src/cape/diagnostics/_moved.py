@@ -11,16 +11,17 @@ from scipy.special import ndtr
 
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._prediction import find_evidence
+from cape._prediction import adapt, find_evidence
 from cape._shift_test import holm
 from cape._validation import check_prevalence
+from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
 from cape.quantify import Moments
 
-__all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_estimates", "prevalence_moved"]
+__all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_adaptation", "prevalence_moved"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class GroupMoved:
         p-value after Holm's correction for the number of groups. The verdict rests on
         it.
     moved : bool
-        Whether ``p_adjusted`` is below the level of the test.
+        Whether ``p_adjusted`` is below the level of the test, and drift does not
+        explain it: an interval that drift has widened must not hold the training
+        prevalence.
     """
 
     rows: int
@@ -140,24 +143,19 @@ def prevalence_moved(
     """
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
-    # The estimates are shown beside the tests, which do not depend on them.
-    estimates = {}
-    for group, group_evidence in evidence.groups.items():
-        quantifier = clf.model_of(group).quantifier
-        estimates[group] = quantifier.estimate(group_evidence.scores)
-    return moves_from_estimates(clf, evidence, estimates, alpha=alpha)
+    models = {group: clf.model_of(group) for group in evidence.groups}
+    adaptation = adapt(models, evidence, level=1 - alpha, drift=clf.drift)
+    return moves_from_adaptation(clf, evidence, adaptation, alpha=alpha)
 
 
-def moves_from_estimates(
+def moves_from_adaptation(
     clf: CapeClassifier,
     evidence: Evidence,
-    estimates: Mapping[Group, float],
+    adaptation: Adaptation,
     *,
     alpha: float = 0.05,
 ) -> PrevalenceMoved:
-    """Test each group of the evidence, whose prevalences are estimated already.
-
-    `examine` takes the estimates from the adaptation, so that none is computed twice.
+    """Test each group of a batch that was adapted to already.
 
     Parameters
     ----------
@@ -165,8 +163,8 @@ def moves_from_estimates(
         Fitted.
     evidence : Evidence
         Evidence of the batch.
-    estimates : mapping from group to float
-        Estimated prevalence of each group of the evidence.
+    adaptation : Adaptation
+        Adaptation to the batch, with intervals.
     alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
@@ -181,15 +179,26 @@ def moves_from_estimates(
     adjusted = holm(list(p_values.values()))
     groups = {}
     for group, p_adjusted in zip(p_values, adjusted, strict=True):
+        adapted = adaptation.groups[group]
         groups[group] = GroupMoved(
-            rows=int(evidence.groups[group].scores.size),
-            training_prevalence=clf.model_of(group).prevalence,
-            estimate=estimates[group],
+            rows=adapted.rows,
+            training_prevalence=adapted.training_prevalence,
+            estimate=adapted.estimate,
             p_value=p_values[group],
             p_adjusted=p_adjusted,
-            moved=p_adjusted < alpha,
+            moved=p_adjusted < alpha and not _drift_explains(adapted),
         )
     return PrevalenceMoved(groups, alpha)
+
+
+def _drift_explains(adapted: GroupAdaptation) -> bool:
+    """Tell whether drift widened the interval so far that it holds the old prevalence.
+
+    The test asks whether the scores moved. Drift moves them without any change of the
+    prevalence.
+    """
+    within = adapted.low <= adapted.training_prevalence <= adapted.high
+    return adapted.held_back > 0 and within
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:

@@ -8,7 +8,7 @@ __all__ = ["EACH_BY_ITSELF", "counted", "joined", "p_value_text", "rows_text"]
 
 _MOST_NAMES = 6
 
-# docs/design.md, decision 14: what stands side by side is corrected for the number of
+# docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
 EACH_BY_ITSELF = (
     "An interval, and a p-value beside it, is that of a group by itself. Whether a "
