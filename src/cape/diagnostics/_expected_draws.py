@@ -94,7 +94,10 @@ def draw_prevalences(
     if chosen.low == 0 and chosen.high == 1:
         # Nothing is known of the prevalence.
         return uniform
-    drift = drift_deviation(chosen.held_back) * random.standard_normal(n_draws)
+    deviation = drift_deviation(
+        estimate, chosen.estimate, chosen.held_back, chosen.drift
+    )
+    drift = deviation * random.standard_normal(n_draws)
     slid = chosen.estimate + (1 - chosen.held_back) * (drawn - estimate)
     return np.clip(slid + drift, 0, 1)
 
