@@ -11,7 +11,7 @@ from cape._learners._fitting import (
     takes_repetitions,
     weight_keyword,
 )
-from cape._learners._linear import LinearStack
+from cape._learners._linear import LinearStack, SharedProducts, stack_of_groups
 from cape._learners._pieces import map_pieces
 from cape._learners._rows import Rows, as_array
 from cape._learners._scoring import score_rows, score_with_models, vote_on_rows
@@ -34,6 +34,7 @@ __all__ = [
     "GroupAwareLinear",
     "LinearStack",
     "Rows",
+    "SharedProducts",
     "TrainingRows",
     "WarmStart",
     "add_group_code",
@@ -53,6 +54,7 @@ __all__ = [
     "score_rows",
     "score_with_models",
     "seeded_clone",
+    "stack_of_groups",
     "tabular",
     "takes_repetitions",
     "vote_on_rows",
