@@ -28,6 +28,7 @@ from cape._learners._threads import (
     in_order,
     in_threads,
 )
+from cape._learners._vote import has_member, member_of
 
 __all__ = [
     "LEARNERS",
@@ -47,10 +48,12 @@ __all__ = [
     "follows_its_folds",
     "for_one_group",
     "group_aware",
+    "has_member",
     "in_order",
     "in_threads",
     "make_learner",
     "map_pieces",
+    "member_of",
     "score_rows",
     "score_with_models",
     "seeded_clone",
