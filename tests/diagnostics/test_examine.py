@@ -189,7 +189,7 @@ def test_warnings_of_the_adaptation_come_through(clf, batch):
 
 def test_a_test_that_is_not_sound_says_so_in_the_repr(train, batch):
     learner = HistGradientBoostingClassifier(max_iter=3)
-    clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0)
+    clf = CapeClassifier(learner, scores="refit", cv=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     seen = examine(clf, batch.X, sensitive_features=batch.z)
     assert repr(seen).endswith(seen.shift_test.advice) and seen.shift_test.advice

@@ -101,7 +101,11 @@ def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
     """With three rows a class left out of the bag, nothing is known of a member."""
     d = make_synthetic(60, random_state=0)
     clf = CapeClassifier(
-        LogisticRegression(), prevalences=[0.02, 0.98], cv=2, random_state=0
+        LogisticRegression(),
+        pool="resampled",
+        prevalences=[0.02, 0.98],
+        cv=2,
+        random_state=0,
     ).fit(d.data, d.target)
     evidence = clf.evidence(d.data)
     rates = clf.models_["everyone"].pool.rates
