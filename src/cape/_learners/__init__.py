@@ -3,6 +3,8 @@
 from cape._learners._by_name import LEARNERS, make_learner
 from cape._learners._default import default_candidates
 from cape._learners._fitting import (
+    ROWS_PER_COEFFICIENT,
+    STEADY_LEARNERS,
     TrainingRows,
     WarmStart,
     fit_learner,
@@ -32,6 +34,8 @@ from cape._learners._vote import has_member, member_of
 
 __all__ = [
     "LEARNERS",
+    "ROWS_PER_COEFFICIENT",
+    "STEADY_LEARNERS",
     "GroupAwareLinear",
     "LinearStack",
     "Rows",
