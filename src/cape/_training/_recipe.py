@@ -14,9 +14,17 @@ from cape._validation import check_is_fitted
 
 __all__ = ["PLENTY_OF_ROWS", "Recipe", "Scheme", "check_prefit"]
 
+# The boundaries were found by benchmarks/folds.py: boosting, with as many rows in the
+# batch as in training.
 _FEW_ROWS = 1000
+"""Rows of a learner below which five folds are worth their price. At 300 and 1,000 rows
+PD is .078 and .029 with three folds, .074 and .027 with five; at 3,000 rows there is no
+difference beyond noise."""
+
 PLENTY_OF_ROWS = 20_000
-"""Rows of a learner from which on one split is enough, and no other rows help."""
+"""Rows of a learner from which on one split is enough, and no other rows help. One
+split has a PD of .012 where three folds have .007 at 10,000 rows, .0066 and .0053 at
+20,000, .0040 and .0036 at 50,000; it costs .8 plain fits instead of 2.8."""
 
 _HELD_OUT_ROWS = 25_000
 
