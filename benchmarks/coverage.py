@@ -8,6 +8,8 @@ holds the share of positives that was drawn. From the root:
     python benchmarks/coverage.py --draws 300 --learner boosting --scores folds
     python benchmarks/coverage.py --draws 40 --peer            # QuaPy's bootstrap
     python benchmarks/coverage.py --write docs/trust.md        # tables of the results
+
+The default settings, all together, are simulated by ``coverage_defaults.py``.
 """
 
 from __future__ import annotations
@@ -289,6 +291,8 @@ def setting_table(setting, results):
     """Return one table, a line for each quantifier and number of training rows."""
     learner, scores = setting
     title = f'{learner}, `scores="{scores}"`'.capitalize()
+    if scores == "auto":
+        title = f"{learner}, default settings, two groups".capitalize()
     columns = ["quantifier", "training rows"]
     columns += [f"batch {n}" for n in BATCH_ROWS]
     columns += ["ms", "draws"]

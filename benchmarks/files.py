@@ -133,7 +133,7 @@ def prepare(path, competitor, n_features):
         clf = array_model(n_features)
         if competitor == "two passes":
             return partial(two_passes, path, clf)
-        return partial(bare_loop, path, clf.models_["a"].pool.model)
+        return partial(bare_loop, path, clf.models_["a"].scoring_models[0])
 
     from cape.files import predict_file
 
@@ -141,7 +141,7 @@ def prepare(path, competitor, n_features):
     if competitor == "cape predict":
         return partial(predict_file, trained, path, path.parent / "out.parquet")
     group = trained.clf.models_["a"]
-    pipeline = make_pipeline(group.transformer, group.pool.model)
+    pipeline = make_pipeline(group.transformer, group.scoring_models[0])
     return partial(bare_loop_of_tables, path, pipeline, column_names(n_features))
 
 

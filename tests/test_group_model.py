@@ -249,9 +249,9 @@ def test_the_test_is_sound_with_folds_a_hold_out_or_few_coefficients(train):
     )
     assert not any(model.test_is_sound for model in fit(train, "tree").models_.values())
     for columns, enough in (
-        (15, True),
-        (16, False),
-    ):  # 300 rows a group: twenty for each of 15
+        (3, True),
+        (4, False),
+    ):  # 300 rows a group: a hundred for each of 3
         noise = np.random.default_rng(0).normal(size=(600, columns - 2))
         wide = np.column_stack([train.X, noise])
         clf = CapeClassifier(

@@ -309,8 +309,11 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
         raise ValueError(
             f"{name} must have at least one row of each of two classes, got 0 rows."
         )
-    # Before np.unique, which cannot sort values of different types.
-    kind = type_of_target(y, input_name=name)
+    # Whole numbers are classes. All other types are looked at before np.unique, which
+    # cannot sort values of different types.
+    kind = "multiclass"
+    if y.dtype.kind not in "biu":
+        kind = type_of_target(y, input_name=name)
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
             f"Unknown label type: {name} must hold two classes of one type, "

@@ -462,11 +462,15 @@ def _count_by_sorting(scores: np.ndarray, edges: np.ndarray) -> _Cells:
     sums = np.zeros(n_cells, dtype=np.int64)
     for start in range(0, len(scores), _SORTED_AT_ONCE):
         stop = start + _SORTED_AT_ONCE
-        block = np.sort(scores[start:stop])
+        block = scores[start:stop]
+        if block.max() < ONE:
+            # Half the bytes are sorted in half the time.
+            block = block.astype(np.uint32)
+        block = np.sort(block)
         # Cell i holds the scores from bounds[i] to bounds[i + 1] of the sorted block.
         inner_bounds = np.searchsorted(block, edges, side="right")
         bounds = np.concatenate([[0], inner_bounds, [len(block)]])
-        totals = np.append(0, np.cumsum(block))
+        totals = np.append(0, np.cumsum(block, dtype=np.int64))
         counts += np.diff(bounds)
         sums += np.diff(totals[bounds])
     return _Cells(counts, sums)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import persist
+from cape import CapeClassifier, persist
 from cape._tables import TableError
 from cape.files import (
     DEFAULT_SETTINGS,
@@ -323,6 +323,14 @@ def test_the_same_file_gives_the_same_model(tmp_path, frame):
     other = train(frame, tmp_path)
     assert one.clf.fingerprint_ == other.clf.fingerprint_
     assert one.details == other.details
+
+
+def test_the_defaults_are_those_of_the_classifier(tmp_path, frame):
+    model = train(frame, tmp_path, learner="auto", settings={})
+    clf = CapeClassifier(group_columns=["z"], random_state=0)
+    clf.fit(frame[["x", "u", "z"]], frame["y"])
+    assert model.clf.fingerprint_ == clf.fingerprint_
+    assert model.details["learner"] == "auto: mean of three"
 
 
 def test_progress_goes_from_reading_to_training(tmp_path, frame):

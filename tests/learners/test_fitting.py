@@ -250,19 +250,20 @@ def test_a_weight_of_three_is_three_rows(train, solver):
 
 
 @pytest.mark.parametrize("in_pipeline", [False, True])
-def test_a_linear_model_follows_its_folds_from_twenty_rows_a_coefficient(
+def test_a_linear_model_follows_its_folds_from_enough_rows_a_coefficient(
     train, in_pipeline
 ):
     learner = LogisticRegression()
     if in_pipeline:
         learner = make_pipeline(StandardScaler(), learner)
     model = learner.fit(train.X, train.y)
-    assert follows_its_folds(model, 40)
-    assert not follows_its_folds(model, 39)
+    # Two coefficients.
+    assert follows_its_folds(model, 200)
+    assert not follows_its_folds(model, 199)
 
 
 def test_flexible_learners_do_not_follow_their_folds(train):
     tree = DecisionTreeClassifier().fit(train.X, train.y)
     assert not follows_its_folds(tree, 10**9)
     sgd = SGDClassifier(loss="log_loss").fit(train.X, train.y)
-    assert follows_its_folds(sgd, 600)
+    assert not follows_its_folds(sgd, 10**9)

@@ -12,9 +12,11 @@ from sklearn.naive_bayes import GaussianNB
 from cape._learners import (
     LinearStack,
     Rows,
+    SharedProducts,
     as_array,
     score_rows,
     score_with_models,
+    stack_of_groups,
     vote_on_rows,
 )
 from cape._learners._scoring import score_one_by_one
@@ -203,3 +205,54 @@ def test_the_first_of_two_classes_is_not_stacked_as_the_positive_one(data):
     np.testing.assert_array_equal(
         score_rows(models[0], X, 0), round_scores(models[0].predict_proba(X)[:, 0])
     )
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("step", [2, 7])
+def test_shared_products_and_copied_rows_agree(data, order, step):
+    X, _, models = data
+    array = np.asarray(X, order=order)
+    stack = stack_of_groups([models[:1], models[1:]], array, 1)
+    piece = slice(1000, 4000)
+    shared = SharedProducts(array, piece, stack)
+    for own, first in ((models[:1], 1000), (models[1:], 1003)):
+        index = np.arange(first, piece.stop, step)
+        picked = Rows(array, index, shared=shared)
+        fast, _ = score_with_models(picked, 1, scoring=own)
+        plain, _ = score_one_by_one(Rows(array, index), 1, own, [])
+        assert fast.shape == plain.shape
+        assert np.abs(fast - plain).max() <= 1
+        votes = score_with_models(picked, 1, voting=own)[1]
+        np.testing.assert_array_equal(votes, plain > HALF)
+
+
+def test_products_are_shared_only_where_that_pays(data):
+    X, y, models = data
+    model = models[0]
+    two_groups = stack_of_groups([[model], [models[1]]], X, 1)
+    np.testing.assert_array_equal(
+        two_groups.weights, np.vstack([model.coef_, models[1].coef_])
+    )
+    # One group lies side by side, and many groups waste products on each other's rows.
+    assert stack_of_groups([], X, 1) is None
+    assert stack_of_groups([[model]], X, 1) is None
+    assert stack_of_groups([[model]] * 20, X, 1) is None
+    assert stack_of_groups([[model] * 11] * 2, X, 1) is None
+    # Other learners and other tables are not multiplied.
+    assert stack_of_groups([[model], [GaussianNB().fit(X, y)]], X, 1) is None
+    assert stack_of_groups([[model]] * 2, None, 1) is None
+    assert stack_of_groups([[model]] * 2, X[:, :2], 1) is None
+
+
+def test_a_bad_number_stops_only_the_group_that_has_it(data):
+    X, _, models = data
+    spoilt = X.copy()
+    spoilt[1, 3] = np.nan
+    stack = stack_of_groups([models[:1], models[1:2]], spoilt, 1)
+    shared = SharedProducts(spoilt, slice(0, 100), stack)
+    even = Rows(spoilt, np.arange(0, 100, 2), shared=shared)
+    odd = Rows(spoilt, np.arange(1, 100, 2), shared=shared)
+    scores = score_rows(models[0], even, 1)
+    assert np.abs(scores - plain_scores(models[0], X[:100:2])).max() <= 1
+    with pytest.raises(ValueError, match="NaN"):
+        score_rows(models[1], odd, 1)

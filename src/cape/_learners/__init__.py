@@ -3,6 +3,8 @@
 from cape._learners._by_name import LEARNERS, make_learner
 from cape._learners._default import default_candidates
 from cape._learners._fitting import (
+    ROWS_PER_COEFFICIENT,
+    STEADY_LEARNERS,
     TrainingRows,
     WarmStart,
     fit_learner,
@@ -11,7 +13,7 @@ from cape._learners._fitting import (
     takes_repetitions,
     weight_keyword,
 )
-from cape._learners._linear import LinearStack
+from cape._learners._linear import LinearStack, SharedProducts, stack_of_groups
 from cape._learners._pieces import map_pieces
 from cape._learners._rows import Rows, as_array
 from cape._learners._scoring import score_rows, score_with_models, vote_on_rows
@@ -28,12 +30,16 @@ from cape._learners._threads import (
     in_order,
     in_threads,
 )
+from cape._learners._vote import has_member, member_of
 
 __all__ = [
     "LEARNERS",
+    "ROWS_PER_COEFFICIENT",
+    "STEADY_LEARNERS",
     "GroupAwareLinear",
     "LinearStack",
     "Rows",
+    "SharedProducts",
     "TrainingRows",
     "WarmStart",
     "add_group_code",
@@ -46,13 +52,16 @@ __all__ = [
     "follows_its_folds",
     "for_one_group",
     "group_aware",
+    "has_member",
     "in_order",
     "in_threads",
     "make_learner",
     "map_pieces",
+    "member_of",
     "score_rows",
     "score_with_models",
     "seeded_clone",
+    "stack_of_groups",
     "tabular",
     "takes_repetitions",
     "vote_on_rows",

@@ -25,6 +25,8 @@ class Rows:
         Which rows, in ascending order; None means all. A slice has a start and a stop.
     array : ndarray or None, optional
         What `as_array` returns for ``X``, if the caller knows it already.
+    shared : SharedProducts or None, default=None
+        Products of these rows that have been computed already.
 
     Examples
     --------
@@ -39,9 +41,11 @@ class Rows:
         index: np.ndarray | slice | None = None,
         *,
         array: Any = _NOT_GIVEN,
+        shared: Any = None,
     ):
         self.X = X
         self.index = index
+        self.shared = shared
         self.array: np.ndarray | None = as_array(X) if array is _NOT_GIVEN else array
 
     @classmethod

