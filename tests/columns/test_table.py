@@ -1,0 +1,251 @@
+"""A table is counted the same however it is cut, held or read."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from cape.columns import FIRST, FOREIGN, MISSING, TableCells
+from cape.columns import _table as table_module
+
+
+def table_of(n=120, seed=0):
+    """Columns of every kind, with gaps."""
+    random = np.random.default_rng(seed)
+    text = random.choice(["a", "b", "c"], n).astype(object)
+    text[::7] = None
+    number = random.normal(size=n)
+    number[::5] = np.nan
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 99, n), "D")
+    mixed = pd.Series(random.choice(["x", "1"], n)).astype(object)
+    mixed[::3] = 1
+    return pd.DataFrame(
+        {
+            "number": number,
+            "whole": random.integers(0, 5, n),
+            "text": text,
+            "flag": random.random(n) < 0.3,
+            "day": days,
+            "zoned": days.tz_localize("Europe/Berlin"),
+            "mixed": mixed,
+            "nothing": np.full(n, None),
+            "constant": 7,
+            "level": pd.Categorical(random.choice(["u", "v"], n)),
+            "nullable": pd.array(random.integers(0, 3, n), dtype="Int64"),
+            "person": [f"person {number}" for number in range(n)],
+        }
+    )
+
+
+TABLE = table_of()
+CELLS = TableCells.of(TABLE)
+NEW = table_of(80, seed=1)
+
+
+@given(cuts=st.lists(st.integers(0, len(NEW)), max_size=5))
+def test_counts_add_up_however_rows_are_cut(cuts):
+    total = CELLS.nothing()
+    for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(NEW)], strict=True):
+        total = total + CELLS.count(NEW[start:stop])
+    whole = CELLS.count(NEW)
+    np.testing.assert_array_equal(total.counts, whole.counts)
+    # More than 20 names of one part are forgotten, and few of each are kept.
+    assert set(total.unseen) == set(whole.unseen)
+
+
+@given(rows=st.lists(st.integers(0, len(NEW) - 1), max_size=30))
+def test_codes_and_counts_agree(rows):
+    """Rows may be repeated, in any order, or be missing at all."""
+    batch = NEW.iloc[rows]
+    codes = CELLS.codes(batch)
+    counts = CELLS.count(batch).counts
+    assert codes.shape == (len(rows), len(CELLS.columns))
+    for place, column in enumerate(CELLS.columns):
+        of_codes = np.bincount(codes[:, place], minlength=column.n_cells)
+        np.testing.assert_array_equal(of_codes, CELLS.of_column(counts, place))
+        assert of_codes.sum() == len(rows)
+
+
+def test_training_is_where_it_was_found():
+    counts = CELLS.count(TABLE).counts
+    for place, column in enumerate(CELLS.columns):
+        own = CELLS.of_column(counts, place)
+        assert own[MISSING] == TABLE.iloc[:, place].isna().sum(), column.name
+        assert own[FOREIGN] == 0
+        if column.kind in ("text", "mixed"):
+            assert own[-1] == 0
+    assert CELLS.count(TABLE).unseen == {}
+
+
+columns_of_numbers = st.lists(
+    st.floats(allow_infinity=True, allow_nan=True, width=32) | st.integers(-3, 3),
+    min_size=24,
+    max_size=24,
+)
+
+
+@given(
+    values=columns_of_numbers,
+    new=columns_of_numbers,
+    dtype=st.sampled_from([np.float32, np.float64]),
+    order=st.sampled_from("CF"),
+)
+def test_an_array_is_counted_as_its_columns_are(values, new, dtype, order):
+    """The fast twin counts inf, NaN and ties as the plain one does."""
+    training = np.array(values, dtype=float).reshape(8, 3)
+    training[0] = 1.0
+    cells = TableCells.of(training)
+    X = np.array(new, dtype=dtype, order=order).reshape(8, 3)
+    fast = cells.count(X)
+    plain = cells.count(pd.DataFrame(X))
+    assert fast == plain
+    assert fast.counts.dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, bool])
+def test_whole_numbers_are_counted_as_floats(dtype):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 9, (200, 3)).astype(dtype)
+    cells = TableCells.of(X)
+    assert cells == TableCells.of(X.astype(float))
+    assert cells.count(X) == cells.count(X.astype(float))
+
+
+def test_an_array_is_counted_in_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    cells = TableCells.of(X)
+    whole = cells.count(X)
+    monkeypatch.setattr(table_module, "_ROWS_AT_ONCE", 7)
+    assert cells.count(X) == whole
+    assert whole.counts.sum() == 400
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_small_batches(rows):
+    counted = CELLS.count(NEW[:rows])
+    assert counted.counts.sum() == rows * len(CELLS.columns)
+    if rows == 0:
+        assert counted == CELLS.nothing()
+    assert CELLS.codes(NEW[:rows]).shape == (rows, len(CELLS.columns))
+
+
+def as_polars(table):
+    """Return a table in polars; its gaps are null."""
+    columns = {}
+    for name in table:
+        values = table[name].astype(object)
+        columns[name] = values.where(values.notna(), None).tolist()
+    return pl.DataFrame(columns)
+
+
+def test_polars_is_counted_as_pandas():
+    names = [name for name in TABLE if name not in ("mixed", "nothing")]
+    cells = TableCells.of(TABLE[names])
+    new = as_polars(NEW[names])
+    assert cells.count(new) == cells.count(NEW[names])
+    categories = new.with_columns(pl.col("level", "text").cast(pl.Categorical))
+    assert cells.count(categories) == cells.count(new)
+
+
+def test_cells_chosen_from_polars_are_those_of_pandas():
+    table = TABLE[["number", "whole", "text", "flag", "day", "person"]]
+    assert TableCells.of(as_polars(table)) == TableCells.of(table)
+
+
+def test_weights_are_added_up():
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(TABLE))
+    weighted = CELLS.count(TABLE, weights)
+    assert weighted.counts.dtype == np.float64
+    assert weighted.counts.sum() == pytest.approx(weights.sum() * len(CELLS.columns))
+    ones = CELLS.count(TABLE, np.ones(len(TABLE)))
+    np.testing.assert_array_equal(ones.counts, CELLS.count(TABLE).counts)
+
+
+def column_of(name, values):
+    """Count one column in its cells."""
+    new = NEW.copy()
+    new[name] = values
+    place = list(TABLE).index(name)
+    counted = CELLS.count(new)
+    return CELLS.of_column(counted.counts, place), counted.unseen.get(place)
+
+
+def test_values_of_another_kind_are_foreign():
+    n = len(NEW)
+    for name, values in {
+        "number": "a text",
+        "text": 5,
+        "day": 3.5,
+        "nothing": 1,
+        "whole": pd.Timestamp("2020-01-01"),
+    }.items():
+        own, _ = column_of(name, values)
+        assert own[FOREIGN] == n, name
+
+
+def test_unseen_levels_are_counted_and_named():
+    own, unseen = column_of("text", ["M"] * 30 + ["F"] * 40 + ["a"] * 10)
+    assert own[-1] == 70
+    assert unseen == {"F": 40, "M": 30}
+    own, unseen = column_of("text", [f"new {number}" for number in range(80)])
+    assert own[-1] == 80
+    assert unseen == {}
+
+
+def test_numbers_outside_the_range_have_cells_of_their_own():
+    own, _ = column_of("number", [-99.0] * 50 + [99.0] * 20 + [np.inf] * 10)
+    assert own[FIRST] == 50
+    assert own[-1] == 30
+
+
+def test_levels_of_few_rows_are_never_written():
+    """A model names no level of fewer than 30 rows, and no extreme value."""
+    table = pd.DataFrame(
+        {
+            "city": ["Rome"] * 100 + ["Atlantis"] * 29,
+            "income": [50_000.25 + i for i in range(120)] + [123456789.5] * 9,
+        }
+        | {"name": [f"person {i}" for i in range(129)]},
+        index=range(129),
+    )
+    text = TableCells.of(table).to_json()
+    assert "Rome" in text
+    for secret in ("Atlantis", "123456789", "person"):
+        assert secret not in text
+    assert TableCells.of(table).columns[1].lowest == 50_009.25
+
+
+def test_of_many_columns_the_first_500_are_counted():
+    X = np.random.default_rng(0).normal(size=(40, 510))
+    cells = TableCells.of(X)
+    assert len(cells.columns) == 500
+    assert cells.count(X).counts.sum() == 500 * 40
+    assert cells.count(X) == cells.count(pd.DataFrame(X))
+
+
+@pytest.mark.parametrize("X", [csr_array((4, 2)), ["a", "b"], np.zeros(4)])
+def test_tables_without_columns_have_no_cells(X):
+    assert TableCells.of(X) is None
+
+
+def test_cells_come_back_from_json_and_pickle():
+    for again in (
+        TableCells.from_json(CELLS.to_json()),
+        pickle.loads(pickle.dumps(CELLS)),
+    ):
+        assert again == CELLS
+        assert again.count(NEW) == CELLS.count(NEW)
+    assert TableCells.of(NEW) != CELLS
+    assert CELLS != "cells"
+    assert repr(CELLS).startswith("TableCells(12 columns")
+
+
+def test_every_column_has_a_position():
+    text = CELLS.to_json().replace('"positions": [0, ', '"positions": [')
+    with pytest.raises(ValueError, match="position"):
+        TableCells.from_json(text)
