@@ -76,7 +76,7 @@ def row_of(name, group):
         f"{group['low']:.3f}-{group['high']:.3f}",
         f"{moved:+.3f}",
         f"{group['pd_bound']:.3f}",
-        group["assumption"],
+        group["verdict"].replace("_", " "),
     ]
 
 

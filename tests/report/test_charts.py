@@ -175,7 +175,7 @@ def over_time(*words):
             "estimate": 0.4,
             "low": 0.3,
             "high": 0.5,
-            "assumption": word,
+            "verdict": word,
             "training": 0.6,
         }
         for i, word in enumerate(words, 1)
@@ -183,9 +183,9 @@ def over_time(*words):
     return frame_over_time({"group": "a", "batches": batches})
 
 
-def test_crosses_stand_where_the_assumption_fails_and_nowhere_else():
+def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
     band, then, line, dots, crosses = layers(
-        draw_over_time(over_time("holds", "fails", "too few rows", "fails"))
+        draw_over_time(over_time("some_drift", "drifted", "cannot_tell", "fault"))
     )
     assert [row["place"] for row in crosses[2]] == [2, 4] and crosses[0][
         "shape"
@@ -199,7 +199,7 @@ def test_crosses_stand_where_the_assumption_fails_and_nowhere_else():
 
 
 def test_one_batch_still_has_an_axis_of_some_length():
-    chart = draw_over_time(over_time("holds"))
+    chart = draw_over_time(over_time("consistent"))
     assert (
         layers(chart)[0][1]["x"]["scale"]["domain"] == [1, 2]
         and layers(chart)[-1][2] == []
@@ -208,7 +208,7 @@ def test_one_batch_still_has_an_axis_of_some_length():
 
 
 def test_a_title_is_text_of_the_picture():
-    svg = svg_of(draw_over_time(over_time("holds")), 'a & b < c > "d"')
+    svg = svg_of(draw_over_time(over_time("consistent")), 'a & b < c > "d"')
     assert (
         '<title>a &amp; b &lt; c &gt; "d"</title>' in svg
         and svg.count('role="img"') == 1

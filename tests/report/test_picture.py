@@ -72,7 +72,7 @@ def test_every_tick_of_the_axis_is_a_batch_and_comes_once(last):
                 "estimate": 0.4,
                 "low": 0.3,
                 "high": 0.5,
-                "assumption": "holds",
+                "verdict": "consistent",
                 "training": 0.6,
             }
         )

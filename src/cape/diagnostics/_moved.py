@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._prediction import find_evidence
+from cape._prediction import adapt, find_evidence
 from cape._shift_test import holm
 from cape._validation import check_prevalence
+from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
 from cape.quantify import Moments
 
-__all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_estimates", "prevalence_moved"]
+__all__ = ["GroupMoved", "PrevalenceMoved", "moves_of_adaptation", "prevalence_moved"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class GroupMoved:
     p_adjusted : float
         p-value after Holm's correction for the number of groups.
     moved : bool
-        Whether ``p_adjusted`` is below the level of the test.
+        Whether ``p_adjusted`` is below the level of the test. Where more than the
+        prevalence has moved, the interval that was widened for it must leave the
+        training prevalence out as well.
     """
 
     rows: int
@@ -98,7 +102,7 @@ def prevalence_moved(
     *,
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
-    alpha: float = 0.05,
+    alpha: float = LEVEL,
 ) -> PrevalenceMoved:
     """Test, in each group, whether the share of positives is still that of training.
 
@@ -116,7 +120,7 @@ def prevalence_moved(
         Groups of the rows of ``X``.
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`.
-    alpha : float in (0, 1), default=0.05
+    alpha : float in (0, 1), default=0.01
         Level of the test over all groups together.
 
     Returns
@@ -138,24 +142,21 @@ def prevalence_moved(
     """
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
-    # The estimates are shown beside the tests, which do not depend on them.
-    estimates = {}
-    for group, group_evidence in evidence.groups.items():
-        quantifier = clf.model_of(group).quantifier
-        estimates[group] = quantifier.estimate(group_evidence.scores)
-    return moves_from_estimates(clf, evidence, estimates, alpha=alpha)
+    models = {group: clf.model_of(group) for group in evidence.groups}
+    adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
+    return moves_of_adaptation(clf, evidence, adaptation, alpha=alpha)
 
 
-def moves_from_estimates(
+def moves_of_adaptation(
     clf: CapeClassifier,
     evidence: Evidence,
-    estimates: Mapping[Group, float],
+    adaptation: Adaptation,
     *,
-    alpha: float = 0.05,
+    alpha: float = LEVEL,
 ) -> PrevalenceMoved:
     """Test each group of the evidence, whose prevalences are estimated already.
 
-    `examine` takes the estimates from the adaptation, so that none is computed twice.
+    `examine` passes the adaptation that it shows, so that none is computed twice.
 
     Parameters
     ----------
@@ -163,9 +164,9 @@ def moves_from_estimates(
         Fitted.
     evidence : Evidence
         Evidence of the batch.
-    estimates : mapping from group to float
-        Estimated prevalence of each group of the evidence.
-    alpha : float in (0, 1), default=0.05
+    adaptation : Adaptation
+        To the same evidence.
+    alpha : float in (0, 1), default=0.01
         Level of the test over all groups together.
 
     Returns
@@ -179,15 +180,23 @@ def moves_from_estimates(
     adjusted = holm(list(p_values.values()))
     groups = {}
     for group, p_adjusted in zip(p_values, adjusted, strict=True):
+        adapted = adaptation.groups[group]
         groups[group] = GroupMoved(
-            rows=int(evidence.groups[group].scores.size),
-            training_prevalence=clf.model_of(group).prevalence,
-            estimate=estimates[group],
+            rows=adapted.rows,
+            training_prevalence=adapted.training_prevalence,
+            estimate=adapted.estimate,
             p_value=p_values[group],
             p_adjusted=p_adjusted,
-            moved=p_adjusted < alpha,
+            moved=p_adjusted < alpha and not _may_be_drift(adapted),
         )
     return PrevalenceMoved(groups, alpha)
+
+
+def _may_be_drift(adapted: GroupAdaptation) -> bool:
+    """Tell whether drift alone could have moved the scores as far as they moved."""
+    if adapted.verdict in ("consistent", "not_tested"):
+        return False
+    return adapted.low <= adapted.training_prevalence <= adapted.high
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:
