@@ -114,3 +114,17 @@ def test_a_breach_ends_the_command_with_code_1(capsys, shown):
     assert stop.value.exit_code == 1
     printed = capsys.readouterr().out
     assert printed == (f"{breach}\n" if shown else "")
+
+
+def test_a_verdict_stands_by_itself():
+    (condition,) = parse_conditions([" Fault "], ["pd"], ["drifted", "fault"])
+    assert condition == Condition("fault", "") and str(condition) == "fault"
+    findings = [Finding("fault", "march, a: `age`: all missing", 1.0)]
+    (breach,) = find_breaches([condition], [*findings, Finding("pd", "a", 9.0)])
+    assert str(breach) == "fail-if fault is met: march, a: `age`: all missing"
+
+
+@pytest.mark.parametrize("text", ["fault>0", "fails", "pd", "fault drifted"])
+def test_what_is_no_condition_is_told_which_verdicts_there_are(text):
+    with pytest.raises(ValueError, match="by themselves stand drifted, fault"):
+        parse_conditions([text], ["pd"], ["drifted", "fault"])

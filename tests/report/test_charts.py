@@ -8,9 +8,11 @@ import pytest
 from cape.metrics import Confusion, fairness_table
 from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
 from cape.report._batch_charts import (
+    draw_columns,
     draw_histogram,
     draw_moved,
     draw_rates,
+    frame_columns,
     frame_histogram,
     frame_moved,
     frame_rates,
@@ -165,6 +167,49 @@ def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
     assert ring[2] == [] and all(
         row["low"] < row["value"] < row["high"] for row in band[2]
     )
+
+
+def column_finding(name, prevalence, error, moved=False):
+    return {
+        "column": name,
+        "prevalence": prevalence,
+        "prevalence_error": error,
+        "moved": moved,
+    }
+
+
+GROUP = {"estimate": 0.5, "mean_score": 0.4, "training_prevalence": 0.3}
+
+
+def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out():
+    columns = [
+        column_finding("noisy", 0.5, 0.9),
+        column_finding("untested", None, None),
+        column_finding("exact", 0.5, 0.01),
+        column_finding("beyond", 1.2, 0.1, moved=True),
+    ]
+    frame = frame_columns(columns, GROUP)
+    assert frame["column"].tolist() == ["beyond", "exact"]
+    assert frame["prevalence"].tolist() == [1.0, 0.5]
+    assert frame["high"].tolist() == [1.0, pytest.approx(0.5196)]
+    many = [column_finding(f"x{i}", 0.5, 0.1) for i in range(30)]
+    assert len(frame_columns(many, GROUP)) == 10
+    assert frame_columns([], GROUP).empty
+
+
+def test_three_lines_stand_where_estimate_mean_score_and_training_are():
+    columns = [
+        column_finding("a", 0.9, 0.1, moved=True),
+        column_finding("b", 0.5, 0.1),
+    ]
+    drawn = layers(draw_columns(frame_columns(columns, GROUP)))
+    lines = [part for part in drawn if len(part[2]) == 1 and "x2" not in part[1]][:3]
+    fields = {part[1]["x"]["field"] for part in lines}
+    assert fields == {"training", "mean score", "estimate"}
+    dots = [part for part in drawn if part[0]["type"] == "circle"]
+    assert [[row["column"] for row in part[2]] for part in dots] == [["b"], ["a"]]
+    svg = svg_of(draw_columns(frame_columns(columns, GROUP)), "Columns")
+    assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
 
 
 def over_time(*words):

@@ -63,7 +63,7 @@ def test_an_unknown_p_value_is_said_to_be_unknown():
     assert p_value_text(None) == "unknown"
 
 
-def tested(group, **more):
+def score_test(group, **more):
     """The test of the scores of a group."""
     plain = {"p_adjusted": 1.0, "effect": 0.0, "tested": True, "sound": True}
     return {"group": group, **plain, **more}
@@ -71,9 +71,9 @@ def tested(group, **more):
 
 def test_a_group_that_could_not_be_tested_has_no_p_value():
     tests = [
-        tested("a", p_adjusted=0.0314, effect=0.0251),
-        tested("b", tested=False),
-        tested("c", sound=False),
+        score_test("a", p_adjusted=0.0314, effect=0.0251),
+        score_test("b", tested=False),
+        score_test("c", sound=False),
     ]
     groups = [{"group": name, "verdict_text": f"of {name}"} for name in "abc"]
     summary = {"groups": groups, "shift_test": {"groups": tests}}

@@ -90,16 +90,16 @@ def _histogram_pictures(summary: Summary) -> list[Picture]:
 
 def _column_pictures(summary: Summary) -> list[Picture]:
     """Draw what single columns say of the prevalence, in the largest groups."""
-    groups = {group["group"]: group for group in summary["groups"]}
+    columns = {}
+    for entry in summary["columns"]["groups"]:
+        columns[entry["group"]] = entry["columns"]
     largest_first = sorted(
-        summary["columns"]["groups"],
-        key=lambda entry: groups[entry["group"]]["rows"],
-        reverse=True,
+        summary["groups"], key=lambda group: group["rows"], reverse=True
     )
     pictures = []
-    for entry in largest_first[:MOST_HISTOGRAMS]:
-        name = entry["group"]
-        frame = frame_columns(entry["columns"], groups[name])
+    for group in largest_first[:MOST_HISTOGRAMS]:
+        name = group["group"]
+        frame = frame_columns(columns.get(name, []), group)
         # One column alone has nothing to disagree with.
         if len(frame) > 1:
             title = f"Share of positives that each column of {name} speaks for"

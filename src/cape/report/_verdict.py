@@ -190,7 +190,7 @@ def moved_columns(examination: Examination) -> list[Summary]:
     list of dict
         Group, column, fault, effect, p_adjusted and what happened.
     """
-    entries = []
+    entries: list[Summary] = []
     for group in examination.columns.groups:
         for finding in examination.columns.moved(group):
             entry = {
