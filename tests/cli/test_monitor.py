@@ -76,7 +76,7 @@ def row_of(name, group):
         f"{group['low']:.3f}-{group['high']:.3f}",
         f"{moved:+.3f}",
         f"{group['pd_bound']:.3f}",
-        group["assumption"],
+        group["verdict"].replace("_", " "),
     ]
 
 
@@ -246,3 +246,49 @@ def test_batches_are_counted_on_a_terminal_only(cape, model, months, monkeypatch
     monkeypatch.setattr(app, "aside", Console(file=quiet, force_terminal=False))
     assert cape("monitor", model, months)[0] == 0
     assert quiet.getvalue() == ""
+
+
+@pytest.fixture
+def broken(months):
+    """A month whose ages are in days."""
+    frame = pd.read_csv(months / "jan.csv")
+    path = months / "odd.csv"
+    frame.assign(age=frame["age"] * 365).to_csv(path, index=False)
+    return path
+
+
+def test_a_fault_is_named_before_any_number_and_in_its_row(cape, model, months, broken):
+    code, out, err = cape("monitor", model, months / "jan.csv", broken)
+    assert code == 0
+    assert err == ""
+    first, second = out.splitlines()[:2]
+    assert first == "COLUMNS ARE NOT WHAT THEY WERE IN TRAINING"
+    assert second.startswith("  `age`: ")
+    assert "odd.csv: `age`: " in out
+    assert "holds" not in out and "fails" not in out
+
+
+@pytest.mark.parametrize("verdict", ["fault", "drifted", "cannot_tell"])
+def test_fail_if_takes_a_verdict(cape, model, months, broken, verdict):
+    condition = ("--fail-if", verdict)
+    assert cape("monitor", model, months / "jan.csv", *condition)[0] == 0
+    code, out, _ = cape("monitor", model, broken, *condition)
+    assert code == 1
+    assert out.count(f"fail-if {verdict} is met: odd.csv, ") == 2
+    assert "`age`: " in out
+
+
+def test_drift_can_be_ignored_and_is_still_named(cape, model, broken):
+    _, out, _ = cape("monitor", model, broken, "--json", "--drift", "ignore")
+    content = json.loads(out)
+    assert content["verdict"]["word"] == "fault"
+    for group in content["groups"]:
+        (batch,) = group["batches"]
+        assert batch["high"] - batch["low"] < 1
+        assert batch["columns"][0]["column"] == "age"
+
+
+def test_an_unknown_drift_is_refused_before_anything_is_read(refused, model, tmp_path):
+    missing = tmp_path / "not-there.csv"
+    says = "drift must be 'cautious' or 'ignore', got 'brave'"
+    refused("monitor", model, missing, "--drift", "brave", says=says)

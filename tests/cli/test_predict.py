@@ -105,7 +105,7 @@ def test_without_labels_nothing_is_said_of_them(cape, base, tmp_path):
     assert err == ""
     assert "labels" not in out
     assert "as trained" not in out
-    assert "assumption: " in out
+    assert "blue, green: consistent with a prior shift\n" in out
     assert (
         json.loads(cape(*base[:2], tmp_path / "less.csv", "--json")[1])["observed"]
         is None
@@ -279,3 +279,44 @@ def test_a_file_that_is_its_own_output_is_reported_as_it_was(cape, base, tmp_pat
     assert code == 0
     assert before in out
     assert before != hashlib.sha256(table.read_bytes()).hexdigest()
+
+
+def test_a_fault_stands_before_any_number_and_other_columns_below(
+    cape, base, tmp_path, people_model
+):
+    frame = pd.read_csv(base[2]).drop(columns="y")
+    recoded = frame["degree"].map({"F": "felony", "M": "misdemeanour"})
+    frame.assign(degree=recoded).to_csv(tmp_path / "recoded.csv", index=False)
+    code, out, err = cape(*base[:2], tmp_path / "recoded.csv")
+    assert code == 0
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == "COLUMNS ARE NOT WHAT THEY WERE IN TRAINING"
+    assert "never seen in training: felony, misdemeanour" in lines[1]
+    assert "blue, green: cannot tell the prevalence because of `degree`" in out
+
+
+def test_columns_that_moved_stand_below_the_verdict(cape, base, tmp_path):
+    frame = pd.read_csv(base[2]).drop(columns="y")
+    random = np.random.default_rng(0)
+    some = random.random(len(frame)) < 0.5
+    frame.assign(degree=frame["degree"].where(some, "M")).to_csv(
+        tmp_path / "odd.csv", index=False
+    )
+    _, out, _ = cape(*base[:2], tmp_path / "odd.csv")
+    assert "COLUMNS ARE NOT" not in out
+    assert "\n  `degree`: " in out
+
+
+def test_drift_is_passed_on(cape, refused, base, tmp_path, people_model):
+    frame = pd.read_csv(base[2]).drop(columns="y").assign(age=33.0)
+    frame.to_csv(tmp_path / "odd.csv", index=False)
+    odd = (*base[:2], tmp_path / "odd.csv")
+    content = json.loads(cape(*odd, "--drift", "ignore", "--json")[1])
+    expected = predict_file(people_model, odd[2], drift="ignore").adaptation
+    assert content["drift"] == "ignore"
+    for group in content["groups"]:
+        found = expected.groups[group["group"]]
+        assert group["estimate"] == found.estimate == found.prior_shift_estimate
+        assert group["held_back"] == 0
+    refused(*odd, "--drift", "brave", says="drift must be 'cautious' or 'ignore'")

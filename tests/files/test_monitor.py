@@ -14,7 +14,8 @@ def test_each_batch_is_what_it_is_alone(people_folder, people_model):
     for found in batch.groups:
         assert found["estimate"] == alone.groups[found["group"]].estimate
         assert found["pd_bound"] == alone.groups[found["group"]].pd_bound
-        assert found["assumption"] in ("holds", "too few rows") and found["moved"]
+        assert found["verdict"] == "consistent" and found["moved"]
+        assert found["complete"] and found["columns"] == []
         assert 0 <= found["fpr"] <= 1 and found["accuracy"] > 0.5
     assert batch.pe is not None and batch.pe < 0.5
 
@@ -32,7 +33,10 @@ def test_a_batch_that_is_no_mixture_is_marked(people_folder, people_model, tmp_p
     frame = pd.read_csv(people_folder / "new.csv")
     frame.assign(age=35.0, degree="F").to_csv(tmp_path / "odd.csv", index=False)
     (batch,) = monitor_files(people_model, [tmp_path / "odd.csv"])
-    assert {found["assumption"] for found in batch.groups} == {"fails"}
+    for found in batch.groups:
+        assert found["verdict"] == "fault"
+        assert {column["column"] for column in found["columns"]} == {"age"}
+        assert "all values are about" in found["columns"][0]["what_happened"]
 
 
 def test_a_small_batch_and_a_missing_group_are_no_error(
@@ -44,9 +48,9 @@ def test_a_small_batch_and_a_missing_group_are_no_error(
     (batch,) = monitor_files(
         people_model, [tmp_path / "small.csv"], on_batch=lambda *done: told.append(done)
     )
-    assert [found["assumption"] for found in batch.groups] == [
-        "too few rows"
-    ] and batch.pe is None
+    (found,) = batch.groups
+    assert found["verdict"] == "cannot_tell" and batch.pe is None
+    assert found["verdict_text"].startswith("cannot tell from so few rows: 3 are")
     assert told == [("batches", 1)]
 
 

@@ -254,15 +254,9 @@ def test_a_batch_that_is_watched_is_what_the_diagnostics_say_of_it(folder, model
             test = moved.groups[entry["group"]]
             assert entry["p_moved"] == test.p_value
             assert entry["p_moved_adjusted"] == test.p_adjusted
-            test = tests.groups[entry["group"]]
-            words = {
-                "holds"
-                if test.tested and not test.rejected
-                else "fails"
-                if test.tested
-                else "too few rows"
-            }
-            assert entry["assumption"] in (words if tests.sound else {"unknown"})
+            assert entry["verdict"] == found.verdict
+            effect = tests.groups[entry["group"]].effect
+            assert entry["unexplained"] == effect
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])

@@ -8,9 +8,11 @@ import pytest
 from cape.metrics import Confusion, fairness_table
 from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
 from cape.report._batch_charts import (
+    draw_columns,
     draw_histogram,
     draw_moved,
     draw_rates,
+    frame_columns,
     frame_histogram,
     frame_moved,
     frame_rates,
@@ -167,6 +169,49 @@ def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
     )
 
 
+def column_finding(name, prevalence, error, moved=False):
+    return {
+        "column": name,
+        "prevalence": prevalence,
+        "prevalence_error": error,
+        "moved": moved,
+    }
+
+
+GROUP = {"estimate": 0.5, "mean_score": 0.4, "training_prevalence": 0.3}
+
+
+def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out():
+    columns = [
+        column_finding("noisy", 0.5, 0.9),
+        column_finding("untested", None, None),
+        column_finding("exact", 0.5, 0.01),
+        column_finding("beyond", 1.2, 0.1, moved=True),
+    ]
+    frame = frame_columns(columns, GROUP)
+    assert frame["column"].tolist() == ["beyond", "exact"]
+    assert frame["prevalence"].tolist() == [1.0, 0.5]
+    assert frame["high"].tolist() == [1.0, pytest.approx(0.5196)]
+    many = [column_finding(f"x{i}", 0.5, 0.1) for i in range(30)]
+    assert len(frame_columns(many, GROUP)) == 10
+    assert frame_columns([], GROUP).empty
+
+
+def test_three_lines_stand_where_estimate_mean_score_and_training_are():
+    columns = [
+        column_finding("a", 0.9, 0.1, moved=True),
+        column_finding("b", 0.5, 0.1),
+    ]
+    drawn = layers(draw_columns(frame_columns(columns, GROUP)))
+    lines = [part for part in drawn if len(part[2]) == 1 and "x2" not in part[1]][:3]
+    fields = {part[1]["x"]["field"] for part in lines}
+    assert fields == {"training", "mean score", "estimate"}
+    dots = [part for part in drawn if part[0]["type"] == "circle"]
+    assert [[row["column"] for row in part[2]] for part in dots] == [["b"], ["a"]]
+    svg = svg_of(draw_columns(frame_columns(columns, GROUP)), "Columns")
+    assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
+
+
 def over_time(*words):
     batches = [
         {
@@ -175,7 +220,7 @@ def over_time(*words):
             "estimate": 0.4,
             "low": 0.3,
             "high": 0.5,
-            "assumption": word,
+            "verdict": word,
             "training": 0.6,
         }
         for i, word in enumerate(words, 1)
@@ -183,9 +228,9 @@ def over_time(*words):
     return frame_over_time({"group": "a", "batches": batches})
 
 
-def test_crosses_stand_where_the_assumption_fails_and_nowhere_else():
+def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
     band, then, line, dots, crosses = layers(
-        draw_over_time(over_time("holds", "fails", "too few rows", "fails"))
+        draw_over_time(over_time("some_drift", "drifted", "cannot_tell", "fault"))
     )
     assert [row["place"] for row in crosses[2]] == [2, 4] and crosses[0][
         "shape"
@@ -199,7 +244,7 @@ def test_crosses_stand_where_the_assumption_fails_and_nowhere_else():
 
 
 def test_one_batch_still_has_an_axis_of_some_length():
-    chart = draw_over_time(over_time("holds"))
+    chart = draw_over_time(over_time("consistent"))
     assert (
         layers(chart)[0][1]["x"]["scale"]["domain"] == [1, 2]
         and layers(chart)[-1][2] == []
@@ -208,7 +253,7 @@ def test_one_batch_still_has_an_axis_of_some_length():
 
 
 def test_a_title_is_text_of_the_picture():
-    svg = svg_of(draw_over_time(over_time("holds")), 'a & b < c > "d"')
+    svg = svg_of(draw_over_time(over_time("consistent")), 'a & b < c > "d"')
     assert (
         '<title>a &amp; b &lt; c &gt; "d"</title>' in svg
         and svg.count('role="img"') == 1

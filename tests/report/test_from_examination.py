@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import AdaptationWarning, CapeClassifier
 from cape.diagnostics import Observed, examine
 from cape.metrics import confusion_by_group
 from cape.report import batch_summary, explorer_summary, to_html, write_report
@@ -72,10 +72,11 @@ def test_the_sections_are_those_of_a_batch_without_labels(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "How far has each group moved?",
-        "Does the assumption hold?",
+        "Is it a prior shift?",
+        "Which columns moved?",
         "What CAPE chose",
         "What to expect of these predictions",
-        "Expected rates by group",
+        "Expected rates by group, if the assumption is right",
         "What if the shares were different?",
         "How it was made",
     ]
@@ -192,22 +193,25 @@ def test_groups_of_several_columns_have_names_with_commas(train, batch):
         assert f"<strong>{name}</strong>" in page
 
 
-def test_an_unsound_test_gives_advice_and_no_verdict(train, batch):
+def test_untested_scores_are_said_to_be_and_get_no_green_mark(train, batch):
     learner = HistGradientBoostingClassifier(max_iter=3)
     clf = CapeClassifier(learner, scores="refit", cv=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
-    seen = examine(clf, batch.X, sensitive_features=batch.z)
-    verdict = batch_summary(seen)["assumption"]["verdict"]
-    assert verdict["word"] == "unknown"
-    assert verdict["text"].endswith(seen.shift_test.advice)
-    assert '<div class="verdict unknown"><p><strong>Not known' in to_html(seen)
+    with pytest.warns(AdaptationWarning, match="not tested"):
+        seen = examine(clf, batch.X, sensitive_features=batch.z)
+    summary = batch_summary(seen)
+    assert summary["verdict"]["mark"] != "good"
+    for group in summary["groups"]:
+        if group["verdict"] == "consistent":
+            assert group["verdict_text"].endswith("the scores were not tested")
+    assert to_html(seen).count("<td>not tested</td>") == len(summary["groups"])
 
 
 def test_the_level_is_shown_on_the_page(clf, batch):
     seen = examine(clf, batch.X, sensitive_features=batch.z, level=0.8)
     page = to_html(seen)
     assert "now, with its 80 % interval" in page
-    assert "the bound holds at level 0.8" in page
+    assert "the bound at level 0.8, if the interval of the prevalence is right" in page
 
 
 def test_provenance_is_told_as_it_was_given(seen):

@@ -181,7 +181,8 @@ def test_every_group_gets_the_same_sections(summaries):
     batch = summaries["batch"]
     for part in (
         batch["groups"],
-        batch["assumption"]["groups"],
+        batch["shift_test"]["groups"],
+        batch["columns"]["groups"],
         batch["expected"]["groups"],
         batch["histograms"],
     ):

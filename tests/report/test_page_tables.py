@@ -7,13 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.report._page_tables import (
-    assumption_rows,
     chosen_rows,
+    column_rows,
+    columns_sentence,
     expected_pe_sentence,
     lede,
     made_rows,
     monitor_rows,
     observed_tables,
+    rests_sentence,
+    verdict_rows,
+    verdict_word,
 )
 from cape.report._words import counted, joined, p_value_text, rows_text
 
@@ -59,14 +63,80 @@ def test_an_unknown_p_value_is_said_to_be_unknown():
     assert p_value_text(None) == "unknown"
 
 
-def test_a_group_with_too_few_rows_has_no_p_value():
-    tested = {"group": "a", "rows": 1500, "p_adjusted": 0.0314, "effect": 0.0251}
-    few = {"group": "b", "rows": 9, "p_adjusted": 1.0, "effect": 0.0}
-    groups = [{**tested, "tested": True}, {**few, "tested": False}]
-    assert assumption_rows({"assumption": {"groups": groups}}) == [
-        ["a", "1,500", "0.031", "2.5%"],
-        ["b", "9", "too few rows", ""],
+def score_test(group, **more):
+    """The test of the scores of a group."""
+    plain = {"p_adjusted": 1.0, "effect": 0.0, "tested": True, "sound": True}
+    return {"group": group, **plain, **more}
+
+
+def test_a_group_that_could_not_be_tested_has_no_p_value():
+    tests = [
+        score_test("a", p_adjusted=0.0314, effect=0.0251),
+        score_test("b", tested=False),
+        score_test("c", sound=False),
     ]
+    groups = [{"group": name, "verdict_text": f"of {name}"} for name in "abc"]
+    summary = {"groups": groups, "shift_test": {"groups": tests}}
+    assert verdict_rows(summary) == [
+        ["a", "of a", "0.031", "2.5%"],
+        ["b", "of b", "too few rows", ""],
+        ["c", "of c", "not tested", ""],
+    ]
+
+
+def columns_of(*moved, counted=True):
+    return {"columns": {"moved": list(moved), "counted": counted}}
+
+
+def moved_column(column, fault="", effect=0.123, p=0.0001, group="a"):
+    return {
+        "group": group,
+        "column": column,
+        "fault": fault,
+        "effect": effect,
+        "p_adjusted": p,
+        "what_happened": f"`{column}`: median 5, 2 expected",
+    }
+
+
+def test_a_column_is_named_once_and_one_at_fault_needs_no_p_value():
+    summary = columns_of(moved_column("a`: b", "units"), moved_column("age"))
+    assert column_rows(columns_of(moved_column("age"))) == [
+        ["age", "a", "median 5, 2 expected", "12%", "below 0.001"]
+    ]
+    assert column_rows(summary)[0][-2:] == ["", "at fault"]
+    assert columns_sentence(summary).startswith("Beside a column at fault")
+
+
+@given(st.integers(0, 40))
+def test_at_most_twelve_columns_are_shown_and_the_others_counted(n):
+    summary = columns_of(*[moved_column(f"x{i}") for i in range(n)])
+    assert len(column_rows(summary)) == min(n, 12)
+    sentence = columns_sentence(summary)
+    assert ("more are in the JSON" in sentence) == (n > 12)
+    if n > 12:
+        assert sentence.startswith(f"{n - 12} more")
+    assert sentence.startswith("No sign that a column moved") == (n == 0)
+
+
+def test_columns_that_nobody_counted_are_not_said_to_be_unmoved():
+    sentence = columns_sentence(columns_of(counted=False))
+    assert sentence.startswith("No column was looked at")
+    assert "No sign" not in sentence
+
+
+@pytest.mark.parametrize(
+    "verdict", ["fault", "ignored", "drifted", "cannot_tell", "not_tested"]
+)
+def test_what_rests_on_the_assumption_says_where_it_is_in_doubt(verdict):
+    groups = [
+        {"group": "fine", "verdict": "consistent"},
+        {"group": "odd", "verdict": verdict},
+    ]
+    plain = rests_sentence({"groups": groups[:1]})
+    assert plain.startswith("This rests on the assumption") and "doubt" not in plain
+    assert "In odd that is in doubt" in rests_sentence({"groups": groups})
+    assert "_" not in verdict_word(verdict)
 
 
 def test_choices_have_three_digits():
@@ -102,7 +172,7 @@ def test_what_is_undefined_is_not_said():
     assert expected_pe_sentence(expected([])) == ""
 
 
-def monitored(assumption):
+def monitored(verdict):
     return {
         "batch": "march.csv",
         "rows": 1234,
@@ -112,21 +182,22 @@ def monitored(assumption):
         "high": 0.3,
         "moved": True,
         "pd_bound": 0.07,
-        "assumption": assumption,
+        "verdict": verdict,
+        "worst_column": "`age`: median 5, 2 expected",
     }
 
 
 @pytest.mark.parametrize(
-    ("assumption", "shown"),
+    ("verdict", "shown"),
     [
-        ("holds", "no sign against it"),
-        ("fails", "fails"),
-        ("too few rows", "too few rows"),
-        ("unknown", "unknown"),
+        ("consistent", "consistent"),
+        ("some_drift", "some drift"),
+        ("cannot_tell", "cannot tell"),
+        ("fault", "fault"),
     ],
 )
-def test_no_batch_is_said_to_hold(assumption, shown):
-    groups = [{"group": "a", "batches": [monitored(assumption)]}]
+def test_a_batch_shows_its_verdict_and_its_worst_column(verdict, shown):
+    groups = [{"group": "a", "batches": [monitored(verdict)]}]
     (row,) = monitor_rows({"groups": groups})["a"]
     assert row == [
         "march.csv",
@@ -137,6 +208,7 @@ def test_no_batch_is_said_to_hold(assumption, shown):
         "yes",
         "0.070",
         shown,
+        "`age`: median 5, 2 expected",
     ]
 
 

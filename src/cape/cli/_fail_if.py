@@ -29,6 +29,8 @@ _COMPARISONS = {
     ">=": operator.ge,
     "<": operator.lt,
     "<=": operator.le,
+    # A verdict has the value 1 where it was found.
+    "": operator.gt,
 }
 
 _MOST_PLACES = 6
@@ -41,13 +43,14 @@ _CONDITION = re.compile(
 
 @dataclass(frozen=True)
 class Condition:
-    """A metric, a comparison and a limit.
+    """A metric, a comparison and a limit; or a verdict by itself.
 
     Parameters
     ----------
     metric : str
-    comparison : {">", ">=", "<", "<="}
-    limit : float
+    comparison : {">", ">=", "<", "<=", ""}
+        Empty for a verdict, which is met wherever it was found.
+    limit : float, default=0.0
 
     Examples
     --------
@@ -57,7 +60,7 @@ class Condition:
 
     metric: str
     comparison: str
-    limit: float
+    limit: float = 0.0
 
     def met(self, value: float | None) -> bool:
         """Tell whether a value meets the condition.
@@ -75,6 +78,8 @@ class Condition:
         return value is not None and _COMPARISONS[self.comparison](value, self.limit)
 
     def __str__(self) -> str:
+        if not self.comparison:
+            return self.metric
         return f"{self.metric}{self.comparison}{self.limit:g}"
 
 
@@ -125,6 +130,8 @@ class Breach:
         return asdict(self)
 
     def __str__(self) -> str:
+        if self.condition.isidentifier():
+            return f"fail-if {self.condition} is met: {self.where}"
         return (
             f"fail-if {self.condition} is met: {self.where}: {self.value:.3f}, "
             f"by {self.by:.3f}"
@@ -155,7 +162,9 @@ class LeftOut:
 
 
 def parse_conditions(
-    texts: Iterable[str] | None, metrics: Iterable[str]
+    texts: Iterable[str] | None,
+    metrics: Iterable[str],
+    verdicts: Iterable[str] = (),
 ) -> list[Condition]:
     """Parse the values of ``--fail-if``.
 
@@ -165,6 +174,8 @@ def parse_conditions(
         What the user gave; None is nothing.
     metrics : iterable of str
         The metrics that the command knows.
+    verdicts : iterable of str, default=()
+        Conditions that stand by themselves.
 
     Returns
     -------
@@ -181,17 +192,29 @@ def parse_conditions(
     [Condition(metric='pd', comparison='>', limit=0.1)]
     """
     accepted = list(metrics)
+    verdicts = list(verdicts)
     conditions = []
     for text in texts or []:
+        if text.strip().lower() in verdicts:
+            conditions.append(Condition(text.strip().lower(), ""))
+            continue
         match = _CONDITION.fullmatch(text)
         if not match or match[1].lower() not in accepted:
             raise ValueError(
                 "--fail-if must be a metric, one of > >= < <=, and a number, such as "
-                f"'pd>0.1', got {text!r}; metrics are {', '.join(accepted)}."
+                f"'pd>0.1', got {text!r}; metrics are {', '.join(accepted)}"
+                f"{_or_verdicts(verdicts)}."
             )
         metric, comparison, limit = match.groups()
         conditions.append(Condition(metric.lower(), comparison, float(limit)))
     return conditions
+
+
+def _or_verdicts(verdicts: list[str]) -> str:
+    """Name the conditions that stand by themselves, if a command has any."""
+    if not verdicts:
+        return ""
+    return f"; by themselves stand {', '.join(verdicts)}"
 
 
 def find_breaches(

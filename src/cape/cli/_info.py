@@ -13,6 +13,7 @@ _SHOWN_SETTINGS = (
     "quantifier",
     "scores",
     "cv",
+    "drift",
     "small_groups",
     "unknown_groups",
     "random_state",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
+    Drift,
     Encoding,
     FailIf,
     Force,
@@ -20,9 +21,10 @@ from cape.cli._options import (
     dialect_of,
 )
 from cape.cli._output import Output
-from cape.cli._show import interval, number, table_of
+from cape.cli._show import interval, number, show_faults, table_of
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
+_VERDICTS = ("drifted", "cannot_tell", "fault")
 
 Batches = Annotated[
     list[Path],
@@ -36,7 +38,7 @@ Batches = Annotated[
 
 @app.command(
     epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
-    '"moved>0.2"'
+    '"moved>0.2" --fail-if fault'
 )
 def monitor(
     model: Model,
@@ -44,6 +46,7 @@ def monitor(
     fail_if: FailIf = None,
     report: Report = None,
     level: Level = 0.95,
+    drift: Drift = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     force: Force = False,
@@ -54,14 +57,15 @@ def monitor(
     Files are read one at a time, in parts. --fail-if takes what can be computed without
     labels: moved (how far the estimated prevalence of a group is from training), pd
     (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
-    of rows that speak against the assumption). The exit code is 1 if a condition is met
-    in any batch.
+    of rows whose scores no mixture of the classes explains). It also takes a verdict by
+    itself: drifted (more moved than the prevalence, or a column is at fault),
+    cannot_tell, or fault. The exit code is 1 if a condition is met in any batch.
     """
     from cape.files import Notes, load_model, monitor_files
     from cape.report import file_provenance, monitor_summary
 
     # A misspelt condition is found before hours of reading.
-    conditions = parse_conditions(fail_if, _METRICS)
+    conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     output = Output(report, force, as_json)
     output.check()
     paths = _files(batches)
@@ -75,6 +79,7 @@ def monitor(
                 paths,
                 level=level,
                 dialect=dialect_of(separator, encoding),
+                drift=drift,
                 notes=notes,
                 on_batch=on_batch,
             )
@@ -123,6 +128,18 @@ def _files(paths: list[Path]) -> list[Path]:
     return files
 
 
+# A batch with a column at fault has drifted, and its prevalence cannot be told.
+_CONDITIONS_MET = {
+    "fault": ("fault", "drifted", "cannot_tell"),
+    "drifted": ("drifted",),
+    "ignored": ("drifted",),
+    "cannot_tell": ("cannot_tell",),
+    "some_drift": (),
+    "not_tested": (),
+    "consistent": (),
+}
+
+
 def _findings(summary: dict[str, Any]) -> list[Finding]:
     """Collect the values that conditions are checked against.
 
@@ -134,7 +151,8 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     Returns
     -------
     list of Finding
-        PE of each batch, and the other metrics of each group in each batch.
+        PE of each batch, and the other metrics and the verdict of each group in each
+        batch.
     """
     findings = []
     for batch in summary["batches"]:
@@ -147,6 +165,9 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
             findings.append(Finding("pd", where, batch["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, batch[metric]))
+            for verdict in _CONDITIONS_MET[batch["verdict"]]:
+                reason = batch["worst_column"] or batch["verdict_text"]
+                findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
     return findings
 
 
@@ -158,23 +179,28 @@ def _show(summary: dict[str, Any]) -> None:
     summary : dict
         From `cape.report.monitor_summary`.
     """
+    show_faults(summary["verdict"], "batches")
     level = f"{summary['level']:.0%}"
-    columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "assumption"]
+    columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
     for group in summary["groups"]:
         title = f"{group['group']}: {number(group['training'])} in training"
-        rows = []
-        for batch in group["batches"]:
-            rows.append(
-                [
-                    batch["batch"],
-                    batch["rows"],
-                    number(batch["estimate"]),
-                    interval(batch["low"], batch["high"]),
-                    f"{batch['estimate'] - batch['training']:+.3f}",
-                    number(batch["pd_bound"]),
-                    batch["assumption"],
-                ]
-            )
+        rows = [_row(batch) for batch in group["batches"]]
         console.print(table_of(title, columns, rows))
+        for batch in group["batches"]:
+            if batch["worst_column"]:
+                give_line(f"{batch['batch']}: {batch['worst_column']}")
     verdict = summary["verdict"]
     give_line(f"{verdict['head']} {verdict['text']}")
+
+
+def _row(batch: dict[str, Any]) -> list[Any]:
+    """Return what the table of a group shows of a batch."""
+    return [
+        batch["batch"],
+        batch["rows"],
+        number(batch["estimate"]),
+        interval(batch["low"], batch["high"]),
+        f"{batch['estimate'] - batch['training']:+.3f}",
+        number(batch["pd_bound"]),
+        batch["verdict"].replace("_", " "),
+    ]

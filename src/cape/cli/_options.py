@@ -12,6 +12,7 @@ import typer
 from cape._tables import Dialect
 
 __all__ = [
+    "Drift",
     "Encoding",
     "FailIf",
     "Force",
@@ -106,6 +107,14 @@ Positive = Annotated[
 Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Drift = Annotated[
+    str | None,
+    option(
+        "Where more than the share of positives has moved: cautious (hold the estimate "
+        "back and widen its interval) or ignore. Default: that of the model.",
+        "NAME",
+    ),
+]
 Report = Annotated[
     Path | None,
     option("Write a page for the browser (.html), or its content (.json).", "FILE"),

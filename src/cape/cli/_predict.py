@@ -10,6 +10,7 @@ from rich.table import Table
 
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._options import (
+    Drift,
     Encoding,
     Force,
     Json,
@@ -27,6 +28,7 @@ from cape.cli._output import Output
 from cape.cli._show import (
     interval,
     number,
+    show_faults,
     table_of,
     value_or_few,
     values_by_group,
@@ -35,6 +37,7 @@ from cape.cli._show import (
 # The model as trained, cut at 1/2, is what the user would have without CAPE.
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+_MOST_COLUMNS = 3
 
 Batch = Annotated[
     Path,
@@ -60,6 +63,7 @@ def predict(
     out: Out = None,
     report: Report = None,
     level: Level = 0.95,
+    drift: Drift = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     dask: Scheduler = None,
@@ -70,7 +74,8 @@ def predict(
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
     the share of positives of each group, then to predict. If the file has labels, the
-    predictions are compared with them, too.
+    predictions are compared with them, too. What else has moved, such as a column in
+    other units, is named before any number.
     """
     from cape._tables import table_length
     from cape.files import Notes, load_model, predict_file
@@ -89,6 +94,7 @@ def predict(
             out,
             level=level,
             dialect=dialect_of(separator, encoding),
+            drift=drift,
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
@@ -120,16 +126,44 @@ def _show(summary: dict[str, Any], out: Path | None) -> None:
     out : Path or None
         Where the predictions were written.
     """
+    show_faults(summary["verdict"], "groups")
     console.print(_prevalence_table(summary))
     give_line(
         "member: the prevalence that the chosen classifier is made for. PD <=: bound "
-        "on the prevalence difference if the assumption holds."
+        "on the prevalence difference; it is right if the interval is."
     )
-    give_line(f"assumption: {summary['assumption']['verdict']['text']}")
+    _show_verdicts(summary)
     if summary["observed"]:
         _show_observed(summary["observed"])
     if out is not None:
         give_path("predictions", out)
+
+
+def _show_verdicts(summary: dict[str, Any]) -> None:
+    """Print what speaks against a prior shift in each group, and which columns moved.
+
+    Groups of which the same is said are named together: there may be hundreds of them.
+    """
+    columns: dict[str, list[str]] = {}
+    for entry in summary["columns"]["moved"]:
+        # Columns at fault have been named above, before all numbers.
+        if entry["fault"]:
+            continue
+        columns.setdefault(entry["group"], []).append(entry["what_happened"])
+    alike: dict[str, list[str]] = {}
+    for group in summary["groups"]:
+        name = group["group"]
+        lines = [group["verdict_text"]]
+        moved = columns.get(name, [])
+        lines += [f"  {sentence}" for sentence in moved[:_MOST_COLUMNS]]
+        if len(moved) > _MOST_COLUMNS:
+            lines.append(f"  and {len(moved) - _MOST_COLUMNS} more columns")
+        alike.setdefault("\n".join(lines), []).append(name)
+    console.print()
+    for text, names in alike.items():
+        give_line(f"{', '.join(names)}: {text}")
+    if not summary["columns"]["counted"]:
+        give_line("No column was looked at: the model has no counts of columns.")
 
 
 def _prevalence_table(summary: dict[str, Any]) -> Table:

@@ -9,10 +9,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from cape.cli._app import console, give_line
+
 __all__ = [
     "groups_table",
     "interval",
     "number",
+    "show_faults",
     "table_of",
     "value_or_few",
     "values_by_group",
@@ -142,3 +145,27 @@ def values_by_group(
         metrics = groups.setdefault(finding["group"], {})
         metrics[finding["metric"]] = finding
     return groups
+
+
+def show_faults(verdict: dict[str, Any], where: str) -> None:
+    """Print the columns at fault, in red, before anything else is printed.
+
+    Parameters
+    ----------
+    verdict : dict
+        From a summary of `cape.report`.
+    where : {"groups", "batches"}
+        Where the faults are.
+    """
+    if not verdict["faults"]:
+        return
+    title = "COLUMNS ARE NOT WHAT THEY WERE IN TRAINING"
+    console.print(Text(title, style="bold red"))
+    for fault in verdict["faults"]:
+        sentence = f"  {fault['what_happened']}, in {', '.join(fault[where])}"
+        console.print(Text(sentence, style="red"))
+    give_line(
+        "Nothing can be said of the prevalences until this is mended. Predictions "
+        "and rates below are worth no more than these columns."
+    )
+    console.print()

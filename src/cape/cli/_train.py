@@ -115,6 +115,14 @@ Scores = Annotated[
         "scores",
     ),
 ]
+Drift = Annotated[
+    str | None,
+    _setting(
+        "Where more than the share of positives has moved in a later file: cautious "
+        "(hold the estimate back and widen its interval) or ignore.",
+        "drift",
+    ),
+]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
 MinGroupSize = Annotated[int, _setting("How many rows a group must have.")]
 SmallGroups = Annotated[
@@ -161,6 +169,7 @@ def train(
     quantifier: Quantifier = None,
     scores: Scores = None,
     cv: Folds = None,
+    drift: Drift = None,
     min_group_size: MinGroupSize = 30,
     small_groups: SmallGroups = "error",
     unknown_groups: UnknownGroups = "error",
@@ -184,7 +193,13 @@ def train(
     from cape.files import Notes, train_file
 
     # None was not given, and leaves the setting to the default or to --paper.
-    chosen = {"pool": pool, "quantifier": quantifier, "scores": scores, "cv": cv}
+    chosen = {
+        "pool": pool,
+        "quantifier": quantifier,
+        "scores": scores,
+        "cv": cv,
+        "drift": drift,
+    }
     settings = _settings(paper, chosen) | {
         "min_group_size": min_group_size,
         "small_groups": small_groups,

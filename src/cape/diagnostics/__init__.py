@@ -22,12 +22,14 @@ from cape.diagnostics._suspicious import (
     SuspiciousColumns,
     suspicious_columns,
 )
+from cape.diagnostics._verdicts import GroupVerdict
 
 __all__ = [
     "ColumnFinding",
     "ColumnShift",
     "Examination",
     "ExpectedPerformance",
+    "GroupVerdict",
     "Observed",
     "PrevalenceMoved",
     "PriorShiftTest",

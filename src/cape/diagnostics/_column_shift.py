@@ -41,6 +41,8 @@ class ColumnFinding:
     prevalence : float
         The prevalence that this column by itself speaks for; NaN if it cannot be tested
         or does not tell the classes apart.
+    prevalence_error : float
+        Standard error of that prevalence; infinite if there is none.
     what_happened : str
         In words.
     """
@@ -52,6 +54,7 @@ class ColumnFinding:
     p_value: float
     p_adjusted: float
     prevalence: float
+    prevalence_error: float
     what_happened: str
 
 
@@ -189,6 +192,7 @@ def _finding(drift: ColumnDrift) -> ColumnFinding:
         effect=float(drift.fit.effect),
         p_value=drift.fit.p_value,
         p_adjusted=drift.p_adjusted,
-        prevalence=drift.fit.prevalence,
+        prevalence=float(drift.fit.prevalence),
+        prevalence_error=float(drift.fit.error),
         what_happened=describe_column(drift),
     )

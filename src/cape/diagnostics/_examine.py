@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, group_name
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation, describe_verdict
+from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
 from cape.diagnostics._expected import ExpectedPerformance, expected_performance
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
+from cape.diagnostics._verdicts import GroupVerdict, judge_group
 from cape.evidence import Evidence
 from cape.metrics import Confusion
 
@@ -108,6 +109,26 @@ class Examination:
     def level(self) -> float:
         """Confidence level of the intervals."""
         return self.adaptation.level
+
+    def verdict(self, group: Group) -> GroupVerdict:
+        """Say what scores and columns of a group say of a prior shift, and why.
+
+        Parameters
+        ----------
+        group : value, or tuple of values
+
+        Returns
+        -------
+        GroupVerdict
+            With ``word``, ``text`` and whether the tests were ``complete``.
+        """
+        return judge_group(
+            self.adaptation.groups[group],
+            self.columns.groups[group],
+            scores_tested=self.shift_test.groups[group].sound,
+            auc=self.clf.model_of(group).auc(),
+            cautious=self.adaptation.drift == "cautious",
+        )
 
     def table(self) -> pd.DataFrame:
         """Return the most important numbers as a data frame.
@@ -199,14 +220,13 @@ class Examination:
         """Return the lines about one group in the repr."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
-        verdict = describe_verdict(chosen)
         moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
         worst = self.columns.moved(group)[:_MOST_COLUMNS]
         return [
             f"{group_name(group)}: {chosen.rows} rows",
             f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
             f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
-            f"  {verdict}",
+            f"  {self.verdict(group).text}",
             *[f"    {finding.what_happened}" for finding in worst],
             f"  member for {chosen.theta:.3f} predicts "
             f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",

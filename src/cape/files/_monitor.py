@@ -13,13 +13,17 @@ import numpy as np
 
 from cape._groups import Group, group_name
 from cape._tables import Dialect
+from cape._validation import check_drift
 from cape.adaptation import AdaptationWarning
-from cape.diagnostics import Examination, examine
+from cape.diagnostics import ColumnFinding, Examination, examine
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
 
 __all__ = ["MonitoredBatch", "monitor_files"]
+
+_MOST_COLUMNS = 3
+"""Columns that moved, kept of each group and batch."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,9 @@ class MonitoredBatch:
         Hash of the bytes that were read.
     groups : list of dict
         For each group: training prevalence, estimate with its interval, bound on PD,
-        whether the prevalence moved, what the test of the assumption says ("holds" if
-        it does not reject, "fails", "too few rows" or "unknown"), and expected rates.
+        whether the prevalence moved, the verdict on a prior shift (the ``word`` and
+        ``text`` of a `GroupVerdict`), up to three columns that moved, the worst first,
+        and expected rates.
     pe : float or None
         Expected PE of the worst pair; None if no pair is defined.
     """
@@ -55,6 +60,7 @@ def monitor_files(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    drift: str | None = None,
     notes: Notes | None = None,
     on_batch: Callable[[str, int], None] = lambda stage, batches: None,
 ) -> Iterator[MonitoredBatch]:
@@ -71,6 +77,9 @@ def monitor_files(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         How a CSV is written.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        model.
     notes : Notes, default=None
         Collects remarks.
     on_batch : callable, default=None
@@ -91,6 +100,8 @@ def monitor_files(
     [2000]
     """
     notes = Notes() if notes is None else notes
+    if drift is not None:
+        check_drift(drift)
     for path in map(Path, paths):
         hasher = hashlib.sha256()
         with notes.listening():
@@ -100,7 +111,9 @@ def monitor_files(
             with warnings.catch_warnings():
                 # What the adaptation would warn of is among the numbers that are kept.
                 warnings.simplefilter("ignore", AdaptationWarning)
-                examination = examine(model.clf, evidence=evidence, level=level)
+                examination = examine(
+                    model.clf, evidence=evidence, level=level, drift=drift
+                )
             yield _summarise(path.name, hasher.hexdigest(), examination)
         on_batch("batches", 1)
 
@@ -120,6 +133,8 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
     adapted = examination.adaptation.groups[group]
     moved = examination.moved.groups[group]
     expected = examination.expected.groups[group]
+    verdict = examination.verdict(group)
+    columns = examination.columns.moved(group)
     return {
         "group": group_name(group),
         "rows": adapted.rows,
@@ -134,7 +149,11 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         # The interval beside it is that of the group by itself, too.
         "p_moved": moved.p_value,
         "p_moved_adjusted": moved.p_adjusted,
-        "assumption": _assumption(group, examination),
+        "verdict": verdict.word,
+        "verdict_text": verdict.text,
+        "complete": verdict.complete,
+        "columns": [_summarise_column(finding) for finding in columns[:_MOST_COLUMNS]],
+        "columns_moved": len(columns),
         "unexplained": examination.shift_test.groups[group].effect,
         "fpr": _finite(expected.fpr),
         "fnr": _finite(expected.fnr),
@@ -142,14 +161,14 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
     }
 
 
-def _assumption(group: Group, examination: Examination) -> str:
-    """Say in a word what the test of the prior-shift assumption found."""
-    test = examination.shift_test
-    if not test.sound:
-        return "unknown"
-    if not test.groups[group].tested:
-        return "too few rows"
-    return "fails" if test.groups[group].rejected else "holds"
+def _summarise_column(finding: ColumnFinding) -> dict[str, Any]:
+    return {
+        "column": finding.column,
+        "fault": finding.fault,
+        "effect": finding.effect,
+        "p_adjusted": finding.p_adjusted,
+        "what_happened": finding.what_happened,
+    }
 
 
 def _finite(value: float) -> float | None:

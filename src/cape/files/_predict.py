@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -24,7 +25,8 @@ from cape._tables import (
     iter_table,
     table_columns,
 )
-from cape.adaptation import Adaptation
+from cape._validation import check_drift
+from cape.adaptation import Adaptation, AdaptationWarning
 from cape.classifier import CapeClassifier
 from cape.diagnostics import Examination, Observed, examine
 from cape.evidence import Evidence
@@ -119,6 +121,7 @@ def predict_file(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    drift: str | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
@@ -145,6 +148,9 @@ def predict_file(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         Of a CSV, for reading and writing.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        model.
     overwrite : bool, default=False
     notes : Notes, default=None
         Collects remarks.
@@ -172,6 +178,8 @@ def predict_file(
     ['prediction', 'probability', 'estimated_prevalence']
     """
     notes = Notes() if notes is None else notes
+    if drift is not None:
+        check_drift(drift)
     # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
     if out is not None:
@@ -200,7 +208,12 @@ def predict_file(
             names=names,
             hasher=hasher,
         )
-        examination = examine(model.clf, evidence=evidence, level=level)
+        with warnings.catch_warnings():
+            # What the adaptation would warn of is in the examination, in more detail.
+            warnings.simplefilter("ignore", AdaptationWarning)
+            examination = examine(
+                model.clf, evidence=evidence, level=level, drift=drift
+            )
         if writer is None and not has_labels:
             return Prediction(examination, hasher.hexdigest())
         adaptation = examination.adaptation

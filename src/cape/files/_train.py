@@ -30,6 +30,7 @@ _SETTINGS = (
     "quantifier",
     "scores",
     "cv",
+    "drift",
     "preprocessing",
     "share_estimator",
 )

@@ -13,14 +13,16 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from cape.report._picture import NOW, SOFT, THEN, Picture
+from cape.report._picture import ALARM, INK, NOW, SOFT, THEN, Picture
 from cape.report._types import Summary
 
 __all__ = [
     "batch_pictures",
+    "draw_columns",
     "draw_histogram",
     "draw_moved",
     "draw_rates",
+    "frame_columns",
     "frame_histogram",
     "frame_moved",
     "frame_rates",
@@ -30,6 +32,12 @@ __all__ = [
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
 
+MOST_COLUMNS = 10
+"""Columns in a picture."""
+
+# A column with a larger error speaks for any prevalence.
+_LARGEST_ERROR = 0.15
+_NORMAL_95 = 1.96
 _WIDTH = 200
 _RATES = {
     "fpr": "False positive rate",
@@ -57,6 +65,7 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
     return {
         "moved": [moved],
         "histograms": _histogram_pictures(summary),
+        "columns": _column_pictures(summary),
         "rates": rate_pictures(summary),
     }
 
@@ -77,6 +86,108 @@ def _histogram_pictures(summary: Summary) -> list[Picture]:
         )
         pictures.append(Picture(name, title, draw_histogram(frame), frame))
     return pictures
+
+
+def _column_pictures(summary: Summary) -> list[Picture]:
+    """Draw what single columns say of the prevalence, in the largest groups."""
+    columns = {}
+    for entry in summary["columns"]["groups"]:
+        columns[entry["group"]] = entry["columns"]
+    largest_first = sorted(
+        summary["groups"], key=lambda group: group["rows"], reverse=True
+    )
+    pictures = []
+    for group in largest_first[:MOST_HISTOGRAMS]:
+        name = group["group"]
+        frame = frame_columns(columns.get(name, []), group)
+        # One column alone has nothing to disagree with.
+        if len(frame) > 1:
+            title = f"Share of positives that each column of {name} speaks for"
+            pictures.append(Picture(name, title, draw_columns(frame), frame))
+    return pictures
+
+
+def frame_columns(columns: list[Summary], group: Summary) -> pd.DataFrame:
+    """Return the prevalence that each column by itself speaks for.
+
+    Parameters
+    ----------
+    columns : list of dict
+        The columns of one group in a batch summary, the largest effect first.
+    group : dict
+        The entry of the group in ``groups``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each of at most ten columns that tell the classes apart, those that
+        moved first and then those with the smallest error: column, prevalence, low and
+        high (cut at 0 and 1), moved, and the three lines: estimate, mean score and
+        training.
+    """
+    telling = []
+    for column in columns:
+        error = column["prevalence_error"]
+        if error is not None and error <= _LARGEST_ERROR:
+            telling.append(column)
+    telling.sort(key=lambda column: (not column["moved"], column["prevalence_error"]))
+    rows = []
+    for column in telling[:MOST_COLUMNS]:
+        reach = _NORMAL_95 * column["prevalence_error"]
+        rows.append(
+            {
+                "column": column["column"],
+                "prevalence": _share(column["prevalence"]),
+                "low": _share(column["prevalence"] - reach),
+                "high": _share(column["prevalence"] + reach),
+                "moved": "yes" if column["moved"] else "no",
+                "estimate": group["estimate"],
+                "mean score": group["mean_score"],
+                "training": group["training_prevalence"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _share(value: float) -> float:
+    """Cut at 0 and 1: by itself a column may speak for more than everybody."""
+    return min(max(value, 0.0), 1.0)
+
+
+def draw_columns(frame: pd.DataFrame) -> Any:
+    """Draw a dot with a bar for each column, and three upright lines.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_columns`.
+
+    Returns
+    -------
+    altair chart
+    """
+    y = alt.Y("column:N", sort=None, title=None)
+    domain = alt.Scale(domain=[0, 1])
+    x = alt.X("prevalence:Q", scale=domain, title="share of positives")
+    first = alt.Chart(frame.head(1))
+    dashes = {
+        "training": (THEN, [5, 4]),
+        "mean score": (INK, [2, 3]),
+        "estimate": (NOW, [1, 0]),
+    }
+    layers = []
+    for name, (colour, dash) in dashes.items():
+        line = first.mark_rule(strokeWidth=2, color=colour, strokeDash=dash)
+        layers.append(line.encode(x=alt.X(f"{name}:Q")))
+    for moved, colour in (("no", NOW), ("yes", ALARM)):
+        part = alt.Chart(frame[frame["moved"] == moved])
+        bar = part.mark_rule(strokeWidth=6, opacity=0.35, color=colour)
+        layers.append(bar.encode(y=y, x="low:Q", x2="high:Q"))
+        dot = part.mark_circle(size=80, opacity=1, color=colour)
+        layers.append(dot.encode(x=x, y=y))
+    # The order of the columns must not depend on which of them moved.
+    order = alt.Chart(frame).mark_point(opacity=0).encode(x=x, y=y)
+    return alt.layer(order, *layers).properties(width=_WIDTH, height=alt.Step(24))
 
 
 def rate_pictures(summary: Summary) -> list[Picture]:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape.adaptation import GroupAdaptation
-from cape.diagnostics import Examination, Observed, PriorShiftTest
+from cape.diagnostics import Examination, Observed
+from cape.diagnostics._moved import GroupMoved
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
@@ -20,9 +22,10 @@ from cape.report._audit_summary import audit_of_counts
 from cape.report._explorer import explorer_data, members_of, outcomes
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
-from cape.report._words import joined
+from cape.report._verdict import batch_verdict, moved_columns
+from cape.report._words import p_value_text
 
-__all__ = ["assumption_verdict", "batch_summary"]
+__all__ = ["batch_summary"]
 
 # Enough to see where the mixture misses, few enough for a picture 270 pixels wide.
 _CELLS = 20
@@ -48,10 +51,9 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     >>> from cape.diagnostics import examine
     >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
     >>> summary = batch_summary(seen, title="March")
-    >>> summary["title"], summary["rows"], summary["assumption"]["verdict"]["word"]
-    ('March', 1000, 'holds')
+    >>> summary["title"], summary["rows"], summary["verdict"]["word"]
+    ('March', 1000, 'consistent')
     """
-    shift_test = examination.shift_test
     # Nothing is computed here that `examine` has computed; a summary only arranges.
     expected = examination.expected.to_dict()
     estimates = _estimates(examination)
@@ -61,10 +63,13 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "rows": examination.rows,
         "level": examination.level,
         "positive": _positive_label(examination),
+        "drift": examination.adaptation.drift,
+        "verdict": batch_verdict(examination),
         "groups": _group_entries(examination),
-        "assumption": {
-            **shift_test.to_dict(),
-            "verdict": assumption_verdict(shift_test),
+        "shift_test": examination.shift_test.to_dict(),
+        "columns": {
+            **examination.columns.to_dict(),
+            "moved": moved_columns(examination),
         },
         "expected": {
             **expected,
@@ -74,62 +79,6 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "observed": _observed(examination.observed, examination.level),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
-    }
-
-
-def assumption_verdict(shift_test: PriorShiftTest) -> dict[str, str]:
-    """Say in a word and in a sentence whether anything speaks against a prior shift.
-
-    Parameters
-    ----------
-    shift_test : PriorShiftTest
-        From `cape.diagnostics.prior_shift_test`.
-
-    Returns
-    -------
-    dict
-        ``word`` is "holds" if nothing speaks against it, "fails" or "unknown"; ``text``
-        is for the reader.
-    """
-    rejected = []
-    untested = []
-    for group, test in shift_test.groups.items():
-        if test.rejected:
-            rejected.append(group_name(group))
-        if not test.tested:
-            untested.append(group_name(group))
-    # The order matters: a test that does not keep its level cannot say that it fails.
-    if not shift_test.sound:
-        text = f"The test cannot be relied on for this model. {shift_test.advice}"
-        return {
-            "word": "unknown",
-            "text": text.strip(),
-        }
-    if rejected:
-        text = (
-            "Something other than the share of positives has changed in "
-            f"{joined(rejected)}: the scores there are no mixture of the two classes "
-            "as they were in training. Prevalences and expected rates of these groups "
-            "cannot be relied on."
-        )
-        return {
-            "word": "fails",
-            "text": text,
-        }
-    if untested and len(untested) == len(shift_test.groups):
-        return {
-            "word": "unknown",
-            "text": "There are too few rows to tell.",
-        }
-    text = (
-        "Nothing speaks against it: in each group the scores look like a mixture of "
-        "the two classes as they were in training."
-    )
-    if untested:
-        text += f" There were too few rows to tell in {joined(untested)}."
-    return {
-        "word": "holds",
-        "text": text,
     }
 
 
@@ -154,26 +103,51 @@ def _group_entries(examination: Examination) -> list[Summary]:
     entries = []
     for group, chosen in examination.adaptation.groups.items():
         moved = examination.moved.groups[group]
+        verdict = examination.verdict(group)
         entry = {
             "group": group_name(group),
             **asdict(chosen),
+            # With the reason, which the adaptation alone does not know.
+            "verdict": verdict.word,
+            "verdict_text": verdict.text,
             "moved": moved.moved,
             # The interval beside it is that of the group by itself, too.
             "p_moved": moved.p_value,
             "p_moved_adjusted": moved.p_adjusted,
+            "moved_text": _moved_text(chosen.verdict, moved),
             "sentence": _sentence(group, chosen),
         }
         entries.append(entry)
     return entries
 
 
+def _moved_text(verdict: str, moved: GroupMoved) -> str:
+    """Say whether one group has clearly moved.
+
+    The p-value shown is that of the group by itself, as the interval beside it is.
+    """
+    if verdict == "cannot_tell":
+        return "whether it has moved cannot be told"
+    p_value = p_value_text(moved.p_value)
+    if not p_value.startswith("below"):
+        p_value = f"= {p_value}"
+    if moved.moved:
+        return f"it has moved (p {p_value})"
+    if moved.p_adjusted < LEVEL:
+        return "no clear sign that it has moved: what else moved may look like it"
+    return f"no clear sign that it has moved (p {p_value})"
+
+
 def _sentence(group: Group, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    return (
-        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} "
-        f"in training, is now {chosen.estimate:.2f} "
-        f"({chosen.low:.2f} to {chosen.high:.2f})"
+    training = (
+        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} in "
+        "training"
     )
+    interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
+    if chosen.verdict == "cannot_tell":
+        return f"{training}; what it is now cannot be told ({interval})"
+    return f"{training}, is now {chosen.estimate:.2f} ({interval})"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:

@@ -19,13 +19,16 @@ from cape.report._batch_charts import batch_pictures, rate_pictures
 from cape.report._batch_summary import batch_summary
 from cape.report._monitor_charts import monitor_pictures
 from cape.report._page_tables import (
-    assumption_rows,
     chosen_rows,
+    column_rows,
+    columns_sentence,
     expected_pe_sentence,
     lede,
     made_rows,
     monitor_rows,
     observed_tables,
+    rests_sentence,
+    verdict_rows,
 )
 from cape.report._types import Summary
 from cape.report._words import EACH_BY_ITSELF
@@ -152,7 +155,10 @@ def to_html(content: Examination | Summary) -> str:
     }
     # StrictUndefined: each kind of page gets the names that its sections use.
     if summary["kind"] == "batch":
-        context["assumption_rows"] = assumption_rows(summary)
+        context["verdict_rows"] = verdict_rows(summary)
+        context["column_rows"] = column_rows(summary)
+        context["columns_sentence"] = columns_sentence(summary)
+        context["rests"] = rests_sentence(summary)
         context["chosen_rows"] = chosen_rows(summary)
         context["expected_pe"] = expected_pe_sentence(summary)
     if summary["kind"] == "monitor":

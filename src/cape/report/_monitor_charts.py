@@ -18,6 +18,7 @@ from cape.report._types import Summary
 __all__ = ["draw_over_time", "frame_over_time", "monitor_pictures"]
 
 _MOST_TICKS = 12
+_DRIFTED = ["fault", "drifted", "ignored"]
 
 
 def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
@@ -53,18 +54,18 @@ def frame_over_time(group: Summary) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each batch: batch, place, estimate, low, high, assumption and
+        One row for each batch: batch, place, estimate, low, high, verdict and
         training.
     """
-    columns = ["batch", "place", "estimate", "low", "high", "assumption", "training"]
+    columns = ["batch", "place", "estimate", "low", "high", "verdict", "training"]
     return pd.DataFrame(group["batches"])[columns]
 
 
 def draw_over_time(frame: pd.DataFrame) -> Any:
     """Draw the prevalence as a line with its band.
 
-    The training prevalence is a dashed line. Batches in which the assumption fails are
-    marked by crosses.
+    The training prevalence is a dashed line. Batches in which more than the prevalence
+    moved are marked by crosses.
 
     Parameters
     ----------
@@ -104,8 +105,8 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
     )
     training = training.encode(x=x, y="training:Q")
     # Crosses are drawn last, so that a line never hides one.
-    failed = alt.Chart(frame[frame["assumption"] == "fails"])
-    crosses = failed.mark_point(
+    drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
+    crosses = drifted.mark_point(
         shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM
     )
     crosses = crosses.encode(x=x, y=y)

@@ -7,9 +7,21 @@ from typing import Any, Protocol
 
 from cape.report._made import stamped
 from cape.report._types import Summary
+from cape.report._verdict import VERDICTS, mark_of, worst_word
 from cape.report._words import counted, joined
 
 __all__ = ["BatchRecord", "monitor_summary"]
+
+_SENTENCES = {
+    "fault": "Columns are not what they were in training",
+    "drifted": "More moved than the prevalences, and estimates were held back,",
+    "ignored": "More moved than the prevalences, and it was ignored,",
+    "cannot_tell": "The prevalence of a group cannot be told",
+    "some_drift": "Some drift made intervals wider",
+    "not_tested": "Nothing could be tested",
+    "consistent": "Consistent with a prior shift",
+}
+_DRIFTED = ("fault", "drifted", "ignored")
 
 
 class BatchRecord(Protocol):
@@ -25,8 +37,9 @@ class BatchRecord(Protocol):
         Number of rows.
     groups : list of dict
         For each group its name (``group``), ``rows``, ``training`` prevalence,
-        ``estimate`` with ``low`` and ``high``, ``pd_bound``, whether it ``moved``, and
-        whether the ``assumption`` "holds", "fails", has "too few rows" or is "unknown".
+        ``estimate`` with ``low`` and ``high``, ``pd_bound``, whether it ``moved``, the
+        ``verdict`` on a prior shift, whether its tests were ``complete``, and the worst
+        ``columns`` that moved, of ``columns_moved`` in all.
     pe : float or None
         Expected PE of the worst pair.
     """
@@ -69,12 +82,13 @@ def monitor_summary(
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> group = {"group": "a", "training": 0.5, "moved": True, "assumption": "holds"}
+    >>> group = {"group": "a", "training": 0.5, "moved": True, "columns": []}
+    >>> group |= {"verdict": "consistent", "complete": True}
     >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
     >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
     'a moved in at least one batch.'
     """
-    failed = []
+    drifted = []
     entries = []
     for batch in batches:
         entries.append(
@@ -84,17 +98,17 @@ def monitor_summary(
                 "expected_pe": batch.pe,
             }
         )
-        if any(group["assumption"] == "fails" for group in batch.groups):
-            failed.append(batch.name)
+        if _word_of(batch) in _DRIFTED:
+            drifted.append(batch.name)
     return {
         "kind": "monitor",
         "title": _title(batches),
         "rows": sum(batch.rows for batch in batches),
         "level": level,
-        "verdict": _verdict(batches, failed),
+        "verdict": _verdict(batches),
         "groups": _over_time(batches),
         "batches": entries,
-        "failed": failed,
+        "drifted": drifted,
         "made": stamped(provenance),
     }
 
@@ -130,57 +144,82 @@ def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
                     "batch": batch.name,
                     "place": place,
                     **record,
+                    "worst_column": _worst_column(record),
                 }
             )
     return list(groups.values())
 
 
-def _verdict(batches: Sequence[BatchRecord], failed: list[str]) -> dict[str, str]:
-    """Say what has moved, and whether anything speaks against the assumption."""
+def _worst_column(record: Summary) -> str:
+    """Say what happened to the column of a group that moved most, if any did."""
+    if not record["columns"]:
+        return ""
+    text = record["columns"][0]["what_happened"]
+    more = record["columns_moved"] - 1
+    return f"{text} (and {more} more)" if more else text
+
+
+def _word_of(batch: BatchRecord) -> str:
+    """Return the gravest verdict of the groups of a batch."""
+    return worst_word([record["verdict"] for record in batch.groups])
+
+
+def _verdict(batches: Sequence[BatchRecord]) -> Summary:
+    """Say what has moved, and what else the tests found."""
     # Sets, because a group counts once however often it moved.
     moved = set()
-    assumptions = set()
+    complete = True
     for batch in batches:
         for record in batch.groups:
-            assumptions.add(record["assumption"])
+            complete = complete and record["complete"]
             if record["moved"]:
                 moved.add(record["group"])
     head = "No group has clearly moved."
     if moved:
         head = f"{joined(sorted(moved))} moved in at least one batch."
+    words = [_word_of(batch) for batch in batches]
     return {
+        "word": worst_word(words),
+        "mark": mark_of(words, complete=complete),
         "head": head,
-        **_assumption_over_time(assumptions, failed, len(batches)),
+        "text": _text(batches, words),
+        "faults": _faults(batches),
     }
 
 
-def _assumption_over_time(
-    assumptions: set[str], failed: list[str], n_batches: int
-) -> dict[str, str]:
-    """Say in a word and in a sentence how the assumption fared in all batches."""
-    if assumptions == {"too few rows"}:
-        text = "There are too few rows to tell if the assumption holds."
-        return {
-            "word": "unknown",
-            "text": text,
-        }
-    # Neither word: the test is not sound for this model, in any batch.
-    if not assumptions & {"holds", "fails"}:
-        text = "Whether the assumption holds cannot be told for this model."
-        return {
-            "word": "unknown",
-            "text": text,
-        }
-    number = counted(n_batches, "batch", "batches")
-    if failed:
-        names = joined(failed, "batches")
-        text = f"The assumption fails in {len(failed)} of {number}: {names}."
-        return {
-            "word": "fails",
-            "text": text,
-        }
-    text = f"Nothing speaks against the assumption in {number}."
-    return {
-        "word": "holds",
-        "text": text,
-    }
+def _text(batches: Sequence[BatchRecord], words: list[str]) -> str:
+    """Return a sentence for each kind of verdict, the gravest first."""
+    number = counted(len(batches), "batch", "batches")
+    sentences = []
+    for word in VERDICTS:
+        names = []
+        for batch, found in zip(batches, words, strict=True):
+            if found == word:
+                names.append(batch.name)
+        if not names:
+            continue
+        where = f"{len(names)} of {number}"
+        if word != "consistent":
+            # Batches without remark are counted only.
+            where += f": {joined(names, 'batches')}"
+        sentences.append(f"{_SENTENCES[word]} in {where}.")
+    return " ".join(sentences)
+
+
+def _faults(batches: Sequence[BatchRecord]) -> list[Summary]:
+    """List the columns at fault, with the batches in which they are."""
+    faults: dict[str, Summary] = {}
+    for batch in batches:
+        for record in batch.groups:
+            for column in record["columns"]:
+                if not column["fault"]:
+                    continue
+                entry = {
+                    "column": column["column"],
+                    "what_happened": column["what_happened"],
+                    "batches": [],
+                }
+                known = faults.setdefault(column["column"], entry)
+                if batch.name not in known["batches"]:
+                    known["batches"].append(batch.name)
+    return list(faults.values())

@@ -10,16 +10,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from cape.report._types import Summary, Table, Terms
-from cape.report._words import counted, p_value_text, rows_text
+from cape.report._words import counted, joined, p_value_text, rows_text
 
 __all__ = [
-    "assumption_rows",
     "chosen_rows",
+    "column_rows",
+    "columns_sentence",
     "expected_pe_sentence",
     "lede",
     "made_rows",
     "monitor_rows",
     "observed_tables",
+    "rests_sentence",
+    "verdict_rows",
+    "verdict_word",
 ]
 
 OBSERVED_COLUMNS = {
@@ -37,8 +41,10 @@ _BETWEEN_GROUPS = {
     "accuracy_difference": "difference of accuracy",
     "predicted_prevalence_difference": "difference of predicted share",
 }
-# A test that does not reject has not shown that the assumption holds.
-_ASSUMPTION_WORDS = {"holds": "no sign against it"}
+# As many as fit a screen; they are sorted by effect.
+_MOST_COLUMNS = 12
+# Verdicts for whose groups the interval already says what is known, or all is well.
+_AS_EXPECTED = ("consistent", "some_drift")
 # A year of months.
 _MOST_FILES = 12
 
@@ -78,8 +84,19 @@ def _model_words(made: Summary) -> str:
     return f"a {made.get('classifier', 'model')}"
 
 
-def assumption_rows(summary: Summary) -> Table:
-    """Return the table of the test of the assumption.
+def verdict_word(word: str) -> str:
+    """Write a verdict as a person would.
+
+    Examples
+    --------
+    >>> verdict_word("some_drift")
+    'some drift'
+    """
+    return word.replace("_", " ")
+
+
+def verdict_rows(summary: Summary) -> Table:
+    """Return the table of the verdicts.
 
     Parameters
     ----------
@@ -89,18 +106,114 @@ def assumption_rows(summary: Summary) -> Table:
     Returns
     -------
     list of list of str
-        Group, rows, p-value and the share of rows that no mixture explains.
+        Group, verdict, p-value of the scores and the share of rows that no mixture
+        explains.
     """
+    tests = {test["group"]: test for test in summary["shift_test"]["groups"]}
     rows = []
-    for test in summary["assumption"]["groups"]:
+    for group in summary["groups"]:
+        test = tests[group["group"]]
         # A p-value of 1 would look like a test that was passed.
-        p_value = "too few rows"
+        p_value = "not tested"
         unexplained = ""
-        if test["tested"]:
+        if not test["tested"]:
+            p_value = "too few rows"
+        elif test["sound"]:
             p_value = p_value_text(test["p_adjusted"])
             unexplained = f"{test['effect']:.1%}"
-        rows.append([test["group"], f"{test['rows']:,}", p_value, unexplained])
+        rows.append([group["group"], group["verdict_text"], p_value, unexplained])
     return rows
+
+
+def column_rows(summary: Summary) -> Table:
+    """Return the table of the columns that moved, at most twelve.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    list of list of str
+        Column, group, what happened, effect and adjusted p-value. What is plainly wrong
+        has no p-value: it needs no test.
+    """
+    rows = []
+    for entry in summary["columns"]["moved"][:_MOST_COLUMNS]:
+        # The sentence begins with the name of the column, which has its own cell.
+        _, _, what_happened = entry["what_happened"].partition("`: ")
+        p_value = p_value_text(entry["p_adjusted"])
+        effect = f"{entry['effect']:.0%}"
+        if entry["fault"]:
+            p_value = "at fault"
+            effect = ""
+        rows.append([entry["column"], entry["group"], what_happened, effect, p_value])
+    return rows
+
+
+def columns_sentence(summary: Summary) -> str:
+    """Say what the table of columns leaves out, or why there is none.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    str
+        Empty if the table shows all.
+    """
+    columns = summary["columns"]
+    if not columns["counted"]:
+        return (
+            "No column was looked at: the model was trained on a sparse matrix or with "
+            "drift='ignore', and has no counts of columns to compare with."
+        )
+    if not columns["moved"]:
+        return (
+            "No sign that a column moved, in any group, at the 1 % level over all "
+            "columns and groups."
+        )
+    sentences = []
+    left_out = len(columns["moved"]) - _MOST_COLUMNS
+    if left_out > 0:
+        sentences.append(f"{left_out} more are in the JSON of this report.")
+    if any(entry["fault"] for entry in columns["moved"]):
+        sentences.append(
+            "Beside a column at fault the other columns were not tested, because the "
+            "scores read that column, too."
+        )
+    return " ".join(sentences)
+
+
+def rests_sentence(summary: Summary) -> str:
+    """Say what the bound and the expected rates rest on, and where that is in doubt.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    str
+    """
+    doubtful = []
+    for group in summary["groups"]:
+        if group["verdict"] not in _AS_EXPECTED:
+            doubtful.append(group["group"])
+    rests = (
+        "This rests on the assumption that positives and negatives each look as they "
+        "did in training"
+    )
+    if not doubtful:
+        return f"{rests}."
+    return (
+        f"{rests}. In {joined(doubtful)} that is in doubt or could not be tested, and "
+        "these numbers can be wrong by more than their intervals say."
+    )
 
 
 def chosen_rows(summary: Summary) -> Table:
@@ -178,7 +291,6 @@ def monitor_rows(summary: Summary) -> dict[str, Table]:
 
 def _monitor_row(batch: Summary) -> list[str]:
     """Return what the monitor page says about one group in one batch."""
-    assumption = batch["assumption"]
     return [
         batch["batch"],
         f"{batch['rows']:,}",
@@ -187,7 +299,8 @@ def _monitor_row(batch: Summary) -> list[str]:
         f"{batch['estimate'] - batch['training']:+.3f}",
         "yes" if batch["moved"] else "no",
         f"{batch['pd_bound']:.3f}",
-        _ASSUMPTION_WORDS.get(assumption, assumption),
+        verdict_word(batch["verdict"]),
+        batch["worst_column"],
     ]
 
 

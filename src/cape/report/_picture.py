@@ -18,6 +18,7 @@ import pandas as pd
 
 __all__ = [
     "ALARM",
+    "INK",
     "NOW",
     "SOFT",
     "THEN",
@@ -28,7 +29,7 @@ __all__ = [
 
 # Vega can draw fixed colours only, but the page has two themes. These stand for the CSS
 # variables of the page and are exchanged once the picture is drawn.
-_INK = "#010101"
+INK = "#010101"
 _LINE = "#020202"
 NOW = "#030303"
 THEN = "#040404"
@@ -36,7 +37,7 @@ SOFT = "#050505"
 ALARM = "#060606"
 
 _CSS_COLOURS = {
-    _INK: "currentColor",
+    INK: "currentColor",
     _LINE: "var(--line)",
     NOW: "var(--now)",
     THEN: "var(--then)",
@@ -45,8 +46,8 @@ _CSS_COLOURS = {
 }
 
 _AXIS = {
-    "labelColor": _INK,
-    "titleColor": _INK,
+    "labelColor": INK,
+    "titleColor": INK,
     "gridColor": _LINE,
     "domainColor": _LINE,
     "tickColor": _LINE,

@@ -1,0 +1,206 @@
+"""The verdict on a batch: what stands at the top of its page and of the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cape._groups import group_name
+from cape.diagnostics import Examination, GroupVerdict
+from cape.report._types import Summary
+from cape.report._words import joined
+
+__all__ = ["VERDICTS", "batch_verdict", "mark_of", "moved_columns", "worst_word"]
+
+_MARKS = {
+    "fault": "bad",
+    "drifted": "bad",
+    "ignored": "bad",
+    "cannot_tell": "open",
+    "some_drift": "warn",
+    "not_tested": "open",
+    "consistent": "good",
+}
+"""Verdicts, the gravest first, and the mark that each of them gets."""
+
+VERDICTS = tuple(_MARKS)
+"""All verdicts, the gravest first."""
+
+_HEADS = {
+    "fault": "Columns are not what they were in training",
+    "drifted": "More moved than the prevalences",
+    "ignored": "More moved than the prevalences, and it was ignored",
+    "cannot_tell": "Cannot tell",
+    "some_drift": "Some drift",
+    "not_tested": "Not tested",
+    "consistent": "Consistent with a prior shift",
+}
+
+_TEXTS = {
+    "fault": (
+        "Nothing can be said of the prevalences of {groups} until this is mended."
+    ),
+    "drifted": (
+        "The estimates of {groups} were held back, towards the mean score or the "
+        "training prevalence. Check the columns that moved."
+    ),
+    "ignored": (
+        "The estimates of {groups} are right only if nothing but the share of "
+        "positives moved, and more did. Check the columns that moved."
+    ),
+    "cannot_tell": (
+        "The intervals of {groups} are too wide to tell the prevalence; the reasons "
+        "are below."
+    ),
+    "some_drift": (
+        "The intervals of {groups} are wider because more moved than the share of "
+        "positives."
+    ),
+    "not_tested": "Nothing could be tested in {groups}.",
+    "consistent": (
+        "Nothing that was looked at speaks against a prior shift in {groups}: scores "
+        "and columns look like a mixture of the two classes as they were in training."
+    ),
+}
+
+
+def mark_of(words: Sequence[str], *, complete: bool) -> str:
+    """Choose the colour of some verdicts together.
+
+    Parameters
+    ----------
+    words : sequence of str
+    complete : bool
+        Whether scores and columns of every group were looked at.
+
+    Returns
+    -------
+    {"good", "warn", "bad", "open"}
+        "good" only if everything was looked at and is consistent with a prior shift.
+
+    Examples
+    --------
+    >>> mark_of(["consistent", "some_drift"], complete=True)
+    'warn'
+    >>> mark_of(["consistent"], complete=False)
+    'open'
+    """
+    mark = _MARKS[worst_word(words)]
+    if mark == "good" and not complete:
+        return "open"
+    return mark
+
+
+def worst_word(words: Sequence[str]) -> str:
+    """Return the gravest of some verdicts.
+
+    Examples
+    --------
+    >>> worst_word(["consistent", "drifted", "some_drift"])
+    'drifted'
+    """
+    return min(words, key=VERDICTS.index)
+
+
+def batch_verdict(examination: Examination) -> Summary:
+    """Say in a word, a headline and a few sentences what the tests found.
+
+    Parameters
+    ----------
+    examination : Examination
+
+    Returns
+    -------
+    dict
+        ``word`` is the gravest verdict of the groups, ``mark`` its colour, ``head`` and
+        ``text`` are for the reader, and ``faults`` lists the columns at fault.
+    """
+    verdicts = {}
+    for group in examination.adaptation.groups:
+        verdicts[group_name(group)] = examination.verdict(group)
+    if not verdicts:
+        return {
+            "word": "not_tested",
+            "mark": "open",
+            "head": _HEADS["not_tested"],
+            "text": "There are no rows.",
+            "faults": [],
+        }
+    words = [verdict.word for verdict in verdicts.values()]
+    complete = all(verdict.complete for verdict in verdicts.values())
+    word = worst_word(words)
+    return {
+        "word": word,
+        "mark": mark_of(words, complete=complete),
+        "head": _HEADS[word],
+        "text": _text(verdicts),
+        "faults": _faults(examination),
+    }
+
+
+def _text(verdicts: Mapping[str, GroupVerdict]) -> str:
+    """Return a sentence for each kind of verdict, the gravest first."""
+    sentences = []
+    for word, sentence in _TEXTS.items():
+        names = [name for name, found in verdicts.items() if found.word == word]
+        if names:
+            sentences.append(sentence.format(groups=joined(names)))
+    incomplete = [
+        name
+        for name, found in verdicts.items()
+        if found.word == "consistent" and not found.complete
+    ]
+    if incomplete:
+        sentences.append(f"Not everything was looked at in {joined(incomplete)}.")
+    return " ".join(sentences)
+
+
+def _faults(examination: Examination) -> list[Summary]:
+    """List the columns at fault, once each, with the groups in which they are.
+
+    What happened is told as it is in the largest group: mostly the same happened in
+    all of them.
+    """
+    rows = examination.evidence.rows
+    largest_first = sorted(
+        examination.columns.groups, key=lambda group: rows[group], reverse=True
+    )
+    faults: dict[str, Summary] = {}
+    for group in largest_first:
+        for finding in examination.columns.groups[group]:
+            if not finding.fault:
+                continue
+            entry = {
+                "column": finding.column,
+                "what_happened": finding.what_happened,
+                "groups": [],
+            }
+            faults.setdefault(finding.column, entry)["groups"].append(group_name(group))
+    return list(faults.values())
+
+
+def moved_columns(examination: Examination) -> list[Summary]:
+    """List the columns that moved in any group, those at fault first, then by effect.
+
+    Parameters
+    ----------
+    examination : Examination
+
+    Returns
+    -------
+    list of dict
+        Group, column, fault, effect, p_adjusted and what happened.
+    """
+    entries: list[Summary] = []
+    for group in examination.columns.groups:
+        for finding in examination.columns.moved(group):
+            entry = {
+                "group": group_name(group),
+                "column": finding.column,
+                "fault": finding.fault,
+                "effect": finding.effect,
+                "p_adjusted": finding.p_adjusted,
+                "what_happened": finding.what_happened,
+            }
+            entries.append(entry)
+    entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
+    return entries
