@@ -18,6 +18,7 @@ TITLES = {
     "cape.adaptation": "Adaptations",
     "cape.evidence": "Evidence",
     "cape.histogram": "Score histograms",
+    "cape.columns": "Counts of columns",
     "cape.pool": "Pools",
     "cape.rules": "Rules",
     "cape.quantify": "Quantifiers",
@@ -30,7 +31,7 @@ TITLES = {
     "cape.scale": "Clusters",
     "cape.files": "From files to files",
     "cape.compare": "Other classifiers",
-    "cape.experiments": "The paper's experiments",
+    "cape.experiments": "Experiments",
     "cape.report": "Pictures and pages",
     "cape.cli": "Command line",
 }

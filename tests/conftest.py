@@ -118,6 +118,7 @@ def people_folder(tmp_path_factory):
             folder / "m.cape",
             label="y",
             group=["race"],
+            learner="logistic",
             settings={"cv": 2},
         )
     return folder

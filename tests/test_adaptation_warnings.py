@@ -62,7 +62,7 @@ def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batc
 def test_a_test_that_is_not_sound_does_not_warn(train, batch):
     clf = CapeClassifier(
         HistGradientBoostingClassifier(max_iter=5),
-        pool="threshold",
+        scores="refit",
         cv=2,
         random_state=0,
     )
@@ -103,7 +103,8 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_when_the_test_is_sound(train, learner, settings, follows):
-    clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0, **settings)
+    given = {"scores": "refit", "share_estimator": False, **settings}
+    clf = CapeClassifier(learner, cv=2, random_state=0, **given)
     clf.fit(train.X / 20, train.y, sensitive_features=train.z)
     assert {model.test_is_sound for model in clf.models_.values()} == {follows}
 

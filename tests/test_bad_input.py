@@ -230,8 +230,8 @@ CASES = {
     ),
     "a learner without probabilities": (
         {"set": {"estimator": LinearSVC()}},
-        "must be an object implementing 'fit' and 'predict_proba', a str among "
-        "{'auto'} or None. Got LinearSVC() instead",
+        "must be an object implementing 'fit' and 'predict_proba' or "
+        "None. Got LinearSVC() instead",
     ),
     "no group columns": (
         {"z": None, "set": {"group_columns": []}},
@@ -258,7 +258,7 @@ CASES = {
         "estimator must be a fitted classifier with cv='prefit', got None",
     ),
     "prefit, resampled": (
-        {"set": {"cv": "prefit"}},
+        {"set": {"cv": "prefit", "pool": "resampled"}},
         "pool must be 'threshold' with cv='prefit', got 'resampled'",
     ),
     "prefit, folds": (

@@ -89,9 +89,8 @@ def test_predictions_are_those_of_algorithm_1(train, batch):
     y_pred, estimates = algorithm_1(
         train.X, train.y, train.z, batch.X, batch.z, seed=7, folds=10, thetas=thetas
     )
-    clf = CapeClassifier(LogisticRegression(), random_state=7).fit(
-        train.X, train.y, sensitive_features=train.z
-    )
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=7)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
     np.testing.assert_array_equal(
         clf.predict(batch.X, sensitive_features=batch.z), y_pred
     )
@@ -104,7 +103,9 @@ def test_predictions_are_those_of_algorithm_1(train, batch):
 
 def test_single_rows_are_those_of_algorithm_1(train, batch):
     thetas = (np.arange(4) + 0.5) / 4
-    clf = cape().fit(train.X, train.y, sensitive_features=train.z)
+    settings = {"cv": 3, "prevalences": 4, "random_state": 0}
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), **settings)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
     one_by_one = [
         algorithm_1(train.X, train.y, train.z, row, z, seed=0, folds=3, thetas=thetas)[
             0
@@ -222,7 +223,7 @@ def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
 
 
 def test_rates_of_resampled_members_are_out_of_bag(train):
-    clf = cape().fit(train.X, train.y)
+    clf = cape(pool="resampled").fit(train.X, train.y)
     seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=(1, 3 + 4))[
         0, 3:
     ]
@@ -239,7 +240,7 @@ def test_rates_of_resampled_members_are_out_of_bag(train):
 
 
 def test_fold_models_score_a_batch_together(train, batch):
-    clf = cape(scores="folds").fit(train.X, train.y)
+    clf = cape(scores="folds", quantifier="spa").fit(train.X, train.y)
     model = clf.models_["everyone"]
     assert len(model.scoring_models) == 3
     mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scoring_models])
@@ -385,7 +386,7 @@ def test_tags_are_those_of_the_learner(pool):
 
 
 def test_verbose_shows_a_progress_bar(train, capsys):
-    cape(verbose=1).fit(train.X, train.y)
+    cape(verbose=1, pool="resampled").fit(train.X, train.y)
     bars = capsys.readouterr().err.split("\n")
     last_states = [bar.split("\r")[-1].rstrip() for bar in bars]
     full = "training [##############################] 4/4, 0 s left"

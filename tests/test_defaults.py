@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -194,6 +195,44 @@ class TestSharing:
     ):
         with pytest.raises(ValueError, match="share_estimator must be False or 'auto'"):
             fit(LogisticRegression(), share_estimator=True, **settings)
+
+    def test_columns_that_no_table_has_cannot_be_shared(self):
+        """The group is one more column, and a list of texts has no columns."""
+        random = np.random.default_rng(0)
+        y = random.integers(0, 2, 200)
+        texts = [f"{'good' if label else 'bad'} news" for label in y]
+        groups = {"sensitive_features": np.arange(200) % 2}
+        learner = make_pipeline(CountVectorizer(), MultinomialNB())
+        clf = CapeClassifier(learner, **{**AUTOMATIC, "share_estimator": True})
+        with pytest.raises(ValueError, match="share_estimator .* if X is no table"):
+            clf.fit(texts, y, **groups)
+        assert not hasattr(clf, "models_")
+        clf.set_params(share_estimator="auto").fit(texts, y, **groups)
+        assert [model.group_code for model in clf.models_.values()] == [None, None]
+        # Once they are transformed, texts are a table.
+        clf.set_params(share_estimator=True, preprocessing="once")
+        clf.fit(texts, y, **groups)
+        assert [model.group_code for model in clf.models_.values()] == [0, 1]
+        np.testing.assert_array_equal(clf.predict(texts, **groups), y)
+
+    @pytest.mark.parametrize(
+        "names",
+        [["a", "b"], [0, 1], [5, -1], pd.MultiIndex.from_tuples([("a", 0), ("a", 1)])],
+        ids=["text", "numbers", "any numbers", "two levels"],
+    )
+    def test_columns_may_have_any_names(self, names):
+        X, y, z = synthetic(600, random_state=0)
+        frame = pd.DataFrame(X, columns=names)
+        settings = {**AUTOMATIC, "share_estimator": True}
+        for learner in (GaussianNB(), LogisticRegression()):
+            plain = CapeClassifier(learner, **settings).fit(X, y, sensitive_features=z)
+            clf = CapeClassifier(learner, **settings)
+            clf.fit(frame, y, sensitive_features=z)
+            np.testing.assert_array_equal(
+                clf.predict(frame, sensitive_features=z),
+                plain.predict(X, sensitive_features=z),
+            )
+        assert list(frame.columns) == list(names)
 
     def test_resampled_pools_share_nothing_by_default(self):
         clf = fit(LogisticRegression(), pool="resampled", prevalences=3)

@@ -23,6 +23,7 @@ WITH_EXAMPLES = (
     "cape.adaptation",
     "cape.evidence",
     "cape.histogram",
+    "cape.columns",
     "cape.pool",
     "cape.rules",
     "cape.quantify",

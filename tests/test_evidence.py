@@ -128,7 +128,7 @@ def test_rows_that_were_never_added_cannot_be_taken_away(fitted, evidence_of, po
 
 
 def test_members_counts_are_not_taken_below_zero(fitted, evidence_of):
-    clf = fitted()
+    clf = fitted(pool="resampled")
     evidence = evidence_of(clf, range(N)).groups[0]
     forged = type(evidence)(evidence.scores, evidence.tally + 1)
     with pytest.raises(ValueError, match="never added"):
@@ -149,7 +149,8 @@ OTHERS = {
 def test_another_model_refuses_evidence_and_adaptations(
     fitted, batch, evidence_of, settings
 ):
-    mine, other = fitted(), fitted(**settings)
+    mine = fitted(pool="resampled")
+    other = fitted(**{"pool": "resampled", **settings})
     evidence = evidence_of(other, range(N))
     adaptation = other.adapt(evidence=evidence)
     groups = {"sensitive_features": batch.z}

@@ -29,8 +29,17 @@ EXTRAS = [
     "vl_convert",
 ]
 
-BLOCK = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))"
-"""A line of code after which importing any extra is an ImportError."""
+BLOCK = f"""
+import sys
+
+class Blocked:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Blocked)
+"""
+"""Code after which importing any extra is an ImportError."""
 
 WITHOUT_EXTRAS = f"""
 {BLOCK}
@@ -58,11 +67,12 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 SAVED_WITHOUT_SKOPS = f"""
 {BLOCK}
+from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier, persist
 from cape.datasets import make_synthetic
 
 d = make_synthetic(300, random_state=0)
-clf = CapeClassifier(pool="threshold", cv=2, random_state=0).fit(d.data, d.target)
+clf = CapeClassifier(LogisticRegression(), cv=2).fit(d.data, d.target)
 try:
     persist.save(clf, "model.cape")
 except ImportError as error:

@@ -137,7 +137,7 @@ def test_cape_is_the_plain_loop_but_for_the_draws():
     predicted = []
     for seed in range(3):
         loop = plain.PlainCape(LogisticRegression(), seed=seed).fit(*train)
-        clf = CapeClassifier(LogisticRegression(), random_state=seed)
+        clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=seed)
         clf.fit(train[0], train[1], sensitive_features=train[2])
         ours, theirs = (
             clf.predict(new[0], sensitive_features=new[2]),
@@ -155,9 +155,8 @@ def test_cape_is_the_plain_loop_but_for_the_draws():
 
 def test_given_the_same_models_every_prediction_is_that_of_the_plain_loop():
     train, new = arrays(1000, 0), arrays(1000, 1, prevalences=(0.3, 0.6))
-    clf = CapeClassifier(LogisticRegression(), random_state=0).fit(
-        train[0], train[1], sensitive_features=train[2]
-    )
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=0)
+    clf.fit(train[0], train[1], sensitive_features=train[2])
     loop = plain.PlainCape(LogisticRegression())
     loop.groups = {
         group: (

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,6 +29,7 @@ __all__ = [
     "GroupDrift",
     "HeldBack",
     "PriorShiftEstimate",
+    "drift_deviation",
     "find_drift",
     "hold_back",
     "ignore_drift",
@@ -41,16 +43,18 @@ _FADES_IN = 0.2
 """Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An
 estimate that jumped at one p-value would depend on single rows."""
 
-_TYPICAL_SHIFT = 0.15
-"""Standard deviation of the prevalence around the anchor, before the batch is seen."""
+_SHIFTS = (0.03, 0.2)
+"""Standard deviations of the prevalence around the anchor before the batch is seen.
+Both are equally likely: most prevalences hardly move, and some move far."""
 
-_INFLATION = 3.0
+_INFLATION = 2.0
 """Variance of the drift of an estimate, in units of the variance between columns: the
 scores rest on a few columns that move together, so little is averaged out."""
 
-_SCORE_INFLATION = 4.0
-"""The same where scores alone are known. Drift tends to lie in the direction that the
-scores look at, where it cannot be seen."""
+_SCORE_INFLATION = 8.0
+"""Variance of the drift of an estimate where scores alone are known, in units of what
+the misfit of the scores suggests. Drift tends to lie in the direction that the scores
+look at, where it cannot be seen."""
 
 _GREATEST_SPREAD = 0.5
 """Disagreement from which on nothing can be said of the prevalence."""
@@ -421,8 +425,10 @@ def hold_back(
 
         anchor + w (answer - anchor),    w = sigma^2 / (sigma^2 + s^2)
 
-    and its variance w s^2, to which the noise of the answer is added. Without drift
-    this is the quantifier's answer, to the bit.
+    with the variance w s^2. Two values of sigma are averaged, weighted by how well they
+    explain the distance between answer and anchor: a small distance is taken for drift,
+    a large one may be a shift. The noise of the answer is added to the variance.
+    Without drift this is the quantifier's answer, to the bit.
 
     The anchor is the mean score. The more a column has moved, the less has the learner
     seen of rows like these, and the anchor goes back to the training prevalence.
@@ -437,12 +443,13 @@ def hold_back(
     extrapolated = (drift.largest_effect - first) / (last - first)
     extrapolated = counts * min(max(extrapolated, 0.0), 1.0)
     anchor = mean_score + extrapolated * (training_prevalence - mean_score)
-    variance = counts * _INFLATION * drift.spread**2
-    weight = _TYPICAL_SHIFT**2 / (_TYPICAL_SHIFT**2 + variance)
+    drift_size = drift.spread * sqrt(counts)
+    slid = _slide(plain.estimate - anchor, _INFLATION * drift_size**2)
+    weight = slid.weight
     estimate = anchor + weight * (plain.estimate - anchor)
     low = high = nan
     if level is not None:
-        half = ndtri((1 + level) / 2) * sqrt(weight * variance)
+        half = ndtri((1 + level) / 2) * sqrt(slid.variance)
         low = estimate - _side(plain.estimate - plain.low, weight, half)
         high = estimate + _side(plain.high - plain.estimate, weight, half)
     if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
@@ -451,11 +458,61 @@ def hold_back(
         estimate=estimate,
         low=max(low, 0.0),
         high=min(high, 1.0),
-        drift=drift.spread * sqrt(counts),
+        drift=drift_size,
         held_back=1 - weight,
         verdict="",
     )
     return replace(held, verdict=_verdict(drift, held))
+
+
+class _Slide(NamedTuple):
+    """Weight of the quantifier's answer, and the variance that drift leaves."""
+
+    weight: float
+    variance: float
+
+
+def _slide(distance: float, variance: float) -> _Slide:
+    """Weigh the quantifier's answer against the anchor, see `hold_back`.
+
+    Parameters
+    ----------
+    distance : float
+        From the anchor to the quantifier's answer.
+    variance : float
+        Of the drift of that answer, s^2.
+    """
+    prior = np.square(_SHIFTS)
+    total = prior + variance
+    # The density of the distance under each sigma, up to a constant.
+    likelihood = np.exp(-(distance**2) / (2 * total)) / np.sqrt(total)
+    probability = likelihood / likelihood.sum()
+    weights = prior / total
+    weight = float(probability @ weights)
+    between = (weights - weight) ** 2 * distance**2
+    left = float(probability @ (weights * variance + between))
+    return _Slide(weight, left)
+
+
+def drift_deviation(
+    plain_estimate: float, estimate: float, held_back: float, drift: float
+) -> float:
+    """Return the standard deviation that drift adds to an estimate that was held back.
+
+    Parameters
+    ----------
+    plain_estimate, estimate, held_back, drift : float
+        The fields ``prior_shift_estimate``, ``estimate``, ``held_back`` and ``drift``
+        of a `GroupAdaptation`.
+
+    Returns
+    -------
+    float
+    """
+    if held_back == 0:
+        return 0.0
+    distance = (plain_estimate - estimate) / held_back
+    return sqrt(_slide(distance, _INFLATION * drift**2).variance)
 
 
 def _side(plain: float, weight: float, half: float) -> float:

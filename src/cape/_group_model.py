@@ -15,6 +15,9 @@ from cape.quantify import Quantifier
 
 __all__ = ["GroupModel", "TrainedColumns"]
 
+_ROWS_AT_ONCE = 1 << 15
+"""Rows whose columns are copied at the same time."""
+
 
 @dataclass(frozen=True)
 class TrainedColumns:
@@ -34,7 +37,18 @@ class TrainedColumns:
 
     def count(self, rows: Rows) -> ColumnCounts:
         """Count the columns of some rows of a batch."""
-        return self.cells.count(rows.plain_table())
+        if rows.array is None:
+            return self.cells.count(rows.table())
+        counted = self.cells.nothing()
+        # Numbers are copied block by block, so that they are counted in the cache.
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, len(rows))
+            counted += self.cells.count(rows.numbers_between(start, stop))
+        return counted
+
+    def codes(self, rows: Rows) -> np.ndarray:
+        """Find the cell of every value of some rows, one byte each."""
+        return self.cells.codes(rows.table())
 
 
 @dataclass(frozen=True)

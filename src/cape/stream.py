@@ -223,7 +223,7 @@ class RollingCape:
         if columns is None or self.clf.drift == "ignore":
             return [b""] * n_rows
         rows = Rows(batch.features, reading.index, array=batch.array)
-        return [row.tobytes() for row in columns.cells.codes(rows.plain_table())]
+        return [row.tobytes() for row in columns.codes(rows)]
 
     def _predict_in_turn(
         self, reading: Reading, moments: np.ndarray, codes: list[bytes]

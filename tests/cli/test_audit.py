@@ -90,9 +90,65 @@ def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(
     )
     few, many = read_rows(out, "few", "many")
     assert few[2] == "-"
-    assert few[-1].endswith(" few")
-    assert not many[-1].endswith("few")
+    assert few[3:-1] == ["few"] * 4
+    low, high = map(float, few[-1].split("-"))
+    assert high - low > 0.2
+    assert "few" not in many
     assert many[2] != "-"
+    assert "few: fewer than ten rows" in out
+    assert "PE of the worst pair: none is defined and has enough rows." in out
+    assert "Pairs with few are left out" in out
+
+
+@pytest.fixture
+def with_two_people(tmp_path, scored):
+    """The scored table, with two groups of one person each, treated differently."""
+    people = pd.DataFrame(
+        {"y": [1, 1], "yhat": [0, 1], "race": ["one", "two"], "sex": ["f", "f"]}
+    )
+    frame = pd.concat([scored, people], ignore_index=True)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    command = ("audit", tmp_path / "people.csv", "--label", "y", "--group", "race")
+    return (*command, "--prediction", "yhat")
+
+
+def test_one_person_against_one_person_is_never_the_worst_pair(
+    cape, base, with_two_people
+):
+    plain = json.loads(cape(*base, "--group", "race", "--json")[1])
+    content = json.loads(cape(*with_two_people, "--json")[1])
+    found = content["observed"]["cape"]
+    assert found["small_groups"] == ["one", "two"]
+    for metric, worst in plain["observed"]["cape"]["worst"].items():
+        pair = found["worst"][metric]
+        assert (pair["group"], pair["other"]) == (worst["group"], worst["other"])
+        assert pair["value"] == worst["value"]
+    for pair in found["pairs"]:
+        if "one" in (pair["group"], pair["other"]):
+            assert pair["value"] is None
+            assert pair["why"] in ("too few rows", "undefined")
+            assert pair["high"] is None or pair["high"] - pair["low"] > 0.5
+
+
+@pytest.mark.parametrize("metric", ["accuracy_difference", "pe"])
+def test_fail_if_neither_fails_nor_passes_because_of_one_person(
+    cape, base, with_two_people, metric
+):
+    plain = json.loads(cape(*base, "--group", "race", "--json")[1])
+    limit = plain["observed"]["cape"]["worst"][metric]["value"] + 0.01
+    condition = ("--fail-if", f"{metric}>{limit:.4f}")
+    code, out, _ = cape(*with_two_people, *condition, "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert content["failed"] == []
+    # Every ordered pair with one of the two people, and no pair without.
+    assert len(content["left_out"]) == 10
+    assert all(
+        "one" in left["where"] or "two" in left["where"] for left in content["left_out"]
+    )
+    code, out, _ = cape(*with_two_people, *condition)
+    assert code == 0
+    assert f"fail-if {condition[1].rstrip('0')} left out, too few rows: " in out
 
 
 def values_of(frame, metric):
@@ -201,7 +257,7 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     base = (*base, "--group", "race")
     _, out, _ = cape(*base, "--report", report, "--json")
     printed, written = json.loads(out), json.loads(report.read_text())
-    assert printed.pop("failed") == []
+    assert printed.pop("failed") == printed.pop("left_out") == []
     assert printed == written
     refused(*base, "--report", report, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--report", report, "--level", 0.5, "--force")

@@ -11,8 +11,11 @@ from cape.cli._fail_if import (
     Breach,
     Condition,
     Finding,
+    LeftOut,
+    describe_left_out,
     exit_if_breached,
     find_breaches,
+    find_left_out,
     parse_conditions,
 )
 
@@ -102,7 +105,7 @@ def test_a_breach_can_be_json():
 
 
 def test_the_command_goes_on_without_a_breach(capsys):
-    exit_if_breached([], shown=True)
+    exit_if_breached([], [], shown=True)
     assert capsys.readouterr().out == ""
 
 
@@ -110,7 +113,7 @@ def test_the_command_goes_on_without_a_breach(capsys):
 def test_a_breach_ends_the_command_with_code_1(capsys, shown):
     breach = Breach("pd>0.1", "[red]a", 0.3, 0.2)
     with pytest.raises(typer.Exit) as stop:
-        exit_if_breached([breach], shown=shown)
+        exit_if_breached([breach], [], shown=shown)
     assert stop.value.exit_code == 1
     printed = capsys.readouterr().out
     assert printed == (f"{breach}\n" if shown else "")
@@ -128,3 +131,41 @@ def test_a_verdict_stands_by_itself():
 def test_what_is_no_condition_is_told_which_verdicts_there_are(text):
     with pytest.raises(ValueError, match="by themselves stand drifted, fault"):
         parse_conditions([text], ["pd"], ["drifted", "fault"])
+
+
+def test_what_has_no_value_is_left_out_of_the_conditions_about_it():
+    conditions = [Condition("pd", ">", 0.1), Condition("pe", ">", 0.1)]
+    (left_out,) = find_left_out(conditions, iter(FINDINGS))
+    assert left_out == LeftOut("pd>0.1", "c", "unknown")
+    assert left_out.to_dict() == {
+        "condition": "pd>0.1",
+        "where": "c",
+        "why": "unknown",
+    }
+    assert find_left_out([], FINDINGS) == []
+
+
+def test_what_is_left_out_is_said_without_ending_the_command(capsys):
+    exit_if_breached([], [LeftOut("pd>0.1", "[red]c", "too few rows")], shown=True)
+    line = "fail-if pd>0.1 left out, too few rows: [red]c\n"
+    assert capsys.readouterr().out == line
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), min_size=1, unique=True))
+def test_six_places_are_named_and_the_others_are_counted(names):
+    (line,) = describe_left_out(LeftOut("pe>1", name, "undefined") for name in names)
+    start, _, places = line.partition(": ")
+    assert start == "fail-if pe>1 left out, undefined"
+    shown = places.split("; ")
+    assert shown[:6] == names[:6]
+    assert shown[6:] == ([f"{len(names) - 6} more"] if len(names) > 6 else [])
+
+
+def test_every_condition_and_every_reason_has_a_line():
+    left_out = [
+        LeftOut("pd>1", "a", "too few rows"),
+        LeftOut("pd>1", "b", "undefined"),
+        LeftOut("pe>1", "a", "too few rows"),
+    ]
+    assert len(describe_left_out(left_out)) == 3
+    assert describe_left_out([]) == []

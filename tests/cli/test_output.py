@@ -5,7 +5,7 @@ import json
 import pytest
 import typer
 
-from cape.cli._fail_if import Breach
+from cape.cli._fail_if import Breach, Condition, Finding
 from cape.cli._output import Output
 
 SUMMARY = {"kind": "audit", "rows": 3}
@@ -68,19 +68,28 @@ def test_a_report_of_another_format_is_refused(tmp_path):
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_a_breach_is_handed_over_before_the_command_fails(capsys, as_json):
-    breach = Breach("pd>0.1", "a", 0.3, 0.2)
+    conditions = [Condition("pd", ">", 0.5)]
+    findings = [Finding("pd", "a", 0.75), Finding("pd", "b", None, "too few rows")]
+    breach = Breach("pd>0.5", "a", 0.75, 0.25)
     output = Output(None, False, as_json)
     with pytest.raises(typer.Exit) as stop:
-        output.give_and_judge(SUMMARY, [breach], "failed", show=show, notes=[])
+        output.give_and_judge(
+            SUMMARY, conditions, findings, "failed", show=show, notes=[]
+        )
     assert stop.value.exit_code == 1
     out = capsys.readouterr().out
     if as_json:
-        assert json.loads(out) == {**SUMMARY, "failed": [breach.to_dict()]}
+        content = json.loads(out)
+        assert content.pop("failed") == [breach.to_dict()]
+        assert [left["where"] for left in content.pop("left_out")] == ["b"]
+        assert content == SUMMARY
     else:
-        assert out == f"3 rows\n{breach}\n"
+        left_out = "fail-if pd>0.5 left out, too few rows: b"
+        assert out == f"3 rows\n{left_out}\n{breach}\n"
 
 
 def test_without_a_breach_the_command_goes_on(capsys):
     output = Output(None, False, True)
-    output.give_and_judge(SUMMARY, [], "failed", show=show, notes=[])
-    assert json.loads(capsys.readouterr().out) == {**SUMMARY, "failed": []}
+    output.give_and_judge(SUMMARY, [], [], "failed", show=show, notes=[])
+    more = {"failed": [], "left_out": []}
+    assert json.loads(capsys.readouterr().out) == {**SUMMARY, **more}

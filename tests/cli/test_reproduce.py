@@ -14,6 +14,7 @@ from cape.cli import _reproduce, app
 from cape.cli._results import CORES
 from cape.datasets import _compas
 from cape.datasets._files import data_folder
+from cape.experiments import _shifts
 
 needs_compas = pytest.mark.skipif(
     not (data_folder() / _compas.FILE.path).exists(),
@@ -184,6 +185,37 @@ def test_defaults_of_the_synthetic_experiment_are_the_papers(recorder):
     }
 
 
+def test_defaults_of_the_real_shifts(recorder):
+    run("reproduce", "shifts")
+    assert recorder.function == "run_shifts"
+    # None is every case that can be read.
+    assert recorder.problem == (None,)
+    assert recorder.options == {"seeds": 3, "data_home": None}
+    assert recorder.out == Path("results") / "shifts"
+    assert recorder.jobs == CORES
+
+
+def test_options_of_the_real_shifts_reach_the_run(recorder):
+    run(
+        *("reproduce", "shifts", "--case", "bank", "--case", "compas-sex"),
+        *("--seeds", 2, "--data", "here", "--out", "there", "--jobs", 1),
+    )
+    assert recorder.problem == (["bank", "compas-sex"],)
+    assert recorder.options == {"seeds": 2, "data_home": Path("here")}
+    assert recorder.out == Path("there")
+    assert recorder.jobs == 1
+
+
+def test_a_case_that_does_not_exist_is_refused(refused):
+    says = ["cases must be one of 'compas'", "got 'adult'"]
+    refused("reproduce", "shifts", "--case", "adult", says=says)
+
+
+def test_a_case_that_is_named_and_not_there_is_refused(refused, tmp_path):
+    says = ["bank-full.csv.gz is not in the folder of data", "Put the file"]
+    refused("reproduce", "shifts", "--case", "bank", "--data", tmp_path, says=says)
+
+
 @pytest.mark.parametrize("name", ["compas", "meps"])
 def test_help_names_the_data_and_an_example(name):
     shown = " ".join(run("reproduce", name, "--help").split())
@@ -199,6 +231,7 @@ def test_help_names_the_data_and_an_example(name):
         ("synthetic", "--repetitions", 0, 1),
         ("compas", "--seeds", 0, 1),
         ("meps", "--slow-seeds", 0, 1),
+        ("shifts", "--seeds", 0, 1),
     ],
 )
 def test_numbers_that_are_too_small_are_refused(refused, command, option, value, least):
@@ -230,6 +263,25 @@ def test_compas_on_one_seed(tmp_path):
     assert means["Always positive"]["pd_1"] == pytest.approx(0.294, abs=0.002)
     assert means["CAPE default"]["pd_0"] < means["Max_Acc"]["pd_0"]
     assert means["CAPE default"]["pe_01"] < means["Max_Acc"]["pe_01"]
+
+
+@needs_compas
+def test_shifts_of_compas_on_one_seed(tmp_path, monkeypatch):
+    # The paper's configuration takes a hundred trainings.
+    default = {"CAPE": _shifts.CONFIGURATIONS["CAPE"]}
+    monkeypatch.setattr(_shifts, "CONFIGURATIONS", default)
+    shown = run(
+        *("reproduce", "shifts", "--case", "compas", "--seeds", 1, "--jobs", 1),
+        *("--out", tmp_path),
+    )
+    assert "African-American" in shown
+    results = json.loads((tmp_path / "results.json").read_text())
+    for entry in results["shifts"]:
+        ours = entry["CAPE"]
+        moved = abs(entry["prevalence_train"] - entry["prevalence_test"])
+        assert ours["error"] < moved
+        assert ours["pd"] < ours["max_acc_pd"]
+    assert (tmp_path / "shifts-estimates.png").exists()
 
 
 def wait_for_cells(folder, n_cells, process):

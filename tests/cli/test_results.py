@@ -124,7 +124,11 @@ def test_a_run_gets_its_folder_its_jobs_and_a_bar(tmp_path, monkeypatch):
     def experiment(**options):
         given.update(options)
         options["on_step"]("", 0, 1)
-        return {"verdicts": [{"claim": "c", "holds": True, "detail": "d"}]}
+        return {
+            "verdicts": [{"claim": "c", "holds": True, "detail": "d"}],
+            "skipped": ["[bank] was skipped."],
+            "failed": ["one failed."],
+        }
 
     picture = tmp_path / "own-methods.png"
     monkeypatch.setattr("cape.report.save_pictures", lambda results, out: [picture])
@@ -146,6 +150,7 @@ def test_a_run_gets_its_folder_its_jobs_and_a_bar(tmp_path, monkeypatch):
     assert written["pictures"] == [picture]
     assert "Error rates" in screen.getvalue()
     assert "yes: c (d)" in screen.getvalue()
+    assert "[bank] was skipped.\none failed.\n" in screen.getvalue()
     assert "results.json, own-methods.png" in screen.getvalue()
 
 

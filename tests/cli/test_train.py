@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, persist
 from cape.files import load_model, train_file
@@ -293,7 +294,7 @@ def test_gaps_in_labels_or_groups_are_counted(refused, base, table):
 
 
 def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, train):
-    clf = CapeClassifier(pool="threshold", cv=2, random_state=0).fit(train.X, train.y)
+    clf = CapeClassifier(LogisticRegression(), cv=2).fit(train.X, train.y)
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
     for command in (("info",), ("explore", "--out", tmp_path / "e.html")):

@@ -5,6 +5,7 @@ import inspect
 import pytest
 from sklearn.base import clone
 
+from cape import CapeClassifier
 from cape.compare import (
     METHODS,
     CalibratedEqOdds,
@@ -69,7 +70,9 @@ def test_each_call_makes_a_new_object_around_the_same_learner(name, learner):
     first = make_method(name, learner)
     second = make_method(name, learner)
     assert first is not second
-    assert getattr(first, "estimator", learner) is learner
+    # With nothing set, CAPE chooses its learner by itself.
+    expected = None if name == "CAPE default" else learner
+    assert getattr(first, "estimator", expected) is expected
     assert repr(clone(first)) == repr(second)
 
 
@@ -116,13 +119,11 @@ def test_the_favourable_label_reaches_aif360_alone(learner):
             assert not hasattr(made, "favourable")
 
 
-def test_cape_d_is_the_papers_configuration_and_cape_threshold_ours(learner):
-    cape = make_method("CAPE-D", learner)
-    assert cape.pool == "resampled"
-    assert cape.quantifier == "spa"
-    threshold = make_method("CAPE default", learner)
-    assert threshold.pool == "threshold"
-    assert threshold.quantifier == "histogram"
+def test_cape_d_is_the_papers_configuration_and_cape_default_ours(learner):
+    paper = CapeClassifier.paper(estimator=learner, random_state=0)
+    assert make_method("CAPE-D", learner).get_params() == paper.get_params()
+    default = CapeClassifier(random_state=0)
+    assert make_method("CAPE default", learner).get_params() == default.get_params()
 
 
 def test_reject_option_has_aif360s_own_grid(learner):

@@ -113,6 +113,40 @@ def test_an_unknown_set_of_features_is_an_error_before_any_download(monkeypatch)
         fetch_compas(features="paper")
 
 
+def test_groups_by_sex_have_people_of_all_races_and_no_sex_as_a_feature(invented):
+    by_sex = fetch_compas(subset="train", group="sex", data_home=invented)
+    assert by_sex.sensitive_features.tolist() == ["Male", "Female", "Male"]
+    assert by_sex.target.tolist() == [0, 1, 1]
+    assert "sex" not in by_sex.data
+    assert by_sex.data["c_charge_degree"].tolist() == [1, 0, 1]
+    assert by_sex.variant == "COMPAS, by sex"
+
+
+def test_groups_by_age_begin_anew_at_25(invented):
+    by_age = fetch_compas(group="age", data_home=invented)
+    assert by_age.data["age"].tolist() == [69, 34, 24, 40]
+    assert by_age.sensitive_features.tolist() == [
+        "from 25",
+        "from 25",
+        "below 25",
+        "from 25",
+    ]
+    assert by_age.groups == ["below 25", "from 25"]
+
+
+def test_wide_features_go_with_any_groups(invented):
+    wide = fetch_compas(features="wide", group="sex", data_home=invented)
+    assert "c_charge_desc_Theft" in wide.data
+
+
+def test_an_unknown_group_is_an_error_before_any_download(monkeypatch):
+    monkeypatch.setattr(_compas, "get_file", lambda *given: pytest.fail("downloads"))
+    with pytest.raises(
+        ValueError, match="group must be one of 'race', 'sex', 'age', got 'religion'"
+    ):
+        fetch_compas(group="religion")
+
+
 @needs_compas
 def test_wide_features_of_the_real_file_are_numbers_without_gaps():
     train = fetch_compas(subset="train", features="wide")

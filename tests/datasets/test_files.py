@@ -167,3 +167,31 @@ def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(
     assert data_folder() == tmp_path / "variable"
     monkeypatch.delenv("CAPE_DATA")
     assert data_folder() == Path.home() / ".cache" / "cape"
+
+
+NO_ADDRESS = RemoteFile("some/table.csv", "", FILE.sha256)
+
+
+def test_a_file_without_an_address_is_asked_of_nobody(tmp_path, network):
+    with pytest.raises(
+        FileNotFoundError, match="no public address of exactly this file is known"
+    ) as caught:
+        get_file(NO_ADDRESS, tmp_path)
+    message = str(caught.value)
+    where = str(tmp_path / NO_ADDRESS.path)
+    assert f"Put the file (sha256 {FILE.sha256}) at {where}" in message
+    assert "CAPE_DATA" in message
+    assert "Download" not in message
+    assert network["asked"] == 0
+
+
+def test_a_file_without_an_address_is_read_and_verified_where_it_is(tmp_path):
+    path = tmp_path / NO_ADDRESS.path
+    path.parent.mkdir()
+    path.write_bytes(CONTENT)
+    assert get_file(NO_ADDRESS, tmp_path) == path
+    path.write_bytes(b"another version")
+    with pytest.raises(OSError, match=r"has sha256 .* Put the file") as caught:
+        get_file(NO_ADDRESS, tmp_path)
+    # Damage must not be taken for a file that is not there.
+    assert not isinstance(caught.value, FileNotFoundError)

@@ -163,23 +163,67 @@ def test_a_file_without_a_column_or_without_a_transport_file_is_told(tmp_path):
         _meps.read_official(path, 2015)
 
 
-def test_one_panel_files_are_used_and_labelled(tmp_path, monkeypatch, no_network):
+def test_official_files_grouped_by_sex_have_race_as_a_number(tmp_path, no_network):
+    put(tmp_path, 2015, [{"SEX": 2.0}, {"SEX": 1.0, "HISPANX": 1.0}])
+    by_sex = fetch_meps(subset="train", group="sex", data_home=tmp_path)
+    assert by_sex.sensitive_features.tolist() == ["Female", "Male"]
+    assert by_sex.data["RACE"].tolist() == [1, 0]
+    assert "SEX" not in by_sex.data
+    assert by_sex.data.shape == (2, 40)
+
+
+def test_official_files_grouped_by_age_keep_the_age_as_a_feature(tmp_path, no_network):
+    put(tmp_path, 2015, [{"AGE53X": 24.0}, {"AGE53X": 25.0}])
+    by_age = fetch_meps(subset="train", group="age", data_home=tmp_path)
+    assert by_age.sensitive_features.tolist() == ["below 25", "from 25"]
+    assert by_age.data["AGE"].tolist() == [24, 25]
+    assert {"SEX", "RACE"} < set(by_age.data)
+
+
+def test_an_unknown_group_is_an_error_before_any_download(tmp_path, monkeypatch):
+    monkeypatch.setattr(_meps, "get_file", lambda *given: pytest.fail("downloads"))
+    with pytest.raises(ValueError, match="group must be one of 'race', 'sex', 'age'"):
+        fetch_meps(group="region", data_home=tmp_path)
+
+
+def put_panels(folder, monkeypatch):
+    """Write small one-panel files, and let the loader expect them."""
     features = [name if name != "SEX" else "sex" for name in _meps._FEATURES]
     table = pd.DataFrame(
         [
-            {**dict.fromkeys(features, 1), "race": race, "Probability": race}
+            {
+                **dict.fromkeys(features, 1),
+                "sex": 1 - race,
+                "race": race,
+                "Probability": race,
+            }
             for race in (1, 0)
         ]
     )
     panels = {}
     for year, file in _meps._PANELS.items():
-        path = tmp_path / file.path
+        path = folder / file.path
         path.parent.mkdir(exist_ok=True)
         table.to_csv(path, index=False)
         panels[year] = _files.RemoteFile(
             file.path, "", hashlib.sha256(path.read_bytes()).hexdigest()
         )
     monkeypatch.setattr(_meps, "_PANELS", panels)
+
+
+def test_one_panel_files_grouped_by_sex_have_race_as_a_feature(
+    tmp_path, monkeypatch, no_network
+):
+    put_panels(tmp_path, monkeypatch)
+    by_sex = fetch_meps(subset="train", group="sex", data_home=tmp_path)
+    assert by_sex.sensitive_features.tolist() == ["Male", "Female"]
+    assert by_sex.data["race"].tolist() == [1, 0]
+    assert "SEX" not in by_sex.data
+    assert by_sex.variant == f"MEPS, {ONE_PANEL}, by sex"
+
+
+def test_one_panel_files_are_used_and_labelled(tmp_path, monkeypatch, no_network):
+    put_panels(tmp_path, monkeypatch)
     result = fetch_meps(subset="train", data_home=tmp_path)
     assert ONE_PANEL in result.variant
     assert result.sensitive_features.tolist() == [

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from cape.datasets import Task, read_task
+from cape.datasets._tasks import regrouped
 
 TASK = Task(
     name="visits",
@@ -234,3 +235,20 @@ def test_a_table_without_the_column_of_categories_is_an_error_that_names_it():
     task = with_charges(2, required=())
     with pytest.raises(ValueError, match=r"must have the columns \['charge'\]"):
         read_task(task, TABLE.drop(columns="charge"))
+
+
+def test_a_regrouped_task_keeps_label_and_rows_of_all_former_groups():
+    by_sex = regrouped(TASK, "sex", "sex", {"F": "women", "M": "men"})
+    result = read_task(by_sex, TABLE, "train")
+    assert result.sensitive_features.tolist() == ["women", "men", "women"]
+    assert result.target.tolist() == [0, 1, 1]
+    assert list(result.data.columns) == ["age"]
+    assert result.variant == "visits, by sex"
+    assert result.DESCR.endswith("Here the groups are by sex: women, men.")
+    assert TASK.features == ("age", "sex")
+
+
+def test_a_feature_that_is_not_the_group_stays_with_its_codes():
+    by_charge = regrouped(TASK, "charge", "charge", {"a": "a", "b": "b"})
+    result = read_task(by_charge, TABLE, "train")
+    assert result.data.to_dict("list") == {"age": [30, 40], "sex": [0, 1]}

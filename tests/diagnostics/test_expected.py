@@ -101,7 +101,11 @@ def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
     """With three rows a class left out of the bag, nothing is known of a member."""
     d = make_synthetic(60, random_state=0)
     clf = CapeClassifier(
-        LogisticRegression(), prevalences=[0.02, 0.98], cv=2, random_state=0
+        LogisticRegression(),
+        pool="resampled",
+        prevalences=[0.02, 0.98],
+        cv=2,
+        random_state=0,
     ).fit(d.data, d.target)
     evidence = clf.evidence(d.data)
     rates = clf.models_["everyone"].pool.rates
@@ -119,6 +123,22 @@ def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
     assert json.dumps(
         expected_performance(clf, evidence, adaptation).to_dict(), allow_nan=False
     )
+
+
+def test_a_rate_without_rows_of_its_class_is_undefined_and_not_outside(fitted, batch):
+    clf = fitted(pool="threshold")
+    evidence, adaptation = look(clf, batch.X, batch.z)
+    expected = expected_performance(clf, evidence, adaptation, n_draws=50)
+    all_positive = np.ones(len(batch.z), dtype=int)
+    y_pred = clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
+    both = compare_expected(
+        expected, all_positive, y_pred, sensitive_features=batch.z, pos_label=1
+    )
+    fpr = both.xs("fpr", level="metric")
+    assert fpr["observed"].isna().all()
+    assert fpr["inside"].all()
+    fnr = both.xs("fnr", level="metric")
+    assert not fnr["observed"].isna().any()
 
 
 def test_labels_must_have_the_expected_groups(fitted, batch):

@@ -13,6 +13,7 @@ from cape.diagnostics._expected_draws import (
     draw_prevalences,
     interval_of_pe,
     interval_of_rate,
+    noise_of_rates,
     shares,
 )
 from cape.pool import MemberRates
@@ -84,8 +85,9 @@ def test_rates_of_drawn_batches_are_rates_of_so_many_rows(rows, prevalence, seed
     drawn = draw_batches(member, chosen(rows), prevalences, random)
     positives = np.rint(prevalences * rows)
     negatives = rows - positives
-    false_positives = drawn.fpr * negatives
-    false_negatives = drawn.fnr * positives
+    # Without rows of a class there is no rate, and no error of that kind.
+    false_positives = np.nan_to_num(drawn.fpr) * negatives
+    false_negatives = np.nan_to_num(drawn.fnr) * positives
     for counts in (false_positives, false_negatives):
         np.testing.assert_allclose(counts, np.rint(counts), atol=1e-9)
     wrong = (false_positives + false_negatives) / rows
@@ -93,13 +95,58 @@ def test_rates_of_drawn_batches_are_rates_of_so_many_rows(rows, prevalence, seed
 
 
 @pytest.mark.parametrize("prevalence", [0.0, 1.0])
-def test_a_class_without_rows_has_rate_0_as_in_the_metrics(prevalence):
+def test_a_class_without_rows_has_no_rate_as_in_the_metrics(prevalence):
     random = np.random.default_rng(0)
     drawn = draw_batches(
         rates(30, 40, 10, 60), chosen(25), np.full(20, prevalence), random
     )
     absent = drawn.fnr if prevalence == 0 else drawn.fpr
-    assert (absent == 0).all()
+    present = drawn.fpr if prevalence == 0 else drawn.fnr
+    assert np.isnan(absent).all()
+    assert interval_of_rate(absent, 0.95) == (0.0, 1.0)
+    assert not np.isnan(present).any()
+
+
+def test_batches_without_a_rate_do_not_move_its_interval():
+    drawn = np.linspace(0.2, 0.4, 100)
+    undefined = np.full(50, np.nan)
+    with_gaps = np.concatenate([drawn, undefined])
+    assert interval_of_rate(with_gaps, 0.9) == interval_of_rate(drawn, 0.9)
+
+
+def test_noise_of_training_makes_rates_worth_fewer_rows():
+    drawn = {}
+    for noise in (1.0, 4.0):
+        random = np.random.default_rng(0)
+        member = rates(3000, 4000, 800, 4000)
+        prevalences = np.full(20_000, 0.4)
+        drawn[noise] = draw_batches(
+            member, chosen(10**6), prevalences, random, noise=noise
+        )
+    # In a large batch the noise of training is all there is: twice the deviation.
+    assert drawn[4.0].fpr.std() == pytest.approx(2 * drawn[1.0].fpr.std(), rel=0.03)
+    assert drawn[4.0].fnr.std() == pytest.approx(2 * drawn[1.0].fnr.std(), rel=0.03)
+    assert drawn[4.0].fpr.mean() == pytest.approx(0.2, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("n_models", "sound", "is_threshold_pool", "noisy"),
+    [
+        (1, True, True, False),  # a hold-out, one split, or a linear learner refitted
+        (3, True, True, True),  # the mean of the fold models decides
+        (1, False, True, True),  # a flexible learner, refitted
+        (3, True, False, False),  # resampled members are counted on unseen rows
+    ],
+)
+def test_rates_are_noisier_where_other_models_decide(
+    n_models, sound, is_threshold_pool, noisy
+):
+    model = SimpleNamespace(
+        scoring_models=[None] * n_models,
+        test_is_sound=sound,
+        pool=SimpleNamespace(decides_by_scoring_models=is_threshold_pool),
+    )
+    assert (noise_of_rates(model) > 1) == noisy
 
 
 def test_drawn_rates_have_the_mean_of_the_training_rates():
@@ -125,12 +172,14 @@ def test_fewer_training_rows_make_wider_intervals():
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1))
-def test_shares_are_quotients_and_0_without_rows(pairs):
+def test_shares_are_quotients_and_undefined_without_rows(pairs):
     part, whole = np.array(pairs).T
     found = shares(part, whole)
     for quotient, (numerator, denominator) in zip(found, pairs, strict=True):
-        expected = numerator / denominator if denominator else 0
-        assert quotient == expected
+        if denominator:
+            assert quotient == numerator / denominator
+        else:
+            assert np.isnan(quotient)
 
 
 @given(st.lists(share, min_size=1, max_size=40), level, level)

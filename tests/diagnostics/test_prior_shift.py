@@ -115,7 +115,7 @@ def test_it_reads_well(tested, fitted, batch):
 def test_a_test_that_is_not_sound_says_what_to_do(train, batch):
     clf = CapeClassifier(
         HistGradientBoostingClassifier(max_iter=3),
-        pool="threshold",
+        scores="refit",
         cv=2,
         random_state=0,
     )

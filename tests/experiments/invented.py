@@ -137,3 +137,76 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
         "date": "2026-01-01",
         **changes,
     }
+
+
+def invented_shift(case, group, shift, failed=()):
+    """An entry of a case and group; numbers of configurations differ by ``shift``."""
+    entry = {
+        "case": case,
+        "group": group,
+        "rows_train": 100,
+        "rows_test": 50,
+        "prevalence_train": 0.301,
+        "prevalence_test": 0.402,
+    }
+    for place, name in enumerate(("CAPE", "paper")):
+        start = shift + place / 5
+        entry[name] = {
+            "estimate": 0.11 + start,
+            "low": 0.12 + start,
+            "high": 0.13 + start,
+            "width": 0.01,
+            "error": 0.14 + start,
+            "holds": 0.5,
+            "mean_score": 0.15 + start,
+            "pd": 0.16 + start,
+            "pe": None,
+            "max_acc_pd": 0.17 + start,
+            "max_acc_pe": 0.18 + start,
+            "verdict": "some_drift",
+        }
+        if name in failed:
+            entry[name] = None
+    return entry
+
+
+def invented_shifts(**changes):
+    """A finished run on real shifts, in which one configuration failed once."""
+    methods = [
+        {
+            "method": "CAPE",
+            "cells": 2,
+            "error": 0.21,
+            "error_90": 0.22,
+            "holds": 0.23,
+            "width": 0.24,
+            "pd": 0.25,
+            "pe": None,
+            "worse": 1,
+        },
+        {"method": "Max_Acc", "cells": 2, "pd": 0.26, "pe": 0.27},
+    ]
+    summary = []
+    for cases in ("all cases", "without bank"):
+        summary += [{"cases": cases, **row} for row in methods]
+    return {
+        "experiment": "shifts",
+        "title": "Real shifts over time",
+        "notes": ["They happened."],
+        "seeds": 2,
+        "configurations": ["CAPE", "paper"],
+        "shifts": [
+            invented_shift("compas", "one", 0.0),
+            invented_shift("bank", "two", 0.3, failed=["paper"]),
+        ],
+        "summary": summary,
+        "skipped": ["meps-12-13 was skipped: no address."],
+        "failed": ["bank paper 0 failed: ValueError: x"],
+        "versions": {"python": "3"},
+        "cells": 4,
+        "cell_seconds": 2.0,
+        "cores": 2,
+        "load": [0.5],
+        "date": "2026-01-01",
+        **changes,
+    }

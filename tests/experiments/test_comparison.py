@@ -24,7 +24,7 @@ QUICK = {"seeds": 1, "learner": "logistic"}
 
 def fitted_cape(problem, seed):
     learner = make_learner("logistic", tabular=False)
-    clf = CapeClassifier(learner, random_state=seed)
+    clf = CapeClassifier.paper(estimator=learner, random_state=seed)
     return clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
 
 

@@ -112,7 +112,7 @@ def by_hand():
     """CAPE trained as in the first repetition, and the batch of its first pair."""
     train = make_synthetic(1500, random_state=0)
     test = make_synthetic(600, prevalences=(0.2, 0.2), random_state=1000)
-    clf = CapeClassifier(LogisticRegression(), random_state=0)
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=0)
     groups = train.sensitive_features
     clf.fit(train.data, train.target, sensitive_features=groups)
     return clf, test
@@ -225,6 +225,6 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs():
 
 
 def test_repetitions_draw_different_data():
-    results = run_synthetic(**{**SMALL, "repetitions": 3})
+    results = run_synthetic(**{**SMALL, "repetitions": 2})
     [pair] = results["pairs"]
     assert pair["methods"]["Max_Acc"]["sd"]["accuracy_0"] > 0

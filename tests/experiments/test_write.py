@@ -18,7 +18,12 @@ from cape.experiments import (
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
-from invented import idle_row, invented_comparison, invented_synthetic
+from invented import (
+    idle_row,
+    invented_comparison,
+    invented_shifts,
+    invented_synthetic,
+)
 
 
 def markdown_tables(page):
@@ -35,7 +40,9 @@ def markdown_tables(page):
     return tables
 
 
-@pytest.mark.parametrize("results", [invented_comparison(), invented_synthetic()])
+@pytest.mark.parametrize(
+    "results", [invented_comparison(), invented_synthetic(), invented_shifts()]
+)
 def test_the_markdown_has_the_cells_of_the_tables(results):
     shown = markdown_tables(results_markdown(results))
     for table in results_tables(results):

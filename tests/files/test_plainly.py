@@ -251,7 +251,9 @@ def test_a_batch_that_is_watched_is_what_the_diagnostics_say_of_it(folder, model
                 found.pd_bound,
                 found.theta,
             )
-            assert entry["p_moved"] == moved.groups[entry["group"]].p_adjusted
+            test = moved.groups[entry["group"]]
+            assert entry["p_moved"] == test.p_value
+            assert entry["p_moved_adjusted"] == test.p_adjusted
             assert entry["verdict"] == found.verdict
             effect = tests.groups[entry["group"]].effect
             assert entry["unexplained"] == effect

@@ -61,7 +61,7 @@ def test_a_saved_model_knows_its_table(people_folder, people_model):
     assert model.clf.groups_ == ["blue", "green"]
     assert model.details["data"]["rows"] == 900
     assert len(model.details["data"]["sha256"]) == 64
-    assert model.details["settings"]["scores"] == "folds"
+    assert model.details["settings"]["scores"] == "auto"
     assert persist.read_header(folder / "m.cape")["details"] == model.details
 
 
@@ -310,11 +310,12 @@ def test_auc_is_scikit_learns_auc(tmp_path, frame):
 
 def test_settings_replace_the_defaults_and_are_saved(tmp_path, frame):
     model = train(frame, tmp_path, settings={"cv": 3, "random_state": 7})
-    expected = {**DEFAULT_SETTINGS, "cv": 3, "random_state": 7}
+    # The encoders are put in front of any learner, and never see labels.
+    expected = {**DEFAULT_SETTINGS, "preprocessing": "once", "cv": 3, "random_state": 7}
     assert model.details["settings"] == expected
     assert model.clf.cv == 3
     assert model.clf.random_state == 7
-    assert DEFAULT_SETTINGS["cv"] == 5
+    assert DEFAULT_SETTINGS["cv"] == "auto"
 
 
 def test_the_same_file_gives_the_same_model(tmp_path, frame):

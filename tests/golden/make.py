@@ -38,6 +38,7 @@ EXPLICIT = {
     "preprocessing": "each",
     "group_columns": None,
     "min_group_size": 30,
+    "min_class_size": 25,
     "small_groups": "error",
     "unknown_groups": "error",
     "random_state": 0,
@@ -228,6 +229,7 @@ def answers_of_files() -> dict:
         "scores": "folds",
         "cv": 5,
         "preprocessing": "once",
+        "share_estimator": False,
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

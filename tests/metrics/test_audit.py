@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from cape.metrics import (
+    Confusion,
     audit,
+    audit_counts,
     fairness_table,
     proportional_equality_matrix,
     wilson_interval,
@@ -105,7 +107,11 @@ def test_a_group_too_small_is_flagged(two_groups):
     enough = result.table()["enough"]
     assert not enough["c"].any() and enough["a"].all()
     assert not result.pairs().loc[("a", "c")]["enough"].any()
-    assert "too few rows to say" in repr(result)
+    assert "c: pd too few rows" in repr(result)
+    for entry in result.to_dict()["pairs"]:
+        too_few = "c" in (entry["group"], entry["other"])
+        assert (entry["value"] is None) == too_few
+        assert (entry["why"] == "too few rows") == too_few
 
 
 def test_what_is_undefined_is_nan_with_the_widest_interval():
@@ -162,7 +168,7 @@ def test_wrong_settings_are_named(wrong):
         audit([1, 0], [1, 0], sensitive_features=["a", "b"], **wrong)
 
 
-@pytest.mark.parametrize("rows", [60, 400])
+@pytest.mark.parametrize("rows", [4, 12, 60, 400])
 def test_intervals_hold_their_level(rows):
     """Of all kinds of metric, over draws from a population whose values are known."""
     random = np.random.default_rng(rows + 1)
@@ -171,29 +177,29 @@ def test_intervals_hold_their_level(rows):
     def predicted(rho, tpr, fpr):
         return rho * tpr + (1 - rho) * fpr
 
+    def counts(rho, tpr, fpr):
+        cells = [rho * tpr, (1 - rho) * fpr, rho * (1 - tpr), (1 - rho) * (1 - fpr)]
+        return Confusion(*random.multinomial(rows, cells).tolist(), rows=rows)
+
     truth = {
-        ("a", "fpr"): 0.2,
-        ("a", "fnr"): 0.2,
-        ("a", "pd"): abs(predicted(*a) - 0.4),
-        ("b", "pd"): abs(predicted(*b) - 0.6),
+        ("a", None, "fpr"): 0.2,
+        ("a", None, "fnr"): 0.2,
+        ("a", None, "pd"): abs(predicted(*a) - 0.4),
+        ("b", None, "pd"): abs(predicted(*b) - 0.6),
         ("a", "b", "pe"): abs(0.4 / 0.6 - predicted(*a) / predicted(*b)),
         ("a", "b", "fpr_difference"): -0.1,
         ("a", "b", "predicted_prevalence_difference"): predicted(*a) - predicted(*b),
     }
     held = {key: [] for key in truth}
-    for _ in range(100):
-        y_of_a, predicted_of_a = labels(random, rows, *a)
-        y_of_b, predicted_of_b = labels(random, rows, *b)
-        result = audit(
-            np.r_[y_of_a, y_of_b],
-            np.r_[predicted_of_a, predicted_of_b],
-            sensitive_features=np.repeat(["a", "b"], rows),
-            n_resamples=500,
-        )
-        table, pairs = result.table(), result.pairs()
-        for key, value in truth.items():
-            low, high = (table if len(key) == 2 else pairs).loc[key, ["low", "high"]]
-            held[key].append(low <= value <= high)
+    for _ in range(200):
+        result = audit_counts({"a": counts(*a), "b": counts(*b)}, n_resamples=500)
+        for finding in (*result.findings, *result.between):
+            key = (finding.group, finding.other, finding.metric)
+            if key in truth:
+                held[key].append(finding.low <= truth[key] <= finding.high)
     for key, values in held.items():
-        assert 0.87 < np.mean(values) <= 1, key
-    assert 0.92 < np.mean(list(held.values())) < 0.985
+        assert len(values) == 200
+        # Wilson's interval of one or two positives holds a rate of 0.2 in 85 %.
+        assert np.mean(values) >= (0.9 if rows > 4 else 0.85), key
+    # Few rows can have few values, and intervals that hold them more often than asked.
+    assert 0.93 < np.mean(list(held.values())) < 0.985 + 0.05 / rows

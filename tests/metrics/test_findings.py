@@ -115,7 +115,7 @@ def test_text_shows_value_interval_rows_and_doubt():
     assert lines == [
         "Audit(level=0.9",
         "  a: fpr 0.250 (0.125 to 0.500), 90 rows",
-        "  a / b: pe 2.000 (0.500 to 9.000), 4 rows - too few rows to say",
+        "  a / b: pe too few rows (0.500 to 9.000), 4 rows",
         ")",
     ]
 
@@ -129,14 +129,77 @@ def test_enough_needs_ten_rows(rows, enough):
     assert table.loc[("a", "accuracy"), "enough"] == enough
 
 
-def test_enough_needs_a_narrow_interval():
+def test_a_wide_interval_of_enough_rows_speaks_for_itself():
     half_right = {"a": Confusion(tp=3, fp=3, fn=3, tn=3, rows=12)}
-    for level, enough in ((0.95, True), (0.99, False)):
-        table = audit_counts(half_right, level=level, n_resamples=50).table()
-        accuracy = table.loc[("a", "accuracy")]
-        assert accuracy["rows"] == 12
-        assert (accuracy["high"] - accuracy["low"] <= 0.5) == enough
-        assert accuracy["enough"] == enough
+    table = audit_counts(half_right, level=0.99, n_resamples=50).table()
+    accuracy = table.loc[("a", "accuracy")]
+    assert accuracy["high"] - accuracy["low"] > 0.5
+    assert accuracy["enough"]
+
+
+def test_rows_of_which_few_have_all_the_weight_are_few():
+    group = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
+    for worth, enough in ((9.9, False), (10.0, True)):
+        table = audit_counts({"a": group}, worth=[worth], n_resamples=50).table()
+        assert table.loc[("a", "accuracy"), "enough"] == enough
+        assert table.loc[("a", "accuracy"), "rows"] == 100
+
+
+def test_a_pair_has_as_few_rows_as_either_group_is_worth():
+    group = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
+    more = Confusion(tp=60, fp=20, fn=20, tn=100, rows=200)
+    # The group with more rows is the one that is worth fewer.
+    result = audit_counts({"a": group, "b": more}, worth=[100.0, 3.0], n_resamples=50)
+    assert result.table().loc["a", "enough"].all()
+    assert not result.pairs()["enough"].any()
+    assert (result.pairs().xs("pe", level="metric")["rows"] == 100).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "rows", "enough", "why"),
+    [
+        (0.5, 10, True, None),
+        (0.5, 9, False, "too few rows"),
+        (np.nan, 1, False, "too few rows"),
+        (np.nan, 0, False, "undefined"),
+        (np.nan, 500, False, "undefined"),
+    ],
+)
+def test_a_finding_says_why_it_says_nothing(value, rows, enough, why):
+    finding = Finding("pe", "a", "b", value, 0.0, 1.0, rows=rows, enough=enough)
+    assert finding.why == why
+    (entry,) = Audit((), (finding,), level=0.95).to_dict()["pairs"]
+    assert entry["why"] == why
+    assert (entry["value"] is None) == (why is not None)
+    assert (entry["low"], entry["high"]) == (0, 1)
+
+
+def test_one_person_against_one_person_may_be_anything():
+    right = Confusion(tp=1, fp=0, fn=0, tn=0, rows=1)
+    wrong = Confusion(tp=0, fp=1, fn=0, tn=0, rows=1)
+    result = audit_counts({"a": right, "b": wrong})
+    for finding in (*result.findings, *result.between):
+        assert not finding.enough
+        assert finding.high - finding.low > 0.5
+        # All ends are possible: no interval reaches beyond its scale.
+        assert finding.metric == "pe" or -1 <= finding.low <= finding.high <= 1
+    for entry in result.to_dict()["pairs"]:
+        assert entry["value"] is None
+
+
+small_counts = st.lists(st.integers(0, 4), min_size=4, max_size=4).map(
+    lambda cells: Confusion(*map(float, cells), rows=sum(cells))
+)
+
+
+@settings(max_examples=25)
+@given(small_counts, small_counts)
+def test_intervals_of_small_groups_hold_their_values_and_are_never_points(one, other):
+    result = audit_counts({"a": one, "b": other}, n_resamples=200)
+    for finding in (*result.findings, *result.between):
+        assert finding.high - finding.low > 0.05
+        if not np.isnan(finding.value):
+            assert finding.low <= finding.value <= finding.high
 
 
 def test_pe_may_have_a_wide_interval():
@@ -168,7 +231,7 @@ def test_every_group_needs_its_effective_rows():
         audit_counts(COUNTS, worth=[10.0], n_resamples=2)
 
 
-def test_a_generator_or_none_may_seed_the_bootstrap():
+def test_a_generator_or_none_may_seed_the_draws():
     seeded = audit_counts(COUNTS, n_resamples=20, random_state=3)
     generator = np.random.default_rng(3)
     assert audit_counts(COUNTS, n_resamples=20, random_state=generator) == seeded

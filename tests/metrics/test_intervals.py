@@ -1,4 +1,4 @@
-"""Intervals of shares and of resampled values."""
+"""Intervals of shares and of drawn values."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from cape.metrics import wilson_interval
 from cape.metrics._intervals import (
     Interval,
     absolute_interval,
-    percentile_interval,
+    central_interval,
 )
 
 ends = st.tuples(st.floats(-5, 5), st.floats(-5, 5)).map(sorted)
@@ -49,25 +49,24 @@ def test_wilson_begins_at_zero_and_ends_at_one_exactly():
 
 
 @given(st.floats(0.5, 0.95))
-def test_percentiles_are_those_of_the_draws(level):
+def test_the_central_interval_has_the_percentiles_of_the_draws(level):
     draws = np.arange(1001) / 1000
-    interval = percentile_interval(draws, level, Interval(-9.0, 9.0))
+    interval = central_interval(draws, level, value=0.5, widest=Interval(-9.0, 9.0))
     assert interval.low == pytest.approx((1 - level) / 2)
     assert interval.high == pytest.approx((1 + level) / 2)
 
 
-@pytest.mark.parametrize(("n_undefined", "known"), [(0, True), (5, True), (6, False)])
-def test_an_interval_needs_as_many_defined_draws_as_its_level(n_undefined, known):
+@given(st.floats(-2, 2), st.floats(0.5, 0.99))
+def test_the_central_interval_holds_the_observed_value(value, level):
+    draws = np.linspace(0, 1, 101)
+    interval = central_interval(draws, level, value=value, widest=Interval(-9.0, 9.0))
+    assert interval.low <= value <= interval.high
+
+
+def test_of_an_undefined_value_everything_is_possible():
+    widest = Interval(-np.inf, np.inf)
     draws = np.linspace(0, 1, 100)
-    draws[:n_undefined] = np.nan
-    unknown = Interval(-np.inf, np.inf)
-    interval = percentile_interval(draws, 0.95, unknown)
-    assert (interval != unknown) == known
-
-
-def test_infinite_draws_are_undefined():
-    draws = np.array([np.inf, -np.inf, np.nan])
-    assert percentile_interval(draws, 0.5, Interval(-1.0, 1.0)) == (-1, 1)
+    assert central_interval(draws, 0.95, value=np.nan, widest=widest) == widest
 
 
 @given(ends, st.data())

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import accuracy_score
 
-from cape.metrics import Confusion, confusion_by_group, prevalence_difference
+from cape.metrics import (
+    Confusion,
+    audit,
+    confusion_by_group,
+    fairness_table,
+    prevalence_difference,
+)
 
 
 @st.composite
@@ -48,7 +54,7 @@ def metric_frame(y_true, y_pred, z, weights):
     ).by_group
 
 
-# scikit-learn warns of a group with one class, and gives the 0 that we give.
+# scikit-learn warns of a group with one class, and gives 0 where we give NaN.
 @pytest.mark.filterwarnings("ignore:A single label was result")
 @settings(max_examples=20)
 @given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
@@ -61,7 +67,14 @@ def test_rates_of_each_group_are_fairlearn_s(case):
     assert list(ours) == theirs.index.tolist()
     for group, confusion in ours.items():
         for name, value in theirs.loc[group].items():
-            assert getattr(confusion, name) == pytest.approx(value, abs=1e-12)
+            rate = getattr(confusion, name)
+            if np.isnan(rate):
+                # Undefined, where Fairlearn has the best of all rates.
+                rows = {"fpr": confusion.negatives, "fnr": confusion.positives}
+                assert rows[name] == 0
+                assert value == 0
+            else:
+                assert rate == pytest.approx(value, abs=1e-12)
 
 
 @settings(max_examples=20)
@@ -113,10 +126,16 @@ def test_one_label_only():
         prevalence_difference(["b", "b"], ["b", "b"])
 
 
-def test_a_group_of_one_class_has_rates_of_zero():
+def test_a_rate_without_rows_is_undefined():
     empty = Confusion(tp=0, fp=0, fn=0, tn=0, rows=0)
-    assert (empty.fpr, empty.fnr, empty.accuracy, empty.prevalence) == (0, 0, 0, 0)
-    assert Confusion(tp=3, fp=0, fn=1, tn=0, rows=4).fpr == 0
+    for rate in ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence"):
+        assert np.isnan(getattr(empty, rate))
+    only_positives = Confusion(tp=3, fp=0, fn=1, tn=0, rows=4)
+    assert np.isnan(only_positives.fpr)
+    assert only_positives.fnr == 0.25
+    only_negatives = Confusion(tp=0, fp=3, fn=0, tn=1, rows=4)
+    assert np.isnan(only_negatives.fnr)
+    assert only_negatives.fpr == 0.75
 
 
 @pytest.mark.parametrize(
@@ -154,3 +173,25 @@ def test_bad_input(arguments, message):
         confusion_by_group(
             **{"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 1], **arguments}
         )
+
+
+def test_a_rate_that_is_undefined_in_a_group_is_so_in_the_table_and_in_the_audit():
+    z = np.repeat(["a", "b", "c"], 20)
+    y_true = np.r_[np.ones(20), [0, 1] * 20].astype(int)
+    y_pred = np.r_[[0, 1] * 10, [0, 0, 1, 1] * 5, [0, 1] * 10]
+    row = fairness_table(y_true, y_pred, sensitive_features=z)
+    audited = audit(y_true, y_pred, sensitive_features=z).table()["value"]
+    assert np.isnan(row["fpr", "a"])
+    assert np.isnan(audited["a", "fpr"])
+    # The groups that have an FPR are compared: "a" is not the best of them.
+    assert row["fpr", "difference"] == abs(row["fpr", "b"] - row["fpr", "c"])
+    assert row["fnr", "difference"] == 0.5
+
+
+def test_one_group_that_is_left_cannot_be_compared():
+    y_true = [1, 1, 0, 1]
+    row = fairness_table(y_true, [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"])
+    assert np.isnan(row["fpr", "difference"])
+    assert row["fnr", "difference"] == 0.5
+    alone = fairness_table([1, 0], [1, 0], sensitive_features=["a", "a"])
+    assert alone["fpr", "difference"] == 0

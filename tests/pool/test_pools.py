@@ -130,7 +130,7 @@ def test_a_resampled_member_says_positive_strictly_above_a_half():
 
 
 def test_members_of_a_fitted_model_agree_with_their_learners(fitted, batch):
-    pool = fitted().models_[0].pool
+    pool = fitted(pool="resampled").models_[0].pool
     for member, learner in enumerate(pool.models):
         expected = learner.predict_proba(batch.X)[:, 1]
         (asked,) = pool.models_of(member)

@@ -88,7 +88,9 @@ def test_unknown_rates_are_left_out(train):
 
     from cape import CapeClassifier
 
-    few = CapeClassifier(LogisticRegression(), prevalences=4, cv=2, random_state=0)
+    few = CapeClassifier(
+        LogisticRegression(), pool="resampled", prevalences=4, cv=2, random_state=0
+    )
     few.fit(train.X[:60], train.y[:60])
     (group,) = explorer_data(few)["groups"]
     json.dumps(group, allow_nan=False)

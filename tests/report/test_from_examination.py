@@ -95,7 +95,7 @@ def test_it_says_what_is_known_of_the_classifier_and_nothing_of_files(page, clf)
     assert made["classifier"] == "CapeClassifier"
     assert made["learner"] == "LogisticRegression()"
     assert made["fingerprint"] == clf.fingerprint_
-    for parameter in ("pool threshold", "quantifier spa", "cv 5", "random_state 0"):
+    for parameter in ("pool threshold", "quantifier onestep", "cv 5", "random_state 0"):
         assert parameter in made["parameters"]
     for word in ("SHA-256", "a model trained on", ".csv", "n_jobs", "verbose"):
         assert word not in page
@@ -195,9 +195,7 @@ def test_groups_of_several_columns_have_names_with_commas(train, batch):
 
 def test_untested_scores_are_said_to_be_and_get_no_green_mark(train, batch):
     learner = HistGradientBoostingClassifier(max_iter=3)
-    clf = CapeClassifier(
-        learner, pool="threshold", scores="refit", cv=2, random_state=0
-    )
+    clf = CapeClassifier(learner, scores="refit", cv=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     with pytest.warns(AdaptationWarning, match="not tested"):
         seen = examine(clf, batch.X, sensitive_features=batch.z)

@@ -86,7 +86,7 @@ def test_moved_is_that_of_prevalence_moved(summary, people_model, X):
     for entry in summary["groups"]:
         assert (entry["moved"], entry["p_moved"]) == (
             expected[entry["group"]].moved,
-            pytest.approx(expected[entry["group"]].p_adjusted),
+            pytest.approx(expected[entry["group"]].p_value),
         )
 
 

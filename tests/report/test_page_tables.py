@@ -216,8 +216,8 @@ def finding(group, metric, rows):
     return {"group": group, "metric": metric, "value": 0.5, "rows": rows}
 
 
-def audited(groups, worst=None):
-    return {"groups": groups, "worst": worst or {}}
+def audited(groups, pairs=(), worst=None):
+    return {"groups": groups, "pairs": list(pairs), "worst": worst or {}}
 
 
 def test_rows_of_a_group_are_those_of_its_largest_denominator():
@@ -234,15 +234,23 @@ def test_rows_of_a_group_are_those_of_its_largest_denominator():
 
 def test_two_classifiers_stand_one_below_the_other():
     groups = [finding("b", "fpr", 3), finding("a", "fpr", 5)]
+    pairs = [{"metric": "pe", "why": None}]
+    few = [{"metric": "pe", "why": "too few rows"}, {"metric": "pe", "why": None}]
     worst = {"pe": pair("a", "b", 0.1)}
-    observed = {"cape": audited(groups, worst), "unadapted": audited(groups)}
+    observed = {
+        "cape": audited(groups, pairs, worst),
+        "unadapted": audited(groups, few),
+    }
     tables = observed_tables({"level": 0.95, "observed": observed})
     assert tables["both"]
     assert [row["group"] for row in tables["observed_rows"]] == ["b", "a"]
     for row in tables["observed_rows"]:
         names = [entry["name"] for entry in row["classifiers"].values()]
         assert names == ["CAPE", "as trained"]
-    assert tables["between_rows"] == [("PE", [worst["pe"], None])]
+    (label, pairs), *others = tables["between_rows"]
+    assert label == "PE"
+    assert pairs == [worst["pe"], "too few rows"]
+    assert [row[1] for row in others] == [["undefined", "undefined"]] * 4
 
 
 def test_the_sentence_below_each_heading():

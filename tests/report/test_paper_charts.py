@@ -15,6 +15,8 @@ from cape.report._paper_charts import (
 )
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+from invented import invented_shifts
+
 from conftest import small_problem
 
 
@@ -82,12 +84,15 @@ def test_the_comparison_has_ours_and_print_and_leaves_out_what_did_not_run(compa
 def test_every_picture_is_written_as_png_and_as_a_page_that_needs_no_network(
     tmp_path, synthetic, compared
 ):
-    paths = [*save_pictures(synthetic, tmp_path), *save_pictures(compared, tmp_path)]
+    paths = []
+    for results in (synthetic, compared, invented_shifts()):
+        paths += save_pictures(results, tmp_path)
     names = [
         "synthetic-figure",
         "synthetic-pairs",
         "synthetic-theorem",
         "small-methods",
+        "shifts-estimates",
     ]
     assert [path.name for path in paths] == [
         f"{name}.{kind}" for name in names for kind in ("png", "html")

@@ -203,6 +203,39 @@ def test_one_group_has_no_pairs():
     assert "Between groups" not in to_html(summary)
 
 
+def test_one_person_against_one_person_is_not_compared_on_the_page():
+    many = Confusion(tp=10, fp=5, fn=5, tn=30, rows=50)
+    more = Confusion(tp=10, fp=15, fn=5, tn=20, rows=50)
+    one = Confusion(tp=1, fp=0, fn=0, tn=0, rows=1)
+    another = Confusion(tp=0, fp=0, fn=1, tn=0, rows=1)
+    counts = {"many": many, "more": more, "<one>": one, "another": another}
+    facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0", "columns": {}}
+    summary = audit_summary(counts, **facts)
+    page = to_html(summary)
+    assert "1.000<small>1.000" not in page
+    # Without negatives an FPR is undefined; the five other values have too few rows.
+    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 2
+    assert page.count("<td>too few rows<small>") == 2 * 5
+    for pair in summary["observed"]["cape"]["worst"].values():
+        assert {pair["group"], pair["other"]} == {"many", "more"}
+    sentence = "Pairs with &lt;one&gt; and another are left out: a group of fewer than "
+    assert f"{sentence}10 rows says too little." in page
+
+
+def test_where_no_pair_has_enough_rows_the_page_says_so():
+    few = Confusion(tp=1, fp=1, fn=1, tn=1, rows=4)
+    counts = {"a": few, "b": Confusion(tp=9, fp=9, fn=9, tn=9, rows=36)}
+    facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0", "columns": {}}
+    summary = audit_summary(counts, **facts)
+    page = to_html(summary)
+    assert summary["observed"]["cape"]["worst"] == {}
+    between = page.partition("Between groups")[2]
+    assert between.count("<td>too few rows</td>") == 5
+    counts["a"] = Confusion(tp=0, fp=10, fn=0, tn=10, rows=20)
+    page = to_html(audit_summary(counts, **facts))
+    assert "left out" not in page
+
+
 def test_monitor_page(people_folder, people_model, monitor_of_files):
     paths = [people_folder / "new.csv", people_folder / "train.csv"]
     summary = monitor_of_files(people_model, paths)
@@ -210,6 +243,7 @@ def test_monitor_page(people_folder, people_model, monitor_of_files):
     assert [b["moved"] for b in summary["groups"][0]["batches"]] == [True, False]
     page = to_html(summary)
     assert "blue and green moved in at least one batch" in page
+    assert "is that of a group by itself" in page
     assert (
         re.findall(r'<th scope="row">(.*?)</th>', page) == ["new.csv", "train.csv"] * 2
     )

@@ -154,6 +154,7 @@ def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
     assert page.count("<td>too few rows</td>") == 2
     assert "4 rows in 2 groups, predicted by a model trained on train.csv." in page
     assert page.count("2 rows; whether it has moved cannot be told") == 2
+    assert "judged over all groups together" in page
 
 
 def monitored(*batches):
@@ -266,7 +267,7 @@ def test_a_monitor_page_names_the_fault_and_marks_its_batch(
     assert f"<td>{html.escape(fault['what_happened'])}</td>" in page
 
 
-def test_an_undefined_rate_is_unknown_and_few_rows_are_told():
+def test_an_undefined_rate_and_few_rows_are_told():
     counts = {
         "all positive": Confusion(tp=40, fp=0, fn=10, tn=0, rows=50),
         "few": Confusion(1, 1, 1, 1, 4),
@@ -277,9 +278,6 @@ def test_an_undefined_rate_is_unknown_and_few_rows_are_told():
     first, second = re.findall(
         r"<tr[^>]*>\s*<th scope=\"rowgroup\">(.*?)</tr>", page, re.DOTALL
     )
-    assert (
-        "<td>unknown<small>0.000\u20131.000</small><small>too few rows</small></td>"
-        in first
-    )
-    assert first.count("too few rows") == 1 and second.count("too few rows") == 6
+    assert "<td>undefined<small>0.000\u20131.000</small></td>" in first
+    assert first.count("too few rows") == 0 and second.count("too few rows") == 6
     assert "54 rows in 2 groups, judged by their labels." in page

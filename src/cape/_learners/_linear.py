@@ -131,27 +131,12 @@ class LinearStack:
         products = np.empty((len(self.weights), min(size, n_rows)))
         for start in range(0, n_rows, size):
             stop = min(start + size, n_rows)
-            block = _rows_between(rows, start, stop)
+            block = rows.numbers_between(start, stop)
             out = products[:, : stop - start]
             # A feature that is not finite is found by the caller.
             with np.errstate(invalid="ignore"):
                 np.matmul(self.weights, block.T, out=out)
             yield slice(start, stop), out
-
-
-def _rows_between(rows: Rows, start: int, stop: int) -> np.ndarray:
-    """Return the numbers of consecutive rows; a copy only if they are scattered."""
-    array: np.ndarray = rows.array  # type: ignore[assignment]
-    if rows.index is None:
-        return array[start:stop]
-    if isinstance(rows.index, slice):
-        first = rows.index.start
-        return array[first + start : first + stop]
-    wanted = rows.index[start:stop]
-    if array.flags.f_contiguous:
-        # Tables of pandas lie column by column, and so are picked column by column.
-        return array.T.take(wanted, axis=1).T
-    return array[wanted]
 
 
 def _is_binary_logistic(model: Any, positive: Any) -> bool:

@@ -62,11 +62,22 @@ class Rows:
         """Return the rows as a table of the kind they came in."""
         return take_rows(self.X, self.index)
 
-    def plain_table(self) -> Any:
-        """Return the rows as an array if they are numbers, else as `table` does."""
-        if self.array is not None:
-            return take_rows(self.array, self.index)
-        return self.table()
+    def numbers_between(self, start: int, stop: int) -> np.ndarray:
+        """Return the numbers of consecutive rows; a copy only if they are scattered.
+
+        Only for rows that have an ``array``.
+        """
+        array: np.ndarray = self.array  # type: ignore[assignment]
+        if self.index is None:
+            return array[start:stop]
+        if isinstance(self.index, slice):
+            first = self.index.start
+            return array[first + start : first + stop]
+        wanted = self.index[start:stop]
+        if array.flags.f_contiguous:
+            # Tables of pandas lie column by column, and so are picked by column.
+            return array.T.take(wanted, axis=1).T
+        return array[wanted]
 
 
 def as_array(X: Any) -> np.ndarray | None:

@@ -47,18 +47,29 @@ def add_group_code(X: Any, codes: np.ndarray) -> Any:
         import polars as pl
 
         return X.with_columns(pl.Series(GROUP_COLUMN, column))
-    if hasattr(X, "assign"):
-        return X.assign(**{GROUP_COLUMN: column})
+    if hasattr(X, "iloc"):
+        with_code = X.copy(deep=False)
+        with_code.insert(X.shape[1], _name_of_code(X.columns), column)
+        return with_code
     return np.column_stack([np.asarray(X), column])
+
+
+def _name_of_code(columns: Any) -> Any:
+    """Return a name for the new column of a pandas data frame.
+
+    scikit-learn refuses data frames in which some names are text and others are not.
+    """
+    if all(isinstance(name, str) for name in columns):
+        return GROUP_COLUMN
+    return (GROUP_COLUMN,) * columns.nlevels
 
 
 def _split_off_code(X: Any) -> tuple[Any, np.ndarray]:
     """Undo `add_group_code`."""
-    if hasattr(X, "drop") and hasattr(X, "columns"):
-        codes = np.asarray(X[GROUP_COLUMN], dtype=np.float64)
-        if hasattr(X, "with_columns"):
-            return X.drop(GROUP_COLUMN), codes.astype(int)
-        return X.drop(columns=GROUP_COLUMN), codes.astype(int)
+    if hasattr(X, "with_columns"):
+        return X.drop(GROUP_COLUMN), X[GROUP_COLUMN].to_numpy().astype(int)
+    if hasattr(X, "iloc"):
+        return X.iloc[:, :-1], X.iloc[:, -1].to_numpy().astype(int)
     last = X[:, -1]
     if sparse.issparse(X):
         last = last.toarray().ravel()

@@ -39,12 +39,18 @@ class TrainingData:
         return self.classes[1]
 
     @property
-    def n_columns(self) -> int:
-        """Columns of X; 1 if X is no table, but a column of texts or of dicts."""
+    def is_table(self) -> bool:
+        """Whether X has columns; it may also be a list of texts or of dicts."""
         try:
-            return number_of_columns(self.X)
+            number_of_columns(self.X)
         except TypeError:
-            return 1
+            return False
+        return True
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of X; 1 if X is no table."""
+        return number_of_columns(self.X) if self.is_table else 1
 
     def labels(self, rows: np.ndarray | None) -> np.ndarray:
         """Return the labels of the rows of a group; None means all rows."""

@@ -197,6 +197,7 @@ def _train_shared(
     together = [(group, rows) for group, rows in groups if group != EVERYONE]
     shares = bool(recipe.share) and len(together) > 1
     shares = shares and not recipe.prefit and not recipe.resampled
+    shares = shares and _can_share(data, recipe)
     shares = shares and not _needs_no_sharing(data, recipe, together)
     if len(recipes) == 1 and not shares:
         return _SharedLearner(None, name, {})
@@ -223,6 +224,21 @@ def _train_shared(
     if len(recipes) == 1:
         log_losses = {}
     return _SharedLearner(trained[chosen], chosen, log_losses)
+
+
+def _can_share(data: TrainingData, recipe: Recipe) -> bool:
+    """Tell whether the group can be put among the features.
+
+    It is one more column, so that rows must be a table when they reach the learner.
+    """
+    if data.is_table or recipe.fits_transformers_once:
+        return True
+    if recipe.share is True:
+        raise ValueError(
+            "share_estimator must be False or 'auto' if X is no table of columns, got "
+            "True."
+        )
+    return False
 
 
 def _needs_no_sharing(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cape.cli._app import app, console, give_line, progress
-from cape.cli._fail_if import Finding, find_breaches, parse_conditions
+from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
     Encoding,
     FailIf,
@@ -23,7 +23,13 @@ from cape.cli._options import (
     option,
 )
 from cape.cli._output import Output
-from cape.cli._show import interval, number, table_of, values_by_group
+from cape.cli._show import (
+    interval,
+    number,
+    table_of,
+    value_or_few,
+    values_by_group,
+)
 
 _METRICS_OF_A_GROUP = (
     "pd",
@@ -75,7 +81,7 @@ def audit(
     --fail-if takes pd, fpr, fnr, accuracy, prevalence and predicted_prevalence of a
     group, and pe, fpr_difference, fnr_difference, accuracy_difference and
     predicted_prevalence_difference of a pair of groups. The exit code is 1 if a
-    condition is met.
+    condition is met. What rests on fewer than ten rows is not checked, and is named.
     """
     from cape._tables import table_length
     from cape.files import Notes, count_file, file_hash
@@ -107,8 +113,10 @@ def audit(
     summary = audit_summary(
         counts, level=level, file=file, file_sha256=file_hash(file), columns=columns
     )
-    breaches = find_breaches(conditions, _findings(summary))
-    output.give_and_judge(summary, breaches, "failed", show=_show, notes=notes)
+    findings = _findings(summary)
+    output.give_and_judge(
+        summary, conditions, findings, "failed", show=_show, notes=notes
+    )
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:
@@ -127,12 +135,17 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     content = summary["observed"]["cape"]
     findings = []
     for entry in content["groups"]:
-        findings.append(Finding(entry["metric"], entry["group"], entry["value"]))
+        findings.append(_checked(entry, entry["group"]))
     for entry in content["pairs"]:
         # PE is not symmetric: a / b and b / a are two findings.
         where = f"{entry['group']} / {entry['other']}"
-        findings.append(Finding(entry["metric"], where, entry["value"]))
+        findings.append(_checked(entry, where))
     return findings
+
+
+def _checked(entry: dict[str, Any], where: str) -> Finding:
+    """Return a finding of the audit as conditions see it."""
+    return Finding(entry["metric"], where, entry["value"], entry["why"] or "")
 
 
 def _show(summary: dict[str, Any]) -> None:
@@ -150,14 +163,23 @@ def _show(summary: dict[str, Any]) -> None:
     level = f"{summary['level']:.0%} of PD"
     columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))
+    if any(finding["why"] == "too few rows" for finding in content["groups"]):
+        give_line("few: fewer than ten rows, too few to say.")
     # There is no pair if there is one group.
-    if "pe" in content["worst"]:
-        pair = content["worst"]["pe"]
-        give_line(
-            f"PE of the worst pair, {pair['group']} / {pair['other']}: "
-            f"{number(pair['value'])} ({number(pair['low'])} to "
-            f"{number(pair['high'])})"
-        )
+    if content["pairs"]:
+        give_line(_worst_pair(content["worst"].get("pe")))
+    if content["left_out"]:
+        give_line(content["left_out"])
+
+
+def _worst_pair(pair: dict[str, Any] | None) -> str:
+    """Return the line about the pair of groups with the largest PE."""
+    if pair is None:
+        return "PE of the worst pair: none is defined and has enough rows."
+    return (
+        f"PE of the worst pair, {pair['group']} / {pair['other']}: "
+        f"{number(pair['value'])} ({number(pair['low'])} to {number(pair['high'])})"
+    )
 
 
 def _row(name: str, found: dict[str, dict[str, Any]]) -> list[Any]:
@@ -172,13 +194,9 @@ def _row(name: str, found: dict[str, dict[str, Any]]) -> list[Any]:
     Returns
     -------
     list
-        The last is the interval of PD, marked as "few" if there are too few rows for
-        it to be trusted.
+        The last is the interval of PD.
     """
     metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
-    cells = [number(found[metric]["value"]) for metric in metrics]
-    difference = found["pd"]
-    range_of_pd = interval(difference["low"], difference["high"])
-    if not difference["enough"]:
-        range_of_pd += " few"
+    cells = [value_or_few(found[metric]) for metric in metrics]
+    range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
     return [name, found["accuracy"]["rows"], *cells, range_of_pd]

@@ -16,8 +16,11 @@ __all__ = [
     "Breach",
     "Condition",
     "Finding",
+    "LeftOut",
+    "describe_left_out",
     "exit_if_breached",
     "find_breaches",
+    "find_left_out",
     "parse_conditions",
 ]
 
@@ -29,6 +32,8 @@ _COMPARISONS = {
     # A verdict has the value 1 where it was found.
     "": operator.gt,
 }
+
+_MOST_PLACES = 6
 
 # A metric, a comparison and a number without a sign: no metric is negative.
 _CONDITION = re.compile(
@@ -88,11 +93,15 @@ class Finding:
     where : str
         The group, pair or batch that it is about.
     value : float or None
+        None if there is no value to check.
+    why : str, default="unknown"
+        Why there is no value, if there is none.
     """
 
     metric: str
     where: str
     value: float | None
+    why: str = "unknown"
 
 
 @dataclass(frozen=True)
@@ -127,6 +136,29 @@ class Breach:
             f"fail-if {self.condition} is met: {self.where}: {self.value:.3f}, "
             f"by {self.by:.3f}"
         )
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A value that a condition could not be checked against.
+
+    Parameters
+    ----------
+    condition : str
+        As the user would write it.
+    where : str
+        The group, pair or batch.
+    why : str
+        Why it has no value.
+    """
+
+    condition: str
+    where: str
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to a dict that JSON can hold."""
+        return asdict(self)
 
 
 def parse_conditions(
@@ -219,17 +251,76 @@ def find_breaches(
     return breaches
 
 
-def exit_if_breached(breaches: list[Breach], *, shown: bool) -> None:
+def find_left_out(
+    conditions: Iterable[Condition], findings: Iterable[Finding]
+) -> list[LeftOut]:
+    """Collect what could not be checked, which is neither a failure nor a pass.
+
+    Parameters
+    ----------
+    conditions : iterable of Condition
+    findings : iterable of Finding
+
+    Returns
+    -------
+    list of LeftOut
+        In the order of the conditions.
+
+    Examples
+    --------
+    >>> findings = [Finding("pd", "blue", None, "too few rows")]
+    >>> find_left_out([Condition("pd", ">", 0.1)], findings)
+    [LeftOut(condition='pd>0.1', where='blue', why='too few rows')]
+    """
+    findings = list(findings)
+    left_out = []
+    for condition in conditions:
+        for finding in findings:
+            if finding.metric == condition.metric and finding.value is None:
+                left_out.append(LeftOut(str(condition), finding.where, finding.why))
+    return left_out
+
+
+def describe_left_out(left_out: Iterable[LeftOut]) -> list[str]:
+    """Say, in a line for each condition and reason, what was left out.
+
+    Examples
+    --------
+    >>> left_out = [LeftOut("pd>0.1", name, "too few rows") for name in "ab"]
+    >>> describe_left_out(left_out)
+    ['fail-if pd>0.1 left out, too few rows: a; b']
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    for one in left_out:
+        places.setdefault((one.condition, one.why), []).append(one.where)
+    lines = []
+    for (condition, why), names in places.items():
+        # Three small groups among ten are in fifty pairs.
+        shown = names
+        if len(names) > _MOST_PLACES:
+            more = f"{len(names) - _MOST_PLACES} more"
+            shown = [*names[:_MOST_PLACES], more]
+        lines.append(f"fail-if {condition} left out, {why}: {'; '.join(shown)}")
+    return lines
+
+
+def exit_if_breached(
+    breaches: list[Breach], left_out: list[LeftOut], *, shown: bool
+) -> None:
     """Exit with code 1 if a condition was met.
 
     Parameters
     ----------
     breaches : list of Breach
+    left_out : list of LeftOut
+        What could not be checked.
     shown : bool
-        Whether to print them first, a line each.
+        Whether to print both first.
     """
-    # With --json the breaches are in the JSON.
+    # With --json they are in the JSON.
     if shown:
+        for line in describe_left_out(left_out):
+            give_line(line, wrap=False)
         for breach in breaches:
             give_line(str(breach), wrap=False)
     if breaches:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cape.cli._app import app, console, give_line, progress
-from cape.cli._fail_if import Finding, find_breaches, parse_conditions
+from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
     Drift,
     Encoding,
@@ -88,8 +88,10 @@ def monitor(
     fingerprint = loaded.clf.fingerprint_
     provenance = file_provenance(loaded.details, files, fingerprint=fingerprint)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
-    breaches = find_breaches(conditions, _findings(summary))
-    output.give_and_judge(summary, breaches, "breaches", show=_show, notes=notes)
+    findings = _findings(summary)
+    output.give_and_judge(
+        summary, conditions, findings, "breaches", show=_show, notes=notes
+    )
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from cape.cli._app import give_json, give_notes, give_path
-from cape.cli._fail_if import Breach, exit_if_breached
+from cape.cli._fail_if import (
+    Condition,
+    Finding,
+    exit_if_breached,
+    find_breaches,
+    find_left_out,
+)
 
 __all__ = ["Output"]
 
@@ -75,7 +81,8 @@ class Output:
     def give_and_judge(
         self,
         summary: dict[str, Any],
-        breaches: list[Breach],
+        conditions: list[Condition],
+        findings: list[Finding],
         key: str,
         *,
         show: Callable[[dict[str, Any]], None],
@@ -87,11 +94,19 @@ class Output:
         ----------
         summary, show, notes
             See `give`.
-        breaches : list of Breach
-            The conditions that were met.
+        conditions : list of Condition
+            Those of ``--fail-if``.
+        findings : list of Finding
+            The values that they are checked against.
         key : str
-            Where the JSON that is printed holds them.
+            Where the JSON that is printed holds the conditions that were met. What
+            could not be checked is in ``left_out``.
         """
-        more = {key: [breach.to_dict() for breach in breaches]}
+        breaches = find_breaches(conditions, findings)
+        left_out = find_left_out(conditions, findings)
+        more = {
+            key: [breach.to_dict() for breach in breaches],
+            "left_out": [one.to_dict() for one in left_out],
+        }
         self.give(summary, show=show, notes=notes, more=more)
-        exit_if_breached(breaches, shown=not self.as_json)
+        exit_if_breached(breaches, left_out, shown=not self.as_json)

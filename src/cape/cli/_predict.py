@@ -30,6 +30,7 @@ from cape.cli._show import (
     number,
     show_faults,
     table_of,
+    value_or_few,
     values_by_group,
 )
 
@@ -198,7 +199,7 @@ def _show_observed(observed: dict[str, Any]) -> None:
     worst = []
     for who, name in _CLASSIFIERS.items():
         for group, found in values_by_group(observed[who]["groups"]).items():
-            cells = [number(found[metric]["value"]) for metric in _METRICS]
+            cells = [value_or_few(found[metric]) for metric in _METRICS]
             rows.append([group, name, *cells])
         if "pe" in observed[who]["worst"]:
             worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
@@ -206,3 +207,5 @@ def _show_observed(observed: dict[str, Any]) -> None:
     console.print(table_of("What the labels say", columns, rows))
     if worst:
         give_line(f"PE of the worst pair: {', '.join(worst)}")
+    if observed["cape"]["left_out"]:
+        give_line(observed["cape"]["left_out"])

@@ -72,7 +72,7 @@ def run_and_show(run: Experiment, out: Path, *, jobs: int) -> None:
     Parameters
     ----------
     run : callable
-        `run_synthetic` or `compare_methods` with their options.
+        `run_synthetic`, `compare_methods` or `run_shifts` with their options.
     out : Path
         Folder for results; finished cells are kept in ``cells`` below it.
     jobs : int
@@ -95,6 +95,8 @@ def run_and_show(run: Experiment, out: Path, *, jobs: int) -> None:
         console.print(_rich_table(table))
     for verdict in results.get("verdicts", []):
         console.print(_verdict_text(verdict))
+    for sentence in [*results.get("skipped", []), *results.get("failed", [])]:
+        console.print(sentence, markup=False)
     names = [path.name for path in [*files, *pictures]]
     console.print(f"files in {out}: {', '.join(names)}", markup=False)
 

@@ -17,6 +17,7 @@ __all__ = [
     "number",
     "show_faults",
     "table_of",
+    "value_or_few",
     "values_by_group",
 ]
 
@@ -69,6 +70,23 @@ def number(value: float | None) -> str:
     if value is None or value != value:
         return "-"
     return f"{value:.3f}"
+
+
+def value_or_few(finding: dict[str, Any]) -> str:
+    """Write the value of an audit's finding, or "few" if it rests on too few rows.
+
+    Examples
+    --------
+    >>> value_or_few({"value": 0.25, "why": None})
+    '0.250'
+    >>> value_or_few({"value": None, "why": "too few rows"})
+    'few'
+    >>> value_or_few({"value": None, "why": "undefined"})
+    '-'
+    """
+    if finding["why"] == "too few rows":
+        return "few"
+    return number(finding["value"])
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -10,18 +10,13 @@ A histogram gives no single person away: a level of a text column is named if at
 tenth largest value.
 """
 
-from cape.columns._cells import FIRST, FOREIGN, MISSING, ColumnCells
+from cape.columns._cells import FIRST as FIRST
+from cape.columns._cells import FOREIGN as FOREIGN
+from cape.columns._cells import MISSING as MISSING
+from cape.columns._cells import ColumnCells
 from cape.columns._counts import ColumnCounts
 from cape.columns._table import TableCells
-from cape.columns._units import UNITS, unit_window
+from cape.columns._units import UNITS as UNITS
+from cape.columns._units import unit_window as unit_window
 
-__all__ = [
-    "FIRST",
-    "FOREIGN",
-    "MISSING",
-    "UNITS",
-    "ColumnCells",
-    "ColumnCounts",
-    "TableCells",
-    "unit_window",
-]
+__all__ = ["ColumnCells", "ColumnCounts", "TableCells"]

@@ -31,7 +31,7 @@ class ColumnCells:
     kind : {"number", "date", "text", "mixed", "empty"}
         What training held. Dates are numbers, in seconds. "mixed" is counted as text.
         "empty" had no value at all.
-    edges : ndarray of float64, default=()
+    edges : ndarray of float32, default=()
         Numbers and dates: cell i holds the values x with ``edges[i - 1] <= x <
         edges[i]``. The first and the last cell lie outside the training range.
     median, lowest, highest : float, default=nan
@@ -57,7 +57,7 @@ class ColumnCells:
 
     name: str
     kind: str
-    edges: np.ndarray = field(default_factory=lambda: np.empty(0))
+    edges: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     median: float = float("nan")
     lowest: float = float("nan")
     highest: float = float("nan")
@@ -110,7 +110,7 @@ class ColumnCells:
         return cls(
             name=str(content["name"]),
             kind=str(content["kind"]),
-            edges=np.array(content.get("edges", []), dtype=float),
+            edges=np.array(content.get("edges", []), dtype=np.float32),
             median=float(median),
             lowest=float(lowest),
             highest=float(highest),

@@ -12,7 +12,7 @@ from cape.columns._values import Column
 
 __all__ = ["choose_cells"]
 
-_QUANTILE_CELLS = 10
+_QUANTILE_CELLS = 8
 _ROWS_OF_AN_EDGE = 10
 """Rows that must lie on either side of the outer edges."""
 
@@ -41,59 +41,49 @@ def _number_cells(name: str, kind: str, numbers: np.ndarray) -> ColumnCells:
     numbers = np.sort(numbers)
     n = len(numbers)
     tenth = min(_ROWS_OF_AN_EDGE, (n + 1) // 2) - 1
-    lowest = float(numbers[tenth])
-    highest = float(numbers[n - 1 - tenth])
+    lowest = numbers[tenth]
+    highest = numbers[n - 1 - tenth]
+    median = numbers[(n - 1) // 2]
+    distinct, rows = _distinct(numbers)
     # Cells are closed on the left: what lies above the highest value starts just after.
-    edges = [lowest, np.nextafter(highest, np.inf)]
-    if lowest < highest:
-        edges += _inner_edges(numbers, lowest, highest).tolist()
-    median = float(numbers[(n - 1) // 2])
-    if kind == "number":
-        edges += _unit_edges(numbers, median)
+    edges = [lowest, np.nextafter(highest, np.float32(np.inf))]
+    inner = _inner_edges(numbers, distinct, rows)
+    edges += inner[(inner > lowest) & (inner <= highest)].tolist()
+    # Columns of both signs, or of a few values, have no unit or cannot tell it.
+    one_sign = numbers[n // 4] * numbers[3 * n // 4] > 0
+    if kind == "number" and one_sign and len(distinct) > _QUANTILE_CELLS:
+        for factor in UNITS:
+            edges += unit_window(float(median), factor)
     return ColumnCells(
         name,
         kind,
-        edges=np.unique(np.array(edges, dtype=float)),
-        median=median,
-        lowest=lowest,
-        highest=highest,
+        edges=np.unique(np.array(edges, dtype=np.float32)),
+        median=float(median),
+        lowest=float(lowest),
+        highest=float(highest),
     )
 
 
-def _inner_edges(numbers: np.ndarray, lowest: float, highest: float) -> np.ndarray:
-    """Return the edges between the outer ones: few values themselves, or quantiles."""
-    distinct, rows = np.unique(numbers, return_counts=True)
-    common = distinct[rows >= _ROWS_OF_AN_EDGE]
+def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct values of sorted numbers, and how often each occurs."""
+    is_new = np.append(True, numbers[1:] != numbers[:-1])
+    starts = np.flatnonzero(is_new)
+    return numbers[starts], np.diff(np.append(starts, len(numbers)))
+
+
+def _inner_edges(
+    numbers: np.ndarray, distinct: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Return edges between the outer ones: few values themselves, or quantiles."""
     if len(distinct) <= _QUANTILE_CELLS:
-        edges = common
-    else:
-        levels = np.arange(1, _QUANTILE_CELLS) / _QUANTILE_CELLS
-        quantiles = np.quantile(numbers, levels, method="inverted_cdf")
-        # A value that many rows share gets a cell of its own, which ends at the next
-        # value.
-        repeated = np.unique(quantiles[1:][np.diff(quantiles) == 0])
-        after = np.searchsorted(distinct, repeated, side="right")
-        following = distinct[after[after < len(distinct)]]
-        edges = np.concatenate([quantiles, following])
-    return edges[(edges > lowest) & (edges <= highest)]
-
-
-def _unit_edges(numbers: np.ndarray, median: float) -> list[float]:
-    """Return the edges that tell whether the median moved by a factor of units.
-
-    Only for columns of one sign with many values: other columns have no unit, or cannot
-    tell.
-    """
-    n = len(numbers)
-    first_quartile = numbers[n // 4]
-    third_quartile = numbers[3 * n // 4]
-    one_sign = first_quartile * third_quartile > 0
-    if not one_sign or len(np.unique(numbers)) <= _QUANTILE_CELLS:
-        return []
-    edges: list[float] = []
-    for factor in UNITS:
-        edges += unit_window(median, factor)
-    return edges
+        return distinct[rows >= _ROWS_OF_AN_EDGE]
+    parts = np.arange(1, _QUANTILE_CELLS) * len(numbers) // _QUANTILE_CELLS
+    quantiles = numbers[parts]
+    # A value that many rows share gets a cell of its own, which ends at the next value.
+    repeated = np.unique(quantiles[1:][np.diff(quantiles) == 0])
+    after = np.searchsorted(distinct, repeated, side="right")
+    following = distinct[after[after < len(distinct)]]
+    return np.concatenate([quantiles, following])
 
 
 def _text_cells(

@@ -29,6 +29,7 @@ class ColumnCounts:
 
     Examples
     --------
+    >>> from cape.columns import TableCells
     >>> cells = TableCells.of(pd.DataFrame({"sex": ["F", "M"] * 40}))
     >>> batch = cells.count(pd.DataFrame({"sex": ["F", "male", None]}))
     >>> batch.counts.tolist(), batch.unseen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 __all__ = ["UNITS", "unit_window"]
 
 _FACTORS = (10.0, 60.0, 100.0, 1000.0)
@@ -26,11 +28,13 @@ def unit_window(median: float, factor: float) -> tuple[float, float]:
     Returns
     -------
     low, high : float
+        In single precision, as edges are.
 
     Examples
     --------
     >>> unit_window(2.0, 10.0)
     (16.0, 25.0)
     """
-    ends = (median * factor / _TOLERANCE, median * factor * _TOLERANCE)
-    return min(ends), max(ends)
+    ends = [median * factor / _TOLERANCE, median * factor * _TOLERANCE]
+    low, high = np.array(sorted(ends), dtype=np.float32)
+    return float(low), float(high)

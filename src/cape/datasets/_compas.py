@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from cape._validation import check_choice
 from cape.datasets._files import RemoteFile, get_file
-from cape.datasets._tasks import Task, read_task
+from cape.datasets._tasks import Task, read_task, regrouped
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["fetch_compas"]
 
@@ -77,11 +83,15 @@ WIDE_TASK = replace(
 
 _TASKS = {"narrow": TASK, "wide": WIDE_TASK}
 
+_SEXES = {"Female": "Female", "Male": "Male"}
+_AGES = {"below 25": "below 25", "from 25": "from 25"}
+
 
 def fetch_compas(
     *,
     subset: str = "all",
     features: str = "narrow",
+    group: str = "race",
     data_home: str | os.PathLike[str] | None = None,
 ) -> Bunch:
     """Download, verify and read COMPAS as the paper uses it.
@@ -95,6 +105,10 @@ def fetch_compas(
         age, sex, counts of offences and the degree of the charge. "wide" adds the
         days between arrest or offence and screening, and a column of 0 and 1 for each
         of the 40 commonest charges of 2013. See the notes.
+    group : {"race", "sex", "age"}, default="race"
+        What the groups are. "race" is the paper's, with people of two races. "sex" and
+        "age" (below 25, or from 25) keep people of all races; sex is then no feature of
+        groups by sex.
     data_home : path, default=None
         Folder of data; None is the environment variable CAPE_DATA or, without it, a
         cache in the home folder.
@@ -103,13 +117,13 @@ def fetch_compas(
     -------
     Bunch
         ``data`` (DataFrame of numbers), ``target`` (1: re-offends),
-        ``sensitive_features`` (race), ``frame`` (data, group and target), ``groups``
-        (the paper's Z=0 and Z=1), ``variant`` and ``DESCR``.
+        ``sensitive_features`` (group), ``frame`` (data, group and target), ``groups``
+        (for race the paper's Z=0 and Z=1), ``variant`` and ``DESCR``.
 
     Raises
     ------
     ValueError
-        If ``subset`` or ``features`` is none of those accepted.
+        If ``subset``, ``features`` or ``group`` is none of those accepted.
     OSError
         If the file cannot be downloaded or is not the expected one.
 
@@ -135,9 +149,25 @@ def fetch_compas(
     >>> fetch_compas(features="wide").data.shape  # doctest: +SKIP
     (6129, 49)
     """
-    import pandas as pd
-
     # Before anything is downloaded.
     check_choice("features", features, tuple(_TASKS))
-    table = pd.read_csv(get_file(FILE, data_home))
-    return read_task(_TASKS[features], table, subset)
+    check_choice("group", group, ("race", "sex", "age"))
+    task = _grouped(_TASKS[features], group)
+    return read_task(task, _read(get_file(FILE, data_home)), subset)
+
+
+def _grouped(task: Task, group: str) -> Task:
+    """Return the task with the groups that were asked for."""
+    if group == "sex":
+        return regrouped(task, "sex", "sex", _SEXES)
+    if group == "age":
+        return regrouped(task, "age", "age_band", _AGES)
+    return task
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Read ProPublica's file, with a column for groups by age."""
+    import pandas as pd
+
+    table = pd.read_csv(path)
+    return table.assign(age_band=np.where(table["age"] < 25, "below 25", "from 25"))

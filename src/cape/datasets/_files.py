@@ -25,7 +25,7 @@ class RemoteFile:
     path : str
         Where the file is kept, below the folder of data.
     url : str
-        Where the file is published.
+        Where the file is published; empty if no address of exactly this file is known.
     sha256 : str or None
         Checksum of the file. None where the publisher's checksum is not known: the file
         is then a zip archive, whose own checksums are verified instead.
@@ -81,6 +81,9 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
     Raises
     ------
+    FileNotFoundError
+        If the folder of data has no copy and the file has no address. The message says
+        where to put it.
     OSError
         If the file cannot be downloaded or is not the expected one. The message says
         what to download, from where, and where to put it.
@@ -98,6 +101,11 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
 def _download(file: RemoteFile, path: Path) -> None:
     """Download a file, verify it, and give it its name."""
+    if not file.url:
+        raise FileNotFoundError(
+            f"{path.name} is not in the folder of data, and no public address of "
+            f"exactly this file is known. {_advice(file, path)}"
+        )
     try:
         download = _downloader()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +165,10 @@ def _advice(file: RemoteFile, path: Path) -> str:
     """How to get the file by hand."""
     checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
     terms = f" {file.terms}" if file.terms else ""
+    to_get = f"Download {file.url}{checksum} and put it at {path}"
+    if not file.url:
+        to_get = f"Put the file{checksum} at {path}"
     return (
-        f"Download {file.url}{checksum} and put it at {path}, or set data_home or "
-        f"{_VARIABLE} to a folder that has {file.path}.{terms}"
+        f"{to_get}, or set data_home or {_VARIABLE} to a folder that has "
+        f"{file.path}.{terms}"
     )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.utils import Bunch
 
+from cape._validation import check_choice
 from cape.datasets._files import RemoteFile, data_folder, get_file
-from cape.datasets._tasks import Task, read_task
+from cape.datasets._tasks import Task, read_task, regrouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,9 +162,14 @@ ONE_PANEL_TASK = Task(
     ),
 )
 
+_AGES = {"below 25": "below 25", "from 25": "from 25"}
+
 
 def fetch_meps(
-    *, subset: str = "all", data_home: str | os.PathLike[str] | None = None
+    *,
+    subset: str = "all",
+    group: str = "race",
+    data_home: str | os.PathLike[str] | None = None,
 ) -> Bunch:
     """Read MEPS as the paper uses it, and download its files if need be.
 
@@ -174,6 +182,9 @@ def fetch_meps(
     ----------
     subset : {"all", "train", "test"}, default="all"
         "train" is the year 2015, "test" the year 2016.
+    group : {"race", "sex", "age"}, default="race"
+        What the groups are: "race", the paper's; "sex"; or "age", below 25 or from 25.
+        Race is a feature of groups by sex or age; sex is none of groups by sex.
     data_home : path, default=None
         Folder of data; None is the environment variable CAPE_DATA or, without it, a
         cache in the home folder.
@@ -182,11 +193,13 @@ def fetch_meps(
     -------
     Bunch
         ``data`` (DataFrame of numbers), ``target`` (1: ten trips or more),
-        ``sensitive_features`` ("White" and "Non-White"), ``frame`` (data, group and
-        target), ``groups`` (the paper's Z=0 and Z=1), ``variant`` and ``DESCR``.
+        ``sensitive_features`` (group), ``frame`` (data, group and target), ``groups``
+        (for race the paper's Z=0 and Z=1), ``variant`` and ``DESCR``.
 
     Raises
     ------
+    ValueError
+        If ``subset`` or ``group`` is none of those accepted.
     OSError
         If a file cannot be downloaded or is not the expected one.
 
@@ -198,19 +211,45 @@ def fetch_meps(
     """
     import pandas as pd
 
+    # Before anything is downloaded.
+    check_choice("group", group, ("race", "sex", "age"))
     if _only_panels_are_in(data_folder(data_home)):
-        task = ONE_PANEL_TASK
+        task = _grouped(ONE_PANEL_TASK, group, sexes={0: "Male", 1: "Female"})
         files = _PANELS
         read = _read_panel
     else:
-        task = TASK
+        task = _grouped(TASK, group, sexes={1: "Male", 2: "Female"})
         files = OFFICIAL
         read = read_official
     tables = []
     for year in _years_of(subset):
         path = get_file(files[year], data_home)
         tables.append(read(path, year))
-    return read_task(task, pd.concat(tables), subset)
+    table = pd.concat(tables)
+    age_band = np.where(table["AGE"] < 25, "below 25", "from 25")
+    return read_task(task, table.assign(age_band=age_band), subset)
+
+
+def _grouped(task: Task, group: str, sexes: dict[int, str]) -> Task:
+    """Return the task with the groups that were asked for.
+
+    Parameters
+    ----------
+    task : Task
+        The task with groups by race.
+    group : {"race", "sex", "age"}
+        The groups that are wanted.
+    sexes : dict
+        Names of the values of SEX, which the two kinds of files code in their own way.
+    """
+    if group == "race":
+        return task
+    # The full-year files are read with RACE as text, the one-panel files as 0 and 1.
+    codes = {"RACE": {"Non-White": 0, "White": 1}} if task.group == "RACE" else {}
+    with_race = replace(task, features=(*task.features, task.group), codes=codes)
+    if group == "sex":
+        return regrouped(with_race, "sex", "SEX", sexes)
+    return regrouped(with_race, "age", "age_band", _AGES)
 
 
 def read_official(path: Path, year: int) -> pd.DataFrame:

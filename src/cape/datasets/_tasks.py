@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils import Bunch
@@ -13,7 +13,7 @@ from cape._validation import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Task", "read_task"]
+__all__ = ["Task", "read_task", "regrouped"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,51 @@ class Task:
     required: tuple[str, ...] = ()
     at_least: Mapping[str, float] = field(default_factory=dict)
     notes: str = ""
+
+
+def regrouped(task: Task, by: str, column: str, groups: Mapping[Any, str]) -> Task:
+    """Make a task of the same rows with groups of another column.
+
+    Rows of every group of the first task are kept. The new group column is no feature,
+    since a feature that is constant within a group tells nothing there.
+
+    Parameters
+    ----------
+    task : Task
+        The task whose label, periods and features are used.
+    by : str
+        What the groups are, in a word.
+    column : str
+        Column of the new groups.
+    groups : mapping from value to str
+        See `Task`.
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> task = Task(
+    ...     "visits", label="n", positive_from=10, features=("age", "sex"),
+    ...     group="race", groups={1: "a", 2: "b"},
+    ...     period="year", periods={"train": "2015", "test": "2016"},
+    ... )
+    >>> regrouped(task, "sex", "sex", {0: "men", 1: "women"}).features
+    ('age',)
+    """
+    features = tuple(name for name in task.features if name != column)
+    codes = {name: task.codes[name] for name in task.codes if name != column}
+    names = ", ".join(groups.values())
+    return replace(
+        task,
+        name=f"{task.name}, by {by}",
+        group=column,
+        groups=groups,
+        features=features,
+        codes=codes,
+        notes=f"{task.notes} Here the groups are by {by}: {names}.",
+    )
 
 
 def read_task(task: Task, table: pd.DataFrame, subset: str = "all") -> Bunch:

@@ -162,9 +162,9 @@ def column_shift(
       0: no sign that a column moved
       1: no sign that a column moved
     )
-    >>> shifted = column_shift(clf, new.data + [0, 9], sensitive_features=groups)
+    >>> shifted = column_shift(clf, new.data * [1, 60], sensitive_features=groups)
     >>> shifted.moved(0)[0].column, shifted.moved(0)[0].fault
-    ('x1', 'range')
+    ('V', 'units')
     """
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     models = {group: clf.model_of(group) for group in evidence.groups}

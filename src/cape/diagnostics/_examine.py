@@ -16,7 +16,7 @@ from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
 from cape.diagnostics._expected import ExpectedPerformance, expected_performance
-from cape.diagnostics._moved import PrevalenceMoved, moves_of_adaptation
+from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
 from cape.diagnostics._verdicts import GroupVerdict, judge_group
@@ -298,7 +298,7 @@ def examine(
         adaptation=adaptation,
         shift_test=prior_shift_test(clf, evidence=evidence),
         columns=column_shift(clf, evidence=evidence),
-        moved=moves_of_adaptation(clf, evidence, adaptation),
+        moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
     )
 

@@ -18,6 +18,7 @@ from cape.diagnostics._expected_draws import (
     draw_prevalences,
     interval_of_pe,
     interval_of_rate,
+    noise_of_rates,
 )
 from cape.diagnostics._result import GroupResult, json_ready, row_label
 from cape.evidence import Evidence
@@ -172,9 +173,11 @@ def expected_performance(
     """Compute the rates to expect of each group, and the PE of each pair.
 
     Under prior shift the FPR and FNR of a member do not move, so that those of its
-    unseen training rows are to be expected again. The intervals are for the rates as
-    they will be observed in this batch: they include the noise of the training rates,
-    of the estimated prevalence and of the batch itself.
+    unseen training rows are to be expected again. Where drift held the estimate back,
+    the rates are drawn so that the observed share of positive predictions comes out.
+    The intervals are for the rates as they will be observed in this batch: they include
+    the noise of the training rates, of the estimated prevalence and of the batch
+    itself.
 
     Parameters
     ----------
@@ -235,11 +238,17 @@ def _expect_rates(
     """Compute the rates of one group from simulated batches of its size."""
     fpr = float(model.pool.rates.fpr[chosen.member])
     fnr = 1 - float(model.pool.rates.tpr[chosen.member])
-    batches = draw_batches(model.pool.rates, chosen, prevalences, random)
+    noise = noise_of_rates(model)
+    batches = draw_batches(model.pool.rates, chosen, prevalences, random, noise=noise)
     # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN then.
     known_fpr = not np.isnan(fpr)
     known_fnr = not np.isnan(fnr)
     known = known_fpr and known_fnr
+    if chosen.held_back > 0 and known:
+        # More than the prevalence moved, and with it the rates: what is to be expected
+        # is the mean over the simulated batches.
+        fpr = float(np.nanmean(batches.fpr))
+        fnr = float(np.nanmean(batches.fnr))
     # The accuracy has no training counterpart: it depends on the prevalence, so that
     # its expectation is the mean over the simulated batches.
     accuracy = float(batches.accuracy.mean()) if known else float("nan")
@@ -313,7 +322,8 @@ def compare_expected(
     -------
     DataFrame
         Indexed by ``group`` and ``metric``, with the columns expected, low, high,
-        observed and inside.
+        observed and inside. An observed rate is NaN, and not outside, if the batch has
+        no row of the class that it is about.
 
     Examples
     --------
@@ -355,5 +365,6 @@ def _compare_rate(expected: GroupExpected, rate: str, value: float) -> dict[str,
         "low": low,
         "high": high,
         "observed": value,
-        "inside": low <= value <= high,
+        # An undefined rate is NaN, and no comparison with it is true.
+        "inside": not (value < low or value > high),
     }

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape._drift import drift_deviation
+
 if TYPE_CHECKING:
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
@@ -24,12 +26,21 @@ __all__ = [
     "draw_prevalences",
     "interval_of_pe",
     "interval_of_rate",
+    "noise_of_rates",
     "shares",
 ]
 
 # Nine levels describe the middle of the distribution coarsely and its tails, which
 # decide the ends of 95 % intervals, finely.
 _LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+
+# Out-of-fold rows are counted by one fold model each, and the mean of the fold models
+# decides. Each fold model has seen the rows that the others are counted on, so that the
+# folds err alike, and the mean decides a little better than any of them. With boosting
+# and 1,000 rows of a class the squared error of the FPR was 1.6 times the binomial
+# variance and that of the FNR 1.1 to 1.2 times; 1.5 keeps both intervals within 93 to
+# 98 %, where 1 left the FPR at 91 % (n = 1,000) and 90 % (n = 10,000).
+_NOISE_OF_FOLDS = 1.5
 
 
 @dataclass(frozen=True)
@@ -57,12 +68,13 @@ def draw_prevalences(
     """Draw the realised prevalence of one group of the batch.
 
     The ends of its intervals at nine levels, with the estimate in the middle, are
-    points of a distribution function. It is inverted by linear interpolation.
+    points of a distribution function. It is inverted by linear interpolation. Drift
+    moves and widens that distribution as it does the interval.
     """
     lows = []
     highs = []
     # All nine intervals contain the same estimate; it is computed once.
-    estimate = model.quantifier.estimate(evidence.scores)
+    estimate = chosen.prior_shift_estimate
     for level in _LEVELS:
         # The estimate is known, and must not be made again for every level.
         low, high = model.quantifier.interval(evidence.scores, level, estimate=estimate)
@@ -71,12 +83,23 @@ def draw_prevalences(
     levels = np.array(_LEVELS)
     lower = (1 - levels) / 2
     upper = (1 + levels) / 2
-    points = [*reversed(lows), chosen.estimate, *highs]
+    points = [*reversed(lows), estimate, *highs]
     below = [*reversed(lower), 0.5, *upper]
     # Intervals of higher levels are wider but for rounding, and np.interp needs order.
     increasing = np.maximum.accumulate(points)
     uniform = random.random(n_draws)
-    return np.interp(uniform, below, increasing)
+    drawn = np.interp(uniform, below, increasing)
+    if chosen.held_back == 0:
+        return drawn
+    if chosen.low == 0 and chosen.high == 1:
+        # Nothing is known of the prevalence.
+        return uniform
+    deviation = drift_deviation(
+        estimate, chosen.estimate, chosen.held_back, chosen.drift
+    )
+    drift = deviation * random.standard_normal(n_draws)
+    slid = chosen.estimate + (1 - chosen.held_back) * (drawn - estimate)
+    return np.clip(slid + drift, 0, 1)
 
 
 def draw_batches(
@@ -84,6 +107,8 @@ def draw_batches(
     chosen: GroupAdaptation,
     prevalences: np.ndarray,
     random: np.random.Generator,
+    *,
+    noise: float = 1.0,
 ) -> DrawnBatches:
     """Draw how many rows the chosen member will call positive, in each class.
 
@@ -96,6 +121,8 @@ def draw_batches(
     prevalences : ndarray of shape (n_draws,)
         Realised prevalence of each simulated batch.
     random : Generator
+    noise : float, default=1
+        Variance of the rates in training, from `noise_of_rates`.
 
     Returns
     -------
@@ -105,17 +132,46 @@ def draw_batches(
     # The realised prevalence is a count of rows divided by their number.
     positives = np.rint(prevalences * chosen.rows).astype(int)
     negatives = chosen.rows - positives
+    # Rates that vary more than those of so many rows are worth those of fewer.
     false_positives = draw_called(
-        rates.false_positives[member], rates.negatives[member], negatives, random
+        rates.false_positives[member] / noise,
+        rates.negatives[member] / noise,
+        negatives,
+        random,
     )
     true_positives = draw_called(
-        rates.true_positives[member], rates.positives[member], positives, random
+        rates.true_positives[member] / noise,
+        rates.positives[member] / noise,
+        positives,
+        random,
     )
+    if chosen.held_back > 0:
+        # The rates of training have moved as well, nobody knows how. Their mixture has
+        # been observed, though: so many rows are called positive.
+        called = round(chosen.predicted_prevalence * chosen.rows)
+        surplus = called - true_positives - false_positives
+        true_positives = true_positives + np.rint(surplus * prevalences).astype(int)
+        true_positives = np.clip(true_positives, 0, positives)
+        false_positives = np.clip(called - true_positives, 0, negatives)
+        true_positives = np.clip(called - false_positives, 0, positives)
     return DrawnBatches(
         fpr=shares(false_positives, negatives),
         fnr=shares(positives - true_positives, positives),
         accuracy=(true_positives + negatives - false_positives) / chosen.rows,
     )
+
+
+def noise_of_rates(model: GroupModel) -> float:
+    """Return the variance of the rates in training, relative to a binomial one.
+
+    It is 1 where the rows that were counted are new to the very model that decides:
+    with a hold-out, with one split, with resampled members, and in effect with a linear
+    learner that is refitted. Elsewhere it is greater.
+    """
+    by_fold_models = len(model.scoring_models) > 1 or not model.test_is_sound
+    if model.pool.decides_by_scoring_models and by_fold_models:
+        return _NOISE_OF_FOLDS
+    return 1.0
 
 
 def draw_called(
@@ -143,9 +199,9 @@ def draw_called(
 
 
 def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Divide counts; a rate without rows is 0, as in `cape.metrics`."""
-    zeros = np.zeros(len(part))
-    return np.divide(part, whole, out=zeros, where=whole > 0)
+    """Divide counts; a rate without rows is NaN, as in `cape.metrics`."""
+    undefined = np.full(len(part), np.nan)
+    return np.divide(part, whole, out=undefined, where=whole > 0)
 
 
 def interval_of_rate(
@@ -154,11 +210,13 @@ def interval_of_rate(
     """Return the central ``level`` of drawn rates, or [0, 1] if the rate is unknown.
 
     Rates of finite batches are multiples of 1 / rows, so that the ends are drawn values
-    and are not interpolated between them.
+    and are not interpolated between them. Batches in which the rate is undefined, NaN,
+    are left out.
     """
-    if not known:
+    defined = rates[~np.isnan(rates)]
+    if not known or len(defined) == 0:
         return 0.0, 1.0
-    low, high = _central(rates, level)
+    low, high = _central(defined, level)
     return float(low), float(high)
 
 

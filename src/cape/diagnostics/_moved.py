@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._prediction import adapt, find_evidence
@@ -22,7 +21,7 @@ from cape.evidence import Evidence
 from cape.histogram import ScoreHistogram
 from cape.quantify import Moments
 
-__all__ = ["GroupMoved", "PrevalenceMoved", "moves_of_adaptation", "prevalence_moved"]
+__all__ = ["GroupMoved", "PrevalenceMoved", "moves_from_adaptation", "prevalence_moved"]
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,15 @@ class GroupMoved:
     estimate : float
         Estimated share of positives in the batch.
     p_value : float
-        p-value of "nothing has moved" for the group by itself.
+        p-value of "nothing has moved" for the group by itself. This is the one to show
+        beside the interval of the prevalence, which is for the group by itself, too.
     p_adjusted : float
-        p-value after Holm's correction for the number of groups.
+        p-value after Holm's correction for the number of groups. The verdict rests on
+        it.
     moved : bool
-        Whether ``p_adjusted`` is below the level of the test. Where more than the
-        prevalence has moved, the interval that was widened for it must leave the
-        training prevalence out as well.
+        Whether ``p_adjusted`` is below the level of the test, and drift does not
+        explain it: an interval that drift has widened must not hold the training
+        prevalence.
     """
 
     rows: int
@@ -102,7 +103,7 @@ def prevalence_moved(
     *,
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
-    alpha: float = LEVEL,
+    alpha: float = 0.05,
 ) -> PrevalenceMoved:
     """Test, in each group, whether the share of positives is still that of training.
 
@@ -120,7 +121,7 @@ def prevalence_moved(
         Groups of the rows of ``X``.
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`.
-    alpha : float in (0, 1), default=0.01
+    alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
     Returns
@@ -143,20 +144,18 @@ def prevalence_moved(
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     models = {group: clf.model_of(group) for group in evidence.groups}
-    adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
-    return moves_of_adaptation(clf, evidence, adaptation, alpha=alpha)
+    adaptation = adapt(models, evidence, level=1 - alpha, drift=clf.drift)
+    return moves_from_adaptation(clf, evidence, adaptation, alpha=alpha)
 
 
-def moves_of_adaptation(
+def moves_from_adaptation(
     clf: CapeClassifier,
     evidence: Evidence,
     adaptation: Adaptation,
     *,
-    alpha: float = LEVEL,
+    alpha: float = 0.05,
 ) -> PrevalenceMoved:
-    """Test each group of the evidence, whose prevalences are estimated already.
-
-    `examine` passes the adaptation that it shows, so that none is computed twice.
+    """Test each group of a batch that was adapted to already.
 
     Parameters
     ----------
@@ -165,8 +164,8 @@ def moves_of_adaptation(
     evidence : Evidence
         Evidence of the batch.
     adaptation : Adaptation
-        To the same evidence.
-    alpha : float in (0, 1), default=0.01
+        Adaptation to the batch, with intervals.
+    alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
     Returns
@@ -187,16 +186,19 @@ def moves_of_adaptation(
             estimate=adapted.estimate,
             p_value=p_values[group],
             p_adjusted=p_adjusted,
-            moved=p_adjusted < alpha and not _may_be_drift(adapted),
+            moved=p_adjusted < alpha and not _drift_explains(adapted),
         )
     return PrevalenceMoved(groups, alpha)
 
 
-def _may_be_drift(adapted: GroupAdaptation) -> bool:
-    """Tell whether drift alone could have moved the scores as far as they moved."""
-    if adapted.verdict in ("consistent", "not_tested"):
-        return False
-    return adapted.low <= adapted.training_prevalence <= adapted.high
+def _drift_explains(adapted: GroupAdaptation) -> bool:
+    """Tell whether drift widened the interval so far that it holds the old prevalence.
+
+    The test asks whether the scores moved. Drift moves them without any change of the
+    prevalence.
+    """
+    within = adapted.low <= adapted.training_prevalence <= adapted.high
+    return adapted.held_back > 0 and within
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:

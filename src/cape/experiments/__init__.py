@@ -1,4 +1,4 @@
-"""The paper's experiments, with our numbers beside the printed ones.
+"""The paper's experiments, with our numbers beside the printed ones, and real shifts.
 
 - `run_demo` trains CAPE and Max_Acc once, and judges them on one batch.
 - `run_synthetic` is the paper's experiment on synthetic data: Table 1, the figure, and
@@ -6,10 +6,12 @@
 - `compare_methods` runs CAPE, the baselines and the peers on a `Problem`: on the
   paper's real data (`compas_problem`, `meps_problem`) or on two tables
   (`table_problem`).
+- `run_shifts` runs CAPE on real shifts over time, where more than prevalences moved.
 
-The last two return a dict that JSON can hold. `write_results` writes it with a page of
-the tables, and `write_page` puts the pages of several runs together. Both experiments
-are cut into cells that are kept in a folder, so a run that was stopped goes on.
+The last three return a dict that JSON can hold. `write_results` writes it with a page
+of the tables, and `write_page` puts the pages of several runs together. These
+experiments are cut into cells that are kept in a folder, so a run that was stopped goes
+on.
 """
 
 from cape.experiments._comparison import compare_methods
@@ -21,6 +23,7 @@ from cape.experiments._problem import (
     table_problem,
 )
 from cape.experiments._published import published
+from cape.experiments._shifts import run_shifts
 from cape.experiments._synthetic import run_synthetic
 from cape.experiments._tables import TextTable
 from cape.experiments._write import (
@@ -40,6 +43,7 @@ __all__ = [
     "results_markdown",
     "results_tables",
     "run_demo",
+    "run_shifts",
     "run_synthetic",
     "table_problem",
     "write_page",

@@ -36,7 +36,7 @@ class Problem:
     groups : list of str
         Groups in the order in which tables show them.
     X_train, X_test : DataFrame of shape (n_samples, n_features)
-        Numbers, without missing values.
+        Numbers, without missing values, as the peers need; real shifts have text, too.
     y_train, y_test : ndarray of shape (n_samples,)
         Labels 0 and 1; 1 is positive.
     z_train, z_test : Series of shape (n_samples,)

@@ -12,17 +12,22 @@ from pathlib import Path
 
 from cape._newfile import new_file
 from cape.experiments._rows import Results
+from cape.experiments._shift_tables import shift_tables
 from cape.experiments._tables import TextTable, comparison_tables, synthetic_tables
 
 __all__ = ["results_markdown", "results_tables", "write_page", "write_results"]
+
+# Experiments that are not comparisons have tables of their own.
+_TABLES = {"synthetic": synthetic_tables, "shifts": shift_tables}
 
 _INTRODUCTION = """# Results
 
 The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior
 Probability Shifts*, run with this library: our numbers, the printed ones ("print"),
-and those of the classifiers that people would use instead. The commands below made the
-runs, and `cape reproduce page` made this page of them (`make results` does all of it);
-no number in it is typed in.
+and those of the classifiers that people would use instead. The last section has real
+shifts over time, which the paper does not have. The commands below made the runs, and
+`cape reproduce page` made this page of them (`make results` does all of it); no number
+in it is typed in.
 """
 
 
@@ -32,7 +37,7 @@ def results_tables(results: Results) -> list[TextTable]:
     Parameters
     ----------
     results : dict
-        From `run_synthetic` or `compare_methods`.
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
 
     Returns
     -------
@@ -46,9 +51,8 @@ def results_tables(results: Results) -> list[TextTable]:
     >>> results_tables(results)[2].title
     'Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)'
     """
-    if results["experiment"] == "synthetic":
-        return synthetic_tables(results)
-    return comparison_tables(results)
+    make_tables = _TABLES.get(results["experiment"], comparison_tables)
+    return make_tables(results)
 
 
 def write_results(
@@ -59,7 +63,7 @@ def write_results(
     Parameters
     ----------
     results : dict
-        From `run_synthetic` or `compare_methods`.
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
     folder : Path
         Where to write; it is made if there is none.
     pictures : sequence of Path, default=()
@@ -136,7 +140,7 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     Parameters
     ----------
     results : dict
-        From `run_synthetic` or `compare_methods`.
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
     pictures : sequence of str, default=()
         Links to pictures; those that are not PNG are left out.
 
@@ -156,6 +160,7 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     notes = [f"- {note}" for note in results.get("notes", [])]
     parts = [f"## {_heading(results)}", _provenance(results), "\n".join(notes)]
     parts += _verdict_list(results.get("verdicts", []))
+    parts += _bullets("Cases that are missing", _missing_cases(results))
     parts += _bullets("Where we differ from print, and why", results.get("reasons", []))
     parts += [_markdown_table(table) for table in results_tables(results)]
     parts += _warning_list(results.get("rows", []))
@@ -227,15 +232,12 @@ def _provenance(results: Results) -> str:
     cost = f"{results['cells']} cells, {results['cell_seconds']:.0f} s of work"
     load = results["load"][0] if results["load"] else "unknown"
     versions = [f"{name} {version}" for name, version in results["versions"].items()]
-    if results["experiment"] == "synthetic":
-        learner = _synthetic_line(results)
-    else:
-        learner = _learner_line(results)
+    make_line = _LINES.get(results["experiment"], _learner_line)
     return (
         f"`{command}`, {results['date']}; {cost}, {results['cores']} cores, "
         f"load {load}.\n"
         f"Versions: {', '.join(versions)}.\n"
-        f"{learner}"
+        f"{make_line(results)}"
     )
 
 
@@ -244,6 +246,14 @@ def _synthetic_line(results: Results) -> str:
     return (
         f"Learner: {results['learner']}. {results['n_train']} training rows, "
         f"{results['n_test']} rows a test batch."
+    )
+
+
+def _shift_line(results: Results) -> str:
+    """Say what the real shifts were run with."""
+    return (
+        f"Seeds: {results['seeds']}; numbers are means over them. An interval holds if "
+        "the true share of positives lies in it."
     )
 
 
@@ -268,6 +278,15 @@ def _learner_line(results: Results) -> str:
         f"{results['favourable']} label is the favourable one. A number in brackets is "
         "how many seeds a row is the mean of."
     )
+
+
+# What the provenance of an experiment that is no comparison ends with.
+_LINES = {"synthetic": _synthetic_line, "shifts": _shift_line}
+
+
+def _missing_cases(results: Results) -> list[str]:
+    """List the cases that were skipped and the cells that failed."""
+    return [*results.get("skipped", []), *results.get("failed", [])]
 
 
 def _verdict_list(verdicts: list[Results]) -> list[str]:

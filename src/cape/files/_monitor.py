@@ -146,7 +146,9 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         "predicted_prevalence": adapted.predicted_prevalence,
         "pd_bound": adapted.pd_bound,
         "moved": moved.moved,
-        "p_moved": moved.p_adjusted,
+        # The interval beside it is that of the group by itself, too.
+        "p_moved": moved.p_value,
+        "p_moved_adjusted": moved.p_adjusted,
         "verdict": verdict.word,
         "verdict_text": verdict.text,
         "complete": verdict.complete,

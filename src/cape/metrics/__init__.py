@@ -9,10 +9,16 @@ from cape.metrics._between import (
 )
 from cape.metrics._findings import Audit, Finding
 from cape.metrics._intervals import wilson_interval
-from cape.metrics._rates import Confusion, confusion_by_group, prevalence_difference
+from cape.metrics._rates import (
+    FEWEST_ROWS,
+    Confusion,
+    confusion_by_group,
+    prevalence_difference,
+)
 from cape.metrics._table import fairness_table
 
 __all__ = [
+    "FEWEST_ROWS",
     "Audit",
     "Confusion",
     "Finding",

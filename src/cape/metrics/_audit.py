@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,16 +16,12 @@ from cape.metrics._findings import Audit, Finding
 from cape.metrics._intervals import (
     Interval,
     absolute_interval,
-    percentile_interval,
+    central_interval,
     wilson_interval,
 )
-from cape.metrics._rates import Confusion, confusion_by_group
+from cape.metrics._rates import FEWEST_ROWS, Confusion, confusion_by_group
 
 __all__ = ["audit", "audit_counts"]
-
-# With fewer rows, or a wider interval, a finding does not say anything.
-_FEWEST_ROWS = 10
-_WIDEST_INTERVAL = 0.5
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
@@ -47,9 +43,10 @@ def audit(
 ) -> Audit:
     """Compute rates, PD and PE of every group and every pair, with intervals.
 
-    Rates have Wilson's interval. PD, PE and differences between groups have a
-    percentile bootstrap interval, stratified by group. The confusion counts of a group
-    are resampled as a multinomial, so the cost does not depend on the number of rows.
+    Rates have Wilson's interval. PD, PE and differences between groups have the central
+    interval of draws from the posterior of each group's shares of true and false
+    positives and negatives, under Jeffreys' prior. The cost does not depend on the
+    number of rows. What rests on fewer than ten rows is marked: see `Finding.why`.
 
     Parameters
     ----------
@@ -65,12 +62,12 @@ def audit(
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
     n_resamples : int, default=2000
-        Number of bootstrap resamples.
+        Number of draws behind the intervals of PD, PE and differences.
     pairs : bool, default=None
         Whether to compare all ordered pairs of groups. None compares them if there are
         at most 30 groups (870 ordered pairs).
     random_state : int, Generator or None, default=0
-        Seed of the bootstrap.
+        Seed of the draws.
 
     Returns
     -------
@@ -124,12 +121,12 @@ def audit_counts(
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
     n_resamples : int, default=2000
-        Number of bootstrap resamples.
+        Number of draws behind the intervals of PD, PE and differences.
     pairs : bool, default=None
         Whether to compare all ordered pairs of groups. None compares them if there are
         at most 30 groups (870 ordered pairs).
     random_state : int, Generator or None, default=0
-        Seed of the bootstrap.
+        Seed of the draws.
 
     Returns
     -------
@@ -154,13 +151,13 @@ def audit_counts(
     if pairs is None:
         pairs = len(groups) <= _MOST_GROUPS_COMPARED
 
-    # Each group is resampled once, and its resamples serve all pairs that it is in: the
-    # bootstrap is stratified by group, and (a, b) mirrors (b, a).
+    # Each group is drawn once, and its draws serve all pairs that it is in, so that
+    # (a, b) mirrors (b, a).
     random = np.random.default_rng(random_state)
     audited = []
     for group, effective_rows in zip(groups, worth, strict=True):
         confusion = groups[group]
-        draws = _resample(confusion, effective_rows, n_resamples, random)
+        draws = _draw_rates(confusion, effective_rows, n_resamples, random)
         audited.append(_AuditedGroup(group, confusion, effective_rows, draws))
     return _audit_of(audited, level, pairs)
 
@@ -203,7 +200,7 @@ class _Rates:
 
 @dataclass(frozen=True)
 class _AuditedGroup:
-    """One group: its counts, its effective number of rows and its resampled rates."""
+    """One group: its counts, its effective number of rows and its drawn rates."""
 
     group: Group
     confusion: Confusion
@@ -214,7 +211,7 @@ class _AuditedGroup:
         """The rates of the counts themselves, undefined where `draws` would be."""
         return _Rates.of_counts(_as_array(self.confusion)[None, :])
 
-    def rows_in_denominator(self, rate: str) -> int:
+    def rows_behind(self, rate: str) -> _RowsBehind:
         """Rows that the denominator of a rate counts.
 
         The FPR is a share of the negatives, the FNR of the positives, and every other
@@ -222,18 +219,32 @@ class _AuditedGroup:
         """
         confusion = self.confusion
         if not confusion.total:
-            return 0
+            return _RowsBehind(0, 0.0)
         weight = confusion.total
         if rate == "fpr":
             weight = confusion.negatives
         elif rate == "fnr":
             weight = confusion.positives
         # Of weighted rows only the weight in the denominator is known, not the number.
-        return round(confusion.rows * weight / confusion.total)
+        share = weight / confusion.total
+        return _RowsBehind(round(confusion.rows * share), self.effective_rows * share)
+
+
+class _RowsBehind(NamedTuple):
+    """Number of rows behind a metric, and how many rows of equal weight they equal."""
+
+    number: int
+    effective: float
+
+    def fewer(self, other: _RowsBehind) -> _RowsBehind:
+        """Rows behind a comparison, which rests on the smaller of two numbers."""
+        return _RowsBehind(
+            min(self.number, other.number), min(self.effective, other.effective)
+        )
 
 
 def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
-    """Rates of a group with Wilson's intervals, and PD with the bootstrap's."""
+    """Rates of a group with Wilson's intervals, and PD with that of its draws."""
     confusion = one.confusion
     # Weighted counts are scaled to the rows that they are worth, or an interval of rows
     # with weight 1000 would be as narrow as that of 1000 times as many rows.
@@ -254,7 +265,7 @@ def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
         if whole:
             value = part / whole
         interval = Interval(float(low), float(high))
-        rows = one.rows_in_denominator(metric)
+        rows = one.rows_behind(metric)
         findings.append(_finding(metric, one.group, None, value, interval, rows))
     findings.append(_finding_of_pd(one, level))
     return findings
@@ -262,16 +273,14 @@ def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
 
 def _finding_of_pd(one: _AuditedGroup, level: float) -> Finding:
     """PD of a group; its interval reaches 0 where the sign of the excess is open."""
-    # `Confusion` gives 0 for a group of no weight, which would read as the best PD.
-    value = float("nan")
-    if one.confusion.total:
-        value = one.confusion.prevalence_difference
+    observed = one.observed()
     # Equation (3) of the paper before the absolute value is taken.
-    excess = one.draws.predicted_prevalence - one.draws.prevalence
-    signed = percentile_interval(excess, level, Interval(-1.0, 1.0))
+    excess = observed.predicted_prevalence[0] - observed.prevalence[0]
+    draws = one.draws.predicted_prevalence - one.draws.prevalence
+    signed = central_interval(draws, level, value=excess, widest=Interval(-1.0, 1.0))
     interval = absolute_interval(signed)
-    rows = one.rows_in_denominator("pd")
-    return _finding("pd", one.group, None, value, interval, rows)
+    rows = one.rows_behind("pd")
+    return _finding("pd", one.group, None, abs(excess), interval, rows)
 
 
 def _findings_of_pair(
@@ -284,8 +293,9 @@ def _findings_of_pair(
     for rate in _RATES_WITH_DIFFERENCE:
         value = getattr(observed, rate)[0] - getattr(observed_of_other, rate)[0]
         draws = getattr(one.draws, rate) - getattr(other.draws, rate)
-        interval = percentile_interval(draws, level, Interval(-1.0, 1.0))
-        rows = min(one.rows_in_denominator(rate), other.rows_in_denominator(rate))
+        widest = Interval(-1.0, 1.0)
+        interval = central_interval(draws, level, value=value, widest=widest)
+        rows = one.rows_behind(rate).fewer(other.rows_behind(rate))
         metric = f"{rate}_difference"
         finding = _finding(metric, one.group, other.group, value, interval, rows)
         findings.append(finding)
@@ -296,9 +306,10 @@ def _finding_of_pe(one: _AuditedGroup, other: _AuditedGroup, level: float) -> Fi
     """PE of an ordered pair; it has no upper limit, and neither has its interval."""
     value = _pe(one.observed(), other.observed())[0]
     draws = _pe(one.draws, other.draws)
-    signed = percentile_interval(draws, level, Interval(-np.inf, np.inf))
+    widest = Interval(-np.inf, np.inf)
+    signed = central_interval(draws, level, value=value, widest=widest)
     interval = absolute_interval(signed)
-    rows = min(one.confusion.rows, other.confusion.rows)
+    rows = one.rows_behind("pe").fewer(other.rows_behind("pe"))
     return _finding("pe", one.group, other.group, abs(value), interval, rows)
 
 
@@ -319,12 +330,13 @@ def _finding(
     other: Group | None,
     value: float,
     interval: Interval,
-    rows: int,
+    rows: _RowsBehind,
 ) -> Finding:
     """A finding, with the verdict whether it rests on enough rows."""
-    # PE is a difference of ratios, not of shares: a width of 0.5 can be narrow.
-    narrow = interval.high - interval.low <= _WIDEST_INTERVAL
-    enough = rows >= _FEWEST_ROWS and np.isfinite(value) and (narrow or metric == "pe")
+    # A hundred rows of which one has all the weight are worth one row. The sum of
+    # weights, and so the effective number, may miss a whole number by rounding.
+    effective = min(rows.number, rows.effective + 1e-9)
+    enough = effective >= FEWEST_ROWS and np.isfinite(value)
     return Finding(
         metric=metric,
         group=group,
@@ -332,30 +344,31 @@ def _finding(
         value=float(value),
         low=interval.low,
         high=interval.high,
-        rows=int(rows),
+        rows=rows.number,
         enough=bool(enough),
     )
 
 
-def _resample(
+def _draw_rates(
     confusion: Confusion,
     effective_rows: float,
-    n_resamples: int,
+    n_draws: int,
     random: np.random.Generator,
 ) -> _Rates:
-    """Rates of bootstrap resamples of a group.
+    """Rates of a group, drawn from their posterior under Jeffreys' prior.
 
-    Drawing rows with replacement and counting them gives multinomial counts, so the
-    counts are drawn directly.
+    A bootstrap of one row has nothing to draw but that row, and says that it is sure.
+    The posterior of the four shares is a Dirichlet distribution, which half a row in
+    each cell keeps wide where rows are few. In particular an FPR is drawn from
+    Jeffreys' posterior of a rate, Beta(FP + 1/2, TN + 1/2).
     """
     counts = _as_array(confusion)
     total = counts.sum()
-    if not total:
-        return _Rates.of_counts(np.zeros((n_resamples, 4)))
-    # A group with any weight is worth a row at least; 0 rows would have no rates.
-    n_rows = max(round(effective_rows), 1)
-    draws = random.multinomial(n_rows, counts / total, size=n_resamples)
-    return _Rates.of_counts(draws.astype(float))
+    scale = 0.0
+    if total:
+        scale = effective_rows / total
+    shares = random.dirichlet(counts * scale + 0.5, size=n_draws)
+    return _Rates.of_counts(shares)
 
 
 def _effective_rows(

@@ -230,7 +230,7 @@ def _warn_of_undefined_pairs(
     """Name the groups that no other group can be compared with."""
     undefined = []
     for group, confusion in groups.items():
-        if confusion.prevalence == 0 or confusion.predicted_prevalence == 0:
+        if not (confusion.positives and confusion.predicted_positives):
             undefined.append(repr(group_name(group)))
     if undefined and len(groups) > 1:
         warnings.warn(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._groups import Group, group_name
-from cape.metrics._rates import index_label
+from cape.metrics._rates import FEWEST_ROWS, index_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +39,8 @@ class Finding:
         Rows in the denominator of the metric; for a pair, those of the group that has
         fewer.
     enough : bool
-        Whether there are enough rows to say anything: at least ten, and an interval no
-        wider than 0.5 (a limit that "pe", which has no upper bound, need not meet).
+        Whether the value is defined and rests on at least ten rows, which weighted rows
+        must be worth. What rests on fewer rows is never the worst of a headline.
 
     Examples
     --------
@@ -56,6 +56,17 @@ class Finding:
     high: float
     rows: int
     enough: bool
+
+    @property
+    def why(self) -> str | None:
+        """Why the value says nothing: "undefined", "too few rows", or None."""
+        if self.enough:
+            return None
+        # One person compared with one person is a matter of rows, even where the
+        # ratio of the two is undefined as well.
+        if self.rows == 0 or (np.isnan(self.value) and self.rows >= FEWEST_ROWS):
+            return "undefined"
+        return "too few rows"
 
 
 @dataclass(frozen=True)
@@ -114,7 +125,9 @@ class Audit:
         Returns
         -------
         dict
-            "level", "groups" and "pairs". Numbers that are not finite are None.
+            "level", "groups" and "pairs". The value of a finding is None where it says
+            nothing, and its entry "why" then has the reason, "too few rows" or
+            "undefined". Ends of intervals that are not finite are None.
         """
         return {
             "level": self.level,
@@ -148,15 +161,22 @@ def _to_dict(finding: Finding) -> dict[str, Any]:
     entry["group"] = group_name(finding.group)
     if finding.other is not None:
         entry["other"] = group_name(finding.other)
-    # The interval of PE may be unbounded, and an undefined value is NaN.
     for name in ("value", "low", "high"):
-        number = getattr(finding, name)
-        entry[name] = None
-        if np.isfinite(number):
-            entry[name] = number
+        entry[name] = _number_or_none(getattr(finding, name))
+    # A rate of two rows would be read, sorted and plotted as any other.
+    if not finding.enough:
+        entry["value"] = None
     entry["rows"] = finding.rows
     entry["enough"] = finding.enough
+    entry["why"] = finding.why
     return entry
+
+
+def _number_or_none(number: float) -> float | None:
+    """Return a finite number; the interval of PE may be unbounded."""
+    if np.isfinite(number):
+        return number
+    return None
 
 
 def _in_words(finding: Finding) -> str:
@@ -164,9 +184,8 @@ def _in_words(finding: Finding) -> str:
     whose = group_name(finding.group)
     if finding.other is not None:
         whose = f"{whose} / {group_name(finding.other)}"
-    value = f"{finding.metric} {finding.value:.3f}"
     interval = f"({finding.low:.3f} to {finding.high:.3f})"
-    line = f"{whose}: {value} {interval}, {finding.rows} rows"
-    if not finding.enough:
-        line += " - too few rows to say"
-    return line
+    value = f"{finding.value:.3f}"
+    if finding.why is not None:
+        value = finding.why
+    return f"{whose}: {finding.metric} {value} {interval}, {finding.rows} rows"

@@ -1,4 +1,4 @@
-"""Confidence intervals of shares, and of what is resampled."""
+"""Confidence intervals of shares, and of what is drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import ndtri
 __all__ = [
     "Interval",
     "absolute_interval",
-    "percentile_interval",
+    "central_interval",
     "wilson_interval",
 ]
 
@@ -74,39 +74,39 @@ def wilson_interval(
     return low, high
 
 
-def percentile_interval(
-    draws: np.ndarray, level: float, undefined: Interval
+def central_interval(
+    draws: np.ndarray, level: float, *, value: float, widest: Interval
 ) -> Interval:
-    """Percentile interval of bootstrap draws.
+    """Central interval of draws, stretched to hold the observed value.
 
     Parameters
     ----------
-    draws : ndarray of shape (n_resamples,)
-        Values of the resamples; NaN where a resample leaves the value undefined.
+    draws : ndarray of shape (n_draws,)
+        Drawn values.
     level : float in (0, 1)
         Confidence level.
-    undefined : Interval
-        What to return where too few draws are defined.
+    value : float
+        Observed value. It may lie at the end of what is possible, which draws only
+        approach.
+    widest : Interval
+        All values that are possible: the interval of an undefined value, NaN.
 
     Returns
     -------
     Interval
     """
-    defined = draws[np.isfinite(draws)]
-    # If more draws are undefined than the interval leaves out, nothing is known of
-    # its ends.
-    if len(defined) < level * len(draws):
-        return undefined
+    if np.isnan(value):
+        return widest
     lower_tail = (1 - level) / 2
     upper_tail = (1 + level) / 2
-    low, high = np.quantile(defined, [lower_tail, upper_tail])
-    return Interval(float(low), float(high))
+    low, high = np.quantile(draws, [lower_tail, upper_tail])
+    return Interval(float(min(low, value)), float(max(high, value)))
 
 
 def absolute_interval(signed: Interval) -> Interval:
     """Interval of an absolute value, from the interval of the signed value.
 
-    A bootstrap of the absolute value itself would never reach 0, however uncertain the
+    Draws of the absolute value itself would never reach 0, however uncertain the
     sign. This interval reaches 0 exactly where the signed interval holds 0.
     """
     ends = sorted([abs(signed.low), abs(signed.high)])

@@ -19,13 +19,25 @@ from cape._validation import (
     positive_label,
 )
 
-__all__ = ["Confusion", "confusion_by_group", "index_label", "prevalence_difference"]
+__all__ = [
+    "FEWEST_ROWS",
+    "Confusion",
+    "confusion_by_group",
+    "index_label",
+    "prevalence_difference",
+]
+
+# A rate that rests on fewer rows says nothing (docs/design.md, decision 11): at ten
+# rows Wilson's 95 % interval of a rate of 1/2 is 0.53 wide, at two rows 0.81. Members
+# of a pool, groups of an audit and pairs of groups are all held to this number.
+FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
 class Confusion:
     """Confusion counts of one group, and the rates that follow from them.
 
+    A rate is NaN where it is undefined, which is where its denominator counts no rows.
     Counts are sums of weights if the rows are weighted. ``+`` adds the counts of two
     sets of rows.
 
@@ -81,12 +93,12 @@ class Confusion:
 
     @property
     def prevalence(self) -> float:
-        """Share of positives; 0 without rows."""
+        """Share of positives; NaN without rows."""
         return _share(self.positives, self.total)
 
     @property
     def predicted_prevalence(self) -> float:
-        """Share of predicted positives; 0 without rows."""
+        """Share of predicted positives; NaN without rows."""
         return _share(self.predicted_positives, self.total)
 
     @property
@@ -97,17 +109,17 @@ class Confusion:
 
     @property
     def fpr(self) -> float:
-        """False positive rate; 0 without negatives, as in scikit-learn."""
+        """False positive rate; NaN, undefined, without negatives."""
         return _share(self.fp, self.negatives)
 
     @property
     def fnr(self) -> float:
-        """False negative rate; 0 without positives, as in scikit-learn."""
+        """False negative rate; NaN, undefined, without positives."""
         return _share(self.fn, self.positives)
 
     @property
     def accuracy(self) -> float:
-        """Share of rows that are predicted correctly; 0 without rows."""
+        """Share of rows that are predicted correctly; NaN without rows."""
         return _share(self.tp + self.tn, self.total)
 
 
@@ -239,8 +251,8 @@ def _count_by_group(
 
 
 def _share(part: float, whole: float) -> float:
-    """Divide; 0 where there is nothing to take a share of."""
-    # scikit-learn's zero_division="warn" and Fairlearn return 0 as well.
+    """Divide; NaN where there is nothing to take a share of."""
+    # scikit-learn and Fairlearn return 0, which would be the best of all error rates.
     if not whole:
-        return 0.0
+        return float("nan")
     return part / whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,9 +56,11 @@ def fairness_table(
     -------
     Series
         Indexed by metric and group. The metrics are "fpr", "fnr", "accuracy",
-        "predicted_prevalence", "prevalence" and "pd" of each group. For the first
-        three, the entry "difference" is the greatest value less the least. The entry
-        ("pe", "worst pair") is the PE of the worst ordered pair of groups; see
+        "predicted_prevalence", "prevalence" and "pd" of each group. A rate is NaN where
+        it is undefined, as the FPR of a group without negatives is. For the first
+        three, the entry "difference" is the greatest value less the least, over the
+        groups where the rate is defined; NaN if it is defined in one of them only. The
+        entry ("pe", "worst pair") is the PE of the worst ordered pair of groups; see
         `proportional_equality_matrix` for all pairs.
 
     Examples
@@ -108,6 +111,14 @@ def _entries_of_metric(metric: str, groups: Mapping[Group, Confusion]) -> list[_
     if metric in _WITH_DIFFERENCE:
         # With any number of groups: no group is the reference for the others.
         values = [entry.value for entry in entries]
-        difference = max(values) - min(values)
-        entries.append(_Entry(metric, "difference", difference))
+        entries.append(_Entry(metric, "difference", _difference(values)))
     return entries
+
+
+def _difference(values: list[float]) -> float:
+    """Greatest value less the least, over the groups where it is defined."""
+    defined = [value for value in values if not math.isnan(value)]
+    # One group that is left of several cannot be compared: 0 would say "no difference".
+    if len(defined) < min(len(values), 2):
+        return float("nan")
+    return max(defined) - min(defined)

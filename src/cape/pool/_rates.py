@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MemberRates"]
+from cape.metrics import FEWEST_ROWS
 
-_FEWEST_ROWS = 10
-"""A rate that rests on fewer rows than this says nothing and is unknown."""
+__all__ = ["MemberRates"]
 
 
 @dataclass(frozen=True)
@@ -51,4 +50,4 @@ class MemberRates:
 
 def _rate(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
     unknown = np.full(len(rows), np.nan)
-    return np.divide(called, rows, out=unknown, where=rows >= _FEWEST_ROWS)
+    return np.divide(called, rows, out=unknown, where=rows >= FEWEST_ROWS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cape._groups import Group
-from cape.metrics import Confusion, audit_counts
+from cape._groups import Group, group_name
+from cape.metrics import FEWEST_ROWS, Confusion, audit_counts
 from cape.report._made import stamped
 from cape.report._types import Summary
+from cape.report._words import joined
 
 __all__ = ["audit_of_counts", "audit_summary"]
 
@@ -84,21 +85,34 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
     Returns
     -------
     dict
-        What `cape.metrics.Audit.to_dict` gives, and ``worst``, the pair with the
-        greatest value for each metric. An undefined value is never the worst.
+        What `cape.metrics.Audit.to_dict` gives; ``worst``, the pair with the greatest
+        value for each metric; ``small_groups``, the groups whose pairs are never the
+        worst; and ``left_out``, a sentence about them.
     """
     # A board looks at the worst pair first; with ten groups there are ninety.
     content = audit_counts(counts, level=level).to_dict()
     worst: Summary = {}
     for pair in content["pairs"]:
         value = pair["value"]
-        # PE is undefined relative to a group without positives.
+        # Undefined, or one person compared with another.
         if value is None:
             continue
         worst_so_far = worst.get(pair["metric"])
         if worst_so_far is None or value > worst_so_far["value"]:
             worst[pair["metric"]] = pair
+    small = []
+    for group, confusion in counts.items():
+        if confusion.rows < FEWEST_ROWS:
+            small.append(group_name(group))
+    left_out = ""
+    if small and content["pairs"]:
+        left_out = (
+            f"Pairs with {joined(small)} are left out: a group of fewer than "
+            f"{FEWEST_ROWS} rows says too little."
+        )
     return {
         **content,
         "worst": worst,
+        "small_groups": small,
+        "left_out": left_out,
     }

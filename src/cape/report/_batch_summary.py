@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape.adaptation import GroupAdaptation
@@ -110,25 +109,28 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "verdict": verdict.word,
             "verdict_text": verdict.text,
             "moved": moved.moved,
-            "p_moved": moved.p_adjusted,
-            "moved_text": _moved_text(chosen.verdict, moved.moved, moved.p_adjusted),
+            # The interval beside it is that of the group by itself, too.
+            "p_moved": moved.p_value,
+            "p_moved_adjusted": moved.p_adjusted,
+            "moved_text": _moved_text(examination, group),
             "sentence": _sentence(group, chosen),
         }
         entries.append(entry)
     return entries
 
 
-def _moved_text(verdict: str, moved: bool, p_adjusted: float) -> str:
+def _moved_text(examination: Examination, group: Group) -> str:
     """Say whether one group has clearly moved."""
-    if verdict == "cannot_tell":
+    if examination.adaptation.groups[group].verdict == "cannot_tell":
         return "whether it has moved cannot be told"
-    p_value = p_value_text(p_adjusted)
+    moved = examination.moved.groups[group]
+    if not moved.moved and moved.p_adjusted < examination.moved.alpha:
+        return "no clear sign that it has moved: what else moved may look like it"
+    p_value = p_value_text(moved.p_value)
     if not p_value.startswith("below"):
         p_value = f"= {p_value}"
-    if moved:
+    if moved.moved:
         return f"it has moved (p {p_value})"
-    if p_adjusted < LEVEL:
-        return "no clear sign that it has moved: what else moved may look like it"
     return f"no clear sign that it has moved (p {p_value})"
 
 

@@ -31,6 +31,7 @@ from cape.report._page_tables import (
     verdict_rows,
 )
 from cape.report._types import Summary
+from cape.report._words import EACH_BY_ITSELF
 
 __all__ = ["check_report", "to_html", "write_report"]
 
@@ -150,6 +151,7 @@ def to_html(content: Examination | Summary) -> str:
         "explorer_json": _json_for_script(summary.get("explorer")),
         "pictures": _pictures(summary),
         "made_rows": made_rows(summary["made"]),
+        "each_by_itself": EACH_BY_ITSELF,
     }
     # StrictUndefined: each kind of page gets the names that its sections use.
     if summary["kind"] == "batch":

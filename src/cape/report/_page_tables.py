@@ -369,13 +369,30 @@ def _observed_rows(observed: Summary, names: Mapping[str, str]) -> list[Summary]
 def _between_rows(
     observed: Summary, names: Mapping[str, str]
 ) -> list[tuple[str, list[Any]]]:
-    """Return the worst pair of each classifier for each metric that has one."""
+    """Return the worst pair of each classifier for each metric.
+
+    Where no pair says anything, the reason stands in its place.
+    """
+    # Both classifiers predict the same rows: either both have pairs or none has.
+    if not observed["cape"]["pairs"]:
+        return []
     rows = []
     for metric, label in _BETWEEN_GROUPS.items():
-        pairs = [observed[who]["worst"].get(metric) for who in names]
-        if any(pairs):
-            rows.append((label, pairs))
+        pairs = []
+        for who in names:
+            worst = observed[who]["worst"].get(metric)
+            pairs.append(worst or _why_none(observed[who]["pairs"], metric))
+        rows.append((label, pairs))
     return rows
+
+
+def _why_none(pairs: list[Summary], metric: str) -> str:
+    """Say why no pair has a value."""
+    reasons = {pair["why"] for pair in pairs if pair["metric"] == metric}
+    # With more rows, a pair might be defined.
+    if "too few rows" in reasons:
+        return "too few rows"
+    return "undefined"
 
 
 def made_rows(made: Summary) -> Terms:

@@ -2,7 +2,8 @@
 
 ``frame_figure`` and ``draw_figure`` are the figure of the paper, ``*_pairs`` all pairs
 of test prevalences, ``*_theorem`` the parts of Theorem 3, ``*_comparison`` all methods
-on one data set. To add a picture, write its two functions and add it to `_charts_of`.
+on one data set; `_shift_chart` has that of real shifts. To add a picture, write its two
+functions and add it to `_charts_of`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import altair as alt
 import pandas as pd
 
 from cape.report._picture import save_chart
+from cape.report._shift_chart import draw_shifts, frame_shifts
 from cape.report._types import Summary
 
 __all__ = [
@@ -62,7 +64,7 @@ def save_pictures(results: Summary, folder: Path) -> list[Path]:
     Parameters
     ----------
     results : dict
-        From `cape.experiments.run_synthetic` or `cape.experiments.compare_methods`.
+        From `run_synthetic`, `compare_methods` or `run_shifts` of `cape.experiments`.
     folder : Path
         Where to write the pictures.
 
@@ -81,6 +83,8 @@ def save_pictures(results: Summary, folder: Path) -> list[Path]:
 
 def _charts_of(results: Summary) -> Summary:
     """Draw all pictures of one experiment, by name."""
+    if results["experiment"] == "shifts":
+        return {"estimates": draw_shifts(frame_shifts(results))}
     if results["experiment"] != "synthetic":
         return {"methods": draw_comparison(frame_comparison(results))}
     return {

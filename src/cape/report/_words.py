@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "joined", "p_value_text", "rows_text"]
+__all__ = ["EACH_BY_ITSELF", "counted", "joined", "p_value_text", "rows_text"]
 
 _MOST_NAMES = 6
+
+# docs/design.md, decision 15: what stands side by side is corrected for the number of
+# groups on both sides or on none.
+EACH_BY_ITSELF = (
+    "An interval, and a p-value beside it, is that of a group by itself. Whether a "
+    "group has moved is judged over all groups together, by Holm's method at the 5 % "
+    "level."
+)
 
 
 def counted(n: int, one: str, many: str = "") -> str:
