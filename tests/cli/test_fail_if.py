@@ -119,6 +119,20 @@ def test_a_breach_ends_the_command_with_code_1(capsys, shown):
     assert printed == (f"{breach}\n" if shown else "")
 
 
+def test_a_verdict_stands_by_itself():
+    (condition,) = parse_conditions([" Fault "], ["pd"], ["drifted", "fault"])
+    assert condition == Condition("fault", "") and str(condition) == "fault"
+    findings = [Finding("fault", "march, a: `age`: all missing", 1.0)]
+    (breach,) = find_breaches([condition], [*findings, Finding("pd", "a", 9.0)])
+    assert str(breach) == "fail-if fault is met: march, a: `age`: all missing"
+
+
+@pytest.mark.parametrize("text", ["fault>0", "fails", "pd", "fault drifted"])
+def test_what_is_no_condition_is_told_which_verdicts_there_are(text):
+    with pytest.raises(ValueError, match="by themselves stand drifted, fault"):
+        parse_conditions([text], ["pd"], ["drifted", "fault"])
+
+
 def test_what_has_no_value_is_left_out_of_the_conditions_about_it():
     conditions = [Condition("pd", ">", 0.1), Condition("pe", ">", 0.1)]
     (left_out,) = find_left_out(conditions, iter(FINDINGS))
@@ -155,17 +169,3 @@ def test_every_condition_and_every_reason_has_a_line():
     ]
     assert len(describe_left_out(left_out)) == 3
     assert describe_left_out([]) == []
-
-
-def test_a_verdict_stands_by_itself():
-    (condition,) = parse_conditions([" Fault "], ["pd"], ["drifted", "fault"])
-    assert condition == Condition("fault", "") and str(condition) == "fault"
-    findings = [Finding("fault", "march, a: `age`: all missing", 1.0)]
-    (breach,) = find_breaches([condition], [*findings, Finding("pd", "a", 9.0)])
-    assert str(breach) == "fail-if fault is met: march, a: `age`: all missing"
-
-
-@pytest.mark.parametrize("text", ["fault>0", "fails", "pd", "fault drifted"])
-def test_what_is_no_condition_is_told_which_verdicts_there_are(text):
-    with pytest.raises(ValueError, match="by themselves stand drifted, fault"):
-        parse_conditions([text], ["pd"], ["drifted", "fault"])

@@ -154,6 +154,7 @@ def test_four_rows_are_too_few_to_tell_and_no_sign_of_a_move(report):
     assert page.count("<td>too few rows</td>") == 2
     assert "4 rows in 2 groups, predicted by a model trained on train.csv." in page
     assert page.count("2 rows; whether it has moved cannot be told") == 2
+    assert "judged over all groups together" in page
 
 
 def monitored(*batches):

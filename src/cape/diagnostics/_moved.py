@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._prediction import adapt, find_evidence
@@ -104,7 +103,7 @@ def prevalence_moved(
     *,
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
-    alpha: float = LEVEL,
+    alpha: float = 0.05,
 ) -> PrevalenceMoved:
     """Test, in each group, whether the share of positives is still that of training.
 
@@ -122,7 +121,7 @@ def prevalence_moved(
         Groups of the rows of ``X``.
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`.
-    alpha : float in (0, 1), default=0.01
+    alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
     Returns
@@ -145,7 +144,7 @@ def prevalence_moved(
     check_prevalence("alpha", alpha, closed=False)
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     models = {group: clf.model_of(group) for group in evidence.groups}
-    adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
+    adaptation = adapt(models, evidence, level=1 - alpha, drift=clf.drift)
     return moves_from_adaptation(clf, evidence, adaptation, alpha=alpha)
 
 
@@ -154,7 +153,7 @@ def moves_from_adaptation(
     evidence: Evidence,
     adaptation: Adaptation,
     *,
-    alpha: float = LEVEL,
+    alpha: float = 0.05,
 ) -> PrevalenceMoved:
     """Test each group of a batch that was adapted to already.
 
@@ -166,7 +165,7 @@ def moves_from_adaptation(
         Evidence of the batch.
     adaptation : Adaptation
         Adaptation to the batch, with intervals.
-    alpha : float in (0, 1), default=0.01
+    alpha : float in (0, 1), default=0.05
         Level of the test over all groups together.
 
     Returns

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cape._drift import LEVEL
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape.adaptation import GroupAdaptation
 from cape.diagnostics import Examination, Observed
-from cape.diagnostics._moved import GroupMoved
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
@@ -114,27 +112,25 @@ def _group_entries(examination: Examination) -> list[Summary]:
             # The interval beside it is that of the group by itself, too.
             "p_moved": moved.p_value,
             "p_moved_adjusted": moved.p_adjusted,
-            "moved_text": _moved_text(chosen.verdict, moved),
+            "moved_text": _moved_text(examination, group),
             "sentence": _sentence(group, chosen),
         }
         entries.append(entry)
     return entries
 
 
-def _moved_text(verdict: str, moved: GroupMoved) -> str:
-    """Say whether one group has clearly moved.
-
-    The p-value shown is that of the group by itself, as the interval beside it is.
-    """
-    if verdict == "cannot_tell":
+def _moved_text(examination: Examination, group: Group) -> str:
+    """Say whether one group has clearly moved."""
+    if examination.adaptation.groups[group].verdict == "cannot_tell":
         return "whether it has moved cannot be told"
+    moved = examination.moved.groups[group]
+    if not moved.moved and moved.p_adjusted < examination.moved.alpha:
+        return "no clear sign that it has moved: what else moved may look like it"
     p_value = p_value_text(moved.p_value)
     if not p_value.startswith("below"):
         p_value = f"= {p_value}"
     if moved.moved:
         return f"it has moved (p {p_value})"
-    if moved.p_adjusted < LEVEL:
-        return "no clear sign that it has moved: what else moved may look like it"
     return f"no clear sign that it has moved (p {p_value})"
 
 
