@@ -234,6 +234,22 @@ class TestSharing:
             )
         assert list(frame.columns) == list(names)
 
+    @pytest.mark.parametrize(
+        "setting", [{"monotonic_cst": [1, 0]}, {"categorical_features": [False, True]}]
+    )
+    def test_settings_of_single_columns_are_not_shared(self, setting):
+        """A learner that knows two columns cannot read a third, the group."""
+        rows = make_synthetic(400, random_state=0)
+        X = rows.data.to_numpy().round()
+        X[:, 1] %= 9
+        learner = HistGradientBoostingClassifier(max_iter=5, **setting)
+        clf = CapeClassifier(learner, random_state=0)
+        clf.fit(X, rows.target, sensitive_features=rows.sensitive_features)
+        assert all(model.group_code is None for model in clf.models_.values())
+        clf.set_params(share_estimator=True)
+        with pytest.raises(ValueError, match="a setting for each column, got True"):
+            clf.fit(X, rows.target, sensitive_features=rows.sensitive_features)
+
     def test_resampled_pools_share_nothing_by_default(self):
         clf = fit(LogisticRegression(), pool="resampled", prevalences=3)
         assert all(model.group_code is None for model in clf.models_.values())

@@ -231,15 +231,31 @@ def _train_shared(
 def _can_share(data: TrainingData, recipe: Recipe) -> bool:
     """Tell whether the group can be put among the features.
 
-    It is one more column, so that rows must be a table when they reach the learner.
+    It is one more column, so that rows must be a table when they reach the learner, and
+    the learner must have no setting for each single column.
     """
-    if data.is_table or recipe.fits_transformers_once:
-        return True
-    if recipe.share is True:
+    why_not = ""
+    if not data.is_table and not recipe.fits_transformers_once:
+        why_not = "if X is no table of columns"
+    elif _has_setting_for_each_column(recipe.learner, data.n_columns):
+        why_not = "if the estimator has a setting for each column"
+    if why_not and recipe.share is True:
         raise ValueError(
-            "share_estimator must be False or 'auto' if X is no table of columns, got "
-            "True."
+            f"share_estimator must be False or 'auto' {why_not}, got True."
         )
+    return not why_not
+
+
+def _has_setting_for_each_column(learner: Any, n_columns: int) -> bool:
+    """Tell whether a parameter lists something for every column, as masks do."""
+    if not hasattr(learner, "get_params"):
+        return False
+    for value in learner.get_params().values():
+        is_list = isinstance(value, (list, tuple, np.ndarray))
+        # A list of names or of steps is no list of settings.
+        plain = is_list and np.asarray(value, dtype=object).ndim == 1
+        if plain and len(value) == n_columns and not isinstance(value[0], str):
+            return all(isinstance(item, (int, float, np.generic)) for item in value)
     return False
 
 

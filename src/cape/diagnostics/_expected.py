@@ -22,7 +22,7 @@ from cape.diagnostics._expected_draws import (
 )
 from cape.diagnostics._result import GroupResult, json_ready, row_label
 from cape.evidence import Evidence
-from cape.metrics import confusion_by_group, pe_of_prevalences
+from cape.metrics import FEWEST_ROWS, confusion_by_group, pe_of_prevalences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,11 +137,19 @@ class ExpectedPerformance(GroupResult):
         Returns
         -------
         ExpectedPair or None
-            None if there is one group only, or if no pair is defined.
+            None if there is one group only, or if no pair is defined. Groups of fewer
+            than ten rows are left out: one person against another is no comparison of
+            groups.
         """
         # Comparisons with NaN are False, and max would depend on the order of pairs.
         defined = [pair for pair in self.between if not np.isnan(pair.pe)]
-        return max(defined, key=lambda pair: pair.pe, default=None)
+        large = [pair for pair in defined if self._has_rows(pair)]
+        return max(large, key=lambda pair: pair.pe, default=None)
+
+    def _has_rows(self, pair: ExpectedPair) -> bool:
+        """Tell whether both groups of a pair have enough rows to be compared."""
+        rows = [self.groups[pair.group].rows, self.groups[pair.other].rows]
+        return min(rows) >= FEWEST_ROWS
 
     def _facts(self) -> dict[str, Any]:
         pairs = []
