@@ -105,6 +105,7 @@ def test_unknown_rates_are_nan_between_0_and_1(fitted, batch):
         pool="resampled",
         prevalences=[0.02, 0.98],
         cv=2,
+        scores="folds",
         random_state=0,
     ).fit(d.data, d.target)
     evidence = clf.evidence(d.data)

@@ -1,5 +1,7 @@
 """The simulated batches behind expected rates: distributions, ends and edge cases."""
 
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,18 +24,26 @@ share = st.floats(0, 1)
 level = st.floats(0.05, 0.99)
 
 
-def chosen(rows, member=0, estimate=0.5):
-    return GroupAdaptation(
-        rows=rows,
-        training_prevalence=0.5,
-        estimate=estimate,
-        low=0.0,
-        high=1.0,
-        member=member,
-        theta=0.5,
-        predicted_prevalence=0.5,
-        pd_bound=1.0,
-    )
+def chosen(rows, member=0, estimate=0.5, **changes):
+    values = {
+        "rows": rows,
+        "training_prevalence": 0.5,
+        "estimate": estimate,
+        "low": 0.0,
+        "high": 1.0,
+        "prior_shift_estimate": estimate,
+        "prior_shift_low": 0.0,
+        "prior_shift_high": 1.0,
+        "mean_score": 0.5,
+        "drift": 0.0,
+        "held_back": 0.0,
+        "verdict": "consistent",
+        "member": member,
+        "theta": 0.5,
+        "predicted_prevalence": 0.5,
+        "pd_bound": 1.0,
+    }
+    return GroupAdaptation(**{**values, **changes})
 
 
 def rates(true_positives, positives, false_positives, negatives):
@@ -235,3 +245,47 @@ def test_a_group_that_may_have_no_positives_makes_pe_unbounded():
     other = np.array([0.0] * 3 + [0.4] * 7)
     low, high = interval_of_pe(own, other, 0.5, 0.9)
     assert np.isinf(high) and low == 0
+
+
+def test_drift_moves_and_widens_the_drawn_prevalences(group):
+    """The draws follow the interval of the adaptation, whatever the scores say."""
+    plain = group.chosen
+    slid = replace(plain, estimate=plain.estimate + 0.1, held_back=0.5, drift=0.1)
+    slid = replace(slid, low=0.05, high=0.9, verdict="drifted")
+    draw = partial(draw_prevalences, group.model, group.evidence, n_draws=20_000)
+    before = draw(plain, random=np.random.default_rng(0))
+    after = draw(slid, random=np.random.default_rng(0))
+    assert np.median(after) == pytest.approx(slid.estimate, abs=0.02)
+    assert after.std() > 2 * before.std()
+    assert after.min() >= 0 and after.max() <= 1
+
+
+def test_where_nothing_is_known_every_prevalence_is_drawn(group):
+    unknown = replace(group.chosen, low=0.0, high=1.0, held_back=1.0)
+    drawn = draw_prevalences(
+        group.model, group.evidence, unknown, 20_000, np.random.default_rng(0)
+    )
+    assert np.quantile(drawn, [0.1, 0.5, 0.9]) == pytest.approx(
+        [0.1, 0.5, 0.9], abs=0.02
+    )
+
+
+@given(share, share, st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_under_drift_the_observed_share_of_positive_predictions_comes_out(
+    prevalence, predicted, seed
+):
+    """Rates of training may have moved; how many rows are called positive is known."""
+    rows = 200
+    called = round(predicted * rows)
+    adapted = chosen(rows, predicted_prevalence=called / rows, held_back=0.7)
+    drawn = draw_batches(
+        rates(80, 100, 20, 100),
+        adapted,
+        np.full(50, prevalence),
+        np.random.default_rng(seed),
+    )
+    positives = round(prevalence * rows)
+    true_positives = np.nan_to_num((1 - drawn.fnr) * positives)
+    false_positives = np.nan_to_num(drawn.fpr * (rows - positives))
+    np.testing.assert_allclose(true_positives + false_positives, called, atol=1e-6)
