@@ -38,8 +38,6 @@ class ColumnFit:
         Probability of a statistic as large under prior shift.
     effect : float
         Share of the rows that would have to change their cell, beyond noise.
-    effective_rows : float
-        Rows of a batch that would have as much noise if training had none.
     prevalence : float
         The prevalence that this column by itself speaks for. It may lie outside [0, 1].
     error : float

@@ -53,13 +53,15 @@ def _what_happened(drift: ColumnDrift) -> str:
         return _other_type(column)
     missing = column.batch[MISSING] - column.expected[MISSING]
     if abs(missing) > max(_WORTH_NAMING, drift.fit.effect / 2):
-        return (
-            f"{column.batch[MISSING]:.0%} are missing, "
-            f"{column.expected[MISSING]:.0%} expected"
-        )
+        return _missing(column)
     if column.cells.is_number:
         return _numbers(column, constant=drift.fault == "constant")
     return _levels(drift)
+
+
+def _missing(column: ColumnInBatch) -> str:
+    missing = column.batch[MISSING]
+    return f"{missing:.0%} are missing, {column.expected[MISSING]:.0%} expected"
 
 
 def _units(column: ColumnInBatch) -> str:
@@ -86,6 +88,8 @@ def _other_type(column: ColumnInBatch) -> str:
 
 def _numbers(column: ColumnInBatch, *, constant: bool) -> str:
     """Say where numbers have gone: outside their range, into one cell, or elsewhere."""
+    if 0 in (column.batch[FIRST:].sum(), column.expected[FIRST:].sum()):
+        return _missing(column)
     later, earlier = "greater", "smaller"
     if column.cells.kind == "date":
         later, earlier = "later", "earlier"
