@@ -56,9 +56,10 @@ def test_a_column_at_fault_is_named_once_for_all_groups(fitted, batch):
     clf = fitted(pool="threshold")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        adaptation = clf.adapt(batch.X * [1, np.nan], sensitive_features=batch.z)
+        adaptation = clf.adapt(batch.X * [1, 100], sensitive_features=batch.z)
     (warning,) = caught
-    assert "`x1`: 100% are missing, 0% expected. Nothing can be" in str(warning.message)
+    assert "`x1`: 99% of the values are greater than in" in str(warning.message)
+    assert warning.filename == __file__
     for adapted in adaptation.groups.values():
         assert adapted.verdict == "cannot_tell"
         assert (adapted.low, adapted.high) == (0, 1)
@@ -165,7 +166,9 @@ def _adapted(rows, low, high):
 
 
 def nothing_found(adaptation):
-    return dict.fromkeys(adaptation.groups, GroupDrift(MixtureFit(0, 0, 1, 0), (), 0))
+    return dict.fromkeys(
+        adaptation.groups, GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
+    )
 
 
 @pytest.mark.parametrize("n_groups", [1, 10, 13])

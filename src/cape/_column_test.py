@@ -212,7 +212,7 @@ def _merge_neighbours(order: list[int], rows: np.ndarray) -> list[list[int]]:
         last = merged.pop()
         merged[-1] += last
     unknown = [MISSING, FOREIGN]
-    if rows[unknown].sum() >= _ROWS_PER_CELL:
+    if min(rows[unknown].sum(), rows[merged[-1]].sum()) >= _ROWS_PER_CELL:
         merged.append(unknown)
     else:
         merged[-1] += unknown

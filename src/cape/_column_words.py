@@ -67,8 +67,9 @@ def _missing(column: ColumnInBatch) -> str:
 def _units(column: ColumnInBatch) -> str:
     batch = _median(column, column.batch)
     expected = _median(column, column.expected)
+    factor = float(f"{batch / expected:.2g}")
     return (
-        f"values are about {batch / expected:.2g} times those of training (median "
+        f"values are about {factor:,g} times those of training (median "
         f"{_value(column, batch)}, {_value(column, expected)} expected), as if in "
         "other units"
     )
@@ -95,10 +96,13 @@ def _numbers(column: ColumnInBatch, *, constant: bool) -> str:
         later, earlier = "later", "earlier"
     above = column.batch[column.above].sum()
     below = column.batch[column.below].sum()
-    if above > _WORTH_NAMING and above > below:
+    # The nine largest values of training lie above its range as well.
+    more_above = above - column.expected[column.above].sum()
+    more_below = below - column.expected[column.below].sum()
+    if more_above > _WORTH_NAMING and more_above > more_below:
         highest = _value(column, column.cells.highest)
         return f"{_part(column, above)} {later} than in training (up to {highest})"
-    if below > _WORTH_NAMING:
+    if more_below > _WORTH_NAMING:
         lowest = _value(column, column.cells.lowest)
         return f"{_part(column, below)} {earlier} than in training (from {lowest})"
     if constant:
