@@ -111,6 +111,13 @@ def adapted(**given):
         "estimate": 0.3,
         "low": 0.2,
         "high": 0.4,
+        "prior_shift_estimate": 0.3,
+        "prior_shift_low": 0.2,
+        "prior_shift_high": 0.4,
+        "mean_score": 0.35,
+        "drift": 0.0,
+        "held_back": 0.0,
+        "verdict": "consistent",
         "member": 2,
         "theta": 0.25,
         "predicted_prevalence": 0.35,
@@ -149,7 +156,7 @@ def test_fields_of_another_version_are_refused(change):
     if change == "missing":
         del content["groups"][0]["theta"]
     else:
-        content["groups"][0]["verdict"] = "consistent"
+        content["groups"][0]["colour"] = "blue"
     with pytest.raises(ValueError, match="text must be JSON that Adaptation"):
         Adaptation.from_json(json.dumps(content))
 

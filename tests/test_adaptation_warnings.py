@@ -11,9 +11,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from cape import Adaptation, CapeClassifier, Evidence
-from cape._prediction import adapt
-from cape._shift_test import holm
+from cape import Adaptation, CapeClassifier
+from cape._drift import GroupDrift
+from cape._prediction import adapt_and_test
+from cape._shift_test import MixtureFit, holm
 from cape.adaptation import AdaptationWarning, GroupAdaptation, warn_if_doubtful
 
 
@@ -43,12 +44,26 @@ def test_adapt_warns_once_when_more_than_the_prevalence_moved(fitted, batch, sco
     clf = fitted(scores=scores, pool="threshold")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf.adapt(shifted(batch, 25), sensitive_features=batch.z)
+        clf.adapt(shifted(batch, 8), sensitive_features=batch.z)
     (warning,) = caught
     assert warning.category is AdaptationWarning
     assert "more than the prevalence has moved in '0' (" in str(warning.message)
     assert "'1' (" in str(warning.message)
     assert warning.filename == __file__
+
+
+def test_a_column_at_fault_is_named_once_for_all_groups(fitted, batch):
+    clf = fitted(pool="threshold")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        adaptation = clf.adapt(batch.X * [1, 100], sensitive_features=batch.z)
+    (warning,) = caught
+    assert "`x1`: 99% of the values are greater than in" in str(warning.message)
+    assert warning.filename == __file__
+    for adapted in adaptation.groups.values():
+        assert adapted.verdict == "cannot_tell"
+        assert (adapted.low, adapted.high) == (0, 1)
+        assert adapted.estimate == adapted.training_prevalence
 
 
 def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batch):
@@ -59,7 +74,7 @@ def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batc
     )  # warnings are errors here
 
 
-def test_a_test_that_is_not_sound_does_not_warn(train, batch):
+def test_a_test_that_is_not_sound_is_said_and_columns_are_tested(train, batch):
     clf = CapeClassifier(
         HistGradientBoostingClassifier(max_iter=5),
         scores="refit",
@@ -67,7 +82,10 @@ def test_a_test_that_is_not_sound_does_not_warn(train, batch):
         random_state=0,
     )
     clf.fit(train.X, train.y, sensitive_features=train.z)
-    clf.adapt(shifted(batch, 25), sensitive_features=batch.z)
+    with pytest.warns(AdaptationWarning, match="scores of '0', '1' were not tested"):
+        adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
+    for adapted in adaptation.groups.values():
+        assert adapted.verdict in ("consistent", "cannot_tell")
 
 
 def test_a_batch_that_says_too_little_is_named(fitted, batch):
@@ -121,16 +139,43 @@ def test_a_hold_out_is_sound(train):
 
 def rolled(n_groups):
     """An adaptation of many groups with one row each, so that intervals are wide."""
-    nan = float("nan")
-    wide = GroupAdaptation(1, 0.5, 0.5, 0.0, 1.0, 0, 0.5, nan, nan)
+    wide = _adapted(1, 0.0, 1.0)
     names = [f"g{number:02}" for number in range(n_groups)]
     return Adaptation("f", dict.fromkeys(names, wide), 0.9)
 
 
+def _adapted(rows, low, high):
+    return GroupAdaptation(
+        rows=rows,
+        training_prevalence=0.5,
+        estimate=0.5,
+        low=low,
+        high=high,
+        prior_shift_estimate=0.5,
+        prior_shift_low=low,
+        prior_shift_high=high,
+        mean_score=0.5,
+        drift=0.0,
+        held_back=0.0,
+        verdict="consistent",
+        member=0,
+        theta=0.5,
+        predicted_prevalence=0.5,
+        pd_bound=0.5,
+    )
+
+
+def nothing_found(adaptation):
+    return dict.fromkeys(
+        adaptation.groups, GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
+    )
+
+
 @pytest.mark.parametrize("n_groups", [1, 10, 13])
 def test_wide_intervals_name_at_most_ten_groups(n_groups):
+    adaptation = rolled(n_groups)
     with pytest.warns(AdaptationWarning) as caught:
-        warn_if_doubtful({}, Evidence("f"), rolled(n_groups))
+        warn_if_doubtful(adaptation, nothing_found(adaptation))
     (message,) = [str(warning.message) for warning in caught]
     assert "90% interval is wider than 0.5" in message
     assert message.count("(1 rows)") == min(n_groups, 10)
@@ -138,19 +183,18 @@ def test_wide_intervals_name_at_most_ten_groups(n_groups):
 
 
 def test_an_interval_of_one_half_is_not_yet_wide():
-    nan = float("nan")
-    narrow = GroupAdaptation(9, 0.5, 0.5, 0.25, 0.75, 0, 0.5, nan, nan)
-    warn_if_doubtful({}, Evidence("f"), Adaptation("f", {"a": narrow}))
+    narrow = Adaptation("f", {"a": _adapted(9, 0.25, 0.75)})
+    warn_if_doubtful(narrow, nothing_found(narrow))
 
 
 def test_intervals_that_nobody_asked_for_are_not_wide(fitted, batch):
     clf = fitted(pool="threshold")
     evidence = clf.evidence(batch.X[:3], sensitive_features=batch.z[:3])
-    warn_if_doubtful(clf.models_, evidence, adapt(clf.models_, evidence))
+    warn_if_doubtful(*adapt_and_test(clf.models_, evidence))
 
 
 def test_only_the_groups_that_moved_otherwise_are_named(fitted, batch):
     clf = fitted(pool="threshold")
-    moved = np.where((batch.z == 1)[:, None], shifted(batch, 25), batch.X)
-    with pytest.warns(AdaptationWarning, match=r"moved in '1' \(\d+% of its rows\):"):
+    moved = np.where((batch.z == 1)[:, None], shifted(batch, 8), batch.X)
+    with pytest.warns(AdaptationWarning, match=r"moved in '1' \(estimate held back "):
         clf.adapt(moved, sensitive_features=batch.z)

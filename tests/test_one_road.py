@@ -529,11 +529,13 @@ def test_the_situation_of_each_group_is_right(counting, frame, pool, scores, lev
             known = rates[~np.isnan(rates)]
             assert len(known) > 0
             assert ((known >= 0) & (known <= 1)).all()
+        adapted = adaptation.groups[group]
         if level is None:
             assert np.isnan([situation.low, situation.high]).all()
         else:
+            assert (situation.low, situation.high) == (adapted.low, adapted.high)
             interval = model.quantifier.interval(evidence.groups[group].scores, level)
-            assert (situation.low, situation.high) == interval
+            assert (adapted.prior_shift_low, adapted.prior_shift_high) == interval
 
 
 @every_setting

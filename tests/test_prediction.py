@@ -21,6 +21,10 @@ SETTINGS = [
 ]
 
 
+# A flexible learner that is refitted is said to be untested.
+pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
+
+
 def table(n, groups, seed):
     random = np.random.default_rng(seed)
     z = random.integers(0, groups, n)
@@ -288,9 +292,11 @@ def test_the_model_as_trained_is_cut_at_one_half(clf, new):
 def test_evidence_of_no_rows_is_the_zero(clf, new):
     for group, model in clf.models_.items():
         zero = prediction.zero_evidence(model)
-        evidence = prediction.read_rows(group, model, Rows(new[0])).evidence()
-        of_no_rows = prediction.read_rows(group, model, Rows(new[0][:0])).evidence()
-        assert zero == of_no_rows
+        rows, no_rows = Rows(new[0]), Rows(new[0][:0])
+        reading = prediction.read_rows(group, model, rows, columns=True)
+        of_no_rows = prediction.read_rows(group, model, no_rows, columns=True)
+        evidence = reading.evidence()
+        assert zero == of_no_rows.evidence()
         assert zero.scores.size == 0
         assert evidence + zero == zero + evidence == evidence
         assert evidence - evidence == zero
@@ -312,8 +318,9 @@ def test_an_adaptation_of_groups_is_that_of_the_classifier(clf, new):
     evidence = clf.evidence(X, sensitive_features=z)
     adaptation = prediction.adapt(clf.models_, evidence, level=0.8)
     assert adaptation == clf.adapt(evidence=evidence, level=0.8)
-    groups = prediction.adapt_groups(clf.models_, evidence.groups, level=0.8)
-    assert groups == adaptation.groups
+    again, found = prediction.adapt_and_test(clf.models_, evidence, level=0.8)
+    assert again == adaptation
+    assert list(found) == list(adaptation.groups)
 
 
 def test_without_a_level_there_are_no_intervals(clf, new):
@@ -336,13 +343,12 @@ def test_the_evidence_of_no_rows_adapts_nothing(clf):
 
 def test_a_group_is_adapted_the_same_alone_or_among_others(clf, new):
     X, _, z = new
-    evidence = clf.evidence(X, sensitive_features=z).groups
-    together = prediction.adapt_groups(clf.models_, evidence, level=0.9)
+    evidence = clf.evidence(X, sensitive_features=z)
+    together = prediction.adapt(clf.models_, evidence, level=0.9, drift="ignore")
     for group in (0, 1):
-        alone = prediction.adapt_groups(
-            clf.models_, {group: evidence[group]}, level=0.9
-        )
-        assert alone[group] == together[group]
+        own = Evidence(clf.fingerprint_, {group: evidence.groups[group]})
+        alone = prediction.adapt(clf.models_, own, level=0.9, drift="ignore")
+        assert alone.groups[group] == together.groups[group]
 
 
 def test_decisions_fall_into_the_place_of_their_rows(clf, new, in_pieces):

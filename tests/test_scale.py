@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from cape import CapeClassifier, scale
+from cape import AdaptationWarning, CapeClassifier, scale
 from cape.cli import app
 from cape.datasets import make_synthetic
 from cape.files import predict_file, train_file
@@ -96,7 +96,8 @@ def test_an_index_with_duplicates_is_kept(clf, new, in_memory):
 def test_an_adaptation_made_before_is_used(clf, new):
     ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
     half = new[new["V"] > 30]
-    adaptation = clf.adapt(half[FEATURES], sensitive_features=half["z"])
+    with pytest.warns(AdaptationWarning, match="look at the columns V, U"):
+        adaptation = clf.adapt(half[FEATURES], sensitive_features=half["z"])
     y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
     expected = clf.predict(
         new[FEATURES], sensitive_features=new["z"], adaptation=adaptation
@@ -158,7 +159,8 @@ def test_group_columns_and_empty_partitions():
     thinned = ddf[ddf["U"] > 10]
     expected = train.loc[train["U"] > 10, COLUMNS]
     assert scale.evidence(clf, thinned) == clf.evidence(expected)
-    y_pred = scale.predict(clf, thinned).compute()
+    with pytest.warns(AdaptationWarning, match="look at the columns U"):
+        y_pred = scale.predict(clf, thinned).compute()
     np.testing.assert_array_equal(y_pred, clf.predict(expected))
 
 

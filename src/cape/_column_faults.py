@@ -117,9 +117,15 @@ def _is_constant(column: ColumnInBatch) -> bool:
     own = column.batch[FIRST:]
     if len(own) == 0 or own.sum() * column.rows < _FEWEST_ROWS:
         return False
-    cell = FIRST + int(np.argmax(own))
+    cell = int(np.argmax(own))
     all_alike = own.max() == own.sum()
-    return bool(all_alike and column.most_expected[cell] < _MOST)
+    # Among the values that are not missing: a column of one value and many gaps is as
+    # constant in training.
+    usual = 0.0
+    for trained in (column.positives[FIRST:], column.negatives[FIRST:]):
+        if trained.sum() > 0:
+            usual = max(usual, trained[cell] / trained.sum())
+    return bool(all_alike and usual < _MOST)
 
 
 def _other_units(column: ColumnInBatch) -> bool:

@@ -38,8 +38,6 @@ class ColumnFit:
         Probability of a statistic as large under prior shift.
     effect : float
         Share of the rows that would have to change their cell, beyond noise.
-    effective_rows : float
-        Rows of a batch that would have as much noise if training had none.
     prevalence : float
         The prevalence that this column by itself speaks for. It may lie outside [0, 1].
     error : float
@@ -214,7 +212,7 @@ def _merge_neighbours(order: list[int], rows: np.ndarray) -> list[list[int]]:
         last = merged.pop()
         merged[-1] += last
     unknown = [MISSING, FOREIGN]
-    if rows[unknown].sum() >= _ROWS_PER_CELL:
+    if min(rows[unknown].sum(), rows[merged[-1]].sum()) >= _ROWS_PER_CELL:
         merged.append(unknown)
     else:
         merged[-1] += unknown

@@ -53,20 +53,23 @@ def _what_happened(drift: ColumnDrift) -> str:
         return _other_type(column)
     missing = column.batch[MISSING] - column.expected[MISSING]
     if abs(missing) > max(_WORTH_NAMING, drift.fit.effect / 2):
-        return (
-            f"{column.batch[MISSING]:.0%} are missing, "
-            f"{column.expected[MISSING]:.0%} expected"
-        )
+        return _missing(column)
     if column.cells.is_number:
         return _numbers(column, constant=drift.fault == "constant")
     return _levels(drift)
 
 
+def _missing(column: ColumnInBatch) -> str:
+    missing = column.batch[MISSING]
+    return f"{missing:.0%} are missing, {column.expected[MISSING]:.0%} expected"
+
+
 def _units(column: ColumnInBatch) -> str:
     batch = _median(column, column.batch)
     expected = _median(column, column.expected)
+    factor = float(f"{batch / expected:.2g}")
     return (
-        f"values are about {batch / expected:.2g} times those of training (median "
+        f"values are about {factor:,g} times those of training (median "
         f"{_value(column, batch)}, {_value(column, expected)} expected), as if in "
         "other units"
     )
@@ -86,15 +89,20 @@ def _other_type(column: ColumnInBatch) -> str:
 
 def _numbers(column: ColumnInBatch, *, constant: bool) -> str:
     """Say where numbers have gone: outside their range, into one cell, or elsewhere."""
+    if 0 in (column.batch[FIRST:].sum(), column.expected[FIRST:].sum()):
+        return _missing(column)
     later, earlier = "greater", "smaller"
     if column.cells.kind == "date":
         later, earlier = "later", "earlier"
     above = column.batch[column.above].sum()
     below = column.batch[column.below].sum()
-    if above > _WORTH_NAMING and above > below:
+    # The nine largest values of training lie above its range as well.
+    more_above = above - column.expected[column.above].sum()
+    more_below = below - column.expected[column.below].sum()
+    if more_above > _WORTH_NAMING and more_above > more_below:
         highest = _value(column, column.cells.highest)
         return f"{_part(column, above)} {later} than in training (up to {highest})"
-    if below > _WORTH_NAMING:
+    if more_below > _WORTH_NAMING:
         lowest = _value(column, column.cells.lowest)
         return f"{_part(column, below)} {earlier} than in training (from {lowest})"
     if constant:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import inf, isfinite, log, nan, sqrt
+from math import isfinite, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -435,8 +435,14 @@ def hold_back(
     """
     counts = drift.weight_of_evidence
     if drift.faults:
-        nothing_known = HeldBack(training_prevalence, 0.0, 1.0, inf, 1.0, "cannot_tell")
-        return replace(nothing_known, drift=drift.spread)
+        return HeldBack(
+            estimate=training_prevalence,
+            low=nan if level is None else 0.0,
+            high=nan if level is None else 1.0,
+            drift=drift.spread,
+            held_back=1.0,
+            verdict="cannot_tell",
+        )
     if counts == 0:
         return ignore_drift(plain, drift)
     first, last = _LARGE_EFFECT
@@ -452,12 +458,17 @@ def hold_back(
         half = ndtri((1 + level) / 2) * sqrt(slid.variance)
         low = estimate - _side(plain.estimate - plain.low, weight, half)
         high = estimate + _side(plain.high - plain.estimate, weight, half)
-    if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
-        low, high = 0.0, 1.0
+        # What is cut off at an end of [0, 1] is added at the other side, as far as the
+        # interval would become shorter than the quantifier's.
+        width = plain.high - plain.low
+        low = max(min(low, 1 - width), 0.0)
+        high = min(max(high, width), 1.0)
+        if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
+            low, high = 0.0, 1.0
     held = HeldBack(
         estimate=estimate,
-        low=max(low, 0.0),
-        high=min(high, 1.0),
+        low=low,
+        high=high,
         drift=drift_size,
         held_back=1 - weight,
         verdict="",

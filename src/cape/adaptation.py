@@ -255,7 +255,7 @@ def _warn_of_faults(found: Mapping[Group, GroupDrift]) -> None:
             f"columns are not what they were in training: {'; '.join(distinct)}. "
             "Nothing can be said of the prevalences until this is mended.",
             AdaptationWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
@@ -279,7 +279,7 @@ def _warn_of_drift(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) ->
         f"more than the prevalence has moved in {', '.join(_few(listed))}: look at "
         f"{where}. cape.diagnostics.column_shift has the details.",
         AdaptationWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -293,7 +293,7 @@ def _warn_of_untested_scores(found: Mapping[Group, GroupDrift]) -> None:
             "was refitted on all rows do not follow its out-of-fold scores. Fit with "
             "scores='folds' for a test that keeps its level.",
             AdaptationWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
@@ -319,5 +319,5 @@ def _warn_of_wide_intervals(
             f"its {adaptation.level:.0%} interval is wider than {_WIDEST_INTERVAL}. "
             "cape.diagnostics.rows_needed computes how many rows are needed.",
             AdaptationWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

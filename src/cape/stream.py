@@ -104,13 +104,13 @@ class RollingCape:
         batch = batch_of(self.clf, X, sensitive_features)
         n_rows = len(batch)
         moments = self._check_times(times, n_rows)
-        # All rows are scored before any joins a window, so that a failure changes none.
+        # All rows are read before any joins a window, so that a failure changes none.
         readings = list(readings_of(batch))
+        codes = [self._column_codes(batch, reading) for reading in readings]
         positive = np.zeros(n_rows, dtype=bool)
-        for reading in readings:
+        for reading, cells in zip(readings, codes, strict=True):
             index = all_if_none(reading.index)
-            codes = self._column_codes(batch, reading)
-            positive[index] = self._predict_in_turn(reading, moments[index], codes)
+            positive[index] = self._predict_in_turn(reading, moments[index], cells)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]

@@ -35,6 +35,7 @@ EXPLICIT = {
     "prevalences": 5,
     "cv": 5,
     "scores": "refit",
+    "drift": "ignore",
     "preprocessing": "each",
     "group_columns": None,
     "min_group_size": 30,

@@ -21,6 +21,9 @@ _SHARE_OF_A_LEVEL = 0.02
 _MOST_LEVELS = 11
 """Levels with a cell of their own, at most."""
 
+_DOUBTFUL_LEVELS = 3
+"""Levels, at most, of which luck decides whether they get a cell of their own."""
+
 _MOST_HASHES = 8192
 """Bits that remember rare levels."""
 
@@ -91,12 +94,13 @@ def _text_cells(
 ) -> ColumnCells:
     """Choose the levels of a text column that get a cell of their own."""
     total = rows.sum()
-    enough = (rows >= _ROWS_OF_A_LEVEL) & (rows >= _SHARE_OF_A_LEVEL * total)
     # By octaves of frequency, then by name: the most frequent of levels that are about
     # equally frequent would be a choice by luck, and a test of their cells would reject
     # too often.
-    octaves = np.floor(np.log2(rows))
-    eligible = np.flatnonzero(enough).tolist()
+    shares = _SHARE_OF_A_LEVEL * 2.0 ** np.arange(6)
+    starts = np.array([_least_rows(rows, share * total) for share in shares])
+    octaves = (rows[:, None] >= starts).sum(axis=1)
+    eligible = np.flatnonzero(rows >= starts[0]).tolist()
     eligible.sort(key=lambda number: (-octaves[number], distinct[number]))
     levels = tuple(sorted(distinct[number] for number in eligible[:_MOST_LEVELS]))
     own = set(levels)
@@ -108,6 +112,24 @@ def _text_cells(
         hashes=_hash_levels(rare),
         unseen_rate=float(np.count_nonzero(rows == 1) / total),
     )
+
+
+def _least_rows(rows: np.ndarray, wanted: float) -> float:
+    """Return a number of rows that tells frequent levels from rare ones.
+
+    It is at least 30, and near what is wanted, but not where many levels are about as
+    frequent: those that have a few rows more than the others in training would be
+    chosen, and expected too often in a batch. In simulations of 40 equal levels, 1,000
+    training rows and 10,000 new ones, a test at 5 % then rejected 25 % of the batches.
+    """
+    wanted = max(wanted, _ROWS_OF_A_LEVEL)
+    steps = np.arange(1, 50)
+    nearest_first = np.column_stack([-steps, steps]).ravel()
+    for cut in wanted * 1.1 ** np.concatenate([[0], nearest_first]):
+        doubtful = np.abs(rows - cut) < 1.5 * cut**0.5
+        if cut >= _ROWS_OF_A_LEVEL and doubtful.sum() <= _DOUBTFUL_LEVELS:
+            return float(cut)
+    return np.inf
 
 
 def _hash_levels(levels: list[str]) -> bytes:
