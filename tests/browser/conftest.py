@@ -101,7 +101,13 @@ def make_summaries(model, names, folder):
         model.details, files, fingerprint=model.clf.fingerprint_
     )
     examination = examine_file(model, paths[0])
+    faulty = make_table(names, 150 * len(names), 1)
+    faulty.assign(u=faulty["u"] + 50).to_csv(folder / "fault.csv", index=False)
+    drifted = faulty.assign(u=faulty["u"].abs())
+    drifted.to_csv(folder / "drift.csv", index=False)
     return {
+        "fault": batch_summary(examine_file(model, folder / "fault.csv")),
+        "drift": batch_summary(examine_file(model, folder / "drift.csv")),
         "batch": batch_summary(examination, title=paths[0].name),
         # What a data scientist gets, who has a data frame and no file.
         "frame": batch_summary(replace(examination, observed=None, provenance=None)),

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = [
     kind + size
-    for kind in ("batch", "frame", "explorer", "audit", "monitor")
+    for kind in ("batch", "fault", "drift", "frame", "explorer", "audit", "monitor")
     for size in ("", " of ten")
 ]
 EXPLORERS = ["batch", "frame", "explorer", "explorer of ten"]
@@ -88,6 +88,27 @@ def test_a_phone_needs_no_sideways_scrolling(visit, name):
 def test_a_group_called_script_shows_as_text(visit, name):
     page, _ = visit(name)
     assert "<script>alert(1)</script>" in page.inner_text("body")
+
+
+def test_a_fault_is_red_and_above_all_else(visit):
+    page, summary = visit("fault")
+    box = page.locator(".verdict.faults")
+    assert box.count() == 1
+    first_section = page.locator("section").first
+    assert box.bounding_box()["y"] < first_section.bounding_box()["y"]
+    (fault,) = summary["verdict"]["faults"]
+    assert fault["what_happened"] in box.inner_text()
+    colour = box.evaluate("e => getComputedStyle(e).borderLeftColor")
+    assert colour == "rgb(179, 38, 30)"
+
+
+@pytest.mark.parametrize("name", ["drift", "drift of ten", "fault", "fault of ten"])
+def test_nothing_is_green_where_more_moved(visit, name):
+    page, summary = visit(name)
+    assert summary["columns"]["moved"]
+    assert page.locator(".verdict.good").count() == 0
+    shown = page.locator("section.columns .scroll").first.locator("tbody tr").count()
+    assert shown == min(12, len(summary["columns"]["moved"]))
 
 
 def expected(summary, prevalences):

@@ -81,7 +81,7 @@ def test_every_pool_can_be_examined(fitted, batch, pool, scores):
 def test_the_level_is_that_of_all_intervals_and_not_of_the_tests(clf, evidence, level):
     seen = examine(clf, evidence=evidence, level=level)
     assert seen.level == seen.adaptation.level == seen.expected.level == level
-    assert seen.shift_test.alpha == 0.01 and seen.moved.alpha == 0.05
+    assert seen.shift_test.alpha == seen.moved.alpha == 0.01
 
 
 def test_a_higher_level_gives_wider_intervals(clf, evidence):

@@ -52,6 +52,13 @@ def test_all_is_clear_only_if_scores_and_columns_were_looked_at():
         assert verdict.text.endswith(missing)
 
 
+def test_signs_too_weak_for_a_verdict_are_a_reservation_if_they_had_effects():
+    verdict = judge(replace(ADAPTED, held_back=0.4))
+    assert verdict.word == "consistent" and not verdict.clear
+    assert verdict.text.endswith("not clearly: the estimate was held back from 0.550")
+    assert judge(replace(ADAPTED, held_back=0.05)).clear
+
+
 @pytest.mark.parametrize("cautious", [True, False])
 def test_a_fault_overrides_every_other_verdict(cautious):
     names = "abcde"

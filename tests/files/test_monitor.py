@@ -15,7 +15,7 @@ def test_each_batch_is_what_it_is_alone(people_folder, people_model):
         assert found["estimate"] == alone.groups[found["group"]].estimate
         assert found["pd_bound"] == alone.groups[found["group"]].pd_bound
         assert found["verdict"] == "consistent" and found["moved"]
-        assert found["complete"] and found["columns"] == []
+        assert found["clear"] and found["columns"] == []
         assert 0 <= found["fpr"] <= 1 and found["accuracy"] > 0.5
     assert batch.pe is not None and batch.pe < 0.5
 

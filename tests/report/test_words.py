@@ -28,9 +28,9 @@ words = st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=8)
 
 
 @given(words, st.booleans())
-def test_the_mark_is_green_only_if_all_is_tested_and_consistent(words, complete):
-    mark = mark_of(words, complete=complete)
-    assert (mark == "good") == (set(words) == {"consistent"} and complete)
+def test_the_mark_is_green_only_if_all_are_consistent_and_clear(words, clear):
+    mark = mark_of(words, clear=clear)
+    assert (mark == "good") == (set(words) == {"consistent"} and clear)
     red = {"fault", "drifted", "ignored"}
     assert (mark == "bad") == bool(set(words) & red)
 
@@ -170,7 +170,7 @@ def monitored(*batches):
                     "training": 0.5,
                     "moved": moved,
                     "verdict": verdict,
-                    "complete": True,
+                    "clear": True,
                     "columns": [],
                 }
                 for g, (moved, verdict) in groups.items()

@@ -120,7 +120,7 @@ class Examination:
         Returns
         -------
         GroupVerdict
-            With ``word``, ``text`` and whether the tests were ``complete``.
+            With ``word``, ``text`` and whether it is ``clear``.
         """
         return judge_group(
             self.adaptation.groups[group],

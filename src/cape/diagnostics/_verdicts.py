@@ -10,6 +10,9 @@ from cape.diagnostics._column_shift import ColumnFinding
 
 __all__ = ["GroupVerdict", "judge_group"]
 
+_NOTABLY_HELD_BACK = 0.1
+"""Share by which an estimate is held back that a reader should know of."""
+
 _WIDEST = 0.5
 """Width of an interval that says nothing, as in `cape._drift`."""
 
@@ -25,18 +28,14 @@ class GroupVerdict:
         was in training, and "ignored" where columns moved but drift is to be ignored.
     text : str
         A sentence without its full stop.
-    complete : bool
-        Whether both scores and columns were looked at.
+    clear : bool
+        Whether the group is consistent with a prior shift without reservation: scores
+        and columns were both tested, and nothing held the estimate back.
     """
 
     word: str
     text: str
-    complete: bool
-
-    @property
-    def clear(self) -> bool:
-        """Whether everything was looked at and nothing speaks against a prior shift."""
-        return self.word == "consistent" and self.complete
+    clear: bool = False
 
 
 def judge_group(
@@ -65,20 +64,20 @@ def judge_group(
     -------
     GroupVerdict
     """
-    complete = scores_tested and bool(columns)
     at_fault = [finding.column for finding in columns if finding.fault]
     if at_fault:
-        return GroupVerdict("fault", _fault_text(at_fault, cautious), complete)
+        return GroupVerdict("fault", _fault_text(at_fault, cautious))
     moved = any(finding.moved for finding in columns)
     if not cautious and (moved or adapted.verdict == "some_drift"):
         text = "more moved than the prevalence, and it was ignored as you asked"
-        return GroupVerdict("ignored", text, complete)
+        return GroupVerdict("ignored", text)
     if adapted.verdict == "cannot_tell":
-        return GroupVerdict("cannot_tell", _cannot_tell(adapted, auc), complete)
+        return GroupVerdict("cannot_tell", _cannot_tell(adapted, auc))
     text = describe_verdict(adapted)
-    if adapted.verdict == "consistent":
-        text += _untested_part(scores_tested, bool(columns))
-    return GroupVerdict(adapted.verdict, text, complete)
+    if adapted.verdict != "consistent":
+        return GroupVerdict(adapted.verdict, text)
+    reservations = _reservations(adapted, scores_tested, bool(columns))
+    return GroupVerdict("consistent", text + reservations, clear=not reservations)
 
 
 def _fault_text(names: list[str], cautious: bool) -> str:
@@ -104,9 +103,18 @@ def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
     )
 
 
-def _untested_part(scores_tested: bool, columns_counted: bool) -> str:
+def _reservations(
+    adapted: GroupAdaptation, scores_tested: bool, columns_counted: bool
+) -> str:
+    """Say what was not looked at, or that signs too weak for a verdict had effects."""
     if not columns_counted:
         return ", as far as the scores tell: no column was looked at"
     if not scores_tested:
         return ", as far as the columns tell: the scores were not tested"
+    # Drift begins to count before it is significant, so that estimates do not jump.
+    if adapted.held_back > _NOTABLY_HELD_BACK:
+        return (
+            ", but not clearly: the estimate was held back from "
+            f"{adapted.prior_shift_estimate:.3f}"
+        )
     return ""

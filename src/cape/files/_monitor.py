@@ -151,7 +151,7 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         "p_moved_adjusted": moved.p_adjusted,
         "verdict": verdict.word,
         "verdict_text": verdict.text,
-        "complete": verdict.complete,
+        "clear": verdict.clear,
         "columns": [_summarise_column(finding) for finding in columns[:_MOST_COLUMNS]],
         "columns_moved": len(columns),
         "unexplained": examination.shift_test.groups[group].effect,

@@ -38,7 +38,7 @@ class BatchRecord(Protocol):
     groups : list of dict
         For each group its name (``group``), ``rows``, ``training`` prevalence,
         ``estimate`` with ``low`` and ``high``, ``pd_bound``, whether it ``moved``, the
-        ``verdict`` on a prior shift, whether its tests were ``complete``, and the worst
+        ``verdict`` on a prior shift, whether it is ``clear``, and the worst
         ``columns`` that moved, of ``columns_moved`` in all.
     pe : float or None
         Expected PE of the worst pair.
@@ -83,7 +83,7 @@ def monitor_summary(
     --------
     >>> from types import SimpleNamespace
     >>> group = {"group": "a", "training": 0.5, "moved": True, "columns": []}
-    >>> group |= {"verdict": "consistent", "complete": True}
+    >>> group |= {"verdict": "consistent", "clear": True}
     >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
     >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
     'a moved in at least one batch.'
@@ -168,10 +168,10 @@ def _verdict(batches: Sequence[BatchRecord]) -> Summary:
     """Say what has moved, and what else the tests found."""
     # Sets, because a group counts once however often it moved.
     moved = set()
-    complete = True
+    clear = True
     for batch in batches:
         for record in batch.groups:
-            complete = complete and record["complete"]
+            clear = clear and record["clear"]
             if record["moved"]:
                 moved.add(record["group"])
     head = "No group has clearly moved."
@@ -180,7 +180,7 @@ def _verdict(batches: Sequence[BatchRecord]) -> Summary:
     words = [_word_of(batch) for batch in batches]
     return {
         "word": worst_word(words),
-        "mark": mark_of(words, complete=complete),
+        "mark": mark_of(words, clear=clear),
         "head": head,
         "text": _text(batches, words),
         "faults": _faults(batches),

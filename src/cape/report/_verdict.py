@@ -63,29 +63,29 @@ _TEXTS = {
 }
 
 
-def mark_of(words: Sequence[str], *, complete: bool) -> str:
+def mark_of(words: Sequence[str], *, clear: bool) -> str:
     """Choose the colour of some verdicts together.
 
     Parameters
     ----------
     words : sequence of str
-    complete : bool
-        Whether scores and columns of every group were looked at.
+    clear : bool
+        Whether there is no reservation about any group.
 
     Returns
     -------
     {"good", "warn", "bad", "open"}
-        "good" only if everything was looked at and is consistent with a prior shift.
+        "good" only if every group is consistent with a prior shift, without reservation.
 
     Examples
     --------
-    >>> mark_of(["consistent", "some_drift"], complete=True)
+    >>> mark_of(["consistent", "some_drift"], clear=False)
     'warn'
-    >>> mark_of(["consistent"], complete=False)
+    >>> mark_of(["consistent"], clear=False)
     'open'
     """
     mark = _MARKS[worst_word(words)]
-    if mark == "good" and not complete:
+    if mark == "good" and not clear:
         return "open"
     return mark
 
@@ -126,12 +126,15 @@ def batch_verdict(examination: Examination) -> Summary:
             "faults": [],
         }
     words = [verdict.word for verdict in verdicts.values()]
-    complete = all(verdict.complete for verdict in verdicts.values())
+    mark = mark_of(words, clear=all(verdict.clear for verdict in verdicts.values()))
     word = worst_word(words)
+    head = _HEADS[word]
+    if word == "consistent" and mark != "good":
+        head += ", with reservations"
     return {
         "word": word,
-        "mark": mark_of(words, complete=complete),
-        "head": _HEADS[word],
+        "mark": mark,
+        "head": head,
         "text": _text(verdicts),
         "faults": _faults(examination),
     }
@@ -144,13 +147,12 @@ def _text(verdicts: Mapping[str, GroupVerdict]) -> str:
         names = [name for name, found in verdicts.items() if found.word == word]
         if names:
             sentences.append(sentence.format(groups=joined(names)))
-    incomplete = [
-        name
-        for name, found in verdicts.items()
-        if found.word == "consistent" and not found.complete
-    ]
-    if incomplete:
-        sentences.append(f"Not everything was looked at in {joined(incomplete)}.")
+    doubtful = []
+    for name, found in verdicts.items():
+        if found.word == "consistent" and not found.clear:
+            doubtful.append(name)
+    if doubtful:
+        sentences.append(f"There are reservations about {joined(doubtful)}, see below.")
     return " ".join(sentences)
 
 
