@@ -75,7 +75,7 @@ def mark_of(words: Sequence[str], *, clear: bool) -> str:
     Returns
     -------
     {"good", "warn", "bad", "open"}
-        "good" only if every group is consistent with a prior shift, without reservation.
+        "good" only if every group is consistent with a prior shift, no reservation.
 
     Examples
     --------
