@@ -35,10 +35,10 @@ from cape._training import (
     TrainingResult,
     check_cv,
     check_prefit,
-    count_columns,
     find_small_groups,
     train_groups,
     warn_of_weak_groups,
+    with_columns,
 )
 from cape._validation import (
     UNUSED,
@@ -58,7 +58,6 @@ from cape._validation import (
     validate_data,
 )
 from cape.adaptation import warn_if_doubtful
-from cape.columns import TableCells
 from cape.evidence import Evidence
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
@@ -637,6 +636,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
         trained = list(result.models)
+        if self.drift == "cautious":
+            trained = with_columns(data, to_train, trained)
         pooled: Any = trained.pop() if needs_pooled else None
         models: dict[Group, Any] = dict(zip(names, trained, strict=True))
         for group, rows in groups.rows():
@@ -647,16 +648,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
-        cells = None
-        if self.drift == "cautious":
-            cells = TableCells.of(data.X)
-        if cells is not None:
-            whole = count_columns(data, cells, None) if needs_pooled else None
-            if pooled is not None:
-                pooled = replace(pooled, columns=whole)
-            for group, rows in groups.rows():
-                own = whole if group in small else count_columns(data, cells, rows)
-                models[group] = replace(models[group], columns=own)
         warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 

@@ -1,6 +1,6 @@
 """The training phase of Algorithm 1."""
 
-from cape._training._columns import count_columns
+from cape._training._columns import with_columns
 from cape._training._data import TrainingData, find_small_groups
 from cape._training._folds import check_cv
 from cape._training._recipe import Recipe, check_prefit
@@ -13,8 +13,8 @@ __all__ = [
     "TrainingResult",
     "check_cv",
     "check_prefit",
-    "count_columns",
     "find_small_groups",
     "train_groups",
     "warn_of_weak_groups",
+    "with_columns",
 ]
