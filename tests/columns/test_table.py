@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from cape.columns import FIRST, FOREIGN, MISSING, TableCells
-from cape.columns import _table as table_module
 
 
 def table_of(n=120, seed=0):
@@ -114,15 +113,6 @@ def test_whole_numbers_are_counted_as_floats(dtype):
     cells = TableCells.of(X)
     assert cells == TableCells.of(X.astype(float))
     assert cells.count(X) == cells.count(X.astype(float))
-
-
-def test_an_array_is_counted_in_blocks(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(100, 4))
-    cells = TableCells.of(X)
-    whole = cells.count(X)
-    monkeypatch.setattr(table_module, "_ROWS_AT_ONCE", 7)
-    assert cells.count(X) == whole
-    assert whole.counts.sum() == 400
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -243,9 +233,3 @@ def test_cells_come_back_from_json_and_pickle():
     assert TableCells.of(NEW) != CELLS
     assert CELLS != "cells"
     assert repr(CELLS).startswith("TableCells(12 columns")
-
-
-def test_every_column_has_a_position():
-    text = CELLS.to_json().replace('"positions": [0, ', '"positions": [')
-    with pytest.raises(ValueError, match="position"):
-        TableCells.from_json(text)

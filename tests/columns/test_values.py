@@ -43,7 +43,7 @@ def test_the_kind_of_a_column(name):
 def test_numbers_are_floats_and_gaps_are_nan(name):
     column = Column(pd.Series(KINDS[name][0]))
     numbers = column.numbers
-    assert numbers.dtype == np.float64
+    assert numbers.dtype == np.float32
     np.testing.assert_array_equal(np.isnan(numbers), column.missing)
 
 
