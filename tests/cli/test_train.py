@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, persist
-from cape.files import load_model, train_file
+from cape.files import DEFAULT_SETTINGS, PAPER_SETTINGS, load_model, train_file
 from cape.report import explorer_summary, file_provenance
 
 
@@ -336,3 +336,21 @@ def test_explore_writes_a_page_or_its_numbers(
     (tmp_path / "e.html").write_text("mine")
     assert cape(*base, tmp_path / "e.html", "--force")[0] == 0
     assert people_model.clf.fingerprint_[:16] in (tmp_path / "e.html").read_text()
+
+
+@pytest.mark.parametrize("drift", ["cautious", "ignore"])
+def test_drift_is_a_setting_and_a_model_that_ignores_it_counts_no_columns(
+    cape, base, tmp_path, drift
+):
+    code, _, _ = cape(*base, "--group", "race", "--drift", drift)
+    assert code == 0
+    model = load_model(tmp_path / "m.cape")
+    assert model.clf.drift == drift
+    for group in model.clf.models_.values():
+        assert (group.columns is None) == (drift == "ignore")
+    assert f"drift {drift}" in cape("info", tmp_path / "m.cape")[1].replace("\n", " ")
+
+
+def test_the_paper_ignores_drift():
+    assert PAPER_SETTINGS["drift"] == "ignore"
+    assert DEFAULT_SETTINGS["drift"] == "cautious"

@@ -315,5 +315,4 @@ def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(
             "yes",
             f"{alone['pd_bound']:.3f}",
             "consistent",
-            "",
         ]

@@ -183,7 +183,6 @@ def monitored(verdict):
         "moved": True,
         "pd_bound": 0.07,
         "verdict": verdict,
-        "worst_column": "`age`: median 5, 2 expected",
     }
 
 
@@ -196,7 +195,7 @@ def monitored(verdict):
         ("fault", "fault"),
     ],
 )
-def test_a_batch_shows_its_verdict_and_its_worst_column(verdict, shown):
+def test_a_batch_shows_its_verdict(verdict, shown):
     groups = [{"group": "a", "batches": [monitored(verdict)]}]
     (row,) = monitor_rows({"groups": groups})["a"]
     assert row == [
@@ -208,7 +207,6 @@ def test_a_batch_shows_its_verdict_and_its_worst_column(verdict, shown):
         "yes",
         "0.070",
         shown,
-        "`age`: median 5, 2 expected",
     ]
 
 

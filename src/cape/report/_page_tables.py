@@ -300,7 +300,6 @@ def _monitor_row(batch: Summary) -> list[str]:
         "yes" if batch["moved"] else "no",
         f"{batch['pd_bound']:.3f}",
         verdict_word(batch["verdict"]),
-        batch["worst_column"],
     ]
 
 

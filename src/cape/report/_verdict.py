@@ -57,8 +57,8 @@ _TEXTS = {
     ),
     "not_tested": "Nothing could be tested in {groups}.",
     "consistent": (
-        "Nothing that was looked at speaks against a prior shift in {groups}: scores "
-        "and columns look like a mixture of the two classes as they were in training."
+        "At the 1 % level nothing speaks against a prior shift in {groups}: scores and "
+        "columns look like a mixture of the two classes as they were in training."
     ),
 }
 
@@ -75,7 +75,8 @@ def mark_of(words: Sequence[str], *, clear: bool) -> str:
     Returns
     -------
     {"good", "warn", "bad", "open"}
-        "good" only if every group is consistent with a prior shift, no reservation.
+        "good" only if all groups are consistent with a prior shift, without
+        reservation.
 
     Examples
     --------
