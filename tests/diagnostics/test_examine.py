@@ -81,7 +81,7 @@ def test_every_pool_can_be_examined(fitted, batch, pool, scores):
 def test_the_level_is_that_of_all_intervals_and_not_of_the_tests(clf, evidence, level):
     seen = examine(clf, evidence=evidence, level=level)
     assert seen.level == seen.adaptation.level == seen.expected.level == level
-    assert seen.shift_test.alpha == seen.moved.alpha == 0.01
+    assert seen.shift_test.alpha == 0.01 and seen.moved.alpha == 0.05
 
 
 def test_a_higher_level_gives_wider_intervals(clf, evidence):
@@ -119,11 +119,13 @@ def test_nothing_is_computed_over_and_over(monkeypatch, clf, evidence):
     assert len(estimates) <= 3 * n_groups
 
 
-def test_expected_rates_need_one_estimate_a_group(monkeypatch, clf, evidence):
+def test_expected_rates_take_their_estimates_from_the_adaptation(
+    monkeypatch, clf, evidence
+):
     adaptation = clf.adapt(evidence=evidence)
     estimates = count_calls(monkeypatch, Quantifier, "estimate")
     expected_performance(clf, evidence, adaptation)
-    assert len(estimates) == len(evidence.groups)
+    assert estimates == []
 
 
 def test_the_table_has_a_row_a_group_with_the_numbers_of_the_parts(seen):
@@ -192,7 +194,7 @@ def test_warnings_of_the_adaptation_come_through(clf, batch):
     assert "`x0`: 69% of the values are greater than in training" in repr(odd)
     with pytest.warns(AdaptationWarning, match="too few rows"):
         few = examine(clf, batch.X[:6], sensitive_features=batch.z[:6])
-    assert "cannot tell the prevalence" in repr(few)
+    assert "few rows" in repr(few)
 
 
 def test_a_test_that_is_not_sound_says_so_in_the_repr(train, batch):
