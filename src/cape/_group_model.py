@@ -15,7 +15,7 @@ from cape.quantify import Quantifier
 
 __all__ = ["GroupModel", "TrainedColumns"]
 
-_ROWS_AT_ONCE = 1 << 15
+_ROWS_AT_ONCE = 1 << 14
 """Rows whose columns are copied at the same time."""
 
 

@@ -81,7 +81,8 @@ class Rows:
         if array.flags.f_contiguous:
             # Tables of pandas lie column by column, and so are picked by column.
             return array.T.take(wanted, axis=1).T
-        return array[wanted]
+        # Twice as fast as array[wanted].
+        return array.take(wanted, axis=0)
 
 
 def as_array(X: Any) -> np.ndarray | None:
