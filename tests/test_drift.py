@@ -23,6 +23,7 @@ from cape._drift import (
     mean_score,
     variance_between,
 )
+from cape._prediction import adapt
 from cape._shift_test import MixtureFit
 from cape.columns import ColumnCells
 
@@ -340,3 +341,22 @@ def test_a_column_that_one_group_never_has():
     assert shift.moved(0) == shift.moved(1) == []
     (finding,) = [one for one in shift.groups[1] if one.column == "d"]
     assert finding.what_happened == "`d`: 100% are missing, 100% expected"
+
+
+def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
+    """Width and PD are at most 1.05 times those of a model that ignores drift."""
+    random = np.random.default_rng(0)
+    widths = {"cautious": [], "ignore": []}
+    differences = {"cautious": [], "ignore": []}
+    for seed in range(60):
+        X, y, z = people(800, random.uniform(0.1, 0.9, size=2), seed=100 + seed)
+        evidence = clf.evidence(X, sensitive_features=z)
+        for drift in widths:
+            adaptation = adapt(clf.models_, evidence, level=0.95, drift=drift)
+            for group, adapted in adaptation.groups.items():
+                truth = y[z == group].mean()
+                widths[drift].append(adapted.high - adapted.low)
+                differences[drift].append(abs(adapted.predicted_prevalence - truth))
+    for measured in (widths, differences):
+        ratio = np.mean(measured["cautious"]) / np.mean(measured["ignore"])
+        assert ratio <= 1.05
