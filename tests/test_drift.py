@@ -23,6 +23,7 @@ from cape._drift import (
     mean_score,
     variance_between,
 )
+from cape._prediction import adapt
 from cape._shift_test import MixtureFit
 from cape.columns import ColumnCells
 
@@ -248,8 +249,9 @@ def test_the_column_that_moved_is_found_in_its_group_alone(clf):
     assert drifts[1].largest_effect == drifts[1].moved_columns[0].fit.effect
 
 
-def test_a_column_at_fault_leaves_the_others_untested(clf):
-    X, _, z = people(400, seed=1)
+def test_a_column_at_fault_names_no_sound_column(clf):
+    """Its scores find a wrong prevalence, at which sound columns would not fit."""
+    X, _, z = people(1500, (0.2, 0.9), seed=1)
     X[:, 0] *= 100
     for drift in drift_of(clf, X, z).values():
         assert [column.name for column in drift.faults] == ["x0"]
@@ -339,3 +341,22 @@ def test_a_column_that_one_group_never_has():
     assert shift.moved(0) == shift.moved(1) == []
     (finding,) = [one for one in shift.groups[1] if one.column == "d"]
     assert finding.what_happened == "`d`: 100% are missing, 100% expected"
+
+
+def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
+    """Width and PD are at most 1.05 times those of a model that ignores drift."""
+    random = np.random.default_rng(0)
+    widths = {"cautious": [], "ignore": []}
+    differences = {"cautious": [], "ignore": []}
+    for seed in range(60):
+        X, y, z = people(800, random.uniform(0.1, 0.9, size=2), seed=100 + seed)
+        evidence = clf.evidence(X, sensitive_features=z)
+        for drift in widths:
+            adaptation = adapt(clf.models_, evidence, level=0.95, drift=drift)
+            for group, adapted in adaptation.groups.items():
+                truth = y[z == group].mean()
+                widths[drift].append(adapted.high - adapted.low)
+                differences[drift].append(abs(adapted.predicted_prevalence - truth))
+    for measured in (widths, differences):
+        ratio = np.mean(measured["cautious"]) / np.mean(measured["ignore"])
+        assert ratio <= 1.05

@@ -2,13 +2,17 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from cape import CapeClassifier, Evidence
 from cape.datasets import make_synthetic
@@ -316,3 +320,62 @@ def test_evidence_is_compared_and_not_hashed(fitted, evidence_of):
     for thing in (part, evidence):
         with pytest.raises(TypeError, match="unhashable"):
             hash(thing)
+
+
+# Columns
+
+
+def people(n, seed):
+    """Draw a table with a text column."""
+    random = np.random.default_rng(seed)
+    y = (random.random(n) < 0.4).astype(int)
+    table = pd.DataFrame(
+        {"u": random.normal(size=n) + y, "city": random.choice(["Rome", "Bern"], n)}
+    )
+    return table, y
+
+
+@pytest.fixture(scope="module")
+def of_tables():
+    table, y = people(300, 0)
+    numbers = make_column_transformer((FunctionTransformer(), ["u"]))
+    learner = make_pipeline(numbers, LogisticRegression())
+    return CapeClassifier(learner, cv=2, prevalences=3, random_state=0).fit(table, y)
+
+
+@given(cuts())
+@settings(max_examples=10)
+def test_columns_add_up_and_are_taken_away(of_tables, parts):
+    table, _ = people(N, 1)
+    table["city"] = table["city"].where(np.arange(N) % 10 > 0, "Oslo")
+    whole = of_tables.evidence(table)
+    pieces = [of_tables.evidence(table.iloc[rows]) for rows in parts]
+    assert sum(pieces) == whole
+    assert whole.groups["everyone"].columns.unseen == {1: {"Oslo": N // 10}}
+    rest = whole - pieces[0] if pieces[0].groups else whole
+    assert rest == sum(pieces[1:], Evidence(of_tables.fingerprint_)) or not rest.rows
+
+
+def test_columns_come_back_from_json(of_tables):
+    table, _ = people(N, 1)
+    evidence = of_tables.evidence(table.assign(city="Oslo"))
+    again = Evidence.from_json(evidence.to_json())
+    assert again == evidence
+    assert again.groups["everyone"].columns == evidence.groups["everyone"].columns
+    assert "Oslo" in evidence.to_json()
+    assert "Rome" not in evidence.to_json()
+
+
+def test_evidence_with_and_without_columns_does_not_add_up(of_tables):
+    table, _ = people(N, 1)
+    counted = of_tables.evidence(table).groups["everyone"]
+    without = replace(counted, columns=None)
+    assert counted != without
+    for operate in (
+        lambda: counted + without,
+        lambda: without + counted,
+        lambda: counted - without,
+    ):
+        with pytest.raises(ValueError, match="counts of columns"):
+            operate()
+    assert (without + without).columns is None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import CapeClassifier, stream
 from cape.datasets import make_synthetic
 from cape.stream import RollingCape
 
@@ -92,14 +92,18 @@ def test_time_goes_by_for_groups_without_rows():
     assert rolling.evidence().rows == {1: 1}
 
 
-@given(cuts=st.lists(st.integers(0, len(X)), max_size=6), window=st.integers(1, 40))
+@given(
+    cuts=st.lists(st.integers(0, len(X)), max_size=6),
+    window=st.integers(1, 40),
+    refresh=st.integers(1, 60),
+)
 @settings(max_examples=25, deadline=None)
 def test_nothing_depends_on_how_the_stream_is_cut_nor_on_a_stop_in_the_middle(
-    shared_clf, cuts, window
+    shared_clf, cuts, window, refresh
 ):
-    whole = RollingCape(shared_clf, window)
+    whole = RollingCape(shared_clf, window, refresh=refresh)
     expected = whole.predict(X, sensitive_features=z)
-    rolling, found = RollingCape(shared_clf, window), []
+    rolling, found = RollingCape(shared_clf, window, refresh=refresh), []
     for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(X)], strict=True):
         found.append(rolling.predict(X[start:stop], sensitive_features=z[start:stop]))
         rolling = RollingCape.from_json(shared_clf, rolling.to_json())
@@ -120,8 +124,8 @@ def test_a_stream_of_time_is_restored(shared_clf):
     assert again.window == rolling.window
     with pytest.raises(ValueError, match="go back"):
         again.predict(X[:1], sensitive_features=z[:1], times=HOURS[:1])
-    for stream in (rolling, again):
-        stream.predict(X[50:60], sensitive_features=z[50:60], times=HOURS[50:60])
+    for either in (rolling, again):
+        either.predict(X[50:60], sensitive_features=z[50:60], times=HOURS[50:60])
     assert again.evidence() == rolling.evidence()
 
 
@@ -263,3 +267,65 @@ def test_a_quantifier_that_keeps_rows_is_refused_by_name():
 
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
         RollingCape(fitted(quantifier=SMM()), window=5)
+
+
+# Drift
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A model of one group: a batch adjusts p-values for all of its groups."""
+    clf = CapeClassifier(
+        LogisticRegression(), pool="threshold", cv=3, prevalences=5, random_state=0
+    )
+    return clf.fit(TRAIN.data.to_numpy(), TRAIN.target)
+
+
+@pytest.mark.parametrize("by", [0.0, 4.0, 500.0])
+def test_a_window_looks_at_drift_as_a_batch_does(alone, by):
+    moved = X[:120] + np.array([0, by])
+    rolling = RollingCape(alone, window=80, refresh=1)
+    y_pred = rolling.predict(moved)
+    for last in (50, 80, 119):
+        window = moved[max(last - 79, 0) : last + 1]
+        assert y_pred[last] == alone.predict(window)[-1]
+    evidence = alone.evidence(moved[-80:])
+    assert rolling.evidence() == evidence
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cape.classifier.warn_if_doubtful", lambda *_: None)
+        assert rolling.adapt() == alone.adapt(evidence=evidence)
+
+
+def test_drift_is_looked_at_every_so_many_rows(alone, monkeypatch):
+    looks = []
+
+    def find_drift(models, evidence, estimates):
+        looks.append(evidence["everyone"].scores.size)
+        return look(models, evidence, estimates)
+
+    look = stream.find_drift
+    monkeypatch.setattr(stream, "find_drift", find_drift)
+    RollingCape(alone, window=500, refresh=40).predict(X[:100])
+    assert looks == [1, 41, 81]
+
+
+def test_a_model_that_ignores_drift_never_looks(monkeypatch):
+    clf = fitted(pool="threshold", drift="ignore")
+    monkeypatch.setattr(stream, "find_drift", None)
+    rolling = RollingCape(clf, window=50)
+    rolling.predict(X, sensitive_features=z)
+    assert all(part.columns is None for part in rolling.evidence().groups.values())
+
+
+@pytest.mark.parametrize("refresh", [0, -1, 1.5, True, "all"])
+def test_refresh_must_be_a_number_of_rows(alone, refresh):
+    with pytest.raises(ValueError, match="refresh must be a number of rows"):
+        RollingCape(alone, window=10, refresh=refresh)
+
+
+def test_refresh_and_cells_come_back(alone):
+    rolling = RollingCape(alone, window=30, refresh=7)
+    rolling.predict(X[:50])
+    again = RollingCape.from_json(alone, rolling.to_json())
+    assert again.refresh == 7
+    assert again.evidence() == rolling.evidence()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isfinite, log, nan, sqrt
+from math import inf, isfinite, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +71,10 @@ _HALF_HELD = 0.5
 
 _NEAREST_TO_PURE = 0.02
 """Columns are tested inside [0, 1]: at an end one of the classes has no noise."""
+
+
+_OWN_STEPS = 3
+"""Steps to the prevalence that a column speaks for."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +253,8 @@ def _test_columns(
     trained = model.columns
     if trained is None or evidence.columns is None:
         return ()
-    rho = min(max(estimate, _NEAREST_TO_PURE), 1 - _NEAREST_TO_PURE)
+    rho = _inside(estimate)
+    counts = []
     drifts = []
     for place, cells in enumerate(trained.cells.columns):
         positives = trained.cells.of_column(trained.positives, place)
@@ -269,16 +274,32 @@ def _test_columns(
             fault=find_fault(in_batch),
             unseen=evidence.columns.unseen.get(place, {}),
         )
+        counts.append((positives, negatives, batch))
         drifts.append(drift)
     if any(drift.fault for drift in drifts):
         # Scores that read a column at fault find a wrong prevalence, at which sound
         # columns would fail the test.
-        drifts = [drift if drift.fault else _untested(drift) for drift in drifts]
+        for place, drift in enumerate(drifts):
+            own = _fit_by_itself(drift, *counts[place])
+            drifts[place] = replace(drift, fit=own)
     return tuple(drifts)
 
 
-def _untested(drift: ColumnDrift) -> ColumnDrift:
-    return replace(drift, fit=ColumnFit())
+def _fit_by_itself(
+    drift: ColumnDrift, positives: np.ndarray, negatives: np.ndarray, batch: np.ndarray
+) -> ColumnFit:
+    """Test a column at the prevalence that it speaks for itself."""
+    fit = drift.fit
+    for _ in range(_OWN_STEPS):
+        if isfinite(fit.error):
+            rho = _inside(fit.prevalence)
+            fit = fit_column(drift.column.cells, positives, negatives, batch, rho)
+    # It says nothing of how far columns disagree at the prevalence of the scores.
+    return replace(fit, prevalence=nan, error=inf)
+
+
+def _inside(prevalence: float) -> float:
+    return min(max(prevalence, _NEAREST_TO_PURE), 1 - _NEAREST_TO_PURE)
 
 
 def _adjusted(found: dict[Group, GroupDrift]) -> dict[Group, GroupDrift]:

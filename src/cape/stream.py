@@ -137,8 +137,7 @@ class RollingCape:
             span = {"seconds": self.window.total_seconds()}
         groups = []
         for group, window in self._windows.items():
-            rows = [row.to_json() for row in window.rows]
-            groups.append({"group": group_to_json(group), "rows": rows})
+            groups.append({"group": group_to_json(group), **window.to_json()})
         content = {
             "fingerprint": self.clf.fingerprint_,
             "window": span,
@@ -164,19 +163,18 @@ class RollingCape:
         RollingCape
         """
         check_is_fitted(clf)
-        rolling, rows_of_groups = cls._read_state(clf, text)
-        for group, rows in rows_of_groups.items():
+        rolling, states = cls._read_state(clf, text)
+        for group, state in states.items():
             window = rolling._open_window(group, clf.model_of(group))
-            for row in rows:
-                window.add(_StreamRow.from_json(row))
+            window.restore(state)
             rolling._windows[group] = window
         return rolling
 
     @classmethod
     def _read_state(
         cls, clf: CapeClassifier, text: str
-    ) -> tuple[RollingCape, dict[Group, list]]:
-        """Read the JSON of a stream: an empty stream, and the rows of its windows."""
+    ) -> tuple[RollingCape, dict[Group, _WindowState]]:
+        """Read the JSON of a stream: an empty stream, and the state of its windows."""
         try:
             content = json.loads(text)
             window = content["window"]
@@ -185,9 +183,10 @@ class RollingCape:
                 window = timedelta(**window)
             rolling = cls(clf, window, refresh=content["refresh"])
             rolling._now = content["now"]
-            rows_of_groups = {}
+            states = {}
             for entry in content["groups"]:
-                rows_of_groups[group_from_json(entry["group"])] = entry["rows"]
+                state = _WindowState.from_json(entry)
+                states[group_from_json(entry["group"])] = state
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
                 "text must be JSON that RollingCape.to_json wrote, got "
@@ -198,7 +197,7 @@ class RollingCape:
                 f"clf must be the model of the stream (fingerprint {fingerprint[:12]}),"
                 f" got {clf.fingerprint_[:12]}."
             )
-        return rolling, rows_of_groups
+        return rolling, states
 
     def __repr__(self) -> str:
         rows = sum(len(window.rows) for window in self._windows.values())
@@ -362,6 +361,37 @@ class _StreamRow(NamedTuple):
         return cls(scores, deciding, time, bytes.fromhex(codes))
 
 
+class _WindowState(NamedTuple):
+    """What a stream must remember of a window to go on as if it had never stopped.
+
+    Drift was looked at some rows ago, and rows of that look may have left since.
+    """
+
+    rows: list[_StreamRow]
+    gone_since_look: list[_StreamRow]
+    rows_since_look: int
+
+    @property
+    def rows_of_look(self) -> int:
+        """How many of the first rows were there at the last look at drift."""
+        return max(len(self.rows) - self.rows_since_look, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "gone_since_look": [row.to_json() for row in self.gone_since_look],
+            "rows_since_look": self.rows_since_look,
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> _WindowState:
+        """Read what `to_json` returned."""
+        rows = [_StreamRow.from_json(row) for row in content["rows"]]
+        gone = [_StreamRow.from_json(row) for row in content["gone_since_look"]]
+        return cls(rows, gone, int(content["rows_since_look"]))
+
+
 class _Window:
     """The last rows of one group, and their evidence.
 
@@ -381,7 +411,8 @@ class _Window:
         # To look one number up, a list is faster than an array.
         self._edges = model.edges.tolist()
         self._drift: dict[Group, GroupDrift] = {}
-        self._rows_until_look = 0
+        self._looked_at: list[_StreamRow] = []
+        self._rows_since_look = refresh
 
     def add(self, row: _StreamRow) -> None:
         self.rows.append(row)
@@ -401,7 +432,9 @@ class _Window:
         evidence = {self.group: self.evidence}
         estimates = estimate_groups(models, evidence)
         if self.cautious:
-            self._look_at_drift(estimates[self.group].estimate)
+            self._rows_since_look += 1
+            if self._rows_since_look >= self.refresh:
+                self._look_at_drift(estimates[self.group].estimate)
         adapted = adapt_groups(
             models, evidence, estimates, self._drift, cautious=self.cautious
         )
@@ -410,15 +443,34 @@ class _Window:
         return bool(reading.calls(adapted[self.group].member)[0])
 
     def _look_at_drift(self, estimate: float) -> None:
-        """Test the window for drift, every ``refresh`` rows."""
-        if self._rows_until_look == 0:
-            self._rows_until_look = self.refresh
-            self._drift = find_drift(
-                {self.group: self.model},
-                {self.group: self.evidence},
-                {self.group: estimate},
-            )
-        self._rows_until_look -= 1
+        """Test the rows of the window for drift."""
+        self._drift = find_drift(
+            {self.group: self.model},
+            {self.group: self.evidence},
+            {self.group: estimate},
+        )
+        self._looked_at = list(self.rows)
+        self._rows_since_look = 0
+
+    def to_json(self) -> dict[str, Any]:
+        state = _WindowState(list(self.rows), [], self._rows_since_look)
+        n_gone = max(len(self._looked_at) - state.rows_of_look, 0)
+        gone = self._looked_at[:n_gone]
+        return state._replace(gone_since_look=gone).to_json()
+
+    def restore(self, state: _WindowState) -> None:
+        """Fill an empty window, and look at drift where it was last looked at."""
+        rows_of_look = state.rows[: state.rows_of_look]
+        for row in [*state.gone_since_look, *rows_of_look]:
+            self.add(row)
+        if self.cautious and self.rows:
+            estimate = self.model.quantifier.estimate(self.evidence.scores)
+            self._look_at_drift(estimate)
+        for _ in state.gone_since_look:
+            self.drop_oldest()
+        for row in state.rows[state.rows_of_look :]:
+            self.add(row)
+        self._rows_since_look = state.rows_since_look
 
     def copy_of_evidence(self) -> GroupEvidence:
         # Adding the zero copies the arrays, which go on changing in here.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -16,6 +17,7 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import cape
@@ -212,3 +214,34 @@ def test_no_module_of_cape_reads_pickles():
         source = file.read_text()
         assert "import pickle" not in source, file
         assert "joblib.load" not in source, file
+
+
+def test_columns_come_back(fitted, batch, path):
+    clf = fitted(pool="threshold")
+    loaded = persist.load(persist.save(clf, path))
+    for group, model in clf.models_.items():
+        columns = loaded.models_[group].columns
+        assert columns.cells == model.columns.cells
+        np.testing.assert_array_equal(columns.positives, model.columns.positives)
+        np.testing.assert_array_equal(columns.negatives, model.columns.negatives)
+
+
+def test_a_column_takes_less_than_2_kb_in_a_file(path):
+    """Numbers and texts, and a column of a thousand levels, for two groups."""
+    random = np.random.default_rng(0)
+    n = 2000
+    table = pd.DataFrame(random.normal(100, 15, size=(n, 20)))
+    for number in range(10):
+        table[f"text {number}"] = random.choice(list("abcdefghijkl"), n)
+    table["name"] = [f"person {i // 2}" for i in range(n)]
+    table.columns = [f"a column {name}" for name in table]
+    y = (table.iloc[:, 0] + random.normal(0, 10, n) > 105).astype(int).to_numpy()
+    sizes = []
+    for drift in ("cautious", "ignore"):
+        numbers = make_column_transformer(("passthrough", list(table)[:2]))
+        learner = make_pipeline(numbers, LogisticRegression())
+        clf = CapeClassifier(learner, cv=2, drift=drift, random_state=0)
+        clf.fit(table, y, sensitive_features=np.arange(n) % 2)
+        sizes.append(Path(persist.save(clf, path)).stat().st_size)
+        Path(path).unlink()
+    assert 0 < sizes[0] - sizes[1] < 2000 * table.shape[1]
