@@ -162,7 +162,7 @@ def test_worst_pairs_are_the_greatest_of_both_orders(summary):
         assert set(found["worst"]) == {pair["metric"] for pair in found["pairs"]}
 
 
-def test_the_mixture_is_made_of_the_training_classes_at_the_estimate(
+def test_the_mixture_is_made_of_the_training_classes_at_the_quantifiers_answer(
     summary, people_model
 ):
     for entry, chosen in zip(summary["histograms"], summary["groups"], strict=True):
@@ -172,7 +172,8 @@ def test_the_mixture_is_made_of_the_training_classes_at_the_estimate(
             h.merged(edges) / h.merged(edges).sum()
             for h in (model.positives, model.negatives)
         ]
-        expected = chosen["estimate"] * parts[0] + (1 - chosen["estimate"]) * parts[1]
+        answer = chosen["prior_shift_estimate"]
+        expected = answer * parts[0] + (1 - answer) * parts[1]
         assert entry["mixture"] == pytest.approx(expected.tolist(), abs=1e-5)
 
 

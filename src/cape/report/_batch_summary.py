@@ -174,7 +174,8 @@ def _histograms(examination: Examination) -> list[Summary]:
     entries = []
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
-        estimate = examination.adaptation.groups[group].estimate
+        # The best mixture is the quantifier's, even where drift held the estimate back.
+        estimate = examination.adaptation.groups[group].prior_shift_estimate
         shares = _histogram(model, evidence, estimate)
         entries.append(
             {

@@ -182,8 +182,8 @@ def columns_sentence(summary: Summary) -> str:
         sentences.append(f"{left_out} more are in the JSON of this report.")
     if any(entry["fault"] for entry in columns["moved"]):
         sentences.append(
-            "Beside a column at fault the other columns were not tested, because the "
-            "scores read that column, too."
+            "Beside a column at fault, every other column is tested at the share that "
+            "it speaks for itself: the scores read the column at fault, too."
         )
     return " ".join(sentences)
 
