@@ -166,10 +166,26 @@ def test_the_centre_of_a_rate_is_made_of_rates_that_can_occur():
 
 
 def adaptation_of(**groups):
-    found = {
-        name: GroupAdaptation(100, 0.5, estimate, 0.0, 1.0, 0, 0.5, predicted, 1.0)
-        for name, (estimate, predicted) in groups.items()
-    }
+    found = {}
+    for name, (estimate, predicted) in groups.items():
+        found[name] = GroupAdaptation(
+            rows=100,
+            training_prevalence=0.5,
+            estimate=estimate,
+            low=0.0,
+            high=1.0,
+            prior_shift_estimate=estimate,
+            prior_shift_low=0.0,
+            prior_shift_high=1.0,
+            mean_score=0.5,
+            drift=0.0,
+            held_back=0.0,
+            verdict="consistent",
+            member=0,
+            theta=0.5,
+            predicted_prevalence=predicted,
+            pd_bound=1.0,
+        )
     return Adaptation("f", found, 0.9)
 
 
