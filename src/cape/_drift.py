@@ -328,6 +328,9 @@ def _spread(
     columns: tuple[ColumnDrift, ...],
 ) -> float:
     """Measure how far columns and scores disagree on the prevalence."""
+    if not model.quantifier.informative_:
+        # Scores that do not tell the classes apart speak for no prevalence.
+        return 0.0
     prevalences = []
     errors = []
     for column in columns:
