@@ -180,7 +180,7 @@ def _median(column: ColumnInBatch, shares: np.ndarray) -> float:
 def _value(column: ColumnInBatch, number: float) -> str:
     """Write a value as a person would: a date, a whole number, or three digits."""
     if column.cells.kind == "date":
-        return f"{datetime.fromtimestamp(number, UTC):%Y-%m-%d}"
+        return f"{datetime.fromtimestamp(float(number), UTC):%Y-%m-%d}"
     cells = column.cells
     whole = [
         value.is_integer() for value in (cells.lowest, cells.median, cells.highest)

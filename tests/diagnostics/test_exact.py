@@ -161,14 +161,13 @@ def test_the_centre_of_a_rate_is_made_of_rates_that_can_occur():
     part, whole = np.array([0, 1, 2, 3, 4]), np.array([4, 4, 4, 4, 4])
     assert interval_of_rate(shares(part, whole), 0.5) == (0.25, 0.75)
     assert interval_of_rate(shares(part, whole), 0.99) == (0.0, 1.0)
-    assert interval_of_rate(shares(part, np.zeros(5)), 0.9) == (0.0, 0.0)
+    assert interval_of_rate(shares(part, np.zeros(5)), 0.9) == (0.0, 1.0)
     assert interval_of_rate(shares(part, whole), 0.5, known=False) == (0.0, 1.0)
 
 
 def adaptation_of(**groups):
-    found = {}
-    for name, (estimate, predicted) in groups.items():
-        found[name] = GroupAdaptation(
+    found = {
+        name: GroupAdaptation(
             rows=100,
             training_prevalence=0.5,
             estimate=estimate,
@@ -186,6 +185,8 @@ def adaptation_of(**groups):
             predicted_prevalence=predicted,
             pd_bound=1.0,
         )
+        for name, (estimate, predicted) in groups.items()
+    }
     return Adaptation("f", found, 0.9)
 
 
