@@ -1,5 +1,7 @@
 """The number of rows asked for gives intervals of the width asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,39 @@ def test_narrower_needs_more_and_training_sets_a_limit(fitted):
 def test_wrong_numbers_are_named(fitted, name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         rows_needed(fitted(pool="threshold"), **{"width": 0.1, name: value})
+
+
+def drifted(clf, batch, **changes):
+    """Adapt to a batch, and pretend that drift was found in group 0."""
+    adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
+    found = replace(adaptation.groups[0], **changes)
+    return replace(adaptation, groups={**adaptation.groups, 0: found})
+
+
+def test_drift_asks_for_more_rows_and_sets_a_limit(fitted, batch):
+    clf = fitted(pool="threshold")
+    plain = rows_needed(clf, 0.4)
+    found = {"estimate": 0.3, "prior_shift_estimate": 0.34, "held_back": 0.4}
+    adaptation = drifted(clf, batch, drift=0.05, low=0.1, high=0.6, **found)
+    more = rows_needed(clf, 0.4, adaptation=adaptation)
+    assert more.loc[0, "narrowest"] > plain.loc[0, "narrowest"]
+    assert more.loc[0, "rows"] >= plain.loc[0, "rows"]
+    assert more.loc[1].tolist() == plain.loc[1].tolist()
+    # Below the width of drift itself no number of rows is enough.
+    assert rows_needed(clf, 0.05, adaptation=adaptation).loc[0, "rows"] == np.inf
+
+
+def test_where_nothing_can_be_told_no_rows_help(fitted, batch):
+    clf = fitted(pool="threshold")
+    lost = drifted(clf, batch, low=0.0, high=1.0, held_back=1.0)
+    assert rows_needed(clf, 0.5, adaptation=lost).loc[0].tolist() == [np.inf, 1.0]
+    without = drifted(clf, batch, held_back=0.0)
+    same = rows_needed(clf, 0.5, adaptation=without)
+    assert same.equals(rows_needed(clf, 0.5))
+
+
+def test_the_adaptation_must_be_of_the_model(fitted, batch):
+    clf = fitted(pool="threshold")
+    foreign = replace(clf.adapt(batch.X, sensitive_features=batch.z), fingerprint="x")
+    with pytest.raises(ValueError, match="adaptation must come from this model"):
+        rows_needed(clf, 0.5, adaptation=foreign)
