@@ -137,6 +137,7 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
 
 
 @pytest.mark.filterwarnings("ignore:too few rows:cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])

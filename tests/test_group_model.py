@@ -109,7 +109,11 @@ def test_a_reading_of_a_batch_is_that_of_each_group_alone(clf, batch):
         own = batch.z == reading.group
         np.testing.assert_array_equal(reading.index, np.flatnonzero(own))
         alone = read_rows(
-            reading.group, reading.model, Rows(batch.X[own]), probabilities=True
+            reading.group,
+            reading.model,
+            Rows(batch.X[own]),
+            probabilities=True,
+            columns=True,
         )
         assert evidence[reading.group] == alone.evidence()
         np.testing.assert_array_equal(reading.scores, alone.scores)

@@ -349,6 +349,7 @@ def test_transformers_are_fitted_in_each_fold_or_once_a_group(preprocessing):
         near(score_rows(model.pool.models[1], prepared, 1), by_hand)
 
 
+@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
 @pytest.mark.parametrize("small", ["pooled by size", "pooled by class", "unknown"])
 def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     groups, labels, new_z = z.copy(), y.copy(), NEW_Z
@@ -802,6 +803,7 @@ def test_what_groups_are_called_does_not_matter(numbered, called):
     )
 
 
+@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
 @settings(max_examples=25)
 @given(
     order=st.permutations(range(len(NEW))),

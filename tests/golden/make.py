@@ -231,6 +231,7 @@ def answers_of_files() -> dict:
         "cv": 5,
         "preprocessing": "once",
         "share_estimator": False,
+        "drift": "ignore",
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
