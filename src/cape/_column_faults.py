@@ -130,13 +130,13 @@ def _is_constant(column: ColumnInBatch) -> bool:
 
 def _other_units(column: ColumnInBatch) -> bool:
     """Tell whether the median has moved by a factor between units."""
-    for factor in UNITS:
-        window = unit_window(column.cells.median, factor)
-        if not np.isin(window, column.cells.edges).all():
-            continue
-        moved = _median_within(column, column.batch, window)
+    windows = [unit_window(column.cells.median, factor) for factor in UNITS]
+    # Columns that have no unit have no such edges.
+    has_edges = np.isin(windows, column.cells.edges).all(axis=1)
+    for place in np.flatnonzero(has_edges):
+        moved = _median_within(column, column.batch, windows[place])
         # A prevalence that puts the median there explains it without other units.
-        if moved and not _median_within(column, column.expected, window):
+        if moved and not _median_within(column, column.expected, windows[place]):
             return True
     return False
 
