@@ -30,15 +30,22 @@ class GroupAdaptation:
     ----------
     rows : int
         Rows of the group in the batch.
+    labelled : int
+        Rows whose label is known.
     training_prevalence : float
         Share of positives in training.
     estimate, low, high : float
         Estimated prevalence of the batch, and its interval.
+    label_free_estimate, label_free_low, label_free_high : float
+        The same without labels; equal to the estimate if no label was used.
     prior_shift_estimate, prior_shift_low, prior_shift_high : float
         What the quantifier says: right if nothing but the prevalence has moved.
     mean_score : float
         Mean score of the batch, corrected by what it misses in training: right if
         P(y | x) has not moved.
+    label_estimate : float
+        What the labels say, before they were combined with the label-free estimate:
+        right whatever has moved. NaN if no label was used.
     drift : float
         What else has moved: the standard deviation between the prevalences that single
         columns and the scores speak for, beyond noise. NaN if nobody looked.
@@ -47,6 +54,14 @@ class GroupAdaptation:
         the training prevalence: 0 is not at all, 1 is all the way.
     verdict : {"consistent", "some_drift", "drifted", "cannot_tell", "not_tested"}
         What the tests of scores and columns say of the assumption of a prior shift.
+    label_verdict : {"confirmed", "not_contradicted", "refuted"} or None
+        What the labels say of the label-free estimate. None if no label was used.
+    label_p_value : float
+        Probability of a difference as large between the two, if the label-free estimate
+        were right.
+    sample_p_value : float
+        Probability that a random sample of the batch differs from it as much as the
+        labelled rows do. Below 0.01 they are no sample, and no label is used.
     member : int
         Index of the picked member in the group's pool.
     theta : float
@@ -65,17 +80,25 @@ class GroupAdaptation:
     """
 
     rows: int
+    labelled: int
     training_prevalence: float
     estimate: float
     low: float
     high: float
+    label_free_estimate: float
+    label_free_low: float
+    label_free_high: float
     prior_shift_estimate: float
     prior_shift_low: float
     prior_shift_high: float
     mean_score: float
+    label_estimate: float
     drift: float
     held_back: float
     verdict: str
+    label_verdict: str | None
+    label_p_value: float
+    sample_p_value: float
     member: int
     theta: float
     predicted_prevalence: float

@@ -27,7 +27,6 @@ from cape._prediction import (
     decide_individually,
     find_evidence,
     predict_batch,
-    read_batch,
 )
 from cape._training import (
     Recipe,
@@ -58,7 +57,6 @@ from cape._validation import (
     validate_data,
 )
 from cape.adaptation import warn_if_doubtful
-from cape.evidence import Evidence
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
 
@@ -441,27 +439,41 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
 
-    def evidence(self, X, *, sensitive_features=None):
+    def evidence(
+        self, X, y=None, *, sensitive_features=None, inclusion_probability=None
+    ):
         """Count what rows tell of their groups; evidence adds up over parts of a batch.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
             May be empty, which gives the zero.
+        y : array-like of shape (n_samples,), default=None
+            Labels of some rows, as in `adapt`.
         sensitive_features : array-like or table of n_samples rows, default=None
+        inclusion_probability : array-like of shape (n_samples,), default=None
+            As in `adapt`.
 
         Returns
         -------
         Evidence
         """
-        _, evidence = read_batch(batch_of(self, X, sensitive_features))
-        return Evidence(self.fingerprint_, evidence)
+        return find_evidence(
+            self,
+            X,
+            sensitive_features,
+            None,
+            y=y,
+            inclusion_probability=inclusion_probability,
+        )
 
     def adapt(
         self,
         X=None,
+        y=None,
         *,
         sensitive_features=None,
+        inclusion_probability=None,
         evidence=None,
         level=0.95,
         drift=None,
@@ -473,11 +485,23 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         to look at, and when the interval of a prevalence is wider than 0.5. Prediction
         without an adaptation gives no warning.
 
+        Labels of a few rows, drawn at random, check the estimate and correct it. From
+        ten labels a group on, the interval then holds whatever has moved.
+
         Parameters
         ----------
         X : table of shape (n_samples, n_features), default=None
             The batch. Exactly one of ``X`` and ``evidence`` is given.
+        y : array-like of shape (n_samples,), default=None
+            Labels of some rows, and missing values (None, NaN, NA, null) for the
+            others. The labelled rows must be a random sample of each group. Outcomes
+            that happen to be known early are none: where scores or columns show it, the
+            labels are not used, and a warning says so.
         sensitive_features : array-like or table of n_samples rows, default=None
+        inclusion_probability : array-like of shape (n_samples,), default=None
+            Probability with which each labelled row was drawn, from
+            `cape.diagnostics.rows_to_label`. None means that rows were drawn plainly,
+            all rows of a group with the same probability.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
@@ -493,7 +517,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_prevalence("level", level, closed=False)
         drift = check_drift(self.drift if drift is None else drift)
         columns = drift == "cautious"
-        evidence = find_evidence(self, X, sensitive_features, evidence, columns=columns)
+        evidence = find_evidence(
+            self,
+            X,
+            sensitive_features,
+            evidence,
+            y=y,
+            inclusion_probability=inclusion_probability,
+            columns=columns,
+        )
         models = {group: self.model_of(group) for group in evidence.groups}
         adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
         warn_if_doubtful(adaptation, found)

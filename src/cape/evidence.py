@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,11 @@ from cape._groups import (
 from cape.columns import ColumnCounts
 from cape.histogram import ScoreHistogram
 
-__all__ = ["Evidence", "GroupEvidence"]
+__all__ = ["Evidence", "GroupEvidence", "LabelledEvidence"]
+
+PLAIN = 0
+"""Inclusion probability of labelled rows that were drawn plainly. It is the share of
+rows that are labelled, which is known only when all evidence has been added up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,9 @@ class GroupEvidence:
     columns : ColumnCounts or None, default=None
         Counts of the columns. None if the model has none: that of a sparse matrix, or
         one that ignores drift.
+    labelled : mapping from int to LabelledEvidence, default={}
+        Rows whose label is known, by their inclusion probability in units of 2^-32. The
+        key 0 means that they were drawn plainly. They are counted above as well.
 
     Examples
     --------
@@ -52,6 +59,12 @@ class GroupEvidence:
     tally: Any = None
     agreements: np.ndarray | None = None
     columns: ColumnCounts | None = None
+    labelled: Mapping[int, LabelledEvidence] = field(default_factory=dict)
+
+    @property
+    def labelled_rows(self) -> int:
+        """Number of rows whose label is known."""
+        return sum(rows.size for rows in self.labelled.values())
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally + other.tally
@@ -62,7 +75,9 @@ class GroupEvidence:
         columns = None
         if self.columns is not None and other.columns is not None:
             columns = self.columns + other.columns
-        return GroupEvidence(self.scores + other.scores, tally, agreements, columns)
+        labelled = _add_labelled(self.labelled, other.labelled)
+        scores = self.scores + other.scores
+        return GroupEvidence(scores, tally, agreements, columns, labelled)
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally - other.tally
@@ -75,7 +90,9 @@ class GroupEvidence:
         columns = None
         if self.columns is not None and other.columns is not None:
             columns = self.columns - other.columns
-        return GroupEvidence(self.scores - other.scores, tally, agreements, columns)
+        labelled = _subtract_labelled(self.labelled, other.labelled)
+        scores = self.scores - other.scores
+        return GroupEvidence(scores, tally, agreements, columns, labelled)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupEvidence):
@@ -85,6 +102,7 @@ class GroupEvidence:
             and np.array_equal(_numbers(self.tally), _numbers(other.tally))
             and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
             and self.columns == other.columns
+            and dict(self.labelled) == dict(other.labelled)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -96,6 +114,71 @@ class GroupEvidence:
                 "evidence with counts of columns cannot be added to, or taken from, "
                 "evidence without them (drift='ignore')."
             )
+
+
+@dataclass(frozen=True)
+class LabelledEvidence:
+    """What rows tell whose label is known, one evidence a class.
+
+    Parameters
+    ----------
+    positives, negatives : GroupEvidence
+
+    Examples
+    --------
+    >>> evidence = clf.evidence(
+    ...     new.data, new.target, sensitive_features=new.sensitive_features
+    ... )
+    >>> evidence.groups[0].labelled[0].size
+    500
+    """
+
+    positives: GroupEvidence
+    negatives: GroupEvidence
+
+    @property
+    def size(self) -> int:
+        """Number of rows of both classes."""
+        return int(self.positives.scores.size + self.negatives.scores.size)
+
+    def __add__(self, other: LabelledEvidence) -> LabelledEvidence:
+        return LabelledEvidence(
+            self.positives + other.positives, self.negatives + other.negatives
+        )
+
+    def __sub__(self, other: LabelledEvidence) -> LabelledEvidence:
+        return LabelledEvidence(
+            self.positives - other.positives, self.negatives - other.negatives
+        )
+
+
+def _add_labelled(
+    one: Mapping[int, LabelledEvidence], other: Mapping[int, LabelledEvidence]
+) -> dict[int, LabelledEvidence]:
+    total = dict(one)
+    for probability, rows in other.items():
+        total[probability] = total[probability] + rows if probability in total else rows
+    if PLAIN in total and len(total) > 1:
+        raise ValueError(
+            "evidence with labels of rows that were drawn with an "
+            "inclusion_probability cannot be added to evidence with labels of rows "
+            "that were drawn plainly."
+        )
+    return {probability: total[probability] for probability in sorted(total)}
+
+
+def _subtract_labelled(
+    labelled: Mapping[int, LabelledEvidence], gone: Mapping[int, LabelledEvidence]
+) -> dict[int, LabelledEvidence]:
+    left = dict(labelled)
+    for probability, rows in gone.items():
+        if probability not in left:
+            raise ValueError("cannot take away labels that were never added.")
+        left[probability] = left[probability] - rows
+        # No labelled rows are as if they had never been added.
+        if left[probability].size == 0:
+            del left[probability]
+    return left
 
 
 def _numbers(tally: Any) -> Any:
@@ -227,6 +310,21 @@ class Evidence:
 
 
 def _to_json(evidence: GroupEvidence) -> dict[str, Any]:
+    content = _counts_to_json(evidence)
+    if evidence.labelled:
+        content["labelled"] = []
+    for probability, rows in evidence.labelled.items():
+        content["labelled"].append(
+            {
+                "probability": probability,
+                "positives": _counts_to_json(rows.positives),
+                "negatives": _counts_to_json(rows.negatives),
+            }
+        )
+    return content
+
+
+def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
     # What a tally is depends on the pool; the reader tells the kinds apart by shape.
     tally = evidence.tally
     if isinstance(tally, ScoreHistogram):
@@ -245,6 +343,15 @@ def _to_json(evidence: GroupEvidence) -> dict[str, Any]:
 
 
 def _from_json(entry: Mapping[str, Any]) -> GroupEvidence:
+    labelled = {}
+    for rows in entry.get("labelled", []):
+        labelled[int(rows["probability"])] = LabelledEvidence(
+            _counts_from_json(rows["positives"]), _counts_from_json(rows["negatives"])
+        )
+    return replace(_counts_from_json(entry), labelled=labelled)
+
+
+def _counts_from_json(entry: Mapping[str, Any]) -> GroupEvidence:
     tally = entry["tally"]
     if isinstance(tally, Mapping):
         tally = _histogram_from_json(tally)

@@ -62,6 +62,15 @@ class Rows:
             return self.index.stop - self.index.start
         return len(self.index)
 
+    def take(self, positions: np.ndarray) -> Rows:
+        """Return some of these rows, by ascending positions."""
+        index = positions
+        if isinstance(self.index, slice):
+            index = positions + self.index.start
+        elif self.index is not None:
+            index = self.index[positions]
+        return Rows(self.X, index, array=self.array)
+
     def table(self) -> Any:
         """Return the rows as a table of the kind they came in."""
         return take_rows(self.X, self.index)

@@ -16,7 +16,9 @@ from cape._drift import (
 )
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._labelled import LabelFindings, LabelFree, corrected_rates, use_labels
 from cape._prediction._batch import batch_of
+from cape._prediction._labels import known_labels
 from cape._prediction._reading import read_batch
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation, GroupAdaptation
@@ -41,6 +43,8 @@ def find_evidence(
     sensitive_features: Any,
     evidence: Evidence | None,
     *,
+    y: Any = None,
+    inclusion_probability: Any = None,
     columns: bool = True,
 ) -> Evidence:
     """Return the evidence given, or count that of a batch.
@@ -54,6 +58,10 @@ def find_evidence(
         The batch. Exactly one of ``X`` and ``evidence`` is given.
     sensitive_features : array-like, table or None
     evidence : Evidence or None
+    y : array-like or None, default=None
+        Labels of some rows of ``X``.
+    inclusion_probability : array-like or None, default=None
+        How these rows were drawn.
     columns : bool, default=True
         Whether to count the columns of the batch.
 
@@ -67,12 +75,18 @@ def find_evidence(
         raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
     if evidence is None:
         batch = batch_of(clf, X, sensitive_features)
-        _, counted = read_batch(batch, columns=columns)
+        labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
+        _, counted = read_batch(batch, labels=labels, columns=columns)
         return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:
         raise ValueError(
             "sensitive_features must be None when evidence is given, which has its "
             "groups."
+        )
+    if y is not None or inclusion_probability is not None:
+        raise ValueError(
+            "y and inclusion_probability must be None when evidence is given, which "
+            "has its labels."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
     return evidence
@@ -204,6 +218,7 @@ def adapt_groups(
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
     cautious_estimates = {}
+    findings = {}
     situations = {}
     for group, part in evidence.items():
         model = models[group]
@@ -218,14 +233,19 @@ def adapt_groups(
         else:
             held = ignore_drift(estimates[group], found.get(group))
         cautious_estimates[group] = held
+        labels = _use_labels(model, part, held, level)
+        findings[group] = labels
+        rates = model.pool.rates
+        if labels.calls is not None:
+            rates = corrected_rates(rates, labels.calls)
         situations[group] = GroupSituation(
             share=part.scores.size / n_rows,
-            estimate=held.estimate,
-            low=held.low,
-            high=held.high,
+            estimate=labels.estimate,
+            low=labels.low,
+            high=labels.high,
             thetas=model.pool.thetas,
             predicted_prevalences=model.pool.called(part) / part.scores.size,
-            rates=model.pool.rates,
+            rates=rates,
         )
     chosen = choose_members(situations, rule)
     groups = {}
@@ -235,10 +255,22 @@ def adapt_groups(
             part,
             estimates[group],
             cautious_estimates[group],
+            findings[group],
             situations[group],
             int(chosen[group]),
         )
     return groups
+
+
+def _use_labels(
+    model: GroupModel, evidence: GroupEvidence, held: HeldBack, level: float | None
+) -> LabelFindings:
+    """Correct the estimate of a group by the labels of its rows, if there are any."""
+    if level is None:
+        # Plain prediction has no labels.
+        return LabelFindings(0, held.estimate, held.low, held.high)
+    label_free = LabelFree(held.estimate, held.low, held.high, level)
+    return use_labels(model, evidence, label_free)
 
 
 def choose_members(
@@ -255,6 +287,7 @@ def _describe(
     evidence: GroupEvidence,
     plain: PriorShiftEstimate,
     held: HeldBack,
+    labels: LabelFindings,
     situation: GroupSituation,
     member: int,
 ) -> GroupAdaptation:
@@ -263,21 +296,29 @@ def _describe(
     # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
     # paper's Theorem 2 that can be computed without labels. It holds if the interval
     # does (docs/design.md, decision 6).
-    delta_1 = max(held.estimate - held.low, held.high - held.estimate)
-    pd_bound = abs(held.estimate - predicted) + delta_1
+    delta_1 = max(labels.estimate - labels.low, labels.high - labels.estimate)
+    pd_bound = abs(labels.estimate - predicted) + delta_1
     return GroupAdaptation(
         rows=int(evidence.scores.size),
+        labelled=labels.labelled,
         training_prevalence=model.prevalence,
-        estimate=float(held.estimate),
-        low=float(held.low),
-        high=float(held.high),
+        estimate=float(labels.estimate),
+        low=float(labels.low),
+        high=float(labels.high),
+        label_free_estimate=float(held.estimate),
+        label_free_low=float(held.low),
+        label_free_high=float(held.high),
         prior_shift_estimate=float(plain.estimate),
         prior_shift_low=float(plain.low),
         prior_shift_high=float(plain.high),
         mean_score=mean_score(model, evidence),
+        label_estimate=labels.label_estimate,
         drift=float(held.drift),
         held_back=float(held.held_back),
         verdict=held.verdict,
+        label_verdict=labels.verdict,
+        label_p_value=labels.p_value,
+        sample_p_value=labels.sample_p_value,
         member=member,
         theta=float(model.pool.thetas[member]),
         predicted_prevalence=predicted,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -13,9 +13,11 @@ from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._learners import Rows, map_pieces, score_with_models
 from cape._prediction._batch import Batch
+from cape._prediction._labels import KnownLabels
 from cape._shift_test import count_agreements
+from cape._validation import all_if_none
 from cape.columns import ColumnCounts
-from cape.evidence import GroupEvidence
+from cape.evidence import GroupEvidence, LabelledEvidence
 from cape.histogram import HALF, ScoreHistogram
 
 __all__ = [
@@ -98,6 +100,32 @@ class Reading:
         tally = model.pool.tally(self.deciding, model.edges)
         return GroupEvidence(histogram, tally, agreements, self.columns)
 
+    def of_rows(self, positions: np.ndarray, rows: Rows) -> Reading:
+        """Return what the learners say of some of the rows that were read.
+
+        Parameters
+        ----------
+        positions : ndarray of int
+            Positions among the rows that were read.
+        rows : Rows
+            All rows that were read.
+
+        Returns
+        -------
+        Reading
+        """
+        chosen = rows.take(positions)
+        columns = None
+        if self.columns is not None and self.model.columns is not None:
+            columns = self.model.columns.count(chosen)
+        return replace(
+            self,
+            index=chosen.index,
+            scores=self.scores[:, positions],
+            deciding=self.deciding[:, positions],
+            columns=columns,
+        )
+
     def _deciding_of(self, member: int) -> np.ndarray:
         if self.only_member is not None:
             return self.deciding[0]
@@ -161,13 +189,19 @@ def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Rea
 
 
 def read_batch(
-    batch: Batch, *, probabilities: bool = False, columns: bool = True
+    batch: Batch,
+    *,
+    labels: KnownLabels | None = None,
+    probabilities: bool = False,
+    columns: bool = True,
 ) -> tuple[list[Reading], dict[Group, GroupEvidence]]:
     """Read all rows of a batch, and sum up the evidence of each group.
 
     Parameters
     ----------
     batch : Batch
+    labels : KnownLabels, default=None
+        Labels of some rows.
     probabilities : bool, default=False
         As in `read_rows`.
     columns : bool, default=True
@@ -185,7 +219,11 @@ def read_batch(
         reading = read_rows(
             group, model, rows, probabilities=probabilities, columns=columns
         )
-        return reading, reading.evidence()
+        evidence = reading.evidence()
+        if labels is not None:
+            labelled = _labelled_evidence(reading, rows, labels)
+            evidence = replace(evidence, labelled=labelled)
+        return reading, evidence
 
     readings = []
     evidence: dict[Group, GroupEvidence] = {}
@@ -195,6 +233,21 @@ def read_batch(
         readings.append(reading)
         _add_to(evidence, reading.group, counted)
     return readings, {group: evidence[group] for group in batch.groups.keys}
+
+
+def _labelled_evidence(
+    reading: Reading, rows: Rows, labels: KnownLabels
+) -> dict[int, LabelledEvidence]:
+    """Count the rows whose label is known, one evidence a class and probability."""
+    labelled = {}
+    index = all_if_none(rows.index)
+    for probability in labels.distinct_probabilities(index):
+        of_classes = []
+        for label in (labels.POSITIVE, labels.NEGATIVE):
+            positions = labels.positions(index, label, probability)
+            of_classes.append(reading.of_rows(positions, rows).evidence())
+        labelled[probability] = LabelledEvidence(*of_classes)
+    return labelled
 
 
 def readings_of(batch: Batch) -> Iterator[Reading]:

@@ -1,0 +1,234 @@
+"""True and false positive rates of members, corrected by labelled rows.
+
+How many rows of the batch a member calls positive is known, labels or not. Labelled
+rows tell which share of the called rows, and of the rows that are not called, are
+positive. Both rates follow from these three numbers, whatever has moved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.isotonic import isotonic_regression
+
+from cape._group_model import GroupModel
+from cape._labelled._prevalence import proportion_interval, shrinkage
+from cape.evidence import GroupEvidence
+from cape.histogram import ONE
+from cape.metrics import FEWEST_ROWS
+from cape.pool import MemberRates
+
+__all__ = ["CheckedCalls", "LabelledRate", "check_calls", "corrected_rates"]
+
+
+@dataclass(frozen=True)
+class LabelledRate:
+    """Rates of all members according to labels alone.
+
+    Parameters
+    ----------
+    rate, variance : ndarray of shape (n_members,)
+        NaN where a rate is undefined: there is no row of the class.
+    rows : ndarray of shape (n_members,)
+        Labelled rows of the class.
+    """
+
+    rate: np.ndarray
+    variance: np.ndarray
+    rows: np.ndarray
+
+    def effective_rows(self) -> np.ndarray:
+        """Return the rows of a binomial proportion with the same variance."""
+        smoothed = (self.rows * self.rate + 1) / (self.rows + 2)
+        infinite = np.full(len(self.rate), np.inf)
+        one_row = smoothed * (1 - smoothed)
+        return np.divide(one_row, self.variance, out=infinite, where=self.variance > 0)
+
+    def interval(self, member: int, level: float) -> tuple[float, float]:
+        """Return the interval of the rate of one member; it holds for any shift."""
+        rate = float(self.rate[member])
+        rows = float(self.effective_rows()[member])
+        if np.isnan(rate):
+            return 0.0, 1.0
+        if np.isinf(rows):
+            return rate, rate
+        low, high = proportion_interval(rate, rows, level)
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class CheckedCalls:
+    """What labelled rows say of the calls of every member.
+
+    Parameters
+    ----------
+    called : ndarray of shape (n_members,)
+        Share of all rows that each member calls positive.
+    called_positive, passed_positive : ndarray of shape (n_members,)
+        Share of positives among the rows that it calls, and among those it does not.
+    called_variance, passed_variance : ndarray of shape (n_members,)
+        Their variances.
+    positives, negatives : float
+        Labelled rows of the two classes.
+    """
+
+    called: np.ndarray
+    called_positive: np.ndarray
+    passed_positive: np.ndarray
+    called_variance: np.ndarray
+    passed_variance: np.ndarray
+    positives: float
+    negatives: float
+
+    @property
+    def tpr(self) -> LabelledRate:
+        """True positive rates."""
+        hits = self.called * self.called_positive
+        misses = (1 - self.called) * self.passed_positive
+        return self._ratio(hits, misses, self.positives)
+
+    @property
+    def fpr(self) -> LabelledRate:
+        """False positive rates."""
+        false_alarms = self.called * (1 - self.called_positive)
+        rejections = (1 - self.called) * (1 - self.passed_positive)
+        return self._ratio(false_alarms, rejections, self.negatives)
+
+    @property
+    def accuracy(self) -> LabelledRate:
+        """Shares of right decisions."""
+        right = self.called * self.called_positive
+        right = right + (1 - self.called) * (1 - self.passed_positive)
+        variance = self.called**2 * self.called_variance
+        variance = variance + (1 - self.called) ** 2 * self.passed_variance
+        n_labelled = self.positives + self.negatives
+        return LabelledRate(right, variance, np.full(len(right), n_labelled))
+
+    def _ratio(self, part: np.ndarray, rest: np.ndarray, rows: float) -> LabelledRate:
+        """Compute part / (part + rest) and its variance, by the delta method."""
+        total = part + rest
+        undefined = np.full(len(total), np.nan)
+        rate = np.divide(part, total, out=undefined.copy(), where=total > 0)
+        variance_of_part = (rest * self.called) ** 2 * self.called_variance
+        variance_of_rest = (part * (1 - self.called)) ** 2 * self.passed_variance
+        variance = np.divide(
+            variance_of_part + variance_of_rest,
+            total**4,
+            out=undefined,
+            where=total > 0,
+        )
+        return LabelledRate(rate, variance, np.full(len(total), rows))
+
+
+@dataclass(frozen=True)
+class _WeightedCounts:
+    """Counts of labelled rows, sums of w and of w^2 - w, each (class, member)."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    excess: np.ndarray
+
+    def positive_share(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the share of positives for each member, and its variance."""
+        total = self.weights.sum(axis=0)
+        half = np.full(len(total), 0.5)
+        # Without a labelled row, any share is possible.
+        share = np.divide(self.weights[1], total, out=half, where=total > 0)
+        rows = self.rows.sum(axis=0)
+        smoothed = (rows * share + 1) / (rows + 2)
+        excess = self.excess.sum(axis=0)
+        quarter = np.full(len(total), 0.25)
+        variance = np.divide(
+            smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
+        )
+        return share, variance
+
+
+def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
+    """Count the calls of every member among labelled rows.
+
+    Parameters
+    ----------
+    model : GroupModel
+    evidence : GroupEvidence
+        With labelled rows.
+
+    Returns
+    -------
+    CheckedCalls
+    """
+    n_members = len(model.pool.thetas)
+    n_rows = evidence.scores.size
+    plain_weight = n_rows / evidence.labelled_rows
+    of_called = np.zeros((3, 2, n_members))
+    of_passed = np.zeros((3, 2, n_members))
+    for probability, rows in evidence.labelled.items():
+        weight = ONE / probability if probability else plain_weight
+        powers = np.array([1.0, weight, weight**2 - weight])[:, None]
+        for label, part in enumerate((rows.negatives, rows.positives)):
+            called = model.pool.called(part)
+            of_called[:, label] += powers * called
+            of_passed[:, label] += powers * (part.scores.size - called)
+    called_positive, called_variance = _WeightedCounts(*of_called).positive_share()
+    passed_positive, passed_variance = _WeightedCounts(*of_passed).positive_share()
+    rows_of_classes = (of_called + of_passed)[0, :, 0]
+    return CheckedCalls(
+        called=model.pool.called(evidence) / n_rows,
+        called_positive=called_positive,
+        passed_positive=passed_positive,
+        called_variance=called_variance,
+        passed_variance=passed_variance,
+        positives=float(rows_of_classes[1]),
+        negatives=float(rows_of_classes[0]),
+    )
+
+
+def corrected_rates(rates: MemberRates, calls: CheckedCalls) -> MemberRates:
+    """Move the rates of labelled rows towards those of training, where they agree.
+
+    Parameters
+    ----------
+    rates : MemberRates
+        Of unseen training rows.
+    calls : CheckedCalls
+
+    Returns
+    -------
+    MemberRates
+        In effective numbers of rows.
+    """
+    tpr, positives = _combine(calls.tpr, rates.tpr, rates.positives)
+    fpr, negatives = _combine(calls.fpr, rates.fpr, rates.negatives)
+    return MemberRates(tpr * positives, positives, fpr * negatives, negatives)
+
+
+def _combine(
+    labelled: LabelledRate, trained: np.ndarray, trained_rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the combined rates, and their effective numbers of rows.
+
+    Where there is no labelled row of the class, the rate of training stays.
+    """
+    no_label = np.isnan(labelled.rate)
+    rate = np.where(no_label, trained, labelled.rate)
+    variance = np.where(no_label, 1.0, labelled.variance)
+    unknown = np.isnan(trained)
+    smoothed = (np.nan_to_num(trained) * trained_rows + 1) / (trained_rows + 2)
+    error = np.sqrt(smoothed * (1 - smoothed) / np.maximum(trained_rows, 1))
+    share = shrinkage(rate - trained, variance, error)
+    share = np.where(unknown, 0.0, share)
+    combined = np.where(unknown, rate, rate + share * (trained - rate))
+    combined = _keep_order(combined, trained)
+    rows = labelled.effective_rows() / np.maximum(1 - share, 1e-6)
+    rows = np.where(no_label, trained_rows, rows)
+    # Fewer than ten rows would make a rate unknown: labels have made it known.
+    return combined, np.clip(rows, FEWEST_ROWS, 1e12)
+
+
+def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
+    """Let rates fall from cut to cut, if they do so in training."""
+    falls = (np.diff(trained) <= 0).all()
+    if not falls or np.isnan(rates).any():
+        return rates
+    return isotonic_regression(rates, increasing=False)

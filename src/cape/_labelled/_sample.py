@@ -1,0 +1,161 @@
+"""The rows of a group whose labels are known, in cells of their score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.isotonic import isotonic_regression
+
+from cape._group_model import GroupModel
+from cape.evidence import GroupEvidence, LabelledEvidence
+from cape.histogram import ONE, ScoreHistogram
+
+__all__ = ["LabelledSample", "labelled_sample", "score_cells"]
+
+_SMALLEST_PREVALENCE = 0.05
+"""Predictions are not made for prevalences below this, nor above its complement: one
+that is wrong by far would be nearly constant, and of no help."""
+
+
+@dataclass(frozen=True)
+class LabelledSample:
+    """The labelled rows of one group, and the batch that they were drawn from.
+
+    A labelled row stands for ``w`` rows of the batch: 1 / inclusion probability, or
+    N / m if m of N rows were drawn plainly. The first axis of ``counts``, ``weights``
+    and ``squares`` is the class: negatives, positives.
+
+    Parameters
+    ----------
+    batch : ndarray of shape (n_cells,)
+        Rows of the batch in each cell of their score, labelled or not.
+    counts : ndarray of shape (2, n_cells)
+        Labelled rows.
+    weights, squares : ndarray of shape (2, n_cells)
+        Sums of w and of w^2 over the labelled rows.
+    largest_weight : float
+        The greatest w.
+    """
+
+    batch: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    squares: np.ndarray
+    largest_weight: float
+
+    @property
+    def n_rows(self) -> float:
+        """Rows of the batch, N."""
+        return float(self.batch.sum())
+
+    @property
+    def n_labelled(self) -> float:
+        """Labelled rows, m."""
+        return float(self.counts.sum())
+
+    @property
+    def unlabelled_share(self) -> float:
+        """Share of the rows without a label, 1 - m/N: the finite batch correction."""
+        return max(1 - self.n_labelled / self.n_rows, 0.0)
+
+    @cached_property
+    def excess(self) -> np.ndarray:
+        """Sum of w^2 - w over the labelled rows, of shape (2, n_cells).
+
+        This is what a row contributes to the variance of a total over a finite batch
+        (Horvitz and Thompson 1952, independent draws): 0 if every row was drawn.
+        """
+        return np.maximum(self.squares - self.weights, 0.0)
+
+    @property
+    def positive_share(self) -> float:
+        """Weighted share of positives among the labelled rows."""
+        return float(self.weights[1].sum() / self.weights.sum())
+
+    @property
+    def design_effect(self) -> float:
+        """Variance of a weighted mean, at most, relative to that of plain drawing."""
+        mean_weight = self.weights.sum() / self.n_labelled
+        return max(1.0, float(self.largest_weight / mean_weight))
+
+
+def labelled_sample(evidence: GroupEvidence) -> LabelledSample | None:
+    """Collect the labelled rows of a group; None if there are none.
+
+    Parameters
+    ----------
+    evidence : GroupEvidence
+
+    Returns
+    -------
+    LabelledSample or None
+    """
+    n_labelled = evidence.labelled_rows
+    if n_labelled == 0:
+        return None
+    batch = score_cells(evidence)
+    plain_probability = n_labelled / evidence.scores.size
+    counts = np.zeros((2, len(batch)))
+    weights = np.zeros_like(counts)
+    squares = np.zeros_like(counts)
+    largest_weight = 0.0
+    for probability, rows in evidence.labelled.items():
+        weight = 1 / (probability / ONE if probability else plain_probability)
+        in_cells = _labelled_cells(rows)
+        counts += in_cells
+        weights += weight * in_cells
+        squares += weight**2 * in_cells
+        largest_weight = max(largest_weight, weight)
+    return LabelledSample(batch, counts, weights, squares, largest_weight)
+
+
+def _labelled_cells(rows: LabelledEvidence) -> np.ndarray:
+    return np.array([score_cells(rows.negatives), score_cells(rows.positives)])
+
+
+def score_cells(evidence: GroupEvidence) -> np.ndarray:
+    """Count rows in the cells of one score a row, if there is one.
+
+    Where the mean of fold models decides, its histogram is used. A resampled pool has
+    none: each row then counts 1/K in the cells of its K fold scores. This keeps all
+    means, and makes variances of residuals greater, so that intervals are too wide
+    rather than too narrow.
+    """
+    histogram = evidence.scores
+    if isinstance(evidence.tally, ScoreHistogram):
+        histogram = evidence.tally
+    return histogram.counts / histogram.unit
+
+
+def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
+    """Predict the share of positives in each cell of the score, at a prevalence.
+
+    Parameters
+    ----------
+    model : GroupModel
+    prevalence : float
+        The label-free estimate.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+    """
+    positives = model.positives.counts / model.positives.unit
+    negatives = model.negatives.counts / model.negatives.unit
+    rows = positives + negatives
+    # Half a row of each class, spread over all cells in proportion to their rows, keeps
+    # logits finite. A cell without rows takes over the value of its neighbours.
+    spread = rows / rows.sum()
+    share = np.divide(
+        positives + spread / 2,
+        rows + spread,
+        out=np.full(len(rows), 0.5),
+        where=rows > 0,
+    )
+    share = isotonic_regression(share, sample_weight=np.maximum(rows, 1e-9))
+    odds = logit(share) - logit(positives.sum() / rows.sum())
+    clipped = np.clip(prevalence, _SMALLEST_PREVALENCE, 1 - _SMALLEST_PREVALENCE)
+    return expit(logit(clipped) + odds)
