@@ -24,6 +24,7 @@ from cape._labelled._use import (
     SAMPLE_LEVEL,
     LabelFindings,
     LabelFree,
+    label_estimate,
     use_labels,
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "LabelledSample",
     "check_calls",
     "corrected_rates",
+    "label_estimate",
     "labelled_sample",
     "predictions",
     "proportion_interval",

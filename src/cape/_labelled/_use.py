@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from cape._group_model import GroupModel
 from cape._labelled._drawn import drawn_p_value
 from cape._labelled._prevalence import (
+    PoweredEstimate,
     combine,
     compare_with_labels,
     estimate_with_labels,
@@ -18,7 +19,14 @@ from cape._labelled._rates import CheckedCalls, check_calls
 from cape._labelled._sample import labelled_sample, predictions
 from cape.evidence import GroupEvidence
 
-__all__ = ["FEWEST_LABELS", "SAMPLE_LEVEL", "LabelFindings", "LabelFree", "use_labels"]
+__all__ = [
+    "FEWEST_LABELS",
+    "SAMPLE_LEVEL",
+    "LabelFindings",
+    "LabelFree",
+    "label_estimate",
+    "use_labels",
+]
 
 FEWEST_LABELS = 10
 """With fewer labels in a group, unless these are all its rows, no use is made of them:
@@ -122,7 +130,7 @@ def use_labels(
             label_free.high,
             sample_p_value=sample_p_value,
         )
-    labels = estimate_with_labels(sample, predictions(model, label_free.estimate))
+    labels = label_estimate(model, evidence, label_free.estimate)
     low, high = labels.interval(label_free.level)
     error = label_free.standard_error
     comparison = compare_with_labels(labels, label_free.estimate, error)
@@ -137,3 +145,26 @@ def use_labels(
         sample_p_value=sample_p_value,
         calls=check_calls(model, evidence),
     )
+
+
+def label_estimate(
+    model: GroupModel, evidence: GroupEvidence, label_free: float
+) -> PoweredEstimate:
+    """Estimate the prevalence of a group from its labels and predictions.
+
+    Parameters
+    ----------
+    model : GroupModel
+    evidence : GroupEvidence
+        With labelled rows.
+    label_free : float
+        The label-free estimate: predictions are made for it.
+
+    Returns
+    -------
+    PoweredEstimate
+    """
+    sample = labelled_sample(evidence)
+    if sample is None:
+        raise ValueError("evidence must have labelled rows, got none.")
+    return estimate_with_labels(sample, predictions(model, label_free))

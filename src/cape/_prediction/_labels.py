@@ -133,8 +133,8 @@ def _encode(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if (encoded == _MISSING).any():
         unknown = known[encoded == _MISSING][0]
         raise ValueError(
-            f"y must hold the labels {classes.tolist()} of the model, or missing values "
-            f"for rows without a label, got {unknown!r}."
+            f"y must hold the labels {classes.tolist()} of the model, or missing "
+            f"values for rows without a label, got {unknown!r}."
         )
     codes[~missing] = encoded
     return codes

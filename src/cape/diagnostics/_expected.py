@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._groups import Group, group_name
+from cape._labelled import check_calls, corrected_rates
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._expected_draws import (
     draw_batches,
     draw_prevalences,
+    fold,
     interval_of_pe,
     interval_of_rate,
     noise_of_rates,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
+    from cape.evidence import GroupEvidence
 
 __all__ = [
     "ExpectedPair",
@@ -56,8 +59,10 @@ class GroupExpected:
         The same for the false negative rate.
     accuracy, accuracy_low, accuracy_high : float
         The same for the accuracy.
+    pd, pd_low, pd_high : float
+        The same for the prevalence difference.
     known : bool
-        Whether both rates of the member rest on at least ten unseen rows.
+        Whether both rates of the member rest on at least ten unseen rows, or on labels.
     """
 
     rows: int
@@ -70,6 +75,9 @@ class GroupExpected:
     accuracy: float
     accuracy_low: float
     accuracy_high: float
+    pd: float
+    pd_low: float
+    pd_high: float
     known: bool
 
 
@@ -183,6 +191,8 @@ def expected_performance(
     Under prior shift the FPR and FNR of a member do not move, so that those of its
     unseen training rows are to be expected again. Where drift held the estimate back,
     the rates are drawn so that the observed share of positive predictions comes out.
+    Where labels of some rows are known, they correct the rates, and the intervals hold
+    whatever has moved.
     The intervals are for the rates as they will be observed in this batch: they include
     the noise of the training rates, of the estimated prevalence and of the batch
     itself.
@@ -227,7 +237,11 @@ def expected_performance(
         # One generator serves all groups: the order of these two draws is part of the
         # seeded answer.
         drawn = draw_prevalences(model, group_evidence, chosen, n_draws, random)
-        groups[group] = _expect_rates(model, chosen, drawn, adaptation.level, random)
+        if chosen.label_verdict is None:
+            rates = _expect_rates(model, chosen, drawn, adaptation.level, random)
+        else:
+            rates = _correct_rates(model, group_evidence, chosen, adaptation.level)
+        groups[group] = rates
         prevalences[group] = drawn
     pairs = []
     # PE is not symmetric, so that both orders of a pair are computed.
@@ -263,6 +277,7 @@ def _expect_rates(
     fpr_low, fpr_high = interval_of_rate(batches.fpr, level, known_fpr)
     fnr_low, fnr_high = interval_of_rate(batches.fnr, level, known_fnr)
     accuracy_low, accuracy_high = interval_of_rate(batches.accuracy, level, known)
+    pd_low, pd_high = _interval_of_pd(chosen)
     return GroupExpected(
         rows=chosen.rows,
         fpr=fpr,
@@ -274,7 +289,52 @@ def _expect_rates(
         accuracy=accuracy,
         accuracy_low=accuracy_low,
         accuracy_high=accuracy_high,
+        pd=abs(chosen.estimate - chosen.predicted_prevalence),
+        pd_low=pd_low,
+        pd_high=pd_high,
         known=known,
+    )
+
+
+def _correct_rates(
+    model: GroupModel, evidence: GroupEvidence, chosen: GroupAdaptation, level: float
+) -> GroupExpected:
+    """Compute the rates of one group from labels of some of its rows."""
+    member = chosen.member
+    calls = check_calls(model, evidence)
+    rates = corrected_rates(model.pool.rates, calls)
+    # Intervals are those of labels alone: what labels and training agree on makes an
+    # estimate better, but nobody knows by how much.
+    fpr_low, fpr_high = calls.fpr.interval(member, level)
+    tpr_low, tpr_high = calls.tpr.interval(member, level)
+    accuracy_low, accuracy_high = calls.accuracy.interval(member, level)
+    pd_low, pd_high = _interval_of_pd(chosen)
+    fpr = float(rates.fpr[member])
+    fnr = 1 - float(rates.tpr[member])
+    accuracy = 1 - chosen.estimate * fnr - (1 - chosen.estimate) * fpr
+    return GroupExpected(
+        rows=chosen.rows,
+        fpr=float(np.clip(fpr, fpr_low, fpr_high)),
+        fpr_low=fpr_low,
+        fpr_high=fpr_high,
+        fnr=float(np.clip(fnr, 1 - tpr_high, 1 - tpr_low)),
+        fnr_low=1 - tpr_high,
+        fnr_high=1 - tpr_low,
+        accuracy=float(np.clip(accuracy, accuracy_low, accuracy_high)),
+        accuracy_low=accuracy_low,
+        accuracy_high=accuracy_high,
+        pd=abs(chosen.estimate - chosen.predicted_prevalence),
+        pd_low=pd_low,
+        pd_high=pd_high,
+        known=not (np.isnan(fpr) or np.isnan(fnr)),
+    )
+
+
+def _interval_of_pd(chosen: GroupAdaptation) -> tuple[float, float]:
+    """Return the interval of PD; the predicted prevalence is known exactly."""
+    return fold(
+        chosen.low - chosen.predicted_prevalence,
+        chosen.high - chosen.predicted_prevalence,
     )
 
 

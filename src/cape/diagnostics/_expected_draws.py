@@ -7,12 +7,14 @@ and the batch itself is a finite sample. Each is drawn from its own distribution
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cape._drift import drift_deviation
+from cape._labelled import label_estimate
 
 if TYPE_CHECKING:
     from cape._group_model import GroupModel
@@ -24,6 +26,7 @@ __all__ = [
     "draw_batches",
     "draw_called",
     "draw_prevalences",
+    "fold",
     "interval_of_pe",
     "interval_of_rate",
     "noise_of_rates",
@@ -67,17 +70,47 @@ def draw_prevalences(
 ) -> np.ndarray:
     """Draw the realised prevalence of one group of the batch.
 
-    The ends of its intervals at nine levels, with the estimate in the middle, are
-    points of a distribution function. It is inverted by linear interpolation. Drift
-    moves and widens that distribution as it does the interval.
+    The distribution is that of the labels, where they were used; else it is that of the
+    quantifier, and drift moves and widens it as it does the interval.
+    """
+    if chosen.label_verdict is not None:
+        labels = label_estimate(model, evidence, chosen.label_free_estimate)
+        return _draw_from_intervals(labels.interval, labels.estimate, n_draws, random)
+    # The estimate is known, and must not be made again for every level.
+    estimate = chosen.prior_shift_estimate
+
+    def interval_at(level: float) -> tuple[float, float]:
+        return model.quantifier.interval(evidence.scores, level, estimate=estimate)
+
+    drawn = _draw_from_intervals(interval_at, estimate, n_draws, random)
+    if chosen.held_back == 0:
+        return drawn
+    if chosen.low == 0 and chosen.high == 1:
+        # Nothing is known of the prevalence.
+        return random.random(n_draws)
+    deviation = drift_deviation(
+        estimate, chosen.estimate, chosen.held_back, chosen.drift
+    )
+    drift = deviation * random.standard_normal(n_draws)
+    slid = chosen.estimate + (1 - chosen.held_back) * (drawn - estimate)
+    return np.clip(slid + drift, 0, 1)
+
+
+def _draw_from_intervals(
+    interval_at: Callable[[float], tuple[float, float]],
+    estimate: float,
+    n_draws: int,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Draw from the distribution whose central intervals are known at every level.
+
+    The ends at nine levels, with the estimate in the middle, are points of a
+    distribution function. It is inverted by linear interpolation.
     """
     lows = []
     highs = []
-    # All nine intervals contain the same estimate; it is computed once.
-    estimate = chosen.prior_shift_estimate
     for level in _LEVELS:
-        # The estimate is known, and must not be made again for every level.
-        low, high = model.quantifier.interval(evidence.scores, level, estimate=estimate)
+        low, high = interval_at(level)
         lows.append(low)
         highs.append(high)
     levels = np.array(_LEVELS)
@@ -87,19 +120,7 @@ def draw_prevalences(
     below = [*reversed(lower), 0.5, *upper]
     # Intervals of higher levels are wider but for rounding, and np.interp needs order.
     increasing = np.maximum.accumulate(points)
-    uniform = random.random(n_draws)
-    drawn = np.interp(uniform, below, increasing)
-    if chosen.held_back == 0:
-        return drawn
-    if chosen.low == 0 and chosen.high == 1:
-        # Nothing is known of the prevalence.
-        return uniform
-    deviation = drift_deviation(
-        estimate, chosen.estimate, chosen.held_back, chosen.drift
-    )
-    drift = deviation * random.standard_normal(n_draws)
-    slid = chosen.estimate + (1 - chosen.held_back) * (drawn - estimate)
-    return np.clip(slid + drift, 0, 1)
+    return np.interp(random.random(n_draws), below, increasing)
 
 
 def draw_batches(
@@ -237,10 +258,15 @@ def interval_of_pe(
     )
     # A drawn prevalence of 0 in the denominator counts as an infinite ratio.
     low, high = _central(ratios - predicted_ratio, level)
-    farthest = float(max(abs(low), abs(high)))
+    return fold(float(low), float(high))
+
+
+def fold(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of an absolute value from that of the signed value."""
+    farthest = max(abs(low), abs(high))
     if low <= 0 <= high:
         return 0.0, farthest
-    return float(min(abs(low), abs(high))), farthest
+    return min(abs(low), abs(high)), farthest
 
 
 def _central(values: np.ndarray, level: float) -> np.ndarray:

@@ -142,7 +142,7 @@ def _is_lost(adapted: GroupAdaptation | None) -> bool:
     """Tell whether drift leaves nothing to be said, however many rows there are."""
     if adapted is None or adapted.held_back == 0:
         return False
-    return adapted.low == 0 and adapted.high == 1
+    return adapted.label_free_low == 0 and adapted.label_free_high == 1
 
 
 def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> float:
@@ -151,7 +151,7 @@ def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> flo
         return width
     deviation = drift_deviation(
         adapted.prior_shift_estimate,
-        adapted.estimate,
+        adapted.label_free_estimate,
         adapted.held_back,
         adapted.drift,
     )
