@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, astuple, dataclass
+from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
@@ -22,7 +22,7 @@ _MOST_NAMES = 10
 _MOST_COLUMNS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupAdaptation:
     """What CAPE estimated and picked for one group.
 
@@ -103,6 +103,20 @@ class GroupAdaptation:
     theta: float
     predicted_prevalence: float
     pd_bound: float
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupAdaptation):
+            return NotImplemented
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return all(_are_equal(one, another) for one, another in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Compare two numbers or words; NaN, which is unknown, is equal to itself."""
+    both_unknown = one != one and other != other
+    return both_unknown or one == other
 
 
 @dataclass(frozen=True)
