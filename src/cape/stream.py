@@ -6,6 +6,7 @@ import json
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from cape._prediction import (
     adapt_groups,
     batch_of,
     estimate_groups,
+    known_labels,
     readings_of,
     refuse_row_keepers,
     zero_evidence,
@@ -30,12 +32,15 @@ from cape._shift_test import count_agreements
 from cape._validation import all_if_none, check_is_fitted, check_same_length
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence, GroupEvidence
+from cape.evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
 from cape.histogram import ScoreHistogram
 
 __all__ = ["RollingCape"]
 
 _NANOSECONDS = 1_000_000_000
+
+_LEVEL = 0.95
+"""Level of the intervals that labels are compared with."""
 
 
 class RollingCape:
@@ -83,9 +88,17 @@ class RollingCape:
         self._now: int | None = None
 
     def predict(
-        self, X: Any, *, sensitive_features: Any = None, times: Any = None
+        self,
+        X: Any,
+        *,
+        sensitive_features: Any = None,
+        times: Any = None,
+        ids: Any = None,
     ) -> np.ndarray:
         """Predict rows in the order in which they come; they join the window.
+
+        Labels of rows in the window, from `label`, correct the estimate as in
+        `CapeClassifier.adapt`.
 
         Parameters
         ----------
@@ -96,6 +109,8 @@ class RollingCape:
         times : array-like of datetime of shape (n_samples,), default=None
             When the rows came, never earlier than the rows before. Only for a window of
             time.
+        ids : array-like of int or str of shape (n_samples,), default=None
+            By what `label` can find the rows later; each is in the window once.
 
         Returns
         -------
@@ -104,16 +119,57 @@ class RollingCape:
         batch = batch_of(self.clf, X, sensitive_features)
         n_rows = len(batch)
         moments = self._check_times(times, n_rows)
+        names = self._check_ids(ids, n_rows)
         # All rows are read before any joins a window, so that a failure changes none.
         readings = list(readings_of(batch))
         codes = [self._column_codes(batch, reading) for reading in readings]
         positive = np.zeros(n_rows, dtype=bool)
         for reading, cells in zip(readings, codes, strict=True):
             index = all_if_none(reading.index)
-            positive[index] = self._predict_in_turn(reading, moments[index], cells)
+            rows = _stream_rows(reading, moments[index], cells, names[index])
+            positive[index] = self._predict_in_turn(reading, rows)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
+
+    def label(
+        self, ids: Any, y: Any, *, inclusion_probability: Any = None
+    ) -> np.ndarray:
+        """Take the labels of rows that were predicted before.
+
+        The labelled rows must be a random sample of the rows of their group; see
+        `CapeClassifier.adapt`.
+
+        Parameters
+        ----------
+        ids : array-like of int or str of shape (n_labels,)
+            As they were given to `predict`.
+        y : array-like of shape (n_labels,)
+            Their labels. A label that was given before is replaced.
+        inclusion_probability : array-like of float of shape (n_labels,), default=None
+            Probability with which each row was drawn. None means that rows were drawn
+            plainly.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_labels,)
+            Whether each label was taken. Rows that have left the window, or were never
+            in it, take none.
+        """
+        names = _as_ids(ids)
+        labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
+        if labels is None or not labels.known.all():
+            raise ValueError("y must have a label for each of ids, got missing ones.")
+        windows = {}
+        for window in self._windows.values():
+            windows.update(dict.fromkeys(window.rows_by_id, window))
+        self._check_same_drawing(inclusion_probability is None)
+        taken = []
+        for name, code, probability in zip(names, *labels.as_lists(), strict=True):
+            if name in windows:
+                windows[name].label(name, code, probability)
+            taken.append(name in windows)
+        return np.array(taken, dtype=bool)
 
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
@@ -224,22 +280,13 @@ class RollingCape:
         rows = Rows(batch.features, reading.index, array=batch.array)
         return [row.tobytes() for row in columns.codes(rows)]
 
-    def _predict_in_turn(
-        self, reading: Reading, moments: np.ndarray, codes: list[bytes]
-    ) -> list[bool]:
+    def _predict_in_turn(self, reading: Reading, rows: list[_StreamRow]) -> list[bool]:
         """Let rows of one group into its window, one by one, and decide on each."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
             self._windows[reading.group] = window
         window = self._windows[reading.group]
-        rows = zip(
-            reading.scores.T.tolist(),
-            reading.deciding.T.tolist(),
-            moments.tolist(),
-            codes,
-            strict=True,
-        )
-        return [self._step(window, _StreamRow(*row)) for row in rows]
+        return [self._step(window, row) for row in rows]
 
     def _step(self, window: _Window, row: _StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
@@ -249,6 +296,36 @@ class RollingCape:
             window.drop_oldest()
         window.add(row)
         return window.decide(row)
+
+    def _check_ids(self, ids: Any, n_rows: int) -> np.ndarray:
+        """Return the ids of rows; None for each row if there are none."""
+        names = np.full(n_rows, None, dtype=object)
+        if ids is None:
+            return names
+        given = _as_ids(ids)
+        check_same_length(X=names, ids=given)
+        known: set[Any] = set()
+        for window in self._windows.values():
+            known.update(window.rows_by_id)
+        for name in given:
+            if name in known:
+                raise ValueError(
+                    "ids must differ from those of the rows in the window and from "
+                    f"each other, got {name!r} twice."
+                )
+            known.add(name)
+        names[:] = given
+        return names
+
+    def _check_same_drawing(self, plain: bool) -> None:
+        """Raise if labels in the window were drawn in another way."""
+        for window in self._windows.values():
+            for probability in window.evidence.labelled:
+                if (probability == PLAIN) != plain:
+                    raise ValueError(
+                        "inclusion_probability must be given for all labels in the "
+                        "window, or for none."
+                    )
 
     def _check_times(self, times: Any, n_rows: int) -> np.ndarray:
         """Return times in nanoseconds; zeros for a window of rows."""
@@ -279,6 +356,36 @@ class RollingCape:
                 "that go back in time."
             )
         return moments
+
+
+def _as_ids(ids: Any) -> list[Any]:
+    """Return ids as a list of int and str, which JSON can hold."""
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    elif hasattr(ids, "to_list"):
+        ids = ids.to_list()
+    if isinstance(ids, (str, int)):
+        ids = [ids]
+    names = list(ids)
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, (str, int)):
+            raise ValueError(f"ids must be int or str, got {name!r}.")
+    return names
+
+
+def _stream_rows(
+    reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
+) -> list[_StreamRow]:
+    """Put together what is kept of each row."""
+    columns = zip(
+        reading.scores.T.tolist(),
+        reading.deciding.T.tolist(),
+        moments.tolist(),
+        codes,
+        ids.tolist(),
+        strict=True,
+    )
+    return [_StreamRow(*row) for row in columns]
 
 
 def _check_window(window: Any) -> int | timedelta:
@@ -341,24 +448,32 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
 class _StreamRow(NamedTuple):
     """What is kept of one row.
 
-    These are its scores, the scores that members decide by, its time, and the cell of
-    each of its columns, one byte each.
+    These are its scores, the scores that members decide by, its time, the cell of each
+    of its columns, one byte each, and the caller's name for it.
     """
 
     scores: list[int]
     deciding: list[int]
     time: int
     codes: bytes
+    id: Any = None
 
     def to_json(self) -> list[Any]:
         """Return what JSON can hold."""
-        return [self.scores, self.deciding, self.time, self.codes.hex()]
+        return [self.scores, self.deciding, self.time, self.codes.hex(), self.id]
 
     @classmethod
     def from_json(cls, content: list[Any]) -> _StreamRow:
         """Read what `to_json` returned."""
-        scores, deciding, time, codes = content
-        return cls(scores, deciding, time, bytes.fromhex(codes))
+        scores, deciding, time, codes, id = content
+        return cls(scores, deciding, time, bytes.fromhex(codes), id)
+
+
+class _Label(NamedTuple):
+    """The label of a row: 1 or 0, and its inclusion probability in units of 2^-32."""
+
+    code: int
+    probability: int
 
 
 class _WindowState(NamedTuple):
@@ -370,6 +485,7 @@ class _WindowState(NamedTuple):
     rows: list[_StreamRow]
     gone_since_look: list[_StreamRow]
     rows_since_look: int
+    labels: dict[Any, _Label]
 
     @property
     def rows_of_look(self) -> int:
@@ -382,6 +498,7 @@ class _WindowState(NamedTuple):
             "rows": [row.to_json() for row in self.rows],
             "gone_since_look": [row.to_json() for row in self.gone_since_look],
             "rows_since_look": self.rows_since_look,
+            "labels": [[name, *label] for name, label in self.labels.items()],
         }
 
     @classmethod
@@ -389,7 +506,10 @@ class _WindowState(NamedTuple):
         """Read what `to_json` returned."""
         rows = [_StreamRow.from_json(row) for row in content["rows"]]
         gone = [_StreamRow.from_json(row) for row in content["gone_since_look"]]
-        return cls(rows, gone, int(content["rows_since_look"]))
+        labels = {}
+        for name, code, probability in content["labels"]:
+            labels[name] = _Label(code, probability)
+        return cls(rows, gone, int(content["rows_since_look"]), labels)
 
 
 class _Window:
@@ -407,6 +527,8 @@ class _Window:
         self.cautious = cautious
         self.refresh = refresh
         self.rows: deque[_StreamRow] = deque()
+        self.rows_by_id: dict[Any, _StreamRow] = {}
+        self.labels: dict[Any, _Label] = {}
         self.evidence = zero_evidence(model, columns=cautious)
         # To look one number up, a list is faster than an array.
         self._edges = model.edges.tolist()
@@ -416,10 +538,37 @@ class _Window:
 
     def add(self, row: _StreamRow) -> None:
         self.rows.append(row)
-        self._count(row, 1)
+        self._count(self.evidence, row, 1)
+        if row.id is not None:
+            self.rows_by_id[row.id] = row
 
     def drop_oldest(self) -> None:
-        self._count(self.rows.popleft(), -1)
+        row = self.rows.popleft()
+        self._count(self.evidence, row, -1)
+        if row.id is not None:
+            self._forget_label(row)
+            del self.rows_by_id[row.id]
+
+    def label(self, name: Any, code: int, probability: int) -> None:
+        """Take the label of a row of the window."""
+        row = self.rows_by_id[name]
+        self._forget_label(row)
+        labelled = self.evidence.labelled
+        if probability not in labelled:
+            nothing = [zero_evidence(self.model, columns=self.cautious) for _ in "12"]
+            labelled[probability] = LabelledEvidence(*nothing)  # type: ignore[index]
+        self._count(_part_of(labelled[probability], code), row, 1)
+        self.labels[name] = _Label(code, probability)
+
+    def _forget_label(self, row: _StreamRow) -> None:
+        """Take the label of a row away, if it has one."""
+        label = self.labels.pop(row.id, None)
+        if label is None:
+            return
+        labelled = self.evidence.labelled
+        self._count(_part_of(labelled[label.probability], label.code), row, -1)
+        if labelled[label.probability].size == 0:
+            del labelled[label.probability]  # type: ignore[attr-defined]
 
     def forget_until(self, time: int) -> None:
         while self.rows and self.rows[0].time <= time:
@@ -430,13 +579,20 @@ class _Window:
         # decides group by group.
         models = {self.group: self.model}
         evidence = {self.group: self.evidence}
-        estimates = estimate_groups(models, evidence)
+        # Intervals, which the labels are compared with, are computed only for them.
+        level = _LEVEL if self.labels else None
+        estimates = estimate_groups(models, evidence, level=level)
         if self.cautious:
             self._rows_since_look += 1
             if self._rows_since_look >= self.refresh:
                 self._look_at_drift(estimates[self.group].estimate)
         adapted = adapt_groups(
-            models, evidence, estimates, self._drift, cautious=self.cautious
+            models,
+            evidence,
+            estimates,
+            self._drift,
+            level=level,
+            cautious=self.cautious,
         )
         deciding = np.array(row.deciding)[:, None]
         reading = Reading(self.group, self.model, None, deciding, deciding)
@@ -453,7 +609,7 @@ class _Window:
         self._rows_since_look = 0
 
     def to_json(self) -> dict[str, Any]:
-        state = _WindowState(list(self.rows), [], self._rows_since_look)
+        state = _WindowState(list(self.rows), [], self._rows_since_look, self.labels)
         n_gone = max(len(self._looked_at) - state.rows_of_look, 0)
         gone = self._looked_at[:n_gone]
         return state._replace(gone_since_look=gone).to_json()
@@ -471,14 +627,19 @@ class _Window:
         for row in state.rows[state.rows_of_look :]:
             self.add(row)
         self._rows_since_look = state.rows_since_look
+        for name, label in state.labels.items():
+            self.label(name, *label)
 
     def copy_of_evidence(self) -> GroupEvidence:
         # Adding the zero copies the arrays, which go on changing in here.
-        return self.evidence + zero_evidence(self.model, columns=self.cautious)
+        nothing = zero_evidence(self.model, columns=self.cautious)
+        labelled = {}
+        for probability, rows in sorted(self.evidence.labelled.items()):
+            labelled[probability] = rows + LabelledEvidence(nothing, nothing)
+        return replace(self.evidence + nothing, labelled=labelled)
 
-    def _count(self, row: _StreamRow, sign: int) -> None:
-        """Add a row to the evidence (sign 1), or take it away (sign -1)."""
-        evidence = self.evidence
+    def _count(self, evidence: GroupEvidence, row: _StreamRow, sign: int) -> None:
+        """Add a row to some evidence (sign 1), or take it away (sign -1)."""
         for score in row.scores:
             self._count_score(evidence.scores, score, sign)
         if isinstance(evidence.tally, ScoreHistogram):
@@ -501,3 +662,8 @@ class _Window:
         cell = bisect_left(self._edges, score)
         histogram.counts[cell] += sign
         histogram.sums[cell] += sign * score
+
+
+def _part_of(labelled: LabelledEvidence, code: int) -> GroupEvidence:
+    """Return the evidence of positives (1) or negatives (0)."""
+    return labelled.positives if code else labelled.negatives
