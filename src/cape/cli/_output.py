@@ -54,6 +54,8 @@ class Output:
     ) -> None:
         """Write the report, then print the result and the notes.
 
+        If the report cannot be written, the result is printed before the error.
+
         Parameters
         ----------
         summary : dict
@@ -65,18 +67,29 @@ class Output:
         more : dict
             What the JSON that is printed holds beside the summary.
         """
-        from cape.report import write_report
-
-        # Written first: if it fails, nothing has been printed that looks like success.
-        if self.report is not None:
-            write_report(summary, self.report, overwrite=self.overwrite)
+        failure = self._write(summary)
         give_notes(notes)
         if self.as_json:
             give_json(summary | more)
-            return
-        show(summary)
-        if self.report is not None:
+        else:
+            show(summary)
+        # Hours of work are not lost with a page: the result is printed all the same.
+        if failure is not None:
+            raise failure
+        if self.report is not None and not self.as_json:
             give_path("report", self.report)
+
+    def _write(self, summary: dict[str, Any]) -> Exception | None:
+        """Write the report if one is wanted; return the error if that fails."""
+        from cape.report import write_report
+
+        if self.report is None:
+            return None
+        try:
+            write_report(summary, self.report, overwrite=self.overwrite)
+        except Exception as error:
+            return error
+        return None
 
     def give_and_judge(
         self,
