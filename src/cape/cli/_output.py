@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cape._newfile import check_apart
 from cape.cli._app import give_json, give_notes, give_path
 from cape.cli._fail_if import (
     Condition,
@@ -37,10 +38,21 @@ class Output:
     overwrite: bool
     as_json: bool
 
-    def check(self) -> None:
-        """Raise if the report cannot be written, before any work is done."""
+    def check(
+        self, *, inputs: Iterable[Path] = (), outputs: Iterable[Path | None] = ()
+    ) -> None:
+        """Raise if the report cannot be written, before any work is done.
+
+        Parameters
+        ----------
+        inputs : iterable of Path, default=()
+            What the command reads; none of it is replaced, whatever the user forces.
+        outputs : iterable of Path or None, default=()
+            What the command writes besides the report.
+        """
         from cape.report import check_report
 
+        check_apart([self.report, *outputs], inputs)
         if self.report is not None:
             check_report(self.report, overwrite=self.overwrite)
 
