@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
-from cape._groups import Group, group_from_json, group_name, group_to_json
+from cape._groups import (
+    Group,
+    group_from_json,
+    group_labels,
+    group_name,
+    group_to_json,
+    unique_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,13 +162,10 @@ class Adaptation:
         """Return a DataFrame with one row for each group."""
         import pandas as pd
 
-        names = [
-            group_name(group) if isinstance(group, tuple) else group
-            for group in self.groups
-        ]
+        labels = group_labels(self.groups)
         rows = [asdict(group) for group in self.groups.values()]
         columns = list(GroupAdaptation.__dataclass_fields__)
-        index = pd.Index(names, name="group")
+        index = pd.Index(list(labels.values()), name="group")
         return pd.DataFrame(rows, index=index, columns=columns)
 
     def to_json(self) -> str:
@@ -202,8 +206,9 @@ class Adaptation:
         if not self.groups:
             return "Adaptation(no rows)"
         lines = ["Adaptation("]
+        names = unique_names(self.groups)
         for group, adapted in self.groups.items():
-            lines.append(f"  {group_name(group)}: {_describe(adapted)}")
+            lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import Group, Groups, check_groups, everyone, group_name
+from cape._groups import Group, Groups, check_groups, everyone
 from cape._validation import (
     check_labels,
     check_same_length,
@@ -23,7 +23,6 @@ __all__ = [
     "FEWEST_ROWS",
     "Confusion",
     "confusion_by_group",
-    "index_label",
     "prevalence_difference",
 ]
 
@@ -215,16 +214,6 @@ def prevalence_difference(
     # Without sensitive features there is one group.
     (confusion,) = groups.values()
     return confusion.prevalence_difference
-
-
-def index_label(group: Group) -> Any:
-    """Label of a group in a pandas index: combinations of columns get their name.
-
-    A tuple would be taken for one label per level of the index.
-    """
-    if isinstance(group, tuple):
-        return group_name(group)
-    return group
 
 
 def _count_by_group(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import group_name
+from cape._groups import unique_names
 from cape._versions import package_versions
 from cape.classifier import CapeClassifier
 from cape.persist._container import not_a_model_file
@@ -63,7 +63,7 @@ def make_header(
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": package_versions(_PACKAGES),
         "columns": _column_names(clf),
-        "groups": [group_name(group) for group in clf.groups_],
+        "groups": list(unique_names(clf.groups_).values()),
         "classes": _as_json_value(clf.classes_.tolist()),
         "settings": settings,
         "fingerprint": clf.fingerprint_,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape.adaptation import GroupAdaptation
-from cape.diagnostics import Examination, Observed
+from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
@@ -74,7 +74,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
             "unadapted": _expected_unadapted(examination),
         },
         "histograms": _histograms(examination),
-        "observed": _observed(examination.observed, examination.level),
+        "observed": _observed(examination),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
     }
@@ -99,11 +99,12 @@ def _positive_label(examination: Examination) -> str:
 def _group_entries(examination: Examination) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
+    names = examination.names
     for group, chosen in examination.adaptation.groups.items():
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
         entry = {
-            "group": group_name(group),
+            "group": names[group],
             **asdict(chosen),
             # With the reason, which the adaptation alone does not know.
             "verdict": verdict.word,
@@ -113,7 +114,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "p_moved": moved.p_value,
             "p_moved_adjusted": moved.p_adjusted,
             "moved_text": _moved_text(examination, group),
-            "sentence": _sentence(group, chosen),
+            "sentence": _sentence(names[group], chosen),
         }
         entries.append(entry)
     return entries
@@ -134,12 +135,9 @@ def _moved_text(examination: Examination, group: Group) -> str:
     return f"no clear sign that it has moved (p {p_value})"
 
 
-def _sentence(group: Group, chosen: GroupAdaptation) -> str:
+def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    training = (
-        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} in "
-        "training"
-    )
+    training = f"{name}: prevalence was {chosen.training_prevalence:.2f} in training"
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
     if chosen.verdict == "cannot_tell":
         return f"{training}; what it is now cannot be told ({interval})"
@@ -151,11 +149,12 @@ def _expected_unadapted(examination: Examination) -> Summary:
     entries = []
     estimates = []
     predicted = []
+    names = examination.names
     for group, estimate in _estimates(examination).items():
         model = examination.clf.model_of(group)
         # One member only, so that the rule picks it whatever the estimate.
         rates = outcomes(members_of(model).unadapted, estimate)
-        entry: Summary = {"group": group_name(group)}
+        entry: Summary = {"group": names[group]}
         for name, value in rates.items():
             entry[name] = float(value)
         entries.append(entry)
@@ -172,6 +171,7 @@ def _expected_unadapted(examination: Examination) -> Summary:
 def _histograms(examination: Examination) -> list[Summary]:
     """Return the scores of each group, and the mixture that should explain them."""
     entries = []
+    names = examination.names
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
         # The best mixture is the quantifier's, even where drift held the estimate back.
@@ -179,7 +179,7 @@ def _histograms(examination: Examination) -> list[Summary]:
         shares = _histogram(model, evidence, estimate)
         entries.append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 **shares,
             }
         )
@@ -209,14 +209,18 @@ def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
     return counts / counts.sum()
 
 
-def _observed(observed: Observed | None, level: float) -> Summary | None:
+def _observed(examination: Examination) -> Summary | None:
     """Return the audits of CAPE and of the model as trained, if there are labels."""
+    observed = examination.observed
     # A file may have a label column in which every label is missing.
     if observed is None or not observed.cape:
         return None
+    # The names of all groups, even if those with labels alone would have shorter ones.
+    names = examination.names
+    level = examination.level
     return {
-        "cape": audit_of_counts(observed.cape, level),
-        "unadapted": audit_of_counts(observed.unadapted, level),
+        "cape": audit_of_counts(observed.cape, level, names),
+        "unadapted": audit_of_counts(observed.unadapted, level, names),
     }
 
 
