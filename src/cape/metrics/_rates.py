@@ -107,6 +107,16 @@ class Confusion:
         return _share(abs(self.fn - self.fp), self.total)
 
     @property
+    def tpr(self) -> float:
+        """True positive rate; NaN, undefined, without positives."""
+        return _share(self.tp, self.positives)
+
+    @property
+    def precision(self) -> float:
+        """Share of predicted positives that are positive; NaN if there are none."""
+        return _share(self.tp, self.predicted_positives)
+
+    @property
     def fpr(self) -> float:
         """False positive rate; NaN, undefined, without negatives."""
         return _share(self.fp, self.negatives)
