@@ -11,7 +11,7 @@
                     corrected rates
 """
 
-from cape._labelled._prevalence import proportion_interval
+from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
 from cape._labelled._sample import (
     LabelledSample,
@@ -36,6 +36,7 @@ __all__ = [
     "LabelFree",
     "LabelledSample",
     "check_calls",
+    "compare_with_labels",
     "corrected_rates",
     "label_estimate",
     "labelled_sample",

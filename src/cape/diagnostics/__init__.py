@@ -13,6 +13,7 @@ from cape.diagnostics._expected import (
     compare_expected,
     expected_performance,
 )
+from cape.diagnostics._label_checks import LabelChecks
 from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._recommend import Recommendation, recommend
@@ -30,6 +31,7 @@ __all__ = [
     "Examination",
     "ExpectedPerformance",
     "GroupVerdict",
+    "LabelChecks",
     "Observed",
     "PrevalenceMoved",
     "PriorShiftTest",

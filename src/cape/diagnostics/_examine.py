@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, unique_names
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation
+from cape.adaptation import Adaptation, describe_label_free
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
-from cape.diagnostics._expected import ExpectedPerformance, expected_performance
+from cape.diagnostics._expected import (
+    ExpectedPerformance,
+    compare_counts,
+    expected_performance,
+)
+from cape.diagnostics._label_checks import LabelChecks, check_labels, without_labels
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
@@ -91,6 +96,9 @@ class Examination:
         Whether the prevalences have moved.
     expected : ExpectedPerformance
         The rates to expect before labels arrive.
+    labels : LabelChecks, default=None
+        What labels say of the estimates that were made without them; None if no row has
+        a label.
     observed : Observed, default=None
         Counts of the rows whose labels are known.
     provenance : mapping, default=None
@@ -104,6 +112,7 @@ class Examination:
     columns: ColumnShift
     moved: PrevalenceMoved
     expected: ExpectedPerformance
+    labels: LabelChecks | None = None
     observed: Observed | None = None
     provenance: Mapping[str, Any] | None = None
 
@@ -150,7 +159,8 @@ class Examination:
         DataFrame
             One row for each group: rows, training_prevalence, estimate, low, high,
             moved, verdict, held_back, theta, predicted_prevalence, pd_bound, and the
-            expected fpr, fnr and accuracy.
+            expected fpr, fnr and accuracy. With labels: labelled, label_free_estimate,
+            label_estimate and label_verdict as well.
         """
         import pandas as pd
 
@@ -164,8 +174,8 @@ class Examination:
         -------
         dict
             ``fingerprint``, ``rows``, ``level``, ``drift``, ``adaptation``,
-            ``shift_test``, ``columns``, ``moved``, ``expected`` and ``observed``. What
-            is unknown is None.
+            ``shift_test``, ``columns``, ``moved``, ``expected``, ``labels`` and
+            ``observed``. What is unknown is None.
         """
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
@@ -177,6 +187,9 @@ class Examination:
                 **json_ready(asdict(chosen)),
             }
             adaptation.append(entry)
+        labels = None
+        if self.labels is not None:
+            labels = self.labels.to_dict()
         observed = None
         if self.observed is not None:
             observed = self.observed.to_dict(names)
@@ -190,8 +203,30 @@ class Examination:
             "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),
             "expected": self.expected.to_dict(),
+            "labels": labels,
             "observed": observed,
         }
+
+    def expected_and_observed(self) -> pd.DataFrame | None:
+        """Put expected and observed rates side by side, where all labels are known.
+
+        The intervals of `expected` are for rates over all rows of a group: groups with
+        labels of some of their rows are left out.
+
+        Returns
+        -------
+        DataFrame or None
+            As from `compare_expected`; None if there is no group to compare.
+        """
+        if self.observed is None:
+            return None
+        complete = {}
+        for group, counts in self.observed.cape.items():
+            if counts.rows == self.adaptation.groups[group].rows:
+                complete[group] = counts
+        if not complete:
+            return None
+        return compare_counts(self.expected, complete)
 
     def __repr__(self) -> str:
         if not self.adaptation.groups:
@@ -213,7 +248,7 @@ class Examination:
         """Return the row of one group in `table`."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
-        return {
+        row = {
             "rows": chosen.rows,
             "training_prevalence": chosen.training_prevalence,
             "estimate": chosen.estimate,
@@ -229,6 +264,13 @@ class Examination:
             "fnr": expected.fnr,
             "accuracy": expected.accuracy,
         }
+        if self.labels is not None:
+            check = self.labels.groups[group]
+            row["labelled"] = check.labelled
+            row["label_free_estimate"] = check.label_free_estimate
+            row["label_estimate"] = check.label_estimate
+            row["label_verdict"] = check.label_verdict
+        return row
 
     def _describe(self, group: Group, name: str) -> list[str]:
         """Return the lines about one group in the repr."""
@@ -240,6 +282,7 @@ class Examination:
             f"{name}: {chosen.rows} rows",
             f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
             f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
+            *self._describe_labels(group),
             f"  {self.verdict(group).text}",
             *[f"    {finding.what_happened}" for finding in worst],
             f"  member for {chosen.theta:.3f} predicts "
@@ -248,22 +291,38 @@ class Examination:
             f"accuracy {expected.accuracy:.3f}",
         ]
 
+    def _describe_labels(self, group: Group) -> list[str]:
+        """Return the lines about the labels of one group in the repr."""
+        if self.labels is None:
+            return []
+        check = self.labels.groups[group]
+        lines = [f"  {check.text}"]
+        if check.label_verdict is None:
+            return lines
+        if self.labels.decide:
+            return [f"  {describe_label_free(check)}", *lines]
+        interval = f"({check.low:.3f} to {check.high:.3f})"
+        return [*lines, f"  according to labels {check.label_estimate:.3f} {interval}"]
+
 
 def examine(
     clf: CapeClassifier,
     X: Any = None,
+    y: Any = None,
     *,
     sensitive_features: Any = None,
+    inclusion_probability: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
     drift: str | None = None,
+    labels_decide: bool = True,
 ) -> Examination:
-    """Compute everything there is to say about a batch without labels.
+    """Compute everything there is to say about a batch.
 
     The batch is adapted to, the assumption of a prior shift is tested on scores and
     columns, each group is tested for a move of its prevalence, and the rates to expect
     are computed. Each part is computed once, and the parts share the estimates of the
-    adaptation.
+    adaptation. Labels of some rows check the estimates and correct them.
 
     Parameters
     ----------
@@ -271,15 +330,23 @@ def examine(
         Fitted.
     X : table of shape (n_samples, n_features), default=None
         The batch. Exactly one of ``X`` and ``evidence`` must be given.
+    y : array-like of shape (n_samples,), default=None
+        Labels of some rows, as in `CapeClassifier.adapt`.
     sensitive_features : array-like or table of n_samples rows, default=None
         Groups of the rows of ``X``.
+    inclusion_probability : array-like of shape (n_samples,), default=None
+        How the labelled rows were drawn, as in `CapeClassifier.adapt`.
     evidence : Evidence, default=None
-        Evidence of the batch, from `CapeClassifier.evidence`.
+        Evidence of the batch, from `CapeClassifier.evidence`, with or without labels.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         classifier.
+    labels_decide : bool, default=True
+        Whether labels correct the estimates. False compares them with the estimates and
+        does nothing else: so the batch is predicted as if nobody knew its labels, and
+        it is seen how far that is right.
 
     Returns
     -------
@@ -303,7 +370,15 @@ def examine(
     >>> seen.shift_test.rejected
     False
     """
-    evidence = find_evidence(clf, X, sensitive_features, evidence)
+    with_labels = find_evidence(
+        clf,
+        X,
+        sensitive_features,
+        evidence,
+        y=y,
+        inclusion_probability=inclusion_probability,
+    )
+    evidence = with_labels if labels_decide else without_labels(with_labels)
     # Warnings come through: whoever calls this for a file turns them into notes.
     adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
     return Examination(
@@ -314,6 +389,7 @@ def examine(
         columns=column_shift(clf, evidence=evidence),
         moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
+        labels=check_labels(clf, with_labels, adaptation, decide=labels_decide),
     )
 
 

@@ -32,16 +32,24 @@ if TYPE_CHECKING:
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
     from cape.evidence import GroupEvidence
+    from cape.metrics import Confusion
 
 __all__ = [
     "ExpectedPair",
     "ExpectedPerformance",
     "GroupExpected",
+    "compare_counts",
     "compare_expected",
     "expected_performance",
 ]
 
-_RATES = ("fpr", "fnr", "accuracy")
+_RATES = {
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "accuracy": "accuracy",
+    "pd": "prevalence_difference",
+}
+"""Rates that are compared, and what `Confusion` calls them."""
 
 
 @dataclass(frozen=True)
@@ -399,24 +407,46 @@ def compare_expected(
     >>> bool(both.loc[(0, "accuracy"), "inside"])
     True
     """
-    import pandas as pd
-
     observed = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
     )
     # Labels of groups that were not in the batch are passed over.
-    label_of = group_labels(expected.groups)
-    labels = []
-    rows = []
-    for group, rates in expected.groups.items():
+    counts = {}
+    for group in expected.groups:
         if group not in observed:
             raise ValueError(
                 "sensitive_features must include every group of expected, "
                 f"got {list(observed)} without {group!r}."
             )
-        for rate in _RATES:
+        counts[group] = observed[group]
+    return compare_counts(expected, counts)
+
+
+def compare_counts(
+    expected: ExpectedPerformance, observed: Mapping[Group, Confusion]
+) -> pd.DataFrame:
+    """Compare as `compare_expected` does, by the confusion counts of groups.
+
+    Parameters
+    ----------
+    expected : ExpectedPerformance
+    observed : mapping from group to Confusion
+        Groups that are missing are left out.
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd
+
+    label_of = group_labels(observed)
+    labels = []
+    rows = []
+    for group, counts in observed.items():
+        for rate, attribute in _RATES.items():
             labels.append((label_of[group], rate))
-            rows.append(_compare_rate(rates, rate, getattr(observed[group], rate)))
+            value = getattr(counts, attribute)
+            rows.append(_compare_rate(expected.groups[group], rate, value))
     index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
     return pd.DataFrame(rows, index=index)
 
