@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cape._drift import GroupDrift, find_drift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
+from cape._json_fields import read_format
 from cape._learners import Rows
 from cape._prediction import (
     Batch,
     Reading,
-    adapt_groups,
     batch_of,
-    estimate_groups,
     known_labels,
     readings_of,
     refuse_row_keepers,
-    zero_evidence,
 )
-from cape._shift_test import count_agreements
 from cape._validation import all_if_none, check_is_fitted, check_same_length
+from cape._window import StreamRow, Window, WindowState
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
-from cape.histogram import ScoreHistogram
+from cape.evidence import PLAIN, Evidence
 
 __all__ = ["RollingCape"]
 
 _NANOSECONDS = 1_000_000_000
 
-_LEVEL = 0.95
-"""Level of the intervals that labels are compared with."""
+_FORMAT = 1
+"""Number of the JSON format; it changes when older text can no longer be read."""
 
 
 class RollingCape:
@@ -83,7 +76,7 @@ class RollingCape:
         self.clf = clf
         self.window = _check_window(window)
         self.refresh = _check_refresh(refresh)
-        self._windows: dict[Group, _Window] = {}
+        self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
 
@@ -195,6 +188,7 @@ class RollingCape:
         for group, window in self._windows.items():
             groups.append({"group": group_to_json(group), **window.to_json()})
         content = {
+            "format": _FORMAT,
             "fingerprint": self.clf.fingerprint_,
             "window": span,
             "refresh": self.refresh,
@@ -219,41 +213,28 @@ class RollingCape:
         RollingCape
         """
         check_is_fitted(clf)
-        rolling, states = cls._read_state(clf, text)
-        for group, state in states.items():
-            window = rolling._open_window(group, clf.model_of(group))
-            window.restore(state)
-            rolling._windows[group] = window
-        return rolling
-
-    @classmethod
-    def _read_state(
-        cls, clf: CapeClassifier, text: str
-    ) -> tuple[RollingCape, dict[Group, _WindowState]]:
-        """Read the JSON of a stream: an empty stream, and the state of its windows."""
-        try:
-            content = json.loads(text)
-            window = content["window"]
-            fingerprint = str(content["fingerprint"])
-            if isinstance(window, Mapping):
-                window = timedelta(**window)
-            rolling = cls(clf, window, refresh=content["refresh"])
-            rolling._now = content["now"]
-            states = {}
-            for entry in content["groups"]:
-                state = _WindowState.from_json(entry)
-                states[group_from_json(entry["group"])] = state
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                "text must be JSON that RollingCape.to_json wrote, got "
-                f"{str(text)[:60]!r}."
-            ) from error
+        content = read_format(text, "RollingCape.to_json", _FORMAT)
+        fingerprint = content.text("fingerprint")
         if fingerprint != clf.fingerprint_:
             raise ValueError(
                 f"clf must be the model of the stream (fingerprint {fingerprint[:12]}),"
                 f" got {clf.fingerprint_[:12]}."
             )
-        return rolling, states
+        span: Any = content.value("window")
+        if isinstance(span, Mapping):
+            span = timedelta(seconds=content.fields("window").number("seconds"))
+        rolling = cls(clf, span, refresh=content.whole("refresh", least=1))
+        if content.value("now") is not None:
+            rolling._now = content.whole("now", least=-(1 << 63))
+        for entry in content.entries("groups"):
+            group = group_from_json(entry.value("group"))
+            model = clf.model_of(group)
+            if group in rolling._windows:
+                entry.refuse("group", "another one than before", group)
+            window = rolling._open_window(group, model)
+            window.restore(WindowState.from_json(entry, model))
+            rolling._windows[group] = window
+        return rolling
 
     def __repr__(self) -> str:
         rows = sum(len(window.rows) for window in self._windows.values())
@@ -266,10 +247,10 @@ class RollingCape:
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
 
-    def _open_window(self, group: Group, model: GroupModel) -> _Window:
+    def _open_window(self, group: Group, model: GroupModel) -> Window:
         """Return an empty window of a group."""
         cautious = self.clf.drift == "cautious"
-        return _Window(group, model, cautious=cautious, refresh=self.refresh)
+        return Window(group, model, cautious=cautious, refresh=self.refresh)
 
     def _column_codes(self, batch: Batch, reading: Reading) -> list[bytes]:
         """Return the cells of the columns of each row; empty if nobody counts them."""
@@ -280,7 +261,7 @@ class RollingCape:
         rows = Rows(batch.features, reading.index, array=batch.array)
         return [row.tobytes() for row in columns.codes(rows)]
 
-    def _predict_in_turn(self, reading: Reading, rows: list[_StreamRow]) -> list[bool]:
+    def _predict_in_turn(self, reading: Reading, rows: list[StreamRow]) -> list[bool]:
         """Let rows of one group into its window, one by one, and decide on each."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
@@ -288,7 +269,7 @@ class RollingCape:
         window = self._windows[reading.group]
         return [self._step(window, row) for row in rows]
 
-    def _step(self, window: _Window, row: _StreamRow) -> bool:
+    def _step(self, window: Window, row: StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
         if isinstance(self.window, timedelta):
             window.forget_until(row.time - self._span)
@@ -375,7 +356,7 @@ def _as_ids(ids: Any) -> list[Any]:
 
 def _stream_rows(
     reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
-) -> list[_StreamRow]:
+) -> list[StreamRow]:
     """Put together what is kept of each row."""
     columns = zip(
         reading.scores.T.tolist(),
@@ -385,7 +366,7 @@ def _stream_rows(
         ids.tolist(),
         strict=True,
     )
-    return [_StreamRow(*row) for row in columns]
+    return [StreamRow(*row) for row in columns]
 
 
 def _check_window(window: Any) -> int | timedelta:
@@ -443,227 +424,3 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
             f"times must be dates and times, got {str(times)[:60]!r}: {error}."
         ) from None
     return parsed.tz_localize(None).to_numpy()
-
-
-class _StreamRow(NamedTuple):
-    """What is kept of one row.
-
-    These are its scores, the scores that members decide by, its time, the cell of each
-    of its columns, one byte each, and the caller's name for it.
-    """
-
-    scores: list[int]
-    deciding: list[int]
-    time: int
-    codes: bytes
-    id: Any = None
-
-    def to_json(self) -> list[Any]:
-        """Return what JSON can hold."""
-        return [self.scores, self.deciding, self.time, self.codes.hex(), self.id]
-
-    @classmethod
-    def from_json(cls, content: list[Any]) -> _StreamRow:
-        """Read what `to_json` returned."""
-        scores, deciding, time, codes, id = content
-        return cls(scores, deciding, time, bytes.fromhex(codes), id)
-
-
-class _Label(NamedTuple):
-    """The label of a row: 1 or 0, and its inclusion probability in units of 2^-32."""
-
-    code: int
-    probability: int
-
-
-class _WindowState(NamedTuple):
-    """What a stream must remember of a window to go on as if it had never stopped.
-
-    Drift was looked at some rows ago, and rows of that look may have left since.
-    """
-
-    rows: list[_StreamRow]
-    gone_since_look: list[_StreamRow]
-    rows_since_look: int
-    labels: dict[Any, _Label]
-
-    @property
-    def rows_of_look(self) -> int:
-        """How many of the first rows were there at the last look at drift."""
-        return max(len(self.rows) - self.rows_since_look, 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "gone_since_look": [row.to_json() for row in self.gone_since_look],
-            "rows_since_look": self.rows_since_look,
-            "labels": [[name, *label] for name, label in self.labels.items()],
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> _WindowState:
-        """Read what `to_json` returned."""
-        rows = [_StreamRow.from_json(row) for row in content["rows"]]
-        gone = [_StreamRow.from_json(row) for row in content["gone_since_look"]]
-        labels = {}
-        for name, code, probability in content["labels"]:
-            labels[name] = _Label(code, probability)
-        return cls(rows, gone, int(content["rows_since_look"]), labels)
-
-
-class _Window:
-    """The last rows of one group, and their evidence.
-
-    The evidence is changed in place as rows come and go: that takes two microseconds a
-    row, where adding and subtracting evidence would take sixty.
-    """
-
-    def __init__(
-        self, group: Group, model: GroupModel, *, cautious: bool, refresh: int
-    ):
-        self.group = group
-        self.model = model
-        self.cautious = cautious
-        self.refresh = refresh
-        self.rows: deque[_StreamRow] = deque()
-        self.rows_by_id: dict[Any, _StreamRow] = {}
-        self.labels: dict[Any, _Label] = {}
-        self.evidence = zero_evidence(model, columns=cautious)
-        # To look one number up, a list is faster than an array.
-        self._edges = model.edges.tolist()
-        self._drift: dict[Group, GroupDrift] = {}
-        self._looked_at: list[_StreamRow] = []
-        self._rows_since_look = refresh
-
-    def add(self, row: _StreamRow) -> None:
-        self.rows.append(row)
-        self._count(self.evidence, row, 1)
-        if row.id is not None:
-            self.rows_by_id[row.id] = row
-
-    def drop_oldest(self) -> None:
-        row = self.rows.popleft()
-        self._count(self.evidence, row, -1)
-        if row.id is not None:
-            self._forget_label(row)
-            del self.rows_by_id[row.id]
-
-    def label(self, name: Any, code: int, probability: int) -> None:
-        """Take the label of a row of the window."""
-        row = self.rows_by_id[name]
-        self._forget_label(row)
-        labelled = self.evidence.labelled
-        if probability not in labelled:
-            nothing = [zero_evidence(self.model, columns=self.cautious) for _ in "12"]
-            labelled[probability] = LabelledEvidence(*nothing)  # type: ignore[index]
-        self._count(_part_of(labelled[probability], code), row, 1)
-        self.labels[name] = _Label(code, probability)
-
-    def _forget_label(self, row: _StreamRow) -> None:
-        """Take the label of a row away, if it has one."""
-        label = self.labels.pop(row.id, None)
-        if label is None:
-            return
-        labelled = self.evidence.labelled
-        self._count(_part_of(labelled[label.probability], label.code), row, -1)
-        if labelled[label.probability].size == 0:
-            del labelled[label.probability]  # type: ignore[attr-defined]
-
-    def forget_until(self, time: int) -> None:
-        while self.rows and self.rows[0].time <= time:
-            self.drop_oldest()
-
-    def decide(self, row: _StreamRow) -> bool:
-        # Other groups have not changed since their last row, and the paper's rule
-        # decides group by group.
-        models = {self.group: self.model}
-        evidence = {self.group: self.evidence}
-        # Intervals, which the labels are compared with, are computed only for them.
-        level = _LEVEL if self.labels else None
-        estimates = estimate_groups(models, evidence, level=level)
-        if self.cautious:
-            self._rows_since_look += 1
-            if self._rows_since_look >= self.refresh:
-                self._look_at_drift(estimates[self.group].estimate)
-        adapted = adapt_groups(
-            models,
-            evidence,
-            estimates,
-            self._drift,
-            level=level,
-            cautious=self.cautious,
-        )
-        deciding = np.array(row.deciding)[:, None]
-        reading = Reading(self.group, self.model, None, deciding, deciding)
-        return bool(reading.calls(adapted[self.group].member)[0])
-
-    def _look_at_drift(self, estimate: float) -> None:
-        """Test the rows of the window for drift."""
-        self._drift = find_drift(
-            {self.group: self.model},
-            {self.group: self.evidence},
-            {self.group: estimate},
-        )
-        self._looked_at = list(self.rows)
-        self._rows_since_look = 0
-
-    def to_json(self) -> dict[str, Any]:
-        state = _WindowState(list(self.rows), [], self._rows_since_look, self.labels)
-        n_gone = max(len(self._looked_at) - state.rows_of_look, 0)
-        gone = self._looked_at[:n_gone]
-        return state._replace(gone_since_look=gone).to_json()
-
-    def restore(self, state: _WindowState) -> None:
-        """Fill an empty window, and look at drift where it was last looked at."""
-        rows_of_look = state.rows[: state.rows_of_look]
-        for row in [*state.gone_since_look, *rows_of_look]:
-            self.add(row)
-        if self.cautious and self.rows:
-            estimate = self.model.quantifier.estimate(self.evidence.scores)
-            self._look_at_drift(estimate)
-        for _ in state.gone_since_look:
-            self.drop_oldest()
-        for row in state.rows[state.rows_of_look :]:
-            self.add(row)
-        self._rows_since_look = state.rows_since_look
-        for name, label in state.labels.items():
-            self.label(name, *label)
-
-    def copy_of_evidence(self) -> GroupEvidence:
-        # Adding the zero copies the arrays, which go on changing in here.
-        nothing = zero_evidence(self.model, columns=self.cautious)
-        labelled = {}
-        for probability, rows in sorted(self.evidence.labelled.items()):
-            labelled[probability] = rows + LabelledEvidence(nothing, nothing)
-        return replace(self.evidence + nothing, labelled=labelled)
-
-    def _count(self, evidence: GroupEvidence, row: _StreamRow, sign: int) -> None:
-        """Add a row to some evidence (sign 1), or take it away (sign -1)."""
-        for score in row.scores:
-            self._count_score(evidence.scores, score, sign)
-        if isinstance(evidence.tally, ScoreHistogram):
-            self._count_score(evidence.tally, row.deciding[0], sign)
-        elif evidence.tally is not None:
-            # One row is tallied: what each member decides is its count.
-            np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)
-        if evidence.agreements is not None:
-            scores = np.array(row.scores)[:, None]
-            change = count_agreements(
-                scores, self.model.positives, self.model.negatives
-            )
-            np.add(evidence.agreements, sign * change, out=evidence.agreements)
-        if evidence.columns is not None:
-            starts = self.model.columns.cells.starts[:-1]  # type: ignore[union-attr]
-            cells = starts + np.frombuffer(row.codes, dtype=np.uint8)
-            evidence.columns.counts[cells] += sign
-
-    def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
-        cell = bisect_left(self._edges, score)
-        histogram.counts[cell] += sign
-        histogram.sums[cell] += sign * score
-
-
-def _part_of(labelled: LabelledEvidence, code: int) -> GroupEvidence:
-    """Return the evidence of positives (1) or negatives (0)."""
-    return labelled.positives if code else labelled.negatives
