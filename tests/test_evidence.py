@@ -231,9 +231,7 @@ def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"],
 )
 def test_text_that_is_no_evidence_is_refused(text):
-    with pytest.raises(
-        ValueError, match="text must be JSON that Evidence.to_json wrote"
-    ):
+    with pytest.raises(ValueError, match="^text must .* Evidence.to_json"):
         Evidence.from_json(text)
 
 

@@ -70,6 +70,20 @@ class GroupEvidence:
         """Number of rows whose label is known."""
         return sum(rows.size for rows in self.labelled.values())
 
+    def has_cells_of(self, other: GroupEvidence) -> bool:
+        """Tell whether this can be evidence of the model of another evidence.
+
+        Columns may be missing, since they are not counted where drift is ignored.
+        """
+        same_scores = self.scores.unit == other.scores.unit
+        same_scores = same_scores and np.array_equal(
+            self.scores.edges, other.scores.edges
+        )
+        columns_fit = self.columns is None
+        if self.columns is not None and other.columns is not None:
+            columns_fit = len(self.columns.counts) == len(other.columns.counts)
+        return same_scores and columns_fit and _same_kind(self.tally, other.tally)
+
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally + other.tally
         agreements = None
@@ -183,6 +197,15 @@ def _subtract_labelled(
         if left[probability].size == 0:
             del left[probability]
     return left
+
+
+def _same_kind(tally: Any, other: Any) -> bool:
+    """Tell whether two tallies are of one pool."""
+    if isinstance(tally, ScoreHistogram) and isinstance(other, ScoreHistogram):
+        return np.array_equal(tally.edges, other.edges)
+    if isinstance(tally, np.ndarray) and isinstance(other, np.ndarray):
+        return tally.shape == other.shape
+    return tally is None and other is None
 
 
 def _numbers(tally: Any) -> Any:
