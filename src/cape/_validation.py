@@ -18,7 +18,6 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _num_features,
@@ -30,7 +29,6 @@ from sklearn.utils.validation import (
 )
 
 __all__ = [
-    "UNUSED",
     "HasMethods",
     "Interval",
     "StrOptions",
