@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
 from cape._groups import Group, group_from_json, group_name, group_to_json
+from cape.rules import Prevalence, describe_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,11 @@ class Adaptation:
         for intervals.
     drift : {"cautious", "ignore"}, default="cautious"
         Whether what else has moved holds the estimates back.
+    rule : mapping, default={"name": "prevalence"}
+        The rule that picked the members, as `cape.rules.describe_rule` describes it:
+        its name and its parameters.
+    notes : tuple of str, default=()
+        What the rule has to say of its choice, such as a bound that it misses.
 
     Examples
     --------
@@ -113,6 +119,8 @@ class Adaptation:
     groups: Mapping[Group, GroupAdaptation]
     level: float = 0.95
     drift: str = "cautious"
+    rule: Mapping[str, Any] = field(default_factory=lambda: describe_rule(Prevalence()))
+    notes: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group."""
@@ -136,6 +144,8 @@ class Adaptation:
             "fingerprint": self.fingerprint,
             "level": self.level,
             "drift": self.drift,
+            "rule": dict(self.rule),
+            "notes": list(self.notes),
             "groups": groups,
         }
         return json.dumps(content, indent=1)
@@ -154,6 +164,8 @@ class Adaptation:
                 groups=groups,
                 level=float(content["level"]),
                 drift=str(content["drift"]),
+                rule=_check_described(content["rule"]),
+                notes=tuple(map(str, content["notes"])),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
@@ -169,6 +181,13 @@ class Adaptation:
             lines.append(f"  {group_name(group)}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
+
+
+def _check_described(rule: Any) -> Mapping[str, Any]:
+    """Raise unless this is the description of a rule, of cape's or of the user's."""
+    if not isinstance(rule, Mapping) or not isinstance(rule.get("name"), str):
+        raise ValueError(f"rule must have a name, got {rule!r}.")
+    return rule
 
 
 def _describe(adapted: GroupAdaptation) -> str:
@@ -214,7 +233,7 @@ def _widened(adapted: GroupAdaptation) -> str:
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation may mislead: more than the prevalence moved, or rows are too few.
+    """An adaptation may mislead: more moved than the prevalence, or rows are too few.
 
     Silence it if you look at the diagnostics anyway.
 
@@ -240,6 +259,8 @@ def warn_if_doubtful(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) 
     _warn_of_drift(adaptation, found)
     _warn_of_untested_scores(found)
     _warn_of_wide_intervals(adaptation, found)
+    for note in adaptation.notes:
+        warnings.warn(note, AdaptationWarning, stacklevel=3)
 
 
 def _warn_of_faults(found: Mapping[Group, GroupDrift]) -> None:

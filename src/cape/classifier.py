@@ -60,6 +60,7 @@ from cape._validation import (
 from cape.adaptation import warn_if_doubtful
 from cape.evidence import Evidence
 from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.rules import RULES, Rule, make_rule
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
@@ -89,6 +90,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
+    rule : str or Rule, default="prevalence"
+        What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
+        subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
+        prevalence of each group is nearest the estimate. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
         What to do where more than the prevalence has moved. "cautious" counts the
         columns of training rows and batches: what they disagree on widens intervals and
@@ -169,6 +174,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     See Also
     --------
     cape.quantify : The quantifiers.
+    cape.rules : What to aim at: parity of shares or rates, best accuracy, bounds.
     cape.metrics : Prevalence difference, proportional equality, the fairness table.
     cape.diagnostics.examine : All there is to say of a batch.
 
@@ -204,6 +210,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             HasMethods(["aggregation_fit", "aggregate"]),
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
+        "rule": [StrOptions(set(RULES)), Rule],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "drift": [StrOptions({"cautious", "ignore"})],
         "share_estimator": ["boolean", StrOptions({"auto"})],
@@ -230,6 +237,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         quantifier="onestep",
         pool="threshold",
+        rule="prevalence",
         drift="cautious",
         share_estimator="auto",
         prevalences=10,
@@ -248,6 +256,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.quantifier = quantifier
         self.pool = pool
+        self.rule = rule
         self.drift = drift
         self.share_estimator = share_estimator
         self.prevalences = prevalences
@@ -288,6 +297,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "estimator": HistGradientBoostingClassifier(),
             "quantifier": "spa",
             "pool": "resampled",
+            "rule": "prevalence",
             "drift": "ignore",
             "share_estimator": False,
             "prevalences": 10,
@@ -464,14 +474,16 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sensitive_features=None,
         evidence=None,
         level=0.95,
+        rule=None,
         drift=None,
     ):
         """Estimate the prevalence of each group and pick its member.
 
         A warning (`cape.AdaptationWarning`) says when more than the prevalence has
         moved in some group, at the 1 % level over all groups and columns, which columns
-        to look at, and when the interval of a prevalence is wider than 0.5. Prediction
-        without an adaptation gives no warning.
+        to look at, when the interval of a prevalence is wider than 0.5, and what the
+        rule has to say, such as a bound that it misses. Prediction without an
+        adaptation gives no warning.
 
         Parameters
         ----------
@@ -482,6 +494,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
             Confidence level of the intervals and of the bound on PD.
+        rule : str or Rule, default=None
+            What to aim at in this batch. None is that of the classifier.
         drift : {"cautious", "ignore"}, default=None
             None is that of the classifier.
 
@@ -491,11 +505,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
+        rule = make_rule(self.rule if rule is None else rule)
         drift = check_drift(self.drift if drift is None else drift)
         columns = drift == "cautious"
         evidence = find_evidence(self, X, sensitive_features, evidence, columns=columns)
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
+        adaptation, found = adapt_and_test(
+            models, evidence, level=level, rule=rule, drift=drift
+        )
         warn_if_doubtful(adaptation, found)
         return adaptation
 

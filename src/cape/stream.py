@@ -32,6 +32,7 @@ from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence, GroupEvidence
 from cape.histogram import ScoreHistogram
+from cape.rules import Prevalence, describe_rule, make_rule
 
 __all__ = ["RollingCape"]
 
@@ -57,6 +58,10 @@ class RollingCape:
     refresh : int, default=100
         After how many rows of a group drift is looked at again. Between, the estimate
         is held back as far as the last look says.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier. The paper's rule decides each group by itself. Any other rule sees
+        the windows of all groups at every row, which takes it milliseconds.
 
     Examples
     --------
@@ -71,13 +76,19 @@ class RollingCape:
     """
 
     def __init__(
-        self, clf: CapeClassifier, window: int | timedelta, *, refresh: int = 100
+        self,
+        clf: CapeClassifier,
+        window: int | timedelta,
+        *,
+        refresh: int = 100,
+        rule: Any = None,
     ):
         check_is_fitted(clf)
         refuse_row_keepers(clf, "RollingCape")
         self.clf = clf
         self.window = _check_window(window)
         self.refresh = _check_refresh(refresh)
+        self.rule = make_rule(clf.rule if rule is None else rule)
         self._windows: dict[Group, _Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
@@ -108,9 +119,14 @@ class RollingCape:
         readings = list(readings_of(batch))
         codes = [self._column_codes(batch, reading) for reading in readings]
         positive = np.zeros(n_rows, dtype=bool)
+        arriving = []
         for reading, cells in zip(readings, codes, strict=True):
-            index = all_if_none(reading.index)
-            positive[index] = self._predict_in_turn(reading, moments[index], cells)
+            arriving += self._arriving(reading, moments, cells)
+        if not isinstance(self.rule, Prevalence):
+            # A rule that compares groups has to see them as they were at each row.
+            arriving.sort(key=lambda row: row.place)
+        for row in arriving:
+            positive[row.place] = self._step(self._windows[row.group], row.row)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
@@ -128,7 +144,7 @@ class RollingCape:
 
     def adapt(self, level: float = 0.95) -> Adaptation:
         """Adapt to the rows that are in the window now."""
-        return self.clf.adapt(evidence=self.evidence(), level=level)
+        return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
     def to_json(self) -> str:
         """Write the state as JSON text: scores of the rows in the window."""
@@ -142,13 +158,16 @@ class RollingCape:
             "fingerprint": self.clf.fingerprint_,
             "window": span,
             "refresh": self.refresh,
+            "rule": describe_rule(self.rule),
             "now": self._now,
             "groups": groups,
         }
         return json.dumps(content)
 
     @classmethod
-    def from_json(cls, clf: CapeClassifier, text: str) -> RollingCape:
+    def from_json(
+        cls, clf: CapeClassifier, text: str, *, rule: Any = None
+    ) -> RollingCape:
         """Go on where a stream stopped.
 
         Parameters
@@ -157,13 +176,16 @@ class RollingCape:
             The model of that stream.
         text : str
             Written by its `to_json`.
+        rule : str or Rule, default=None
+            None is the rule of that stream. A rule of your own, of which JSON has the
+            name alone, has to be given unless it is that of the classifier.
 
         Returns
         -------
         RollingCape
         """
         check_is_fitted(clf)
-        rolling, states = cls._read_state(clf, text)
+        rolling, states = cls._read_state(clf, text, rule)
         for group, state in states.items():
             window = rolling._open_window(group, clf.model_of(group))
             window.restore(state)
@@ -172,7 +194,7 @@ class RollingCape:
 
     @classmethod
     def _read_state(
-        cls, clf: CapeClassifier, text: str
+        cls, clf: CapeClassifier, text: str, rule: Any
     ) -> tuple[RollingCape, dict[Group, _WindowState]]:
         """Read the JSON of a stream: an empty stream, and the state of its windows."""
         try:
@@ -181,7 +203,9 @@ class RollingCape:
             fingerprint = str(content["fingerprint"])
             if isinstance(window, Mapping):
                 window = timedelta(**window)
-            rolling = cls(clf, window, refresh=content["refresh"])
+            if rule is None and content["rule"] != describe_rule(make_rule(clf.rule)):
+                rule = content["rule"]
+            rolling = cls(clf, window, refresh=content["refresh"], rule=rule)
             rolling._now = content["now"]
             states = {}
             for entry in content["groups"]:
@@ -224,22 +248,25 @@ class RollingCape:
         rows = Rows(batch.features, reading.index, array=batch.array)
         return [row.tobytes() for row in columns.codes(rows)]
 
-    def _predict_in_turn(
+    def _arriving(
         self, reading: Reading, moments: np.ndarray, codes: list[bytes]
-    ) -> list[bool]:
-        """Let rows of one group into its window, one by one, and decide on each."""
+    ) -> list[_Arriving]:
+        """List the rows of one group in order, and open its window if it has none."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
             self._windows[reading.group] = window
-        window = self._windows[reading.group]
+        index = np.arange(len(moments))[all_if_none(reading.index)]
         rows = zip(
             reading.scores.T.tolist(),
             reading.deciding.T.tolist(),
-            moments.tolist(),
+            moments[index].tolist(),
             codes,
             strict=True,
         )
-        return [self._step(window, _StreamRow(*row)) for row in rows]
+        arriving = []
+        for place, row in zip(index.tolist(), rows, strict=True):
+            arriving.append(_Arriving(place, reading.group, _StreamRow(*row)))
+        return arriving
 
     def _step(self, window: _Window, row: _StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
@@ -248,7 +275,42 @@ class RollingCape:
         elif len(window.rows) == self.window:
             window.drop_oldest()
         window.add(row)
-        return window.decide(row)
+        window.count_towards_look()
+        member = self._choose(window, row.time)
+        return window.decide(row, member)
+
+    def _choose(self, window: _Window, time: int) -> int:
+        """Let the rule pick the member of a window at some time."""
+        windows = [window]
+        # Other groups have not changed since their last row, and the paper's rule
+        # decides group by group.
+        if not isinstance(self.rule, Prevalence):
+            windows = self._windows_at(time)
+        models = {window.group: window.model for window in windows}
+        evidence = {window.group: window.evidence for window in windows}
+        found: dict[Group, GroupDrift] = {}
+        for part in windows:
+            found |= part.drift
+        adapted = adapt_groups(
+            models,
+            evidence,
+            estimate_groups(models, evidence),
+            found,
+            rule=self.rule,
+            cautious=window.cautious,
+        )
+        return adapted[window.group].member
+
+    def _windows_at(self, time: int) -> list[_Window]:
+        """Return the windows that hold rows at some time, in the order of groups."""
+        windows = []
+        for group in sorted_groups(self._windows):
+            window = self._windows[group]
+            if isinstance(self.window, timedelta):
+                window.forget_until(time - self._span)
+            if window.rows:
+                windows.append(window)
+        return windows
 
     def _check_times(self, times: Any, n_rows: int) -> np.ndarray:
         """Return times in nanoseconds; zeros for a window of rows."""
@@ -361,6 +423,14 @@ class _StreamRow(NamedTuple):
         return cls(scores, deciding, time, bytes.fromhex(codes))
 
 
+class _Arriving(NamedTuple):
+    """A row that is about to join its window, and its place in the table."""
+
+    place: int
+    group: Group
+    row: _StreamRow
+
+
 class _WindowState(NamedTuple):
     """What a stream must remember of a window to go on as if it had never stopped.
 
@@ -410,7 +480,7 @@ class _Window:
         self.evidence = zero_evidence(model, columns=cautious)
         # To look one number up, a list is faster than an array.
         self._edges = model.edges.tolist()
-        self._drift: dict[Group, GroupDrift] = {}
+        self.drift: dict[Group, GroupDrift] = {}
         self._looked_at: list[_StreamRow] = []
         self._rows_since_look = refresh
 
@@ -425,26 +495,23 @@ class _Window:
         while self.rows and self.rows[0].time <= time:
             self.drop_oldest()
 
-    def decide(self, row: _StreamRow) -> bool:
-        # Other groups have not changed since their last row, and the paper's rule
-        # decides group by group.
-        models = {self.group: self.model}
-        evidence = {self.group: self.evidence}
-        estimates = estimate_groups(models, evidence)
-        if self.cautious:
-            self._rows_since_look += 1
-            if self._rows_since_look >= self.refresh:
-                self._look_at_drift(estimates[self.group].estimate)
-        adapted = adapt_groups(
-            models, evidence, estimates, self._drift, cautious=self.cautious
-        )
+    def decide(self, row: _StreamRow, member: int) -> bool:
         deciding = np.array(row.deciding)[:, None]
         reading = Reading(self.group, self.model, None, deciding, deciding)
-        return bool(reading.calls(adapted[self.group].member)[0])
+        return bool(reading.calls(member)[0])
 
-    def _look_at_drift(self, estimate: float) -> None:
+    def count_towards_look(self) -> None:
+        """Count a row, and look at drift if it is time to."""
+        if not self.cautious:
+            return
+        self._rows_since_look += 1
+        if self._rows_since_look >= self.refresh:
+            self._look_at_drift()
+
+    def _look_at_drift(self) -> None:
         """Test the rows of the window for drift."""
-        self._drift = find_drift(
+        estimate = self.model.quantifier.estimate(self.evidence.scores)
+        self.drift = find_drift(
             {self.group: self.model},
             {self.group: self.evidence},
             {self.group: estimate},
@@ -464,8 +531,7 @@ class _Window:
         for row in [*state.gone_since_look, *rows_of_look]:
             self.add(row)
         if self.cautious and self.rows:
-            estimate = self.model.quantifier.estimate(self.evidence.scores)
-            self._look_at_drift(estimate)
+            self._look_at_drift()
         for _ in state.gone_since_look:
             self.drop_oldest()
         for row in state.rows[state.rows_of_look :]:

@@ -151,7 +151,7 @@ class Examination:
         Returns
         -------
         dict
-            ``fingerprint``, ``rows``, ``level``, ``drift``, ``adaptation``,
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
             ``shift_test``, ``columns``, ``moved``, ``expected`` and ``observed``. What
             is unknown is None.
         """
@@ -172,6 +172,7 @@ class Examination:
             "rows": self.rows,
             "level": self.level,
             "drift": self.adaptation.drift,
+            "rule": dict(self.adaptation.rule),
             "adaptation": adaptation,
             "shift_test": self.shift_test.to_dict(),
             "columns": self.columns.to_dict(),
@@ -242,6 +243,7 @@ def examine(
     sensitive_features: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
+    rule: Any = None,
     drift: str | None = None,
 ) -> Examination:
     """Compute everything there is to say about a batch without labels.
@@ -263,6 +265,9 @@ def examine(
         Evidence of the batch, from `CapeClassifier.evidence`.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         classifier.
@@ -291,7 +296,7 @@ def examine(
     """
     evidence = find_evidence(clf, X, sensitive_features, evidence)
     # Warnings come through: whoever calls this for a file turns them into notes.
-    adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
+    adaptation = clf.adapt(evidence=evidence, level=level, rule=rule, drift=drift)
     return Examination(
         clf=clf,
         evidence=evidence,
