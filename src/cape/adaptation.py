@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
@@ -20,6 +20,7 @@ from cape._groups import (
 )
 from cape._labelled import FEWEST_LABELS
 from cape._shift_test import holm
+from cape.rules import Prevalence, describe_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,6 +204,11 @@ class Adaptation:
         for intervals.
     drift : {"cautious", "ignore"}, default="cautious"
         Whether what else has moved holds the estimates back.
+    rule : mapping, default={"name": "prevalence"}
+        The rule that picked the members, as `cape.rules.describe_rule` describes it:
+        its name and its parameters.
+    notes : tuple of str, default=()
+        What the rule has to say of its choice, such as a bound that it misses.
 
     Examples
     --------
@@ -217,6 +223,8 @@ class Adaptation:
     groups: Mapping[Group, GroupAdaptation]
     level: float = 0.95
     drift: str = "cautious"
+    rule: Mapping[str, Any] = field(default_factory=lambda: describe_rule(Prevalence()))
+    notes: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group."""
@@ -237,6 +245,8 @@ class Adaptation:
             "fingerprint": self.fingerprint,
             "level": self.level,
             "drift": self.drift,
+            "rule": dict(self.rule),
+            "notes": list(self.notes),
             "groups": groups,
         }
         return json.dumps(content, indent=1)
@@ -255,6 +265,8 @@ class Adaptation:
                 groups=groups,
                 level=float(content["level"]),
                 drift=str(content["drift"]),
+                rule=_check_described(content["rule"]),
+                notes=tuple(map(str, content["notes"])),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(
@@ -271,6 +283,13 @@ class Adaptation:
             lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
+
+
+def _check_described(rule: Any) -> Mapping[str, Any]:
+    """Raise unless this is the description of a rule, of cape's or of the user's."""
+    if not isinstance(rule, Mapping) or not isinstance(rule.get("name"), str):
+        raise ValueError(f"rule must have a name, got {rule!r}.")
+    return rule
 
 
 def _describe(adapted: GroupAdaptation) -> str:
@@ -421,7 +440,7 @@ def _widened(adapted: GroupAdaptation) -> str:
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation may mislead: more than the prevalence moved, or rows are too few.
+    """An adaptation may mislead: more moved than the prevalence, or rows are too few.
 
     With labels: they refute what was estimated without them, or cannot be used.
 
@@ -453,6 +472,8 @@ def warn_if_doubtful(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) 
     _warn_of_wide_intervals(adaptation, found)
     _warn_of_refuted(adaptation)
     _warn_of_unused_labels(adaptation)
+    for note in adaptation.notes:
+        warnings.warn(note, AdaptationWarning, stacklevel=3)
 
 
 def _warn_of_faults(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) -> None:

@@ -156,6 +156,7 @@ def adapt(
     *,
     sensitive_features: Any = None,
     level: float = 0.95,
+    rule: Any = None,
 ) -> Adaptation:
     """Adapt a model to all rows of a Dask DataFrame, which is read once.
 
@@ -169,6 +170,8 @@ def adapt(
         As in `evidence`.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals and of the bound on PD.
+    rule : str or Rule, default=None
+        What to aim at, as in ``clf.adapt``.
 
     Returns
     -------
@@ -185,7 +188,7 @@ def adapt(
     True
     """
     batch = evidence(clf, ddf, sensitive_features=sensitive_features)
-    return clf.adapt(evidence=batch, level=level)
+    return clf.adapt(evidence=batch, level=level, rule=rule)
 
 
 def predict(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cape._tables import Dialect
+from cape.rules import RULES
 
 __all__ = [
     "Drift",
@@ -23,6 +24,7 @@ __all__ = [
     "Model",
     "Positive",
     "Report",
+    "Rule",
     "Scheduler",
     "Separator",
     "argument",
@@ -114,6 +116,10 @@ Drift = Annotated[
         "back and widen its interval) or ignore. Default: that of the model.",
         "NAME",
     ),
+]
+Rule = Annotated[
+    str | None,
+    option(f"What to aim at: {', '.join(RULES)}. Default: that of the model.", "NAME"),
 ]
 Report = Annotated[
     Path | None,

@@ -17,6 +17,7 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Rule,
     Scheduler,
     Separator,
     argument,
@@ -38,6 +39,7 @@ from cape.cli._show import (
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
 _MOST_COLUMNS = 3
+_PAPER_RULE = "prevalence"
 
 Batch = Annotated[
     Path,
@@ -63,6 +65,7 @@ def predict(
     out: Out = None,
     report: Report = None,
     level: Level = 0.95,
+    rule: Rule = None,
     drift: Drift = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
@@ -94,6 +97,7 @@ def predict(
             out,
             level=level,
             dialect=dialect_of(separator, encoding),
+            rule=rule,
             drift=drift,
             overwrite=force,
             notes=notes,
@@ -132,11 +136,24 @@ def _show(summary: dict[str, Any], out: Path | None) -> None:
         "member: the prevalence that the chosen classifier is made for. PD <=: bound "
         "on the prevalence difference; it is right if the interval is."
     )
+    if summary["rule"]["name"] != _PAPER_RULE:
+        give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
     if summary["observed"]:
         _show_observed(summary["observed"])
     if out is not None:
         give_path("predictions", out)
+
+
+def _describe_rule(rule: dict[str, Any]) -> str:
+    """Write the name of a rule and the parameters that it has."""
+    parameters = []
+    for name, value in rule.items():
+        if name != "name" and value is not None:
+            parameters.append(f"{name} {value:g}")
+    if not parameters:
+        return rule["name"]
+    return f"{rule['name']}, {', '.join(parameters)}"
 
 
 def _show_verdicts(summary: dict[str, Any]) -> None:

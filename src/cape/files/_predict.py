@@ -36,6 +36,7 @@ from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
+from cape.rules import make_rule
 
 __all__ = ["Prediction", "gather_evidence", "here", "predict_file"]
 
@@ -123,6 +124,7 @@ def predict_file(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    rule: Any = None,
     drift: str | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
@@ -150,6 +152,8 @@ def predict_file(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         Of a CSV, for reading and writing.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         model.
@@ -180,6 +184,8 @@ def predict_file(
     ['prediction', 'probability', 'estimated_prevalence']
     """
     notes = Notes() if notes is None else notes
+    if rule is not None:
+        rule = make_rule(rule)
     if drift is not None:
         check_drift(drift)
     check_apart([out], [path])
@@ -215,8 +221,10 @@ def predict_file(
             # What the adaptation would warn of is in the examination, in more detail.
             warnings.simplefilter("ignore", AdaptationWarning)
             examination = examine(
-                model.clf, evidence=evidence, level=level, drift=drift
+                model.clf, evidence=evidence, level=level, rule=rule, drift=drift
             )
+        for note in examination.adaptation.notes:
+            notes.say(note)
         if writer is None and not has_labels:
             return Prediction(examination, hasher.hexdigest())
         adaptation = examination.adaptation

@@ -3,7 +3,7 @@
 Each entry is a promise that building an object of that type runs no code that a file
 could choose. The names of cape's own types are taken from the classes: a new quantifier
 in `cape.quantify.QUANTIFIERS` is trusted without an edit here, and so is a class whose
-module has moved.
+module has moved. So is a new rule in `cape.rules.RULES`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from cape.columns import TableCells
 from cape.histogram import ScoreHistogram
 from cape.pool import MemberRates, ResampledPool, ThresholdPool
 from cape.quantify import QUANTIFIERS
+from cape.rules import RULES, Constrained
 
 __all__ = ["TRUSTED"]
 
 _OURS = (
     CapeClassifier,
+    Constrained,
     GroupAwareLinear,
     GroupModel,
     MemberRates,
@@ -125,6 +127,7 @@ def _names_below(package: str, names: str) -> set[str]:
 TRUSTED: frozenset[str] = frozenset(
     _full_names(_OURS)
     | _full_names(QUANTIFIERS.values())
+    | _full_names(RULES.values())
     | _names_below("sklearn", _SKLEARN)
     | _names_below("skrub", _SKRUB)
     | set(_OTHERS.split())

@@ -62,6 +62,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "level": examination.level,
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
+        "rule": dict(examination.adaptation.rule),
         "verdict": batch_verdict(examination),
         "groups": _group_entries(examination),
         "shift_test": examination.shift_test.to_dict(),
