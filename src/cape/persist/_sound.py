@@ -28,13 +28,13 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
 # Trusted by skops. Compiled code indexes with their numbers when they predict or
 # transform, and none of them is a usual part of a classifier.
 _UNCHECKED_NAMES = """
-    cluster._bicluster.SpectralBiclustering
-    cluster._bicluster.SpectralCoclustering
     cluster._bisect_k_means.BisectingKMeans
     decomposition._dict_learning.DictionaryLearning
     decomposition._dict_learning.MiniBatchDictionaryLearning
     decomposition._dict_learning.SparseCoder
     decomposition._lda.LatentDirichletAllocation
+    decomposition._nmf.MiniBatchNMF
+    decomposition._nmf.NMF
     decomposition._sparse_pca.MiniBatchSparsePCA
     decomposition._sparse_pca.SparsePCA
     ensemble._iforest.IsolationForest
