@@ -14,6 +14,7 @@
 """
 
 from cape._labelled._draw import DrawnRows, RowDraw, cells_of_rows
+from cape._labelled._drawn import returned_p_value
 from cape._labelled._needed import LabelNeed, labels_for_width
 from cape._labelled._prevalence import proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
@@ -52,6 +53,7 @@ __all__ = [
     "labels_for_width",
     "predictions",
     "proportion_interval",
+    "returned_p_value",
     "score_cells",
     "share_out",
     "stratify",

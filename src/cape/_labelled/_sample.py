@@ -72,7 +72,9 @@ class LabelledSample:
         rows were drawn one by one, each with its probability.
         """
         rows = self.strata.sum(axis=(1, 2))
-        exact = abs(float(rows @ self.weight) - self.n_rows) < 1e-6 * self.n_rows
+        # Probabilities are rounded to multiples of 2^-32.
+        rounding = float(rows @ self.weight**2) / ONE + 1e-9 * self.n_rows
+        exact = abs(float(rows @ self.weight) - self.n_rows) <= rounding
         return exact and bool(rows.min() >= 2)
 
     @property

@@ -57,6 +57,26 @@ class Strata:
         """Find the stratum of each cell of the score."""
         return np.searchsorted(self.starts, cells, side="right") - 1
 
+    def probabilities_of(self, returned: np.ndarray) -> np.ndarray:
+        """Weigh rows anew if labels of only some of the drawn rows are known.
+
+        Strata of which hardly any label is known are merged with their neighbours.
+
+        Parameters
+        ----------
+        returned : ndarray of int of shape (n_strata,)
+            Rows of each stratum whose label is known.
+
+        Returns
+        -------
+        ndarray of float of shape (n_strata,)
+            Share of the rows whose label is known.
+        """
+        starts = _merge_small(returned)
+        shares = np.add.reduceat(returned, starts) / np.add.reduceat(self.rows, starts)
+        merged = np.searchsorted(starts, np.arange(len(returned)), side="right") - 1
+        return shares[merged]
+
 
 def stratify(
     model: GroupModel, batch: np.ndarray, n: int, estimate: float, mean_score: float
@@ -105,15 +125,20 @@ def _equal_strata(batch: np.ndarray) -> np.ndarray:
     middles = before + batch / 2
     starts = np.unique(np.append(0, np.searchsorted(middles, targets)))
     # Cells with many rows, and cells without any, may leave a stratum too small.
-    rows = np.add.reduceat(batch, starts)
-    kept = [0]
-    held = 0
-    for place, start in enumerate(starts):
-        if held >= _FEWEST_IN_A_STRATUM and rows[place:].sum() >= _FEWEST_IN_A_STRATUM:
-            kept.append(start)
-            held = 0
-        held += rows[place]
-    return np.array(kept)
+    return starts[_merge_small(np.add.reduceat(batch, starts))]
+
+
+def _merge_small(rows: np.ndarray) -> np.ndarray:
+    """Merge neighbours until each has two rows; return the first of each."""
+    starts = [0]
+    held = 0.0
+    for place, more in enumerate(rows):
+        left = rows[place:].sum()
+        if min(held, left) >= _FEWEST_IN_A_STRATUM:
+            starts.append(place)
+            held = 0.0
+        held += more
+    return np.array(starts)
 
 
 def share_out(rows: np.ndarray, n: int, spread: str) -> np.ndarray:
