@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from rich.table import Table
 
 from cape.cli._app import app, console, give_line, give_path, progress
+from cape.cli._checked import show_checked
 from cape.cli._options import (
     Drift,
     Encoding,
@@ -54,6 +55,16 @@ Out = Annotated[
     ),
 ]
 
+Checked = Annotated[
+    Path | None,
+    option(
+        "A sheet of cape sample whose label column was filled in, for all rows or for "
+        "some. Its labels correct the estimates, confirm or refute them, and count for "
+        "the decisions. Only cape_key and the label are read.",
+        "FILE",
+    ),
+]
+
 
 @app.command(
     epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
@@ -67,6 +78,7 @@ def predict(
     level: Level = 0.95,
     rule: Rule = None,
     drift: Drift = None,
+    checked: Checked = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     dask: Scheduler = None,
@@ -99,6 +111,7 @@ def predict(
             dialect=dialect_of(separator, encoding),
             rule=rule,
             drift=drift,
+            checked=checked,
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
@@ -112,21 +125,26 @@ def predict(
     examination = replace(prediction.examination, provenance=provenance)
     summary = batch_summary(examination, title=file.name)
     written = None if out is None else str(out)
+    came_back = None if prediction.checked is None else prediction.checked.to_dict()
     output.give(
         summary,
-        show=lambda summary: _show(summary, out),
+        show=lambda summary: _show(summary, came_back, out),
         notes=notes,
-        more={"out": written, "notes": list(notes)},
+        more={"out": written, "checked": came_back, "notes": list(notes)},
     )
 
 
-def _show(summary: dict[str, Any], out: Path | None) -> None:
+def _show(
+    summary: dict[str, Any], checked: list[dict[str, Any]] | None, out: Path | None
+) -> None:
     """Print what was estimated, and what the labels say if there are any.
 
     Parameters
     ----------
     summary : dict
         From `cape.report.batch_summary`.
+    checked : list of dict or None
+        What came back of a sheet of checked rows.
     out : Path or None
         Where the predictions were written.
     """
@@ -139,6 +157,8 @@ def _show(summary: dict[str, Any], out: Path | None) -> None:
     if summary["rule"]["name"] != _PAPER_RULE:
         give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
+    if checked is not None:
+        show_checked(checked, summary["groups"])
     if summary["observed"]:
         _show_observed(summary["observed"])
     if out is not None:
