@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
 from cape.report._verdict import batch_verdict, moved_columns
@@ -53,7 +53,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     ('March', 1000, 'consistent')
     """
     # Nothing is computed here that `examine` has computed; a summary only arranges.
-    expected = examination.expected.to_dict()
+    content = examination.to_dict()
     estimates = _estimates(examination)
     return {
         "kind": "batch",
@@ -63,18 +63,20 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
         "verdict": batch_verdict(examination),
-        "groups": _group_entries(examination),
-        "shift_test": examination.shift_test.to_dict(),
+        "labels": label_summary(examination),
+        "groups": _group_entries(examination, content["adaptation"]),
+        "shift_test": content["shift_test"],
         "columns": {
-            **examination.columns.to_dict(),
+            **content["columns"],
             "moved": moved_columns(examination),
         },
         "expected": {
-            **expected,
+            **content["expected"],
             "unadapted": _expected_unadapted(examination),
         },
         "histograms": _histograms(examination),
         "observed": _observed(examination.observed, examination.level),
+        "compared": compared_summary(examination),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
     }
@@ -96,15 +98,16 @@ def _positive_label(examination: Examination) -> str:
     return f"label {examination.clf.classes_[1]}"
 
 
-def _group_entries(examination: Examination) -> list[Summary]:
+def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
-    for group, chosen in examination.adaptation.groups.items():
+    groups = examination.adaptation.groups
+    for entry_of_group, group in zip(adapted, groups, strict=True):
+        chosen = groups[group]
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
         entry = {
-            "group": group_name(group),
-            **asdict(chosen),
+            **entry_of_group,
             # With the reason, which the adaptation alone does not know.
             "verdict": verdict.word,
             "verdict_text": verdict.text,
@@ -114,6 +117,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "p_moved_adjusted": moved.p_adjusted,
             "moved_text": _moved_text(examination, group),
             "sentence": _sentence(group, chosen),
+            "label_text": _label_text(examination, group),
         }
         entries.append(entry)
     return entries
@@ -121,7 +125,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
 
 def _moved_text(examination: Examination, group: Group) -> str:
     """Say whether one group has clearly moved."""
-    if examination.adaptation.groups[group].verdict == "cannot_tell":
+    if _cannot_tell(examination.adaptation.groups[group]):
         return "whether it has moved cannot be told"
     moved = examination.moved.groups[group]
     if not moved.moved and moved.p_adjusted < examination.moved.alpha:
@@ -134,6 +138,11 @@ def _moved_text(examination: Examination, group: Group) -> str:
     return f"no clear sign that it has moved (p {p_value})"
 
 
+def _cannot_tell(chosen: GroupAdaptation) -> bool:
+    """Tell whether the prevalence of a group is unknown, with or without labels."""
+    return chosen.verdict == "cannot_tell" and chosen.label_verdict is None
+
+
 def _sentence(group: Group, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
     training = (
@@ -141,9 +150,26 @@ def _sentence(group: Group, chosen: GroupAdaptation) -> str:
         "training"
     )
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
-    if chosen.verdict == "cannot_tell":
+    if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
-    return f"{training}, is now {chosen.estimate:.2f} ({interval})"
+    now = f"{training}, is now {chosen.estimate:.2f} ({interval})"
+    if chosen.label_verdict is None:
+        return now
+    without = f"{chosen.label_free_low:.2f} to {chosen.label_free_high:.2f}"
+    return f"{now}; without labels {chosen.label_free_estimate:.2f} ({without})"
+
+
+def _label_text(examination: Examination, group: Group) -> str:
+    """Say what the labels of a group say of its label-free estimate; may be empty."""
+    if examination.labels is None:
+        return ""
+    check = examination.labels.groups[group]
+    if check.label_verdict is None or examination.labels.decide:
+        return check.text
+    interval = f" ({check.low:.2f} to {check.high:.2f})"
+    if check.is_complete:
+        interval = ""
+    return f"{check.text}; according to them it is {check.label_estimate:.2f}{interval}"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:
