@@ -152,11 +152,7 @@ def _sentence(group: Group, chosen: GroupAdaptation) -> str:
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
     if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
-    now = f"{training}, is now {chosen.estimate:.2f} ({interval})"
-    if chosen.label_verdict is None:
-        return now
-    without = f"{chosen.label_free_low:.2f} to {chosen.label_free_high:.2f}"
-    return f"{now}; without labels {chosen.label_free_estimate:.2f} ({without})"
+    return f"{training}, is now {chosen.estimate:.2f} ({interval})"
 
 
 def _label_text(examination: Examination, group: Group) -> str:
@@ -164,12 +160,16 @@ def _label_text(examination: Examination, group: Group) -> str:
     if examination.labels is None:
         return ""
     check = examination.labels.groups[group]
-    if check.label_verdict is None or examination.labels.decide:
+    if check.label_verdict is None:
         return check.text
-    interval = f" ({check.low:.2f} to {check.high:.2f})"
-    if check.is_complete:
-        interval = ""
-    return f"{check.text}; according to them it is {check.label_estimate:.2f}{interval}"
+    if examination.labels.decide:
+        interval = f"({check.label_free_low:.2f} to {check.label_free_high:.2f})"
+        estimate = f"{check.label_free_estimate:.2f}"
+        return f"{check.text}; without them it would be {estimate} {interval}"
+    estimate = f"{check.label_estimate:.2f}"
+    if not check.is_complete:
+        estimate += f" ({check.low:.2f} to {check.high:.2f})"
+    return f"{check.text}; according to them it is {estimate}"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:

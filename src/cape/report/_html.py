@@ -186,8 +186,8 @@ def _all_corrected(summary: Summary) -> bool:
 
 
 def _needed_columns() -> list[str]:
-    widths = [f"labels for width {width:g}" for width in WIDTHS]
-    return ["group", "width of the interval now", *widths]
+    widths = [f"width {width:g}" for width in WIDTHS]
+    return ["group", "width now", *widths]
 
 
 def _summary_of(content: Any) -> Summary:

@@ -118,10 +118,8 @@ def _both(check: LabelCheck) -> str:
     share = f"{check.label_estimate:.3f}"
     if not check.is_complete:
         share += f" ({check.low:.3f} to {check.high:.3f})"
-    return (
-        f"{share} according to the labels, {check.label_free_estimate:.3f} ({interval}) "
-        "without them"
-    )
+    without = f"{check.label_free_estimate:.3f} ({interval})"
+    return f"{share} according to the labels, {without} without them"
 
 
 def _unclear_sentences(labels: LabelChecks) -> list[str]:

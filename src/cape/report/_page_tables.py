@@ -241,8 +241,26 @@ def check_rows(summary: Summary) -> Table:
         if check["label_verdict"] is not None:
             with_labels = _with_interval(estimate, check["low"], check["high"])
         checked = f"{check['labelled']:,} of {check['rows']:,}"
-        rows.append([check["group"], checked, without, with_labels, check["text"]])
+        verdict = _label_verdict(check)
+        rows.append([check["group"], checked, without, with_labels, verdict])
     return rows
+
+
+def _label_verdict(check: Summary) -> str:
+    """Write the verdict of labels in a few words."""
+    verdict = check["label_verdict"]
+    if verdict == "confirmed":
+        return "confirmed to within 0.1"
+    if verdict is not None:
+        return f"{verdict_word(verdict)}, p {_p_value(check['label_p_value'])}"
+    if check["sample_p_value"] is not None:
+        return f"no random sample, p {_p_value(check['sample_p_value'])}"
+    return "too few labels"
+
+
+def _p_value(value: float) -> str:
+    text = p_value_text(value)
+    return text if text.startswith("below") else f"= {text}"
 
 
 def _with_interval(estimate: float, low: float, high: float) -> str:
@@ -267,7 +285,7 @@ def needed_rows(summary: Summary) -> Table:
     """
     rows = []
     for entry in summary["labels"]["needed"]:
-        now = f"{entry['width']:.2f} with {entry['labelled']:,} labels"
+        now = f"{entry['width']:.2f}, {entry['labelled']:,} labels"
         cells = []
         for width, labels in zip(WIDTHS, entry["needed"], strict=True):
             reached = entry["width"] <= width

@@ -83,6 +83,11 @@ _TEXTS_WITH_LABELS = {
 }
 """What is said instead where labels corrected the estimates."""
 
+_SEEN_BY_LABELS_ALONE = (
+    " But the labels refute what follows from it: outcomes moved in a way that no test "
+    "without labels sees."
+)
+
 
 def mark_of(words: Sequence[str], *, clear: bool) -> str:
     """Choose the colour of some verdicts together.
@@ -159,13 +164,23 @@ def batch_verdict(examination: Examination) -> Summary:
         head += ", with reservations"
     if word == "cannot_tell" and with_labels:
         head += " without labels"
+    text = _text(verdicts, with_labels)
+    if mark in ("good", "open") and _labels_refute(examination):
+        # Green would say that all is well.
+        mark = "warn"
+        text += _SEEN_BY_LABELS_ALONE
     return {
         "word": word,
         "mark": mark,
         "head": head,
-        "text": _text(verdicts, with_labels),
+        "text": text,
         "faults": _faults(examination),
     }
+
+
+def _labels_refute(examination: Examination) -> bool:
+    """Tell whether labels refute what was estimated without them."""
+    return examination.labels is not None and bool(examination.labels.refuted)
 
 
 def _text(
