@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rich.table import Table
+from rich.text import Text
 
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._checked import show_checked
@@ -41,6 +42,10 @@ _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
 _MOST_COLUMNS = 3
 _PAPER_RULE = "prevalence"
+_STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
+
+# Beside the estimate stands what it is to be compared with.
+_LABEL_COLUMNS = {True: "without labels", False: "by labels"}
 
 Batch = Annotated[
     Path,
@@ -88,9 +93,9 @@ def predict(
     """Adapt to a batch and predict it.
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
-    the share of positives of each group, then to predict. If the file has labels, the
-    predictions are compared with them, too. What else has moved, such as a column in
-    other units, is named before any number.
+    the share of positives of each group, then to predict. If the file has labels,
+    estimates and predictions are compared with them, too. What else has moved, such as
+    a column in other units, is named before any number.
     """
     from cape._tables import table_length
     from cape.files import Notes, load_model, predict_file
@@ -149,6 +154,7 @@ def _show(
         Where the predictions were written.
     """
     show_faults(summary["verdict"], "groups")
+    _show_label_verdict(summary["labels"])
     console.print(_prevalence_table(summary))
     give_line(
         "member: the prevalence that the chosen classifier is made for. PD <=: bound "
@@ -161,6 +167,8 @@ def _show(
         show_checked(checked, summary["groups"])
     if summary["observed"]:
         _show_observed(summary["observed"])
+    if summary["compared"]:
+        give_line(summary["compared"]["text"])
     if out is not None:
         give_path("predictions", out)
 
@@ -174,6 +182,24 @@ def _describe_rule(rule: dict[str, Any]) -> str:
     if not parameters:
         return rule["name"]
     return f"{rule['name']}, {', '.join(parameters)}"
+
+
+def _show_label_verdict(labels: dict[str, Any] | None) -> None:
+    """Print what labels say of the estimates, before the estimates are printed.
+
+    Parameters
+    ----------
+    labels : dict or None
+        Of a summary; None if no row has a label.
+    """
+    if labels is None:
+        return
+    verdict = labels["verdict"]
+    head = Text(verdict["head"], style=_STYLES[verdict["mark"]])
+    console.print(head)
+    if verdict["text"]:
+        give_line(verdict["text"])
+    console.print()
 
 
 def _show_verdicts(summary: dict[str, Any]) -> None:
@@ -220,8 +246,21 @@ def _prevalence_table(summary: dict[str, Any]) -> Table:
                 number(group["pd_bound"]),
             ]
         )
+    if summary["labels"] is not None:
+        columns.insert(5, _LABEL_COLUMNS[summary["labels"]["decide"]])
+        for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
+            cells.insert(5, _label_cell(check, summary["labels"]["decide"]))
     title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
     return table_of(title, columns, rows)
+
+
+def _label_cell(check: dict[str, Any], decide: bool) -> str:
+    """Write what labels say; or, where they decide, what was estimated without them."""
+    if check["label_verdict"] is None:
+        return "-"
+    if decide:
+        return number(check["label_free_estimate"])
+    return number(check["label_estimate"])
 
 
 def _show_observed(observed: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from cape.diagnostics._expected import (
     compare_counts,
     expected_performance,
 )
-from cape.diagnostics._label_checks import LabelChecks, check_labels, without_labels
+from cape.diagnostics._label_checks import LabelChecks, check_labels
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
@@ -383,7 +383,7 @@ def examine(
         y=y,
         inclusion_probability=inclusion_probability,
     )
-    evidence = with_labels if labels_decide else without_labels(with_labels)
+    evidence = with_labels if labels_decide else with_labels.without_labels()
     # Warnings come through: whoever calls this for a file turns them into notes.
     adaptation = clf.adapt(evidence=evidence, level=level, rule=rule, drift=drift)
     return Examination(

@@ -17,7 +17,7 @@ import pandas as pd
 from cape._groups import Group, Groups, check_groups, group_name
 from cape._learners import available_threads, blas_in_one_thread, in_threads
 from cape._newfile import check_apart
-from cape._prediction import Reading, batch_of, decide, read_batch
+from cape._prediction import KnownLabels, Reading, batch_of, decide, read_batch
 from cape._tables import (
     Dialect,
     TableError,
@@ -99,8 +99,9 @@ class Prediction:
     Parameters
     ----------
     examination : Examination
-        All there is to say of the batch. Where rows have labels, its ``observed``
-        counts how CAPE's predictions compare with them; else it is None.
+        All there is to say of the batch. Where rows have labels, its ``labels`` says
+        whether they refute the estimates, and its ``observed`` counts how CAPE's
+        predictions compare with them; else they are None.
     sha256 : str
         Hash of the bytes that were read.
     checked : CheckedSheet, default=None
@@ -236,14 +237,20 @@ def predict_file(
         )
         came_back = None
         if sheet is not None:
+            # What the file has of labels is no random sample; the sheet is.
             evidence, came_back = sheet.add_to(
-                evidence, kept, hasher.hexdigest(), notes
+                evidence.without_labels(), kept, hasher.hexdigest(), notes
             )
         with warnings.catch_warnings():
             # What the adaptation would warn of is in the examination, in more detail.
             warnings.simplefilter("ignore", AdaptationWarning)
             examination = examine(
-                model.clf, evidence=evidence, level=level, rule=rule, drift=drift
+                model.clf,
+                evidence=evidence,
+                level=level,
+                rule=rule,
+                drift=drift,
+                labels_decide=sheet is not None,
             )
         for note in examination.adaptation.notes:
             notes.say(note)
@@ -438,7 +445,9 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
         return _PartResult(problems)
     with single_thread_if_small(len(part)):
         batch = batch_of(model.clf, part.X, None)
-        readings, evidence = read_batch(batch, probabilities=True)
+        readings, evidence = read_batch(
+            batch, labels=_labels_of(part), probabilities=True
+        )
     records = np.zeros(len(part), row_type(scores_per_row(model.clf)))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if part.positive is None else part.positive
@@ -448,6 +457,17 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
         records["scores"][index] = reading.deciding.T
     of_part = Evidence(model.clf.fingerprint_, evidence)
     return _PartResult(problems, of_part, records, batch.groups.keys)
+
+
+def _labels_of(part: Part) -> KnownLabels | None:
+    """Return the labels of a part, which are those of whatever rows happen to have one.
+
+    They are used for the verdict on the estimates alone: outcomes that are known early
+    are no random sample, and a file with all its labels needs no estimate.
+    """
+    if part.positive is None:
+        return None
+    return KnownLabels(part.positive, None)
 
 
 def scores_per_row(clf: CapeClassifier) -> int:

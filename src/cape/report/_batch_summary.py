@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
 from cape.report._verdict import batch_verdict, moved_columns
@@ -53,7 +53,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     ('March', 1000, 'consistent')
     """
     # Nothing is computed here that `examine` has computed; a summary only arranges.
-    expected = examination.expected.to_dict()
+    content = examination.to_dict()
     estimates = _estimates(examination)
     return {
         "kind": "batch",
@@ -64,18 +64,20 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "drift": examination.adaptation.drift,
         "rule": dict(examination.adaptation.rule),
         "verdict": batch_verdict(examination),
-        "groups": _group_entries(examination),
-        "shift_test": examination.shift_test.to_dict(),
+        "labels": label_summary(examination),
+        "groups": _group_entries(examination, content["adaptation"]),
+        "shift_test": content["shift_test"],
         "columns": {
-            **examination.columns.to_dict(),
+            **content["columns"],
             "moved": moved_columns(examination),
         },
         "expected": {
-            **expected,
+            **content["expected"],
             "unadapted": _expected_unadapted(examination),
         },
         "histograms": _histograms(examination),
         "observed": _observed(examination),
+        "compared": compared_summary(examination),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
     }
@@ -97,16 +99,18 @@ def _positive_label(examination: Examination) -> str:
     return f"label {examination.clf.classes_[1]}"
 
 
-def _group_entries(examination: Examination) -> list[Summary]:
+def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
     names = examination.names
-    for group, chosen in examination.adaptation.groups.items():
+    groups = examination.adaptation.groups
+    for entry_of_group, group in zip(adapted, groups, strict=True):
+        chosen = groups[group]
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
         entry = {
+            **entry_of_group,
             "group": names[group],
-            **asdict(chosen),
             # With the reason, which the adaptation alone does not know.
             "verdict": verdict.word,
             "verdict_text": verdict.text,
@@ -116,6 +120,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "p_moved_adjusted": moved.p_adjusted,
             "moved_text": _moved_text(examination, group),
             "sentence": _sentence(names[group], chosen),
+            "label_text": _label_text(examination, group),
         }
         entries.append(entry)
     return entries
@@ -123,7 +128,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
 
 def _moved_text(examination: Examination, group: Group) -> str:
     """Say whether one group has clearly moved."""
-    if examination.adaptation.groups[group].verdict == "cannot_tell":
+    if _cannot_tell(examination.adaptation.groups[group]):
         return "whether it has moved cannot be told"
     moved = examination.moved.groups[group]
     if not moved.moved and moved.p_adjusted < examination.moved.alpha:
@@ -136,13 +141,35 @@ def _moved_text(examination: Examination, group: Group) -> str:
     return f"no clear sign that it has moved (p {p_value})"
 
 
+def _cannot_tell(chosen: GroupAdaptation) -> bool:
+    """Tell whether the prevalence of a group is unknown, with or without labels."""
+    return chosen.verdict == "cannot_tell" and chosen.label_verdict is None
+
+
 def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
     training = f"{name}: prevalence was {chosen.training_prevalence:.2f} in training"
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
-    if chosen.verdict == "cannot_tell":
+    if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
     return f"{training}, is now {chosen.estimate:.2f} ({interval})"
+
+
+def _label_text(examination: Examination, group: Group) -> str:
+    """Say what the labels of a group say of its label-free estimate; may be empty."""
+    if examination.labels is None:
+        return ""
+    check = examination.labels.groups[group]
+    if check.label_verdict is None:
+        return check.text
+    if examination.labels.decide:
+        interval = f"({check.label_free_low:.2f} to {check.label_free_high:.2f})"
+        estimate = f"{check.label_free_estimate:.2f}"
+        return f"{check.text}; without them it would be {estimate} {interval}"
+    estimate = f"{check.label_estimate:.2f}"
+    if not check.is_complete:
+        estimate += f" ({check.low:.2f} to {check.high:.2f})"
+    return f"{check.text}; according to them it is {estimate}"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:

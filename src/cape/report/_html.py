@@ -19,15 +19,20 @@ from cape._newfile import check_free, new_file
 from cape.diagnostics import Examination
 from cape.report._batch_charts import batch_pictures, rate_pictures
 from cape.report._batch_summary import batch_summary
+from cape.report._label_summary import WIDTHS
 from cape.report._monitor_charts import monitor_pictures
 from cape.report._page_tables import (
+    check_columns,
+    check_rows,
     chosen_rows,
     column_rows,
     columns_sentence,
+    compared_cells,
     expected_pe_sentence,
     lede,
     made_rows,
     monitor_rows,
+    needed_rows,
     observed_tables,
     rests_sentence,
     verdict_rows,
@@ -164,6 +169,13 @@ def to_html(content: Examination | Summary) -> str:
         context["rests"] = rests_sentence(summary)
         context["chosen_rows"] = chosen_rows(summary)
         context["expected_pe"] = expected_pe_sentence(summary)
+        context["compared"] = compared_cells(summary)
+        context["all_corrected"] = _all_corrected(summary)
+        if summary["labels"] is not None:
+            context["check_columns"] = check_columns(summary)
+            context["check_rows"] = check_rows(summary)
+            context["needed_columns"] = _needed_columns()
+            context["needed_rows"] = needed_rows(summary)
     if summary["kind"] == "monitor":
         context["monitor_rows"] = monitor_rows(summary)
     if summary.get("observed"):
@@ -210,6 +222,16 @@ def _hash_of(text: str) -> str:
     """Return the hash by which a policy knows an inline style or script."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _all_corrected(summary: Summary) -> bool:
+    """Tell whether labels corrected the estimates of all groups."""
+    return all(group["label_verdict"] is not None for group in summary["groups"])
+
+
+def _needed_columns() -> list[str]:
+    widths = [f"width {width:g}" for width in WIDTHS]
+    return ["group", "width now", *widths]
 
 
 def _summary_of(content: Any) -> Summary:
