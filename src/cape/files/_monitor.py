@@ -118,7 +118,12 @@ def monitor_files(
                 # What the adaptation would warn of is among the numbers that are kept.
                 warnings.simplefilter("ignore", AdaptationWarning)
                 examination = examine(
-                    model.clf, evidence=evidence, level=level, rule=rule, drift=drift
+                    model.clf,
+                    evidence=evidence,
+                    level=level,
+                    rule=rule,
+                    drift=drift,
+                    labels_decide=False,
                 )
             for note in examination.adaptation.notes:
                 notes.say(f"{path.name}: {note}")
