@@ -457,9 +457,11 @@ def group_to_json(group: Group) -> Any:
 
 def group_from_json(group: Any) -> Group:
     """Read the group that `group_to_json` returned; a list is a combination."""
-    if isinstance(group, list):
-        return tuple(group)
-    return group
+    values = group if isinstance(group, list) else [group]
+    for value in values:
+        if value is not None and not isinstance(value, (str, int, float)):
+            raise ValueError(f"group must be a text or a number, got {value!r}.")
+    return tuple(group) if isinstance(group, list) else group
 
 
 class _Column(NamedTuple):
