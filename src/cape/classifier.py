@@ -43,6 +43,7 @@ from cape._training import (
 from cape._validation import (
     UNUSED,
     HasMethods,
+    HasProbabilities,
     Interval,
     StrOptions,
     check_binary_labels,
@@ -197,7 +198,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "estimator": [HasProbabilities(), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
