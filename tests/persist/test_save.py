@@ -88,7 +88,10 @@ EITHER = [("tree", DecisionTreeClassifier(max_depth=3)), ("bayes", GaussianNB())
         DecisionTreeClassifier(max_depth=3),
         CalibratedClassifierCV(LogisticRegression(), cv=2),
         CalibratedClassifierCV(SVC(), cv=2),
-        make_pipeline(StandardScaler(), MLPClassifier((4,), solver="sgd", max_iter=60)),
+        make_pipeline(
+            StandardScaler(),
+            MLPClassifier((4,), solver="sgd", max_iter=60, learning_rate_init=0.1),
+        ),
         AdaBoostClassifier(n_estimators=3),
         GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2, scoring="roc_auc"),
         TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=3),
@@ -112,7 +115,9 @@ def test_learners_of_scikit_learn_come_back(train, batch, path, learner):
         KNeighborsClassifier(),
         KNeighborsClassifier(algorithm="ball_tree", weights="distance", p=3),
         KNeighborsClassifier(algorithm="brute"),
-        make_pipeline(StandardScaler(), MLPClassifier((8,), max_iter=60)),
+        make_pipeline(
+            StandardScaler(), MLPClassifier((8,), max_iter=60, learning_rate_init=0.1)
+        ),
     ],
     ids=["stack", "vote", "near", "near in a ball", "near by force", "neurons"],
 )
