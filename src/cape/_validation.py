@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
+from sklearn.ensemble import StackingClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
@@ -30,6 +32,7 @@ from sklearn.utils.validation import (
 
 __all__ = [
     "HasMethods",
+    "HasProbabilities",
     "Interval",
     "StrOptions",
     "all_if_none",
@@ -63,6 +66,25 @@ fit_context = _fit_context
 
 number_of_columns = _num_features
 """Number of columns of a table of any kind."""
+
+
+class HasProbabilities(HasMethods):
+    """Constraint of a learner: it has ``predict_proba``, or has it once it is fitted.
+
+    A stack without a final learner takes a logistic regression, but denies
+    ``predict_proba`` until it is fitted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(["fit", "predict_proba"])
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a learner, or the last step of a pipeline, has probabilities."""
+        if super().is_satisfied_by(val):
+            return True
+        while isinstance(val, Pipeline):
+            val = val.steps[-1][1]
+        return isinstance(val, StackingClassifier) and val.final_estimator is None
 
 
 def number_of_rows(X: Any) -> int:

@@ -42,6 +42,7 @@ from cape._training import (
 )
 from cape._validation import (
     HasMethods,
+    HasProbabilities,
     Interval,
     StrOptions,
     check_binary_labels,
@@ -202,7 +203,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "estimator": [HasProbabilities(), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
