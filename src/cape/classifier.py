@@ -37,6 +37,7 @@ from cape._training import (
     check_prefit,
     find_small_groups,
     train_groups,
+    warn_of_duplicates,
     warn_of_weak_groups,
     with_columns,
 )
@@ -714,6 +715,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
+        warn_of_duplicates(data, groups)
         warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 
