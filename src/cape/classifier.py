@@ -24,6 +24,7 @@ from cape._learners import (
 from cape._prediction import (
     adapt_and_test,
     batch_of,
+    check_same_model,
     decide_individually,
     find_evidence,
     predict_batch,
@@ -40,7 +41,6 @@ from cape._training import (
     with_columns,
 )
 from cape._validation import (
-    UNUSED,
     HasMethods,
     Interval,
     StrOptions,
@@ -56,8 +56,10 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import warn_if_doubtful
+from cape.adaptation import Adaptation, warn_if_doubtful
+from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.rules import RULES, Rule, make_rule
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
@@ -87,6 +89,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
+    rule : str or Rule, default="prevalence"
+        What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
+        subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
+        prevalence of each group is nearest the estimate. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
         What to do where more than the prevalence has moved. "cautious" counts the
         columns of training rows and batches: what they disagree on widens intervals and
@@ -167,6 +173,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     See Also
     --------
     cape.quantify : The quantifiers.
+    cape.rules : What to aim at: parity of shares or rates, best accuracy, bounds.
     cape.metrics : Prevalence difference, proportional equality, the fairness table.
     cape.diagnostics.examine : All there is to say of a batch.
 
@@ -202,6 +209,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             HasMethods(["aggregation_fit", "aggregate"]),
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
+        "rule": [StrOptions(set(RULES)), Rule],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "drift": [StrOptions({"cautious", "ignore"})],
         "share_estimator": ["boolean", StrOptions({"auto"})],
@@ -218,16 +226,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    __metadata_request__predict = {"adaptation": UNUSED}
-    __metadata_request__predict_proba = {"adaptation": UNUSED}
-    __metadata_request__score = {"adaptation": UNUSED}
-
     def __init__(
         self,
         estimator=None,
         *,
         quantifier="onestep",
         pool="threshold",
+        rule="prevalence",
         drift="cautious",
         share_estimator="auto",
         prevalences=10,
@@ -246,6 +251,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.quantifier = quantifier
         self.pool = pool
+        self.rule = rule
         self.drift = drift
         self.share_estimator = share_estimator
         self.prevalences = prevalences
@@ -286,6 +292,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "estimator": HistGradientBoostingClassifier(),
             "quantifier": "spa",
             "pool": "resampled",
+            "rule": "prevalence",
             "drift": "ignore",
             "share_estimator": False,
             "prevalences": 10,
@@ -476,14 +483,16 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         inclusion_probability=None,
         evidence=None,
         level=0.95,
+        rule=None,
         drift=None,
     ):
         """Estimate the prevalence of each group and pick its member.
 
         A warning (`cape.AdaptationWarning`) says when more than the prevalence has
         moved in some group, at the 1 % level over all groups and columns, which columns
-        to look at, and when the interval of a prevalence is wider than 0.5. Prediction
-        without an adaptation gives no warning.
+        to look at, when the interval of a prevalence is wider than 0.5, and what the
+        rule has to say, such as a bound that it misses. Prediction without an
+        adaptation gives no warning.
 
         Labels of a few rows, drawn at random, check the estimate and correct it. From
         ten labels a group on, the interval then holds whatever has moved.
@@ -506,6 +515,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
             Confidence level of the intervals and of the bound on PD.
+        rule : str or Rule, default=None
+            What to aim at in this batch. None is that of the classifier.
         drift : {"cautious", "ignore"}, default=None
             None is that of the classifier.
 
@@ -515,6 +526,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
+        rule = make_rule(self.rule if rule is None else rule)
         drift = check_drift(self.drift if drift is None else drift)
         columns = drift == "cautious"
         evidence = find_evidence(
@@ -527,9 +539,30 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             columns=columns,
         )
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
+        adaptation, found = adapt_and_test(
+            models, evidence, level=level, rule=rule, drift=drift
+        )
         warn_if_doubtful(adaptation, found)
         return adaptation
+
+    def freeze(self, adaptation):
+        """Return an estimator that decides with one adaptation and adapts no more.
+
+        Use it for inspection (partial dependence, SHAP), for serving row by row, and in
+        pipelines.
+
+        Parameters
+        ----------
+        adaptation : Adaptation
+            From `adapt`.
+
+        Returns
+        -------
+        FrozenCape
+        """
+        check_is_fitted(self)
+        check_same_model(self, "adaptation", adaptation, Adaptation)
+        return FrozenCape(self, adaptation)
 
     def model_of(self, group: Group, groups: Groups | None = None) -> GroupModel:
         """Return the model that serves a group: its own, or the pooled one.

@@ -16,7 +16,7 @@
 from cape._labelled._draw import DrawnRows, RowDraw, cells_of_rows
 from cape._labelled._drawn import returned_p_value
 from cape._labelled._needed import LabelNeed, labels_for_width
-from cape._labelled._prevalence import proportion_interval
+from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
 from cape._labelled._sample import (
     LabelledSample,
@@ -47,6 +47,7 @@ __all__ = [
     "Strata",
     "cells_of_rows",
     "check_calls",
+    "compare_with_labels",
     "corrected_rates",
     "label_estimate",
     "labelled_sample",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cape._drift import (
     GroupDrift,
     HeldBack,
@@ -15,15 +17,15 @@ from cape._drift import (
     mean_score,
 )
 from cape._group_model import GroupModel
-from cape._groups import Group
+from cape._groups import Group, group_name
 from cape._labelled import LabelFindings, LabelFree, corrected_rates, use_labels
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
-from cape._prediction._reading import read_batch
+from cape._prediction._reading import read_batch, zero_evidence
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
-from cape.rules import GroupSituation, Prevalence, Rule
+from cape.rules import GroupSituation, Prevalence, Rule, describe_rule
 
 __all__ = [
     "adapt",
@@ -89,7 +91,27 @@ def find_evidence(
             "has its labels."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
+    for group, part in evidence.groups.items():
+        _check_fits(group, clf.model_of(group), part)
     return evidence
+
+
+def _check_fits(group: Group, model: GroupModel, evidence: GroupEvidence) -> None:
+    """Raise unless evidence has the cells of the model that it claims to be from.
+
+    Evidence may have come as text, and an index beyond an array must not reach a
+    quantifier.
+    """
+    parts = [evidence]
+    for rows in evidence.labelled.values():
+        parts += [rows.positives, rows.negatives]
+    nothing = zero_evidence(model)
+    for part in parts:
+        if not part.has_cells_of(nothing):
+            raise ValueError(
+                f"evidence of group {group_name(group)!r} must have the cells of this "
+                "model, got other cells: it was damaged or changed."
+            )
 
 
 def adapt(
@@ -143,6 +165,9 @@ def adapt_and_test(
         answers = {group: plain.estimate for group, plain in estimates.items()}
         columns = drift == "cautious"
         found = find_drift(models, evidence.groups, answers, columns=columns)
+    if rule is None:
+        rule = Prevalence()
+    notes: list[str] = []
     groups = adapt_groups(
         models,
         evidence.groups,
@@ -151,9 +176,19 @@ def adapt_and_test(
         level=level,
         rule=rule,
         cautious=drift == "cautious",
+        # Plain prediction, which asks for no intervals, shows no notes either.
+        notes=None if level is None else notes,
     )
     stated_level = float("nan") if level is None else level
-    return Adaptation(evidence.fingerprint, groups, stated_level, drift), found
+    adaptation = Adaptation(
+        evidence.fingerprint,
+        groups,
+        stated_level,
+        drift,
+        rule=describe_rule(rule),
+        notes=tuple(notes),
+    )
+    return adaptation, found
 
 
 def estimate_groups(
@@ -196,6 +231,7 @@ def adapt_groups(
     level: float | None = None,
     rule: Rule | None = None,
     cautious: bool = True,
+    notes: list[str] | None = None,
 ) -> dict[Group, GroupAdaptation]:
     """Hold the estimates back where drift was found, and let the rule pick members.
 
@@ -209,6 +245,8 @@ def adapt_groups(
         Empty if nobody looked for drift.
     cautious : bool, default=True
         Whether drift holds the estimates back.
+    notes : list of str, default=None
+        Gets what the rule has to say of its choice. None does not ask the rule.
 
     Returns
     -------
@@ -247,7 +285,7 @@ def adapt_groups(
             predicted_prevalences=model.pool.called(part) / part.scores.size,
             rates=rates,
         )
-    chosen = choose_members(situations, rule)
+    chosen = choose_members(situations, rule, notes)
     groups = {}
     for group, part in evidence.items():
         groups[group] = _describe(
@@ -274,12 +312,35 @@ def _use_labels(
 
 
 def choose_members(
-    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
+    situations: Mapping[Group, GroupSituation],
+    rule: Rule | None = None,
+    notes: list[str] | None = None,
 ) -> dict[Group, Any]:
     """Let the rule pick a member for every group: it is called here alone."""
     if rule is None:
         rule = Prevalence()
-    return rule.choose(situations)
+    chosen = rule.choose(situations)
+    _check_chosen(rule, situations, chosen)
+    if notes is not None:
+        notes.extend(rule.notes(situations, chosen))
+    return chosen
+
+
+def _check_chosen(
+    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
+) -> None:
+    """Raise unless a rule, which may be the user's, picked a member of every group."""
+    for group, situation in situations.items():
+        n_members = len(situation.thetas)
+        member = chosen.get(group)
+        index = np.asarray(member)
+        is_index = index.dtype.kind in "iu"
+        if not is_index or (index < 0).any() or (index >= n_members).any():
+            raise ValueError(
+                f"{type(rule).__name__}.choose must return the index of a member for "
+                f"every group, below {n_members} for {group_name(group)!r}, got "
+                f"{member!r}."
+            )
 
 
 def _describe(

@@ -16,6 +16,7 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Rule,
     Separator,
     argument,
     dialect_of,
@@ -46,6 +47,7 @@ def monitor(
     fail_if: FailIf = None,
     report: Report = None,
     level: Level = 0.95,
+    rule: Rule = None,
     drift: Drift = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
@@ -67,8 +69,8 @@ def monitor(
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     output = Output(report, force, as_json)
-    output.check()
     paths = _files(batches)
+    output.check(inputs=[*paths, model])
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -79,6 +81,7 @@ def monitor(
                 paths,
                 level=level,
                 dialect=dialect_of(separator, encoding),
+                rule=rule,
                 drift=drift,
                 notes=notes,
                 on_batch=on_batch,

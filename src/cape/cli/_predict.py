@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rich.table import Table
+from rich.text import Text
 
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._checked import show_checked
@@ -18,6 +19,7 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Rule,
     Scheduler,
     Separator,
     argument,
@@ -39,6 +41,11 @@ from cape.cli._show import (
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
 _MOST_COLUMNS = 3
+_PAPER_RULE = "prevalence"
+_STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
+
+# Beside the estimate stands what it is to be compared with.
+_LABEL_COLUMNS = {True: "label-free", False: "by labels"}
 
 Batch = Annotated[
     Path,
@@ -74,6 +81,7 @@ def predict(
     out: Out = None,
     report: Report = None,
     level: Level = 0.95,
+    rule: Rule = None,
     drift: Drift = None,
     checked: Checked = None,
     separator: Separator = ",",
@@ -85,9 +93,9 @@ def predict(
     """Adapt to a batch and predict it.
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
-    the share of positives of each group, then to predict. If the file has labels, the
-    predictions are compared with them, too. What else has moved, such as a column in
-    other units, is named before any number.
+    the share of positives of each group, then to predict. If the file has labels,
+    estimates and predictions are compared with them, too. What else has moved, such as
+    a column in other units, is named before any number.
     """
     from cape._tables import table_length
     from cape.files import Notes, load_model, predict_file
@@ -95,7 +103,7 @@ def predict(
 
     output = Output(report, force, as_json)
     # What can be wrong with the output is found before the work is done.
-    output.check()
+    output.check(inputs=[file, model], outputs=[out])
     loaded = load_model(model)
     notes = Notes()
     length = table_length(file)
@@ -106,6 +114,7 @@ def predict(
             out,
             level=level,
             dialect=dialect_of(separator, encoding),
+            rule=rule,
             drift=drift,
             checked=checked,
             overwrite=force,
@@ -145,18 +154,55 @@ def _show(
         Where the predictions were written.
     """
     show_faults(summary["verdict"], "groups")
+    _show_label_verdict(summary["labels"])
     console.print(_prevalence_table(summary))
-    give_line(
-        "member: the prevalence that the chosen classifier is made for. PD <=: bound "
-        "on the prevalence difference; it is right if the interval is."
+    legend = (
+        "PD <=: bound on the prevalence difference; it is right if the interval is."
     )
+    if summary["labels"] is None:
+        member = "member: the prevalence that the chosen classifier is made for."
+        legend = f"{member} {legend}"
+    give_line(legend)
+    if summary["rule"]["name"] != _PAPER_RULE:
+        give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
     if checked is not None:
         show_checked(checked, summary["groups"])
     if summary["observed"]:
         _show_observed(summary["observed"])
+    if summary["compared"]:
+        give_line(summary["compared"]["text"])
     if out is not None:
         give_path("predictions", out)
+
+
+def _describe_rule(rule: dict[str, Any]) -> str:
+    """Write the name of a rule and the parameters that it has."""
+    parameters = []
+    for name, value in rule.items():
+        if name != "name" and value is not None:
+            parameters.append(f"{name} {value:g}")
+    if not parameters:
+        return rule["name"]
+    return f"{rule['name']}, {', '.join(parameters)}"
+
+
+def _show_label_verdict(labels: dict[str, Any] | None) -> None:
+    """Print what labels say of the estimates, before the estimates are printed.
+
+    Parameters
+    ----------
+    labels : dict or None
+        Of a summary; None if no row has a label.
+    """
+    if labels is None:
+        return
+    verdict = labels["verdict"]
+    head = Text(verdict["head"], style=_STYLES[verdict["mark"]])
+    console.print(head)
+    if verdict["text"]:
+        give_line(verdict["text"])
+    console.print()
 
 
 def _show_verdicts(summary: dict[str, Any]) -> None:
@@ -203,8 +249,23 @@ def _prevalence_table(summary: dict[str, Any]) -> Table:
                 number(group["pd_bound"]),
             ]
         )
+    if summary["labels"] is not None:
+        # In place of the member: one more column would not fit into 80 characters.
+        place = columns.index("member")
+        columns[place] = _LABEL_COLUMNS[summary["labels"]["decide"]]
+        for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
+            cells[place] = _label_cell(check, summary["labels"]["decide"])
     title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
     return table_of(title, columns, rows)
+
+
+def _label_cell(check: dict[str, Any], decide: bool) -> str:
+    """Write what labels say; or, where they decide, what was estimated without them."""
+    if check["label_verdict"] is None:
+        return "-"
+    if decide:
+        return number(check["label_free_estimate"])
+    return number(check["label_estimate"])
 
 
 def _show_observed(observed: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from cape.diagnostics._expected import (
     compare_expected,
     expected_performance,
 )
+from cape.diagnostics._label_checks import LabelChecks
 from cape.diagnostics._labels_needed import labels_needed
 from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
@@ -33,6 +34,7 @@ __all__ = [
     "Examination",
     "ExpectedPerformance",
     "GroupVerdict",
+    "LabelChecks",
     "LabelPlan",
     "Observed",
     "PrevalenceMoved",

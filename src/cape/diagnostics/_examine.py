@@ -10,12 +10,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation
+from cape.adaptation import Adaptation, describe_label_free
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
-from cape.diagnostics._expected import ExpectedPerformance, expected_performance
+from cape.diagnostics._expected import (
+    ExpectedPerformance,
+    compare_counts,
+    expected_performance,
+)
+from cape.diagnostics._label_checks import LabelChecks, check_labels
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
@@ -47,17 +52,24 @@ class Observed:
     cape: Mapping[Group, Confusion]
     unadapted: Mapping[Group, Confusion]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the counts as a dict that JSON can hold.
+
+        Parameters
+        ----------
+        names : mapping from group to str, default=None
+            What the groups are called where they stand beside groups without labels.
 
         Returns
         -------
         dict
             ``cape`` and ``unadapted``, each a list with one entry for each group.
         """
+        if names is None:
+            names = unique_names(self.cape)
         return {
-            "cape": _counts_as_list(self.cape),
-            "unadapted": _counts_as_list(self.unadapted),
+            "cape": _counts_as_list(self.cape, names),
+            "unadapted": _counts_as_list(self.unadapted, names),
         }
 
 
@@ -84,6 +96,9 @@ class Examination:
         Whether the prevalences have moved.
     expected : ExpectedPerformance
         The rates to expect before labels arrive.
+    labels : LabelChecks, default=None
+        What labels say of the estimates that were made without them; None if no row has
+        a label.
     observed : Observed, default=None
         Counts of the rows whose labels are known.
     provenance : mapping, default=None
@@ -97,6 +112,7 @@ class Examination:
     columns: ColumnShift
     moved: PrevalenceMoved
     expected: ExpectedPerformance
+    labels: LabelChecks | None = None
     observed: Observed | None = None
     provenance: Mapping[str, Any] | None = None
 
@@ -109,6 +125,11 @@ class Examination:
     def level(self) -> float:
         """Confidence level of the intervals."""
         return self.adaptation.level
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups of the batch are called, each by a name of its own."""
+        return unique_names(self.adaptation.groups)
 
     def verdict(self, group: Group) -> GroupVerdict:
         """Say what scores and columns of a group say of a prior shift, and why.
@@ -138,7 +159,8 @@ class Examination:
         DataFrame
             One row for each group: rows, training_prevalence, estimate, low, high,
             moved, verdict, held_back, theta, predicted_prevalence, pd_bound, and the
-            expected fpr, fnr and accuracy.
+            expected fpr, fnr and accuracy. With labels: labelled, label_free_estimate,
+            label_estimate and label_verdict as well.
         """
         import pandas as pd
 
@@ -151,45 +173,73 @@ class Examination:
         Returns
         -------
         dict
-            ``fingerprint``, ``rows``, ``level``, ``drift``, ``adaptation``,
-            ``shift_test``, ``columns``, ``moved``, ``expected`` and ``observed``. What
-            is unknown is None.
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
+            ``shift_test``, ``columns``, ``moved``, ``expected``, ``labels`` and
+            ``observed``. What is unknown is None.
         """
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
         adaptation = []
+        names = self.names
         for group, chosen in self.adaptation.groups.items():
             entry = {
-                "group": group_name(group),
+                "group": names[group],
                 **json_ready(asdict(chosen)),
             }
             adaptation.append(entry)
+        labels = None
+        if self.labels is not None:
+            labels = self.labels.to_dict()
         observed = None
         if self.observed is not None:
-            observed = self.observed.to_dict()
+            observed = self.observed.to_dict(names)
         return {
             "fingerprint": self.adaptation.fingerprint,
             "rows": self.rows,
             "level": self.level,
             "drift": self.adaptation.drift,
+            "rule": dict(self.adaptation.rule),
             "adaptation": adaptation,
             "shift_test": self.shift_test.to_dict(),
             "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),
             "expected": self.expected.to_dict(),
+            "labels": labels,
             "observed": observed,
         }
+
+    def expected_and_observed(self) -> pd.DataFrame | None:
+        """Put expected and observed rates side by side, where all labels are known.
+
+        The intervals of `expected` are for rates over all rows of a group: groups with
+        labels of some of their rows are left out.
+
+        Returns
+        -------
+        DataFrame or None
+            As from `compare_expected`; None if there is no group to compare.
+        """
+        if self.observed is None:
+            return None
+        complete = {}
+        for group, counts in self.observed.cape.items():
+            if counts.rows == self.adaptation.groups[group].rows:
+                complete[group] = counts
+        if not complete:
+            return None
+        return compare_counts(self.expected, complete)
 
     def __repr__(self) -> str:
         if not self.adaptation.groups:
             return "Examination(no rows)"
         # Lines of at most 88 characters, because a terminal would break longer ones.
         lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
-        for group in self.adaptation.groups:
-            lines += self._describe(group)
+        names = self.names
+        for group, name in names.items():
+            lines += self._describe(group, name)
         worst = self.expected.worst_pair()
         if worst is not None:
-            pair = f"{group_name(worst.group)} to {group_name(worst.other)}"
+            pair = f"{names[worst.group]} to {names[worst.other]}"
             lines.append(f"worst expected PE: {worst.pe:.3f} ({pair})")
         if self.shift_test.advice:
             lines.append(self.shift_test.advice)
@@ -199,7 +249,7 @@ class Examination:
         """Return the row of one group in `table`."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
-        return {
+        row = {
             "rows": chosen.rows,
             "training_prevalence": chosen.training_prevalence,
             "estimate": chosen.estimate,
@@ -215,17 +265,25 @@ class Examination:
             "fnr": expected.fnr,
             "accuracy": expected.accuracy,
         }
+        if self.labels is not None:
+            check = self.labels.groups[group]
+            row["labelled"] = check.labelled
+            row["label_free_estimate"] = check.label_free_estimate
+            row["label_estimate"] = check.label_estimate
+            row["label_verdict"] = check.label_verdict
+        return row
 
-    def _describe(self, group: Group) -> list[str]:
+    def _describe(self, group: Group, name: str) -> list[str]:
         """Return the lines about one group in the repr."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
         moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
         worst = self.columns.moved(group)[:_MOST_COLUMNS]
         return [
-            f"{group_name(group)}: {chosen.rows} rows",
+            f"{name}: {chosen.rows} rows",
             f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
             f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
+            *self._describe_labels(group),
             f"  {self.verdict(group).text}",
             *[f"    {finding.what_happened}" for finding in worst],
             f"  member for {chosen.theta:.3f} predicts "
@@ -234,22 +292,39 @@ class Examination:
             f"accuracy {expected.accuracy:.3f}",
         ]
 
+    def _describe_labels(self, group: Group) -> list[str]:
+        """Return the lines about the labels of one group in the repr."""
+        if self.labels is None:
+            return []
+        check = self.labels.groups[group]
+        lines = [f"  {check.text}"]
+        if check.label_verdict is None:
+            return lines
+        if self.labels.decide:
+            return [f"  {describe_label_free(check)}", *lines]
+        interval = f"({check.low:.3f} to {check.high:.3f})"
+        return [*lines, f"  according to labels {check.label_estimate:.3f} {interval}"]
+
 
 def examine(
     clf: CapeClassifier,
     X: Any = None,
+    y: Any = None,
     *,
     sensitive_features: Any = None,
+    inclusion_probability: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
+    rule: Any = None,
     drift: str | None = None,
+    labels_decide: bool = True,
 ) -> Examination:
-    """Compute everything there is to say about a batch without labels.
+    """Compute everything there is to say about a batch.
 
     The batch is adapted to, the assumption of a prior shift is tested on scores and
     columns, each group is tested for a move of its prevalence, and the rates to expect
     are computed. Each part is computed once, and the parts share the estimates of the
-    adaptation.
+    adaptation. Labels of some rows check the estimates and correct them.
 
     Parameters
     ----------
@@ -257,15 +332,26 @@ def examine(
         Fitted.
     X : table of shape (n_samples, n_features), default=None
         The batch. Exactly one of ``X`` and ``evidence`` must be given.
+    y : array-like of shape (n_samples,), default=None
+        Labels of some rows, as in `CapeClassifier.adapt`.
     sensitive_features : array-like or table of n_samples rows, default=None
         Groups of the rows of ``X``.
+    inclusion_probability : array-like of shape (n_samples,), default=None
+        How the labelled rows were drawn, as in `CapeClassifier.adapt`.
     evidence : Evidence, default=None
-        Evidence of the batch, from `CapeClassifier.evidence`.
+        Evidence of the batch, from `CapeClassifier.evidence`, with or without labels.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         classifier.
+    labels_decide : bool, default=True
+        Whether labels correct the estimates. False compares them with the estimates and
+        does nothing else: so the batch is predicted as if nobody knew its labels, and
+        it is seen how far that is right.
 
     Returns
     -------
@@ -289,9 +375,17 @@ def examine(
     >>> seen.shift_test.rejected
     False
     """
-    evidence = find_evidence(clf, X, sensitive_features, evidence)
+    with_labels = find_evidence(
+        clf,
+        X,
+        sensitive_features,
+        evidence,
+        y=y,
+        inclusion_probability=inclusion_probability,
+    )
+    evidence = with_labels if labels_decide else with_labels.without_labels()
     # Warnings come through: whoever calls this for a file turns them into notes.
-    adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
+    adaptation = clf.adapt(evidence=evidence, level=level, rule=rule, drift=drift)
     return Examination(
         clf=clf,
         evidence=evidence,
@@ -300,16 +394,19 @@ def examine(
         columns=column_shift(clf, evidence=evidence),
         moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
+        labels=check_labels(clf, with_labels, adaptation, decide=labels_decide),
     )
 
 
-def _counts_as_list(counts: Mapping[Group, Confusion]) -> list[dict[str, Any]]:
+def _counts_as_list(
+    counts: Mapping[Group, Confusion], names: Mapping[Group, str]
+) -> list[dict[str, Any]]:
     """Return confusion counts as a list with one entry for each group."""
     entries = []
     for group, confusion in counts.items():
         entries.append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 **asdict(confusion),
             }
         )

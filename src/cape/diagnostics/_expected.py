@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group, group_name
+from cape._groups import Group, group_labels, unique_names
 from cape._labelled import check_calls, corrected_rates
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
@@ -22,7 +22,7 @@ from cape.diagnostics._expected_draws import (
     interval_of_rate,
     noise_of_rates,
 )
-from cape.diagnostics._result import GroupResult, json_ready, row_label
+from cape.diagnostics._result import GroupResult, json_ready
 from cape.evidence import Evidence
 from cape.metrics import FEWEST_ROWS, confusion_by_group, pe_of_prevalences
 
@@ -32,16 +32,24 @@ if TYPE_CHECKING:
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
     from cape.evidence import GroupEvidence
+    from cape.metrics import Confusion
 
 __all__ = [
     "ExpectedPair",
     "ExpectedPerformance",
     "GroupExpected",
+    "compare_counts",
     "compare_expected",
     "expected_performance",
 ]
 
-_RATES = ("fpr", "fnr", "accuracy")
+_RATES = {
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "accuracy": "accuracy",
+    "pd": "prevalence_difference",
+}
+"""Rates that are compared, and what `Confusion` calls them."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +137,11 @@ class ExpectedPerformance(GroupResult):
         """
         import pandas as pd
 
+        label_of = group_labels(self.groups)
         labels = []
         values = []
         for pair in self.between:
-            labels.append((row_label(pair.group), row_label(pair.other)))
+            labels.append((label_of[pair.group], label_of[pair.other]))
             values.append([pair.pe, pair.pe_low, pair.pe_high])
         index = None
         if labels:
@@ -161,17 +170,12 @@ class ExpectedPerformance(GroupResult):
 
     def _facts(self) -> dict[str, Any]:
         pairs = []
+        names = unique_names(self.groups)
         for pair in self.between:
-            names = {
-                "group": group_name(pair.group),
-                "other": group_name(pair.other),
-            }
-            pairs.append(
-                {
-                    **json_ready(asdict(pair)),
-                    **names,
-                }
-            )
+            entry = json_ready(asdict(pair))
+            entry["group"] = names[pair.group]
+            entry["other"] = names[pair.other]
+            pairs.append(entry)
         return {
             "level": self.level,
             "pairs": pairs,
@@ -403,23 +407,46 @@ def compare_expected(
     >>> bool(both.loc[(0, "accuracy"), "inside"])
     True
     """
-    import pandas as pd
-
     observed = confusion_by_group(
         y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
     )
     # Labels of groups that were not in the batch are passed over.
-    labels = []
-    rows = []
-    for group, rates in expected.groups.items():
+    counts = {}
+    for group in expected.groups:
         if group not in observed:
             raise ValueError(
                 "sensitive_features must include every group of expected, "
                 f"got {list(observed)} without {group!r}."
             )
-        for rate in _RATES:
-            labels.append((row_label(group), rate))
-            rows.append(_compare_rate(rates, rate, getattr(observed[group], rate)))
+        counts[group] = observed[group]
+    return compare_counts(expected, counts)
+
+
+def compare_counts(
+    expected: ExpectedPerformance, observed: Mapping[Group, Confusion]
+) -> pd.DataFrame:
+    """Compare as `compare_expected` does, by the confusion counts of groups.
+
+    Parameters
+    ----------
+    expected : ExpectedPerformance
+    observed : mapping from group to Confusion
+        Groups that are missing are left out.
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd
+
+    label_of = group_labels(observed)
+    labels = []
+    rows = []
+    for group, counts in observed.items():
+        for rate, attribute in _RATES.items():
+            labels.append((label_of[group], rate))
+            value = getattr(counts, attribute)
+            rows.append(_compare_rate(expected.groups[group], rate, value))
     index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
     return pd.DataFrame(rows, index=index)
 

@@ -10,14 +10,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
+from cape._labelled import compare_with_labels, label_estimate
 from cape._prediction import adapt, find_evidence
 from cape._shift_test import holm
 from cape._validation import check_prevalence
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import GroupResult
-from cape.evidence import Evidence
+from cape.evidence import Evidence, GroupEvidence
 from cape.histogram import ScoreHistogram
 from cape.quantify import Moments
 
@@ -87,10 +88,11 @@ class PrevalenceMoved(GroupResult):
         if not self.moved:
             return "PrevalenceMoved(no group moved)"
         lines = ["PrevalenceMoved("]
+        names = unique_names(self.groups)
         for group, test in self.groups.items():
             verdict = "moved" if test.moved else "no sign of a move"
             lines.append(
-                f"  {group_name(group)}: {verdict}, {test.training_prevalence:.3f} "
+                f"  {names[group]}: {verdict}, {test.training_prevalence:.3f} "
                 f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
             )
         lines.append(")")
@@ -109,7 +111,8 @@ def prevalence_moved(
 
     The statistic is the one by which the quantifier sees the prevalence (for SPA the
     mean score). If nothing has moved, its means over the batch and over the training
-    rows differ only by noise: that of the batch and that of training.
+    rows differ only by noise: that of the batch and that of training. Where evidence
+    has labels that can be used, their estimate takes the place of the scores.
 
     Parameters
     ----------
@@ -174,7 +177,12 @@ def moves_from_adaptation(
     """
     p_values = {}
     for group, group_evidence in evidence.groups.items():
-        p_values[group] = _p_value(clf.model_of(group), group_evidence.scores)
+        model = clf.model_of(group)
+        adapted = adaptation.groups[group]
+        if adapted.label_verdict is None:
+            p_values[group] = _p_value(model, group_evidence.scores)
+        else:
+            p_values[group] = _p_value_of_labels(model, group_evidence, adapted)
     # Holm (1979): the chance of any false alarm among the groups stays below alpha.
     adjusted = holm(list(p_values.values()))
     groups = {}
@@ -197,8 +205,25 @@ def _drift_explains(adapted: GroupAdaptation) -> bool:
     The test asks whether the scores moved. Drift moves them without any change of the
     prevalence.
     """
+    if adapted.label_verdict is not None:
+        # Labels see the prevalence itself.
+        return False
     within = adapted.low <= adapted.training_prevalence <= adapted.high
     return adapted.held_back > 0 and within
+
+
+def _p_value_of_labels(
+    model: GroupModel, evidence: GroupEvidence, adapted: GroupAdaptation
+) -> float:
+    """Return the p-value of "the prevalence is still that of training", from labels.
+
+    As in the test of the scores, training and batch are samples of one population under
+    the null hypothesis; the batch may be known by few labels.
+    """
+    labels = label_estimate(model, evidence, adapted.label_free_estimate)
+    pi = model.prevalence
+    noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
+    return compare_with_labels(labels, pi, float(noise)).p_value
 
 
 def _p_value(model: GroupModel, batch: ScoreHistogram) -> float:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cape.adaptation import GroupAdaptation, describe_verdict
+from cape.adaptation import (
+    GroupAdaptation,
+    describe_verdict,
+    estimate_name,
+    without_labels,
+)
 from cape.diagnostics._column_shift import ColumnFinding
 
 __all__ = ["GroupVerdict", "judge_group"]
@@ -66,7 +71,7 @@ def judge_group(
     """
     at_fault = [finding.column for finding in columns if finding.fault]
     if at_fault:
-        return GroupVerdict("fault", _fault_text(at_fault, cautious))
+        return GroupVerdict("fault", _fault_text(adapted, at_fault, cautious))
     moved = any(finding.moved for finding in columns)
     if not cautious and (moved or adapted.verdict == "some_drift"):
         text = "more moved than the prevalence, and it was ignored as you asked"
@@ -80,26 +85,28 @@ def judge_group(
     return GroupVerdict("consistent", text + reservations, clear=not reservations)
 
 
-def _fault_text(names: list[str], cautious: bool) -> str:
+def _fault_text(adapted: GroupAdaptation, names: list[str], cautious: bool) -> str:
     listed = ", ".join(f"`{name}`" for name in names[:3])
     if len(names) > 3:
         listed += f" and {len(names) - 3} more"
     reason = f"because of {listed}, not what it was in training"
     if cautious:
-        return f"cannot tell the prevalence {reason}"
-    return f"the estimate is worthless {reason}"
+        return f"cannot tell the prevalence{without_labels(adapted)} {reason}"
+    return f"{estimate_name(adapted)} is worthless {reason}"
 
 
 def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
     """Name the reason: too few rows for these scores, or parts that disagree."""
+    without = without_labels(adapted)
     if adapted.prior_shift_high - adapted.prior_shift_low > _WIDEST:
         return (
-            f"cannot tell from so few rows: {adapted.rows:,} are too few for scores "
-            f"with an AUC of {auc:.2f}"
+            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
+            f"scores with an AUC of {auc:.2f}"
         )
     return (
-        "cannot tell: columns and scores disagree on the prevalence, and the estimate "
-        f"was held back from {adapted.prior_shift_estimate:.3f}"
+        f"cannot tell{without}: columns and scores disagree on the prevalence, and "
+        f"{estimate_name(adapted)} was held back from "
+        f"{adapted.prior_shift_estimate:.3f}"
     )
 
 
@@ -114,7 +121,7 @@ def _reservations(
     # Drift begins to count before it is significant, so that estimates do not jump.
     if adapted.held_back > _NOTABLY_HELD_BACK:
         return (
-            ", but not clearly: the estimate was held back from "
+            f", but not clearly: {estimate_name(adapted)} was held back from "
             f"{adapted.prior_shift_estimate:.3f}"
         )
     return ""

@@ -16,11 +16,13 @@ import pandas as pd
 
 from cape._groups import Group, Groups, check_groups, group_name
 from cape._learners import available_threads, blas_in_one_thread, in_threads
-from cape._prediction import Reading, batch_of, decide, read_batch
+from cape._newfile import check_apart
+from cape._prediction import KnownLabels, Reading, batch_of, decide, read_batch
 from cape._tables import (
     Dialect,
     TableError,
     TableWriter,
+    file_version,
     is_csv,
     iter_table,
     table_columns,
@@ -35,11 +37,11 @@ from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
+from cape.rules import make_rule
 
 __all__ = [
     "Each",
     "Prediction",
-    "file_version",
     "gather_evidence",
     "here",
     "predict_file",
@@ -97,8 +99,9 @@ class Prediction:
     Parameters
     ----------
     examination : Examination
-        All there is to say of the batch. Where rows have labels, its ``observed``
-        counts how CAPE's predictions compare with them; else it is None.
+        All there is to say of the batch. Where rows have labels, its ``labels`` says
+        whether they refute the estimates, and its ``observed`` counts how CAPE's
+        predictions compare with them; else they are None.
     sha256 : str
         Hash of the bytes that were read.
     checked : CheckedSheet, default=None
@@ -133,6 +136,7 @@ def predict_file(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    rule: Any = None,
     drift: str | None = None,
     checked: str | Path | None = None,
     overwrite: bool = False,
@@ -161,6 +165,8 @@ def predict_file(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         Of a CSV, for reading and writing.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         model.
@@ -193,8 +199,12 @@ def predict_file(
     ['prediction', 'probability', 'estimated_prevalence']
     """
     notes = Notes() if notes is None else notes
+    if rule is not None:
+        rule = make_rule(rule)
     if drift is not None:
         check_drift(drift)
+    inputs = [path] if checked is None else [path, checked]
+    check_apart([out], inputs)
     sheet = None if checked is None else SheetLabels.read(checked, model)
     # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
@@ -227,15 +237,23 @@ def predict_file(
         )
         came_back = None
         if sheet is not None:
+            # What the file has of labels is no random sample; the sheet is.
             evidence, came_back = sheet.add_to(
-                evidence, kept, hasher.hexdigest(), notes
+                evidence.without_labels(), kept, hasher.hexdigest(), notes
             )
         with warnings.catch_warnings():
             # What the adaptation would warn of is in the examination, in more detail.
             warnings.simplefilter("ignore", AdaptationWarning)
             examination = examine(
-                model.clf, evidence=evidence, level=level, drift=drift
+                model.clf,
+                evidence=evidence,
+                level=level,
+                rule=rule,
+                drift=drift,
+                labels_decide=sheet is not None,
             )
+        for note in examination.adaptation.notes:
+            notes.say(note)
         if writer is None and not has_labels:
             return Prediction(examination, hasher.hexdigest(), came_back)
         adaptation = examination.adaptation
@@ -427,7 +445,9 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
         return _PartResult(problems)
     with single_thread_if_small(len(part)):
         batch = batch_of(model.clf, part.X, None)
-        readings, evidence = read_batch(batch, probabilities=True)
+        readings, evidence = read_batch(
+            batch, labels=_labels_of(part), probabilities=True
+        )
     records = np.zeros(len(part), row_type(scores_per_row(model.clf)))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if part.positive is None else part.positive
@@ -437,6 +457,17 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
         records["scores"][index] = reading.deciding.T
     of_part = Evidence(model.clf.fingerprint_, evidence)
     return _PartResult(problems, of_part, records, batch.groups.keys)
+
+
+def _labels_of(part: Part) -> KnownLabels | None:
+    """Return the labels of a part, which are those of whatever rows happen to have one.
+
+    They are used for the verdict on the estimates alone: outcomes that are known early
+    are no random sample, and a file with all its labels needs no estimate.
+    """
+    if part.positive is None:
+        return None
+    return KnownLabels(part.positive, None)
 
 
 def scores_per_row(clf: CapeClassifier) -> int:
@@ -475,12 +506,6 @@ def _second_pass(
         if len(records) < len(table):
             raise TableError(f"{path} has changed while it was read.")
         yield table, records
-
-
-def file_version(path: str | Path) -> tuple[int, ...]:
-    """Return numbers that change when the file does."""
-    status = Path(path).stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _probabilities(

@@ -12,18 +12,20 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group
-from cape._tables import Dialect, TableError, TableWriter, iter_table, table_columns
+from cape._newfile import check_apart
+from cape._tables import (
+    Dialect,
+    TableError,
+    TableWriter,
+    file_version,
+    iter_table,
+    table_columns,
+)
 from cape.diagnostics import LabelPlan
 from cape.files._kept import KeptRows
 from cape.files._model import TableModel, rows_of_a_part
 from cape.files._notes import Notes
-from cape.files._predict import (
-    Each,
-    file_version,
-    gather_evidence,
-    here,
-    scores_per_row,
-)
+from cape.files._predict import Each, gather_evidence, here, scores_per_row
 from cape.files._redraw import draw_rows
 from cape.files._sheet import KEY, PROBABILITY, ROW, Draw
 
@@ -111,6 +113,7 @@ def sample_file(
     """
     notes = Notes() if notes is None else notes
     draw = _draw_of(n, spread, width, seed)
+    check_apart([out], [path])
     writing = TableWriter(out, overwrite=overwrite, dialect=dialect)
     if not writing.is_text:
         raise TableError(f"{out} must end in .csv or .tsv: a person fills it in.")

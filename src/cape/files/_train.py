@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from cape._learners import LEARNERS, make_learner
-from cape._newfile import check_free
+from cape._newfile import check_apart, check_free
 from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.files._model import TableModel, file_hash, single_thread_if_small
+from cape.files._model import TableModel, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
 from cape.files._suspicious import find_suspicious, note_suspicious
 from cape.files._training_table import ColumnChoice, TrainingTable, read_training_table
+from cape.rules import describe_rule
 
 __all__ = [
     "DEFAULT_SETTINGS",
@@ -30,6 +31,7 @@ _SETTINGS = (
     "quantifier",
     "scores",
     "cv",
+    "rule",
     "drift",
     "preprocessing",
     "share_estimator",
@@ -142,6 +144,7 @@ def train_file(
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
+        check_apart([out], [path])
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
@@ -165,7 +168,7 @@ def train_file(
         "columns": table.columns.to_dict(),
         "learner": _describe_learner(learner, clf),
         "data": _describe_data(path, table),
-        "settings": used_settings,
+        "settings": {**used_settings, "rule": _rule_as_json(used_settings["rule"])},
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
@@ -174,6 +177,11 @@ def train_file(
 
         persist.save(clf, out, details=details, overwrite=overwrite)
     return TableModel(clf, table.columns, details)
+
+
+def _rule_as_json(rule: Any) -> Any:
+    """Return the name of a rule, or the description of an instance."""
+    return rule if isinstance(rule, str) else describe_rule(rule)
 
 
 def _fit(
@@ -211,5 +219,5 @@ def _describe_data(path: str | Path, table: TrainingTable) -> dict[str, Any]:
         "file": Path(path).name,
         "rows": len(table.X),
         "rows_in_file": table.rows_in_file,
-        "sha256": file_hash(path),
+        "sha256": table.sha256,
     }

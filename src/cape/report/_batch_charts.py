@@ -39,6 +39,8 @@ MOST_COLUMNS = 10
 _LARGEST_ERROR = 0.15
 _NORMAL_95 = 1.96
 _WIDTH = 200
+# Pixels between the dot of an estimate and the diamond of what it is compared with.
+_BELOW = 10
 _RATES = {
     "fpr": "False positive rate",
     "fnr": "False negative rate",
@@ -59,7 +61,7 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
     dict
         Lists of pictures under the names by which the page asks for them.
     """
-    frame = frame_moved(summary["groups"])
+    frame = frame_moved(summary["groups"], summary["labels"])
     title = "Share of positives in training and now, by group"
     moved = Picture("", title, draw_moved(frame), frame)
     return {
@@ -212,18 +214,22 @@ def rate_pictures(summary: Summary) -> list[Picture]:
     return pictures
 
 
-def frame_moved(groups: list[Summary]) -> pd.DataFrame:
+def frame_moved(groups: list[Summary], labels: Summary | None = None) -> pd.DataFrame:
     """Return the prevalence of each group in training and now, with its interval.
 
     Parameters
     ----------
     groups : list of dict
         The entry ``groups`` of a batch summary.
+    labels : dict or None, default=None
+        Its entry ``labels``.
 
     Returns
     -------
     DataFrame
-        One row for each group: group, training, now, low and high.
+        One row for each group: group, training, now, low and high. With labels also
+        compared, compared_low and compared_high: what they say, or, where they decide,
+        what was estimated without them. Missing where labels cannot be used.
     """
     names = {
         "group": "group",
@@ -232,11 +238,25 @@ def frame_moved(groups: list[Summary]) -> pd.DataFrame:
         "low": "low",
         "high": "high",
     }
-    return pd.DataFrame(groups)[list(names)].rename(columns=names)
+    frame = pd.DataFrame(groups)[list(names)].rename(columns=names)
+    if labels is None:
+        return frame
+    compared = ("label_estimate", "low", "high")
+    if labels["decide"]:
+        compared = ("label_free_estimate", "label_free_low", "label_free_high")
+    checks = pd.DataFrame(labels["groups"])
+    cannot_be_used = checks["label_verdict"].isna()
+    names_of_compared = ("compared", "compared_low", "compared_high")
+    for name, column in zip(names_of_compared, compared, strict=True):
+        frame[name] = checks[column].astype(float).mask(cannot_be_used)
+    return frame
 
 
 def draw_moved(frame: pd.DataFrame) -> Any:
     """Draw training as a ring, and now as a dot with its interval as a bar.
+
+    With labels, a diamond below the dot is what they say, or what was estimated without
+    them.
 
     Parameters
     ----------
@@ -274,8 +294,26 @@ def draw_moved(frame: pd.DataFrame) -> Any:
         color=THEN,
     )
     ring = ring.encode(x="training:Q", y=y)
-    layers = alt.layer(interval, ring, dot)
+    layers = alt.layer(interval, ring, dot, *_compared_layers(frame, y))
     return layers.properties(width=_WIDTH, height=alt.Step(34))
+
+
+def _compared_layers(frame: pd.DataFrame, y: Any) -> list[Any]:
+    """Draw what the estimate is compared with: a diamond with a thin bar, below it."""
+    if "compared" not in frame or frame["compared"].isna().all():
+        return []
+    base = alt.Chart(frame.dropna(subset="compared"))
+    line = base.mark_rule(strokeWidth=2, color=INK, yOffset=_BELOW)
+    line = line.encode(y=y, x="compared_low:Q", x2="compared_high:Q")
+    diamond = base.mark_point(
+        shape="diamond",
+        size=70,
+        filled=True,
+        opacity=1,
+        color=INK,
+        yOffset=_BELOW,
+    )
+    return [line, diamond.encode(y=y, x="compared:Q")]
 
 
 def frame_histogram(entry: Summary) -> pd.DataFrame:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape.adaptation import GroupAdaptation
-from cape.diagnostics import Examination, Observed
+from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
 from cape.report._verdict import batch_verdict, moved_columns
@@ -53,7 +53,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     ('March', 1000, 'consistent')
     """
     # Nothing is computed here that `examine` has computed; a summary only arranges.
-    expected = examination.expected.to_dict()
+    content = examination.to_dict()
     estimates = _estimates(examination)
     return {
         "kind": "batch",
@@ -62,19 +62,22 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "level": examination.level,
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
+        "rule": dict(examination.adaptation.rule),
         "verdict": batch_verdict(examination),
-        "groups": _group_entries(examination),
-        "shift_test": examination.shift_test.to_dict(),
+        "labels": label_summary(examination),
+        "groups": _group_entries(examination, content["adaptation"]),
+        "shift_test": content["shift_test"],
         "columns": {
-            **examination.columns.to_dict(),
+            **content["columns"],
             "moved": moved_columns(examination),
         },
         "expected": {
-            **expected,
+            **content["expected"],
             "unadapted": _expected_unadapted(examination),
         },
         "histograms": _histograms(examination),
-        "observed": _observed(examination.observed, examination.level),
+        "observed": _observed(examination),
+        "compared": compared_summary(examination),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
     }
@@ -96,15 +99,18 @@ def _positive_label(examination: Examination) -> str:
     return f"label {examination.clf.classes_[1]}"
 
 
-def _group_entries(examination: Examination) -> list[Summary]:
+def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
-    for group, chosen in examination.adaptation.groups.items():
+    names = examination.names
+    groups = examination.adaptation.groups
+    for entry_of_group, group in zip(adapted, groups, strict=True):
+        chosen = groups[group]
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
         entry = {
-            "group": group_name(group),
-            **asdict(chosen),
+            **entry_of_group,
+            "group": names[group],
             # With the reason, which the adaptation alone does not know.
             "verdict": verdict.word,
             "verdict_text": verdict.text,
@@ -113,7 +119,8 @@ def _group_entries(examination: Examination) -> list[Summary]:
             "p_moved": moved.p_value,
             "p_moved_adjusted": moved.p_adjusted,
             "moved_text": _moved_text(examination, group),
-            "sentence": _sentence(group, chosen),
+            "sentence": _sentence(names[group], chosen),
+            "label_text": _label_text(examination, group),
         }
         entries.append(entry)
     return entries
@@ -121,7 +128,7 @@ def _group_entries(examination: Examination) -> list[Summary]:
 
 def _moved_text(examination: Examination, group: Group) -> str:
     """Say whether one group has clearly moved."""
-    if examination.adaptation.groups[group].verdict == "cannot_tell":
+    if _cannot_tell(examination.adaptation.groups[group]):
         return "whether it has moved cannot be told"
     moved = examination.moved.groups[group]
     if not moved.moved and moved.p_adjusted < examination.moved.alpha:
@@ -134,16 +141,35 @@ def _moved_text(examination: Examination, group: Group) -> str:
     return f"no clear sign that it has moved (p {p_value})"
 
 
-def _sentence(group: Group, chosen: GroupAdaptation) -> str:
+def _cannot_tell(chosen: GroupAdaptation) -> bool:
+    """Tell whether the prevalence of a group is unknown, with or without labels."""
+    return chosen.verdict == "cannot_tell" and chosen.label_verdict is None
+
+
+def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    training = (
-        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} in "
-        "training"
-    )
+    training = f"{name}: prevalence was {chosen.training_prevalence:.2f} in training"
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
-    if chosen.verdict == "cannot_tell":
+    if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
     return f"{training}, is now {chosen.estimate:.2f} ({interval})"
+
+
+def _label_text(examination: Examination, group: Group) -> str:
+    """Say what the labels of a group say of its label-free estimate; may be empty."""
+    if examination.labels is None:
+        return ""
+    check = examination.labels.groups[group]
+    if check.label_verdict is None:
+        return check.text
+    if examination.labels.decide:
+        interval = f"({check.label_free_low:.2f} to {check.label_free_high:.2f})"
+        estimate = f"{check.label_free_estimate:.2f}"
+        return f"{check.text}; without them it would be {estimate} {interval}"
+    estimate = f"{check.label_estimate:.2f}"
+    if not check.is_complete:
+        estimate += f" ({check.low:.2f} to {check.high:.2f})"
+    return f"{check.text}; according to them it is {estimate}"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:
@@ -151,11 +177,12 @@ def _expected_unadapted(examination: Examination) -> Summary:
     entries = []
     estimates = []
     predicted = []
+    names = examination.names
     for group, estimate in _estimates(examination).items():
         model = examination.clf.model_of(group)
         # One member only, so that the rule picks it whatever the estimate.
         rates = outcomes(members_of(model).unadapted, estimate)
-        entry: Summary = {"group": group_name(group)}
+        entry: Summary = {"group": names[group]}
         for name, value in rates.items():
             entry[name] = float(value)
         entries.append(entry)
@@ -172,6 +199,7 @@ def _expected_unadapted(examination: Examination) -> Summary:
 def _histograms(examination: Examination) -> list[Summary]:
     """Return the scores of each group, and the mixture that should explain them."""
     entries = []
+    names = examination.names
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
         # The best mixture is the quantifier's, even where drift held the estimate back.
@@ -179,7 +207,7 @@ def _histograms(examination: Examination) -> list[Summary]:
         shares = _histogram(model, evidence, estimate)
         entries.append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 **shares,
             }
         )
@@ -209,14 +237,18 @@ def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
     return counts / counts.sum()
 
 
-def _observed(observed: Observed | None, level: float) -> Summary | None:
+def _observed(examination: Examination) -> Summary | None:
     """Return the audits of CAPE and of the model as trained, if there are labels."""
+    observed = examination.observed
     # A file may have a label column in which every label is missing.
     if observed is None or not observed.cape:
         return None
+    # The names of all groups, even if those with labels alone would have shorter ones.
+    names = examination.names
+    level = examination.level
     return {
-        "cape": audit_of_counts(observed.cape, level),
-        "unadapted": audit_of_counts(observed.unadapted, level),
+        "cape": audit_of_counts(observed.cape, level, names),
+        "unadapted": audit_of_counts(observed.unadapted, level, names),
     }
 
 

@@ -7,6 +7,8 @@ is ``page/page.html``; it shows the texts of `_page_tables` and the pictures of
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from functools import cache
 from importlib.resources import files
@@ -17,21 +19,26 @@ from cape._newfile import check_free, new_file
 from cape.diagnostics import Examination
 from cape.report._batch_charts import batch_pictures, rate_pictures
 from cape.report._batch_summary import batch_summary
+from cape.report._label_summary import WIDTHS
 from cape.report._monitor_charts import monitor_pictures
 from cape.report._page_tables import (
+    check_columns,
+    check_rows,
     chosen_rows,
     column_rows,
     columns_sentence,
+    compared_cells,
     expected_pe_sentence,
     lede,
     made_rows,
     monitor_rows,
+    needed_rows,
     observed_tables,
     rests_sentence,
     verdict_rows,
 )
 from cape.report._types import Summary
-from cape.report._words import EACH_BY_ITSELF
+from cape.report._words import EACH_BY_ITSELF, printable
 
 __all__ = ["check_report", "to_html", "write_report"]
 
@@ -141,9 +148,10 @@ def to_html(content: Examination | Summary) -> str:
     >>> to_html(explorer_summary(clf))[:15]
     '<!doctype html>'
     """
-    summary = _summary_of(content)
+    summary = _printable(_summary_of(content))
     context: Summary = {
         "s": summary,
+        "policy": _policy(),
         "heading": _heading(summary),
         "lede": lede(summary),
         "css": _asset("page.css"),
@@ -161,11 +169,69 @@ def to_html(content: Examination | Summary) -> str:
         context["rests"] = rests_sentence(summary)
         context["chosen_rows"] = chosen_rows(summary)
         context["expected_pe"] = expected_pe_sentence(summary)
+        context["compared"] = compared_cells(summary)
+        context["all_corrected"] = _all_corrected(summary)
+        if summary["labels"] is not None:
+            context["check_columns"] = check_columns(summary)
+            context["check_rows"] = check_rows(summary)
+            context["needed_columns"] = _needed_columns()
+            context["needed_rows"] = needed_rows(summary)
     if summary["kind"] == "monitor":
         context["monitor_rows"] = monitor_rows(summary)
     if summary.get("observed"):
         context.update(observed_tables(summary))
     return _template().render(context)
+
+
+def _printable(content: Any) -> Any:
+    """Write out the control characters in all texts of a summary.
+
+    The names of columns and files are anybody's. A NUL in a name ends the whole process
+    inside the library that draws, and half a surrogate pair cannot be written as UTF-8.
+    """
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, (list, tuple)):
+        return [_printable(value) for value in content]
+    if isinstance(content, dict):
+        return {name: _printable(value) for name, value in content.items()}
+    return content
+
+
+@cache
+def _policy() -> str:
+    """Return what the browser may do on a page: its own style and script, no network.
+
+    Whatever else gets into a page does not run.
+    """
+    style = _hash_of(_asset("page.css"))
+    script = _hash_of(_asset("explorer.js"))
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{style}'",
+            f"script-src '{script}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash_of(text: str) -> str:
+    """Return the hash by which a policy knows an inline style or script."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _all_corrected(summary: Summary) -> bool:
+    """Tell whether labels corrected the estimates of all groups."""
+    return all(group["label_verdict"] is not None for group in summary["groups"])
+
+
+def _needed_columns() -> list[str]:
+    widths = [f"width {width:g}" for width in WIDTHS]
+    return ["group", "width now", *widths]
 
 
 def _summary_of(content: Any) -> Summary:

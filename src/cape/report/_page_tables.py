@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cape.report._label_summary import WIDTHS
 from cape.report._types import Summary, Table, Terms
 from cape.report._words import counted, joined, p_value_text, rows_text
 
 __all__ = [
+    "check_columns",
+    "check_rows",
     "chosen_rows",
     "column_rows",
     "columns_sentence",
+    "compared_cells",
     "expected_pe_sentence",
     "lede",
     "made_rows",
     "monitor_rows",
+    "needed_rows",
     "observed_tables",
     "rests_sentence",
     "verdict_rows",
@@ -188,6 +193,128 @@ def columns_sentence(summary: Summary) -> str:
     return " ".join(sentences)
 
 
+def check_columns(summary: Summary) -> list[str]:
+    """Return the heading of the table of what labels say.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary` of a batch with labels.
+
+    Returns
+    -------
+    list of str
+    """
+    with_labels = "according to labels"
+    if summary["labels"]["decide"]:
+        with_labels = "with labels"
+    return ["group", "rows checked", "without labels", with_labels, "verdict"]
+
+
+def check_rows(summary: Summary) -> Table:
+    """Return the table of what labels say of the label-free estimates.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary` of a batch with labels.
+
+    Returns
+    -------
+    list of list of str
+        Group, rows with a label, estimate without labels and with them, and the verdict
+        in words.
+    """
+    rows = []
+    for check, group in zip(
+        summary["labels"]["groups"], summary["groups"], strict=True
+    ):
+        without = _with_interval(
+            check["label_free_estimate"],
+            check["label_free_low"],
+            check["label_free_high"],
+        )
+        estimate = check["label_estimate"]
+        if summary["labels"]["decide"]:
+            estimate = group["estimate"]
+        with_labels = "unknown"
+        if check["label_verdict"] is not None:
+            with_labels = _with_interval(estimate, check["low"], check["high"])
+        checked = f"{check['labelled']:,} of {check['rows']:,}"
+        verdict = _label_verdict(check)
+        rows.append([check["group"], checked, without, with_labels, verdict])
+    return rows
+
+
+def _label_verdict(check: Summary) -> str:
+    """Write the verdict of labels in a few words."""
+    verdict = check["label_verdict"]
+    if verdict == "confirmed":
+        return "confirmed to within 0.1"
+    if verdict is not None:
+        return f"{verdict_word(verdict)}, p {_p_value(check['label_p_value'])}"
+    if check["sample_p_value"] is not None:
+        return f"no random sample, p {_p_value(check['sample_p_value'])}"
+    return "too few labels"
+
+
+def _p_value(value: float) -> str:
+    text = p_value_text(value)
+    return text if text.startswith("below") else f"= {text}"
+
+
+def _with_interval(estimate: float, low: float, high: float) -> str:
+    if low == high:
+        return f"{estimate:.3f}"
+    return f"{estimate:.3f} ({low:.3f}\u2013{high:.3f})"
+
+
+def needed_rows(summary: Summary) -> Table:
+    """Return the table of how many labels narrow the intervals to some widths.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary` of a batch with labels.
+
+    Returns
+    -------
+    list of list of str
+        Group, the width now with its number of labels, and how many labels each width
+        needs.
+    """
+    rows = []
+    for entry in summary["labels"]["needed"]:
+        now = f"{entry['width']:.2f}, {entry['labelled']:,} labels"
+        cells = []
+        for width, labels in zip(WIDTHS, entry["needed"], strict=True):
+            reached = entry["width"] <= width
+            cells.append("reached" if reached else f"{labels:,}")
+        rows.append([entry["group"], now, *cells])
+    return rows
+
+
+def compared_cells(summary: Summary) -> dict[str, dict[str, Summary]]:
+    """Return the observed rates that stand below the expected ones.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `batch_summary`.
+
+    Returns
+    -------
+    dict from group to dict from rate to entry
+        Empty if no group has labels of all its rows.
+    """
+    cells: dict[str, dict[str, Summary]] = {}
+    if summary["compared"] is None:
+        return cells
+    for rate in summary["compared"]["rates"]:
+        cells.setdefault(rate["group"], {})[rate["metric"]] = rate
+    return cells
+
+
 def rests_sentence(summary: Summary) -> str:
     """Say what the bound and the expected rates rest on, and where that is in doubt.
 
@@ -201,19 +328,27 @@ def rests_sentence(summary: Summary) -> str:
     str
     """
     doubtful = []
+    corrected = []
     for group in summary["groups"]:
-        if group["verdict"] not in _AS_EXPECTED:
+        if group["label_verdict"] is not None:
+            corrected.append(group["group"])
+        elif group["verdict"] not in _AS_EXPECTED:
             doubtful.append(group["group"])
-    rests = (
+    of_labels = "rest on labels of a random sample, and hold whatever has moved."
+    if len(corrected) == len(summary["groups"]):
+        return f"These numbers {of_labels}"
+    sentences = [
         "This rests on the assumption that positives and negatives each look as they "
-        "did in training"
-    )
-    if not doubtful:
-        return f"{rests}."
-    return (
-        f"{rests}. In {joined(doubtful)} that is in doubt or could not be tested, and "
-        "these numbers can be wrong by more than their intervals say."
-    )
+        "did in training."
+    ]
+    if doubtful:
+        sentences.append(
+            f"In {joined(doubtful)} that is in doubt or could not be tested, and these "
+            "numbers can be wrong by more than their intervals say."
+        )
+    if corrected:
+        sentences.append(f"The numbers of {joined(corrected)} {of_labels}")
+    return " ".join(sentences)
 
 
 def chosen_rows(summary: Summary) -> Table:

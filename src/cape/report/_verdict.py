@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cape._groups import group_name
 from cape.diagnostics import Examination, GroupVerdict
 from cape.report._types import Summary
 from cape.report._words import joined
@@ -62,6 +61,32 @@ _TEXTS = {
     ),
 }
 
+_TEXTS_WITH_LABELS = {
+    "fault": "Without labels, nothing could be said of the prevalences of {groups}.",
+    "drifted": (
+        "Without labels, the estimates of {groups} would be held back, towards the "
+        "mean score or the training prevalence. Check the columns that moved."
+    ),
+    "ignored": (
+        "Without labels, the estimates of {groups} would be right only if nothing but "
+        "the share of positives moved, and more did. Check the columns that moved."
+    ),
+    "cannot_tell": (
+        "Without labels, the prevalence of {groups} could not be told; the reasons are "
+        "below."
+    ),
+    "some_drift": (
+        "Without labels, the intervals of {groups} would be wider because more moved "
+        "than the share of positives."
+    ),
+}
+"""What is said instead where labels corrected the estimates."""
+
+_SEEN_BY_LABELS_ALONE = (
+    " But the labels refute what follows from it: outcomes moved in a way that no test "
+    "without labels sees."
+)
+
 
 def mark_of(words: Sequence[str], *, clear: bool) -> str:
     """Choose the colour of some verdicts together.
@@ -116,8 +141,13 @@ def batch_verdict(examination: Examination) -> Summary:
         ``text`` are for the reader, and ``faults`` lists the columns at fault.
     """
     verdicts = {}
-    for group in examination.adaptation.groups:
-        verdicts[group_name(group)] = examination.verdict(group)
+    with_labels = {}
+    names = examination.names
+    for group, adapted in examination.adaptation.groups.items():
+        name = names[group]
+        verdicts[name] = examination.verdict(group)
+        if adapted.label_verdict is not None:
+            with_labels[name] = verdicts[name]
     if not verdicts:
         return {
             "word": "not_tested",
@@ -132,22 +162,50 @@ def batch_verdict(examination: Examination) -> Summary:
     head = _HEADS[word]
     if word == "consistent" and mark != "good":
         head += ", with reservations"
+    if word == "cannot_tell" and with_labels:
+        head += " without labels"
+    text = _text(verdicts, with_labels)
+    if mark in ("good", "open") and _labels_refute(examination):
+        # Green would say that all is well.
+        mark = "warn"
+        text += _SEEN_BY_LABELS_ALONE
     return {
         "word": word,
         "mark": mark,
         "head": head,
-        "text": _text(verdicts),
+        "text": text,
         "faults": _faults(examination),
     }
 
 
-def _text(verdicts: Mapping[str, GroupVerdict]) -> str:
-    """Return a sentence for each kind of verdict, the gravest first."""
+def _labels_refute(examination: Examination) -> bool:
+    """Tell whether labels refute what was estimated without them."""
+    return examination.labels is not None and bool(examination.labels.refuted)
+
+
+def _text(
+    verdicts: Mapping[str, GroupVerdict], with_labels: Mapping[str, GroupVerdict]
+) -> str:
+    """Return a sentence for each kind of verdict, the gravest first.
+
+    Of groups whose estimates were corrected by labels, another sentence is said.
+    """
     sentences = []
     for word, sentence in _TEXTS.items():
-        names = [name for name, found in verdicts.items() if found.word == word]
+        of_labels = _TEXTS_WITH_LABELS.get(word, sentence)
+        names = []
+        corrected = []
+        for name, found in verdicts.items():
+            if found.word != word:
+                continue
+            if name in with_labels and of_labels != sentence:
+                corrected.append(name)
+            else:
+                names.append(name)
         if names:
             sentences.append(sentence.format(groups=joined(names)))
+        if corrected:
+            sentences.append(of_labels.format(groups=joined(corrected)))
     doubtful = []
     for name, found in verdicts.items():
         if found.word == "consistent" and not found.clear:
@@ -168,6 +226,7 @@ def _faults(examination: Examination) -> list[Summary]:
         examination.columns.groups, key=lambda group: rows[group], reverse=True
     )
     faults: dict[str, Summary] = {}
+    names = examination.names
     for group in largest_first:
         for finding in examination.columns.groups[group]:
             if not finding.fault:
@@ -177,7 +236,7 @@ def _faults(examination: Examination) -> list[Summary]:
                 "what_happened": finding.what_happened,
                 "groups": [],
             }
-            faults.setdefault(finding.column, entry)["groups"].append(group_name(group))
+            faults.setdefault(finding.column, entry)["groups"].append(names[group])
     return list(faults.values())
 
 
@@ -194,10 +253,11 @@ def moved_columns(examination: Examination) -> list[Summary]:
         Group, column, fault, effect, p_adjusted and what happened.
     """
     entries: list[Summary] = []
+    names = examination.names
     for group in examination.columns.groups:
         for finding in examination.columns.moved(group):
             entry = {
-                "group": group_name(group),
+                "group": names[group],
                 "column": finding.column,
                 "fault": finding.fault,
                 "effect": finding.effect,

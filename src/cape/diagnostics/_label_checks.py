@@ -1,0 +1,111 @@
+"""What labels of some rows say of the estimates that were made without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cape._groups import Group, group_name
+from cape._labelled import LabelFree, use_labels
+from cape.adaptation import Adaptation, LabelCheck, label_checks, refuted_groups
+from cape.diagnostics._result import GroupResult
+from cape.evidence import Evidence
+
+if TYPE_CHECKING:
+    from cape._group_model import GroupModel
+    from cape.adaptation import GroupAdaptation
+    from cape.classifier import CapeClassifier
+    from cape.evidence import GroupEvidence
+
+__all__ = ["LabelChecks", "check_labels"]
+
+
+@dataclass(frozen=True)
+class LabelChecks(GroupResult):
+    """What labels say of the label-free estimates of all groups.
+
+    Parameters
+    ----------
+    groups : mapping from group to LabelCheck
+    decide : bool
+        Whether the labels corrected the estimates that members were picked for. If not,
+        they were compared with the estimates and did nothing else.
+
+    Examples
+    --------
+    >>> from cape.diagnostics import examine
+    >>> groups = new.sensitive_features
+    >>> seen = examine(clf, new.data, new.target, sensitive_features=groups)
+    >>> seen.labels.groups[1].label_verdict, seen.labels.refuted
+    ('confirmed', [])
+    """
+
+    groups: Mapping[Group, LabelCheck]
+    decide: bool
+
+    @property
+    def refuted(self) -> list[Group]:
+        """Groups whose estimate labels refute, at 5 % over all groups together."""
+        return refuted_groups(self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the checks as a dict that JSON can hold, with their words."""
+        content = super().to_dict()
+        for entry, check in zip(content["groups"], self.groups.values(), strict=True):
+            entry["text"] = check.text
+        return content
+
+    def _facts(self) -> dict[str, Any]:
+        refuted = [group_name(group) for group in self.refuted]
+        return {"decide": self.decide, "refuted": refuted}
+
+
+def check_labels(
+    clf: CapeClassifier, evidence: Evidence, adaptation: Adaptation, *, decide: bool
+) -> LabelChecks | None:
+    """Compare the label-free estimate of every group with the labels of its rows.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    evidence : Evidence
+        Evidence of the batch, with its labels.
+    adaptation : Adaptation
+        Adaptation to the batch, with intervals.
+    decide : bool
+        Whether the adaptation was made with these labels.
+
+    Returns
+    -------
+    LabelChecks or None
+        None if no row has a label.
+    """
+    if not any(part.labelled_rows for part in evidence.groups.values()):
+        return None
+    if decide:
+        return LabelChecks(label_checks(adaptation), decide)
+    checks = {}
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        checks[group] = _check(clf.model_of(group), part, adapted, adaptation.level)
+    return LabelChecks(checks, decide)
+
+
+def _check(
+    model: GroupModel, evidence: GroupEvidence, adapted: GroupAdaptation, level: float
+) -> LabelCheck:
+    """Compare the estimate of one group with labels that did not decide."""
+    label_free = LabelFree(adapted.estimate, adapted.low, adapted.high, level)
+    findings = use_labels(model, evidence, label_free)
+    return replace(
+        LabelCheck.of(adapted),
+        labelled=findings.labelled,
+        label_estimate=findings.label_estimate,
+        low=findings.low,
+        high=findings.high,
+        label_verdict=findings.verdict,
+        label_p_value=findings.p_value,
+        sample_p_value=findings.sample_p_value,
+    )
