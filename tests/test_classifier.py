@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier, ScoreHistogram
 from cape._group_model import GroupModel
@@ -375,8 +377,21 @@ def test_metadata_routing(train):
         assert [model.groups_ for model in result["estimator"]] == [[0, 1], [0, 1]]
         assert result["test_score"].min() > 0.8
         assert not hasattr(clf, "set_adapt_request")
-        with pytest.raises(TypeError, match="adaptation"):
-            clf.set_predict_request(adaptation=True)
+
+
+def test_an_adaptation_can_be_routed_through_a_pipeline(train, batch):
+    with config_context(enable_metadata_routing=True):
+        clf = cape().set_fit_request(sensitive_features=True)
+        clf.set_predict_request(sensitive_features=True, adaptation=True)
+        routed = make_pipeline(StandardScaler(), clf)
+        routed.fit(train.X, train.y, sensitive_features=train.z)
+        scaled = routed[0].transform(batch.X)
+        adaptation = routed[-1].adapt(scaled, sensitive_features=batch.z)
+        first = routed.predict(
+            batch.X[:1], sensitive_features=batch.z[:1], adaptation=adaptation
+        )
+        every = routed.predict(batch.X, sensitive_features=batch.z)
+        assert first[0] == every[0]
 
 
 @every_pool

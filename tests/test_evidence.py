@@ -231,9 +231,7 @@ def test_json_gives_the_same_evidence_back(fitted, batch, settings):
     ["", "[]", "{}", '{"fingerprint": "f", "groups": [{"group": 1}]}', "nan", "null"],
 )
 def test_text_that_is_no_evidence_is_refused(text):
-    with pytest.raises(
-        ValueError, match="text must be JSON that Evidence.to_json wrote"
-    ):
+    with pytest.raises(ValueError, match="^text must .* Evidence.to_json"):
         Evidence.from_json(text)
 
 
@@ -298,7 +296,7 @@ def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch, spoil):
     evidence = fitted(pool="threshold").evidence(batch.X, sensitive_features=batch.z)
     content = json.loads(evidence.to_json())
     spoil(content["groups"][0]["scores"])
-    with pytest.raises(ValueError, match="text must be JSON that Evidence.to_json"):
+    with pytest.raises(ValueError, match=r"^groups\[0\]\.scores\.\w+ must be"):
         Evidence.from_json(json.dumps(content))
 
 

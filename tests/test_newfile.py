@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from cape._newfile import check_free, new_file
+from cape._newfile import check_apart, check_free, new_file
 
 
 def contents(folder):
@@ -103,10 +103,10 @@ def test_nothing_runs_if_the_place_is_not_free(tmp_path):
 
 
 def test_an_error_of_the_disk_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
-    def fail(**settings):
+    def fail(*arguments):
         raise OSError(28, "No space left on device", ".a.txt.xyz.part")
 
-    monkeypatch.setattr("cape._newfile.tempfile.mkstemp", fail)
+    monkeypatch.setattr("cape._newfile.os.open", fail)
     path = tmp_path / "a.txt"
     with pytest.raises(OSError, match="No space left") as caught, new_file(path):
         pass
@@ -140,3 +140,69 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path, overwrite):
     message = r"the folder .*nowhere of b\.txt does not exist"
     with pytest.raises(FileNotFoundError, match=message):
         check_free(path, overwrite=overwrite)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_is_followed(tmp_path, exists):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    target = folder / "real.txt"
+    if exists:
+        target.write_text("old")
+    link = tmp_path / "link.txt"
+    link.symlink_to(target)
+    with pytest.raises(FileExistsError), new_file(link):
+        pass
+    with new_file(link, overwrite=True) as temporary:
+        temporary.write_text("new")
+        # The rename must stay within a folder.
+        assert temporary.parent == folder
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_a_link_to_itself_is_refused(tmp_path):
+    link = tmp_path / "loop"
+    link.symlink_to(link)
+    with (
+        pytest.raises(OSError, match="leads to itself"),
+        new_file(link, overwrite=True),
+    ):
+        pass
+
+
+def test_a_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="a pipe or a device"):
+        check_free(pipe, overwrite=True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_the_umask_is_not_touched(tmp_path, monkeypatch):
+    """Files that other threads make meanwhile would get other rights."""
+
+    def touched(mask):
+        raise AssertionError(mask)
+
+    monkeypatch.setattr(os, "umask", touched)
+    with new_file(tmp_path / "a.txt") as temporary:
+        temporary.write_text("whole")
+    assert contents(tmp_path) == {"a.txt": "whole"}
+
+
+def test_outputs_are_told_from_inputs_by_the_file(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x")
+    (tmp_path / "link.csv").symlink_to(table)
+    (tmp_path / "hard.csv").hardlink_to(table)
+    for name in ("t.csv", "link.csv", "hard.csv", "../" + tmp_path.name + "/t.csv"):
+        with pytest.raises(ValueError, match="which is read"):
+            check_apart([None, tmp_path / name], [table])
+    check_apart([tmp_path / "new.csv", None], [table, tmp_path / "missing.csv"])
+
+
+def test_an_output_is_written_once(tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "new.csv")
+    with pytest.raises(ValueError, match="twice"):
+        check_apart([tmp_path / "new.csv", tmp_path / "link.csv"], [])

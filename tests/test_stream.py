@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, stream
+from cape import CapeClassifier, _window
 from cape.datasets import make_synthetic
 from cape.stream import RollingCape
 
@@ -220,8 +220,7 @@ def test_what_is_no_time_changes_nothing(shared_clf, times, message):
 def test_what_is_no_stream_is_refused(shared_clf, text):
     with pytest.raises(
         ValueError,
-        match="text must be JSON that RollingCape.to_json wrote"
-        "|clf must be the model of the stream",
+        match="^text must .* RollingCape.to_json",
     ):
         RollingCape.from_json(shared_clf, text)
 
@@ -252,9 +251,7 @@ def test_another_models_state_and_other_text_are_refused(shared_clf):
             _other(text),
         )
     for bad in ("", "[]", "{}", json.dumps({"window": 5})):
-        with pytest.raises(
-            ValueError, match="text must be JSON that RollingCape.to_json wrote"
-        ):
+        with pytest.raises(ValueError, match="^text must .* RollingCape.to_json"):
             RollingCape.from_json(shared_clf, bad)
 
 
@@ -303,15 +300,15 @@ def test_drift_is_looked_at_every_so_many_rows(alone, monkeypatch):
         looks.append(evidence["everyone"].scores.size)
         return look(models, evidence, estimates)
 
-    look = stream.find_drift
-    monkeypatch.setattr(stream, "find_drift", find_drift)
+    look = _window.find_drift
+    monkeypatch.setattr(_window, "find_drift", find_drift)
     RollingCape(alone, window=500, refresh=40).predict(X[:100])
     assert looks == [1, 41, 81]
 
 
 def test_a_model_that_ignores_drift_never_looks(monkeypatch):
     clf = fitted(pool="threshold", drift="ignore")
-    monkeypatch.setattr(stream, "find_drift", None)
+    monkeypatch.setattr(_window, "find_drift", None)
     rolling = RollingCape(clf, window=50)
     rolling.predict(X, sensitive_features=z)
     assert all(part.columns is None for part in rolling.evidence().groups.values())

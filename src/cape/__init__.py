@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cape.adaptation import Adaptation, AdaptationWarning
     from cape.classifier import CapeClassifier
     from cape.evidence import Evidence
+    from cape.frozen import FrozenCape
     from cape.histogram import ScoreHistogram
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "AdaptationWarning",
     "CapeClassifier",
     "Evidence",
+    "FrozenCape",
     "ScoreHistogram",
     "__version__",
 ]
@@ -27,6 +29,7 @@ _HOME = {
     "AdaptationWarning": "cape.adaptation",
     "CapeClassifier": "cape.classifier",
     "Evidence": "cape.evidence",
+    "FrozenCape": "cape.frozen",
     "ScoreHistogram": "cape.histogram",
 }
 

@@ -7,6 +7,7 @@ after it, the group of a row is a small integer (see `Groups`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
@@ -28,11 +29,13 @@ __all__ = [
     "check_groups",
     "everyone",
     "group_from_json",
+    "group_labels",
     "group_name",
     "group_to_json",
     "sorted_groups",
     "split_columns",
     "split_groups",
+    "unique_names",
 ]
 
 Group = Hashable
@@ -40,6 +43,9 @@ Group = Hashable
 
 EVERYONE = "everyone"
 """The name of the only group when no sensitive feature is given."""
+
+_QUOTES = ("'", '"')
+"""What the repr of a text begins and ends with."""
 
 _FEW_GROUPS = 4
 """Up to this number of groups, a comparison for each is faster than sorting."""
@@ -289,15 +295,127 @@ def sorted_groups(groups: Iterable[Group]) -> list[Group]:
 def group_name(group: Group) -> str:
     """Return the text that stands for a group on pages and in messages.
 
+    Different texts, and different combinations of texts, have different names. The
+    number 1 and the text "1" have the same name: see `unique_names`.
+
+    Parameters
+    ----------
+    group : value, or tuple of values
+
+    Returns
+    -------
+    str
+        Printable text. A value is quoted if it has control characters or spaces that
+        nobody sees, and within a combination if it has a comma.
+
     Examples
     --------
     >>> from cape._groups import group_name
-    >>> group_name(("x", True))
-    'x, True'
+    >>> group_name(("x", True)), group_name(("a, b", "c")), group_name(("a", "b, c"))
+    ('x, True', "'a, b', c", "a, 'b, c'")
     """
-    if isinstance(group, tuple):
-        return ", ".join(map(str, group))
-    return str(group)
+    if not isinstance(group, tuple):
+        return _printable(str(group))
+    parts = []
+    for value in group:
+        text = str(value)
+        if ", " in text or text.startswith(_QUOTES):
+            parts.append(repr(text))
+        else:
+            parts.append(_printable(text))
+    return ", ".join(parts)
+
+
+def _printable(text: str) -> str:
+    """Return a text as it is, or quoted and escaped if it is not seen as it is."""
+    has_unseen_spaces = not text or " ".join(text.split()) != text
+    # So that no text looks like another one that was quoted.
+    looks_quoted = text.startswith(_QUOTES) and text.endswith(text[0])
+    if text.isprintable() and not has_unseen_spaces and not looks_quoted:
+        return text
+    return repr(text)
+
+
+def unique_names(groups: Iterable[Group]) -> dict[Group, str]:
+    """Name groups that are shown together, each by a name of its own.
+
+    Parameters
+    ----------
+    groups : iterable
+        All groups that are shown together.
+
+    Returns
+    -------
+    dict from group to str
+        `group_name` of each group. Where two names are equal, the values are written as
+        in Python, which tells their types, and numbered if that does not help.
+
+    Examples
+    --------
+    >>> from cape._groups import unique_names
+    >>> unique_names([1, "1", "a"])
+    {1: '1', '1': "'1'", 'a': 'a'}
+    """
+    names = {group: group_name(group) for group in groups}
+    occurrences = Counter(names.values())
+    taken: set[str] = set()
+    for group, name in names.items():
+        if occurrences[name] > 1:
+            name = _name_with_types(group)
+        names[group] = _numbered(name, taken)
+        taken.add(names[group])
+    return names
+
+
+def _name_with_types(group: Group) -> str:
+    """Write the values of a group as in Python, text in quotes."""
+    values = group if isinstance(group, tuple) else (group,)
+    # The repr of an unknown type may be anything.
+    return ", ".join(_printable_repr(value) for value in values)
+
+
+def _printable_repr(value: Any) -> str:
+    """Return the repr of a value, without control characters."""
+    text = repr(value)
+    return text if text.isprintable() else repr(text)
+
+
+def _numbered(name: str, taken: set[str]) -> str:
+    """Append the first number that makes a name differ from those that are taken."""
+    free = name
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
+
+
+def group_labels(groups: Iterable[Group]) -> dict[Group, Any]:
+    """Return the labels of groups in the index of a table.
+
+    Parameters
+    ----------
+    groups : iterable
+        All groups of the table.
+
+    Returns
+    -------
+    dict from group to label
+        A group is its own label, unless it is a combination: pandas would take a tuple
+        for a level of a MultiIndex, so that its name is the label.
+
+    Examples
+    --------
+    >>> from cape._groups import group_labels
+    >>> group_labels([("blue", 1), ("red", 2)])
+    {('blue', 1): 'blue, 1', ('red', 2): 'red, 2'}
+    >>> group_labels([1, "1"])
+    {1: 1, '1': '1'}
+    """
+    labels: dict[Group, Any] = {}
+    for group, name in unique_names(groups).items():
+        labels[group] = name if isinstance(group, tuple) else group
+    return labels
 
 
 def group_to_json(group: Group) -> Any:

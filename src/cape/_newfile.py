@@ -2,18 +2,18 @@
 
 A reader never sees half a file, and an error in the middle of writing leaves the old
 file as it was: `new_file` hands out a temporary file in the same folder and renames it
-at the end.
+at the end. A symbolic link is followed: the file that it names is written.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["check_free", "new_file"]
+__all__ = ["check_apart", "check_free", "new_file"]
 
 
 def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -39,6 +39,8 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
         If a file exists there and ``overwrite`` is False.
     FileNotFoundError
         If the folder of the path does not exist.
+    OSError
+        If the path is a pipe or a device, or a symbolic link that leads to itself.
 
     Examples
     --------
@@ -49,16 +51,81 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file.")
-    if path.exists() and not overwrite:
+    # A link that leads nowhere is there, too: whoever made it did so for a reason.
+    if os.path.lexists(path) and not overwrite:
         raise FileExistsError(
             f"{path} exists already, and is left as it is "
             "(--force or overwrite=True replaces it)."
         )
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"the folder {path.parent} of {path.name} does not exist."
-        )
+    target = _target(path)
+    if target.is_symlink():
+        raise OSError(f"{path} is a symbolic link that leads to itself.")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is a pipe or a device: name a file.")
+    if not target.parent.is_dir():
+        # In the user's words, unless a link leads elsewhere.
+        folder = target.parent if path.is_symlink() else path.parent
+        raise FileNotFoundError(f"the folder {folder} of {path.name} does not exist.")
     return path
+
+
+def check_apart(
+    outputs: Iterable[str | Path | None], inputs: Iterable[str | Path]
+) -> None:
+    """Check that no file to be written is read, and that none is written twice.
+
+    Files are compared and not names: links and other spellings count, too.
+
+    Parameters
+    ----------
+    outputs : iterable of str, Path or None
+        Files to be written; None is left out.
+    inputs : iterable of str or Path
+        Files to be read.
+
+    Raises
+    ------
+    ValueError
+        If two of them are the same file.
+
+    Examples
+    --------
+    >>> from cape._newfile import check_apart
+    >>> check_apart([folder / "out.csv", None], [folder / "in.csv"])
+    >>> check_apart(["a.csv"], ["./a.csv"])
+    Traceback (most recent call last):
+    ValueError: a.csv is ./a.csv, which is read: name another file to write.
+    """
+    read = list(inputs)
+    written: list[str | Path] = []
+    for output in outputs:
+        if output is None:
+            continue
+        for other in read:
+            if _is_same_file(output, other):
+                raise ValueError(
+                    f"{output} is {other}, which is read: name another file to write."
+                )
+        for other in written:
+            if _is_same_file(output, other):
+                raise ValueError(f"{output} would be written twice.")
+        written.append(output)
+
+
+def _is_same_file(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths lead to the same file, which need not exist."""
+    if _target(one) == _target(other):
+        return True
+    try:
+        # Hard links, and names that differ in case where that makes no difference.
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _target(path: str | Path) -> Path:
+    """Return the file that a path leads to once all links are followed."""
+    return Path(os.path.realpath(path))
 
 
 @contextmanager
@@ -70,7 +137,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     Parameters
     ----------
     path : str or Path
-        The name that the file gets at the end.
+        The name that the file gets at the end. A symbolic link is followed.
     overwrite : bool, default=False
         Whether to replace a file that exists there. If False, such a file is an error,
         also if it appears while the block runs.
@@ -89,13 +156,13 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     ['a.txt']
     """
     path = check_free(path, overwrite=overwrite)
-    temporary = _temporary_beside(path)
+    target = _target(path)
+    temporary = _temporary_beside(target)
     try:
         yield temporary
         # Again, since the file may have appeared meanwhile.
         check_free(path, overwrite=overwrite)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        temporary.replace(target)
     # KeyboardInterrupt and SystemExit must not leave a temporary file either.
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -107,24 +174,16 @@ def _temporary_beside(path: Path) -> Path:
 
     Only within one folder is a renaming sure to be atomic.
     """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    # The system takes the umask from the permissions, as it does for every new file.
+    # ``tempfile`` makes files for their owner alone, and the umask could only be read
+    # by setting it, which files that other threads make meanwhile would see.
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     try:
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".part"
-        )
+        handle = os.open(temporary, flags, 0o666)
     except OSError as error:
         # The error names the temporary file, of which the caller knows nothing.
         raise OSError(error.errno, error.strerror, str(path)) from None
     # The caller opens the file again, in whatever way it writes.
     os.close(handle)
-    return Path(name)
-
-
-def _umask() -> int:
-    """The permissions that new files do not get.
-
-    ``mkstemp`` makes files that only their owner can read. The umask can only be read
-    by setting it.
-    """
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    return temporary

@@ -10,6 +10,7 @@ cape here, so that there is one file to mend when they change.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _num_features,
@@ -29,7 +29,6 @@ from sklearn.utils.validation import (
 )
 
 __all__ = [
-    "UNUSED",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -41,6 +40,7 @@ __all__ = [
     "check_drift",
     "check_is_fitted",
     "check_labels",
+    "check_number",
     "check_prevalence",
     "check_random_state",
     "check_same_length",
@@ -237,6 +237,43 @@ def check_prevalence(name: str, value: float, *, closed: bool = True) -> float:
         interval = "(0, 1)"
     if not accepted:
         raise ValueError(f"{name} must be in {interval}, got {value!r}.")
+    return number
+
+
+def check_number(
+    name: str, value: Any, *, low: float = -np.inf, high: float = np.inf
+) -> float:
+    """Check a finite number between two ends, which are accepted.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    value : float
+        The number.
+    low, high : float, default=-inf and inf
+        The ends.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If ``value`` is not a number.
+    ValueError
+        If it is not between the ends, or not finite.
+    """
+    accepted = f"a number in [{low:g}, {high:g}]"
+    if np.isinf(high):
+        accepted = f"a finite number of at least {low:g}"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {accepted}, got {value!r}.")
+    number = float(value)
+    if not (low <= number <= high) or not np.isfinite(number):
+        raise ValueError(f"{name} must be {accepted}, got {value!r}.")
     return number
 
 

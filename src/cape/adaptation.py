@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
-from cape._groups import Group, group_from_json, group_name, group_to_json
+from cape._groups import (
+    Group,
+    group_from_json,
+    group_labels,
+    group_name,
+    group_to_json,
+    unique_names,
+)
 from cape._labelled import FEWEST_LABELS
 from cape._shift_test import holm
 
@@ -25,7 +32,7 @@ _MOST_COLUMNS = 5
 _REFUTED = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupAdaptation:
     """What CAPE estimated and picked for one group.
 
@@ -106,6 +113,20 @@ class GroupAdaptation:
     theta: float
     predicted_prevalence: float
     pd_bound: float
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupAdaptation):
+            return NotImplemented
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return all(_are_equal(one, another) for one, another in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Compare two numbers or words; NaN, which is unknown, is equal to itself."""
+    both_unknown = one != one and other != other
+    return both_unknown or one == other
 
 
 @dataclass(frozen=True)
@@ -201,13 +222,10 @@ class Adaptation:
         """Return a DataFrame with one row for each group."""
         import pandas as pd
 
-        names = [
-            group_name(group) if isinstance(group, tuple) else group
-            for group in self.groups
-        ]
+        labels = group_labels(self.groups)
         rows = [asdict(group) for group in self.groups.values()]
         columns = list(GroupAdaptation.__dataclass_fields__)
-        index = pd.Index(names, name="group")
+        index = pd.Index(list(labels.values()), name="group")
         return pd.DataFrame(rows, index=index, columns=columns)
 
     def to_json(self) -> str:
@@ -248,8 +266,9 @@ class Adaptation:
         if not self.groups:
             return "Adaptation(no rows)"
         lines = ["Adaptation("]
+        names = unique_names(self.groups)
         for group, adapted in self.groups.items():
-            lines.append(f"  {group_name(group)}: {_describe(adapted)}")
+            lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
 

@@ -24,6 +24,7 @@ from cape._learners import (
 from cape._prediction import (
     adapt_and_test,
     batch_of,
+    check_same_model,
     decide_individually,
     find_evidence,
     predict_batch,
@@ -40,7 +41,6 @@ from cape._training import (
     with_columns,
 )
 from cape._validation import (
-    UNUSED,
     HasMethods,
     Interval,
     StrOptions,
@@ -56,7 +56,8 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import warn_if_doubtful
+from cape.adaptation import Adaptation, warn_if_doubtful
+from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.sampling import prevalence_grid
 
@@ -217,10 +218,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-
-    __metadata_request__predict = {"adaptation": UNUSED}
-    __metadata_request__predict_proba = {"adaptation": UNUSED}
-    __metadata_request__score = {"adaptation": UNUSED}
 
     def __init__(
         self,
@@ -530,6 +527,25 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
         warn_if_doubtful(adaptation, found)
         return adaptation
+
+    def freeze(self, adaptation):
+        """Return an estimator that decides with one adaptation and adapts no more.
+
+        Use it for inspection (partial dependence, SHAP), for serving row by row, and in
+        pipelines.
+
+        Parameters
+        ----------
+        adaptation : Adaptation
+            From `adapt`.
+
+        Returns
+        -------
+        FrozenCape
+        """
+        check_is_fitted(self)
+        check_same_model(self, "adaptation", adaptation, Adaptation)
+        return FrozenCape(self, adaptation)
 
     def model_of(self, group: Group, groups: Groups | None = None) -> GroupModel:
         """Return the model that serves a group: its own, or the pooled one.

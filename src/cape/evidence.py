@@ -16,10 +16,14 @@ from cape._groups import (
     group_to_json,
     sorted_groups,
 )
+from cape._json_fields import Fields, read_format
 from cape.columns import ColumnCounts
-from cape.histogram import ScoreHistogram
+from cape.histogram import ONE, ScoreHistogram
 
 __all__ = ["Evidence", "GroupEvidence", "LabelledEvidence"]
+
+_FORMAT = 1
+"""Number of the JSON format; it changes when older text can no longer be read."""
 
 PLAIN = 0
 """Inclusion probability of labelled rows that were drawn plainly. It is the share of
@@ -65,6 +69,20 @@ class GroupEvidence:
     def labelled_rows(self) -> int:
         """Number of rows whose label is known."""
         return sum(rows.size for rows in self.labelled.values())
+
+    def has_cells_of(self, other: GroupEvidence) -> bool:
+        """Tell whether this can be evidence of the model of another evidence.
+
+        Columns may be missing, since they are not counted where drift is ignored.
+        """
+        same_scores = self.scores.unit == other.scores.unit
+        same_scores = same_scores and np.array_equal(
+            self.scores.edges, other.scores.edges
+        )
+        columns_fit = self.columns is None
+        if self.columns is not None and other.columns is not None:
+            columns_fit = len(self.columns.counts) == len(other.columns.counts)
+        return same_scores and columns_fit and _same_kind(self.tally, other.tally)
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally + other.tally
@@ -181,6 +199,15 @@ def _subtract_labelled(
     return left
 
 
+def _same_kind(tally: Any, other: Any) -> bool:
+    """Tell whether two tallies are of one pool."""
+    if isinstance(tally, ScoreHistogram) and isinstance(other, ScoreHistogram):
+        return np.array_equal(tally.edges, other.edges)
+    if isinstance(tally, np.ndarray) and isinstance(other, np.ndarray):
+        return tally.shape == other.shape
+    return tally is None and other is None
+
+
 def _numbers(tally: Any) -> Any:
     """Return counts of any kind as something that numpy can compare."""
     if isinstance(tally, ScoreHistogram):
@@ -229,29 +256,31 @@ class Evidence:
         groups = []
         for group, part in self.groups.items():
             groups.append({"group": group_to_json(group), **_to_json(part)})
-        return json.dumps({"fingerprint": self.fingerprint, "groups": groups})
+        content = {
+            "format": _FORMAT,
+            "fingerprint": self.fingerprint,
+            "groups": groups,
+        }
+        return json.dumps(content)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:
-        """Read the text that `to_json` wrote."""
-        try:
-            content = json.loads(text)
-            groups = {}
-            for entry in content["groups"]:
-                groups[group_from_json(entry["group"])] = _from_json(entry)
-            return cls(str(content["fingerprint"]), groups)
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            AttributeError,
-            IndexError,
-            OverflowError,
-        ) as error:
-            raise ValueError(
-                "text must be JSON that Evidence.to_json wrote, got "
-                f"{str(text)[:60]!r}."
-            ) from error
+        """Read the text that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is of another format, or if a field is not what it must be. The
+            message names the field.
+        """
+        content = read_format(text, "Evidence.to_json", _FORMAT)
+        groups: dict[Group, GroupEvidence] = {}
+        for entry in content.entries("groups"):
+            group = group_from_json(entry.value("group"))
+            if group in groups:
+                entry.refuse("group", "another one than before", group)
+            groups[group] = _from_json(entry)
+        return cls(content.text("fingerprint"), groups)
 
     def __add__(self, other: Evidence) -> Evidence:
         if isinstance(other, int) and other == 0:
@@ -342,28 +371,49 @@ def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
     }
 
 
-def _from_json(entry: Mapping[str, Any]) -> GroupEvidence:
-    labelled = {}
-    for rows in entry.get("labelled", []):
-        labelled[int(rows["probability"])] = LabelledEvidence(
-            _counts_from_json(rows["positives"]), _counts_from_json(rows["negatives"])
+def _from_json(entry: Fields) -> GroupEvidence:
+    evidence = _counts_from_json(entry)
+    labelled: dict[int, LabelledEvidence] = {}
+    if entry.optional("labelled") is None:
+        return evidence
+    for part in entry.entries("labelled"):
+        probability = part.whole("probability")
+        if probability > ONE or probability in labelled:
+            part.refuse("probability", f"another number up to {ONE}", probability)
+        labelled[probability] = LabelledEvidence(
+            _counts_from_json(part.fields("positives")),
+            _counts_from_json(part.fields("negatives")),
         )
-    return replace(_counts_from_json(entry), labelled=labelled)
+    if PLAIN in labelled and len(labelled) > 1:
+        entry.refuse("labelled", "all drawn plainly, or none of them", [*labelled])
+    evidence = replace(evidence, labelled=labelled)
+    if evidence.labelled_rows > evidence.scores.size:
+        entry.refuse("labelled", "at most as many rows as scores", [*labelled])
+    return evidence
 
 
-def _counts_from_json(entry: Mapping[str, Any]) -> GroupEvidence:
-    tally = entry["tally"]
+def _counts_from_json(entry: Fields) -> GroupEvidence:
+    scores = _histogram_from_json(entry.fields("scores"))
+    rows = scores.size
+    if scores.counts.sum() % scores.unit:
+        entry.refuse("scores", f"{scores.unit} scores for every row", scores)
+    tally = entry.value("tally")
     if isinstance(tally, Mapping):
-        tally = _histogram_from_json(tally)
+        tally = _histogram_from_json(entry.fields("tally"))
+        if tally.size != rows:
+            entry.refuse("tally", f"a histogram of {rows} rows", tally)
     elif tally is not None:
-        tally = np.array(tally, dtype=np.int64)
-    agreements = entry["agreements"]
+        tally = entry.whole_numbers("tally")
+        if (tally > rows).any():
+            entry.refuse("tally", f"counts of at most {rows} rows", int(tally.max()))
+    agreements = entry.value("agreements")
     if agreements is not None:
-        agreements = np.array(agreements, dtype=np.int64)
-    columns = entry["columns"]
+        agreements = entry.whole_numbers("agreements", length=3)
+    columns = entry.value("columns")
     if columns is not None:
-        columns = ColumnCounts.from_json(columns)
-    scores = _histogram_from_json(entry["scores"])
+        columns = ColumnCounts.from_json(entry.fields("columns"))
+        if (columns.counts > rows).any():
+            entry.refuse("columns", f"counts of at most {rows} rows", columns)
     return GroupEvidence(scores, tally, agreements, columns)
 
 
@@ -384,14 +434,24 @@ def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
     }
 
 
-def _histogram_from_json(entry: Mapping[str, Any]) -> ScoreHistogram:
-    edges = np.array(entry["edges"], dtype=np.int64)
+def _histogram_from_json(entry: Fields) -> ScoreHistogram:
+    unit = entry.whole("unit", least=1)
+    edges = entry.whole_numbers("edges")
+    if (np.diff(edges) <= 0).any() or (edges > ONE).any():
+        entry.refuse("edges", f"ascending, up to {ONE}", edges.tolist())
+    cells = entry.whole_numbers("cells")
+    if (np.diff(cells) <= 0).any() or (cells > len(edges)).any():
+        entry.refuse("cells", f"ascending, up to {len(edges)}", cells.tolist())
+    counts_of_cells = entry.whole_numbers("counts", length=len(cells), least=1)
+    sums_of_cells = entry.whole_numbers("sums", length=len(cells))
+    # A sum of scores lies between what its cell allows.
+    highest = np.append(edges, ONE)[cells].astype(float) * counts_of_cells
+    lowest = np.append(-1, edges)[cells].astype(float) * counts_of_cells
+    is_possible = (sums_of_cells <= highest) & (sums_of_cells > lowest)
+    if not is_possible.all():
+        entry.refuse("sums", "sums of scores of these cells", sums_of_cells.tolist())
     counts = np.zeros(len(edges) + 1, dtype=np.int64)
     sums = np.zeros(len(edges) + 1, dtype=np.int64)
-    counts[entry["cells"]] = entry["counts"]
-    sums[entry["cells"]] = entry["sums"]
-    if (np.diff(edges) <= 0).any():
-        raise ValueError("edges must ascend.")
-    if (counts < 0).any() or (sums < 0).any():
-        raise ValueError("counts and sums must not be negative.")
-    return ScoreHistogram(edges, counts, sums, int(entry["unit"]))
+    counts[cells] = counts_of_cells
+    sums[cells] = sums_of_cells
+    return ScoreHistogram(edges, counts, sums, unit)

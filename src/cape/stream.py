@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections import deque
 from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cape._drift import GroupDrift, find_drift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
+from cape._json_fields import read_format
 from cape._learners import Rows
 from cape._prediction import (
     Batch,
     Reading,
-    adapt_groups,
     batch_of,
-    estimate_groups,
+    known_labels,
     readings_of,
     refuse_row_keepers,
-    zero_evidence,
 )
-from cape._shift_test import count_agreements
 from cape._validation import all_if_none, check_is_fitted, check_same_length
+from cape._window import StreamRow, Window, WindowState
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence, GroupEvidence
-from cape.histogram import ScoreHistogram
+from cape.evidence import PLAIN, Evidence
 
 __all__ = ["RollingCape"]
 
 _NANOSECONDS = 1_000_000_000
+
+_FORMAT = 1
+"""Number of the JSON format; it changes when older text can no longer be read."""
 
 
 class RollingCape:
@@ -78,14 +76,22 @@ class RollingCape:
         self.clf = clf
         self.window = _check_window(window)
         self.refresh = _check_refresh(refresh)
-        self._windows: dict[Group, _Window] = {}
+        self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
 
     def predict(
-        self, X: Any, *, sensitive_features: Any = None, times: Any = None
+        self,
+        X: Any,
+        *,
+        sensitive_features: Any = None,
+        times: Any = None,
+        ids: Any = None,
     ) -> np.ndarray:
         """Predict rows in the order in which they come; they join the window.
+
+        Labels of rows in the window, from `label`, correct the estimate as in
+        `CapeClassifier.adapt`.
 
         Parameters
         ----------
@@ -96,6 +102,8 @@ class RollingCape:
         times : array-like of datetime of shape (n_samples,), default=None
             When the rows came, never earlier than the rows before. Only for a window of
             time.
+        ids : array-like of int or str of shape (n_samples,), default=None
+            By what `label` can find the rows later; each is in the window once.
 
         Returns
         -------
@@ -104,16 +112,57 @@ class RollingCape:
         batch = batch_of(self.clf, X, sensitive_features)
         n_rows = len(batch)
         moments = self._check_times(times, n_rows)
+        names = self._check_ids(ids, n_rows)
         # All rows are read before any joins a window, so that a failure changes none.
         readings = list(readings_of(batch))
         codes = [self._column_codes(batch, reading) for reading in readings]
         positive = np.zeros(n_rows, dtype=bool)
         for reading, cells in zip(readings, codes, strict=True):
             index = all_if_none(reading.index)
-            positive[index] = self._predict_in_turn(reading, moments[index], cells)
+            rows = _stream_rows(reading, moments[index], cells, names[index])
+            positive[index] = self._predict_in_turn(reading, rows)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
+
+    def label(
+        self, ids: Any, y: Any, *, inclusion_probability: Any = None
+    ) -> np.ndarray:
+        """Take the labels of rows that were predicted before.
+
+        The labelled rows must be a random sample of the rows of their group; see
+        `CapeClassifier.adapt`.
+
+        Parameters
+        ----------
+        ids : array-like of int or str of shape (n_labels,)
+            As they were given to `predict`.
+        y : array-like of shape (n_labels,)
+            Their labels. A label that was given before is replaced.
+        inclusion_probability : array-like of float of shape (n_labels,), default=None
+            Probability with which each row was drawn. None means that rows were drawn
+            plainly.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_labels,)
+            Whether each label was taken. Rows that have left the window, or were never
+            in it, take none.
+        """
+        names = _as_ids(ids)
+        labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
+        if labels is None or not labels.known.all():
+            raise ValueError("y must have a label for each of ids, got missing ones.")
+        windows = {}
+        for window in self._windows.values():
+            windows.update(dict.fromkeys(window.rows_by_id, window))
+        self._check_same_drawing(inclusion_probability is None)
+        taken = []
+        for name, code, probability in zip(names, *labels.as_lists(), strict=True):
+            if name in windows:
+                windows[name].label(name, code, probability)
+            taken.append(name in windows)
+        return np.array(taken, dtype=bool)
 
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
@@ -139,6 +188,7 @@ class RollingCape:
         for group, window in self._windows.items():
             groups.append({"group": group_to_json(group), **window.to_json()})
         content = {
+            "format": _FORMAT,
             "fingerprint": self.clf.fingerprint_,
             "window": span,
             "refresh": self.refresh,
@@ -163,41 +213,28 @@ class RollingCape:
         RollingCape
         """
         check_is_fitted(clf)
-        rolling, states = cls._read_state(clf, text)
-        for group, state in states.items():
-            window = rolling._open_window(group, clf.model_of(group))
-            window.restore(state)
-            rolling._windows[group] = window
-        return rolling
-
-    @classmethod
-    def _read_state(
-        cls, clf: CapeClassifier, text: str
-    ) -> tuple[RollingCape, dict[Group, _WindowState]]:
-        """Read the JSON of a stream: an empty stream, and the state of its windows."""
-        try:
-            content = json.loads(text)
-            window = content["window"]
-            fingerprint = str(content["fingerprint"])
-            if isinstance(window, Mapping):
-                window = timedelta(**window)
-            rolling = cls(clf, window, refresh=content["refresh"])
-            rolling._now = content["now"]
-            states = {}
-            for entry in content["groups"]:
-                state = _WindowState.from_json(entry)
-                states[group_from_json(entry["group"])] = state
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                "text must be JSON that RollingCape.to_json wrote, got "
-                f"{str(text)[:60]!r}."
-            ) from error
+        content = read_format(text, "RollingCape.to_json", _FORMAT)
+        fingerprint = content.text("fingerprint")
         if fingerprint != clf.fingerprint_:
             raise ValueError(
                 f"clf must be the model of the stream (fingerprint {fingerprint[:12]}),"
                 f" got {clf.fingerprint_[:12]}."
             )
-        return rolling, states
+        span: Any = content.value("window")
+        if isinstance(span, Mapping):
+            span = timedelta(seconds=content.fields("window").number("seconds"))
+        rolling = cls(clf, span, refresh=content.whole("refresh", least=1))
+        if content.value("now") is not None:
+            rolling._now = content.whole("now", least=-(1 << 63))
+        for entry in content.entries("groups"):
+            group = group_from_json(entry.value("group"))
+            model = clf.model_of(group)
+            if group in rolling._windows:
+                entry.refuse("group", "another one than before", group)
+            window = rolling._open_window(group, model)
+            window.restore(WindowState.from_json(entry, model))
+            rolling._windows[group] = window
+        return rolling
 
     def __repr__(self) -> str:
         rows = sum(len(window.rows) for window in self._windows.values())
@@ -210,10 +247,10 @@ class RollingCape:
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
 
-    def _open_window(self, group: Group, model: GroupModel) -> _Window:
+    def _open_window(self, group: Group, model: GroupModel) -> Window:
         """Return an empty window of a group."""
         cautious = self.clf.drift == "cautious"
-        return _Window(group, model, cautious=cautious, refresh=self.refresh)
+        return Window(group, model, cautious=cautious, refresh=self.refresh)
 
     def _column_codes(self, batch: Batch, reading: Reading) -> list[bytes]:
         """Return the cells of the columns of each row; empty if nobody counts them."""
@@ -224,24 +261,15 @@ class RollingCape:
         rows = Rows(batch.features, reading.index, array=batch.array)
         return [row.tobytes() for row in columns.codes(rows)]
 
-    def _predict_in_turn(
-        self, reading: Reading, moments: np.ndarray, codes: list[bytes]
-    ) -> list[bool]:
+    def _predict_in_turn(self, reading: Reading, rows: list[StreamRow]) -> list[bool]:
         """Let rows of one group into its window, one by one, and decide on each."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
             self._windows[reading.group] = window
         window = self._windows[reading.group]
-        rows = zip(
-            reading.scores.T.tolist(),
-            reading.deciding.T.tolist(),
-            moments.tolist(),
-            codes,
-            strict=True,
-        )
-        return [self._step(window, _StreamRow(*row)) for row in rows]
+        return [self._step(window, row) for row in rows]
 
-    def _step(self, window: _Window, row: _StreamRow) -> bool:
+    def _step(self, window: Window, row: StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
         if isinstance(self.window, timedelta):
             window.forget_until(row.time - self._span)
@@ -249,6 +277,36 @@ class RollingCape:
             window.drop_oldest()
         window.add(row)
         return window.decide(row)
+
+    def _check_ids(self, ids: Any, n_rows: int) -> np.ndarray:
+        """Return the ids of rows; None for each row if there are none."""
+        names = np.full(n_rows, None, dtype=object)
+        if ids is None:
+            return names
+        given = _as_ids(ids)
+        check_same_length(X=names, ids=given)
+        known: set[Any] = set()
+        for window in self._windows.values():
+            known.update(window.rows_by_id)
+        for name in given:
+            if name in known:
+                raise ValueError(
+                    "ids must differ from those of the rows in the window and from "
+                    f"each other, got {name!r} twice."
+                )
+            known.add(name)
+        names[:] = given
+        return names
+
+    def _check_same_drawing(self, plain: bool) -> None:
+        """Raise if labels in the window were drawn in another way."""
+        for window in self._windows.values():
+            for probability in window.evidence.labelled:
+                if (probability == PLAIN) != plain:
+                    raise ValueError(
+                        "inclusion_probability must be given for all labels in the "
+                        "window, or for none."
+                    )
 
     def _check_times(self, times: Any, n_rows: int) -> np.ndarray:
         """Return times in nanoseconds; zeros for a window of rows."""
@@ -279,6 +337,36 @@ class RollingCape:
                 "that go back in time."
             )
         return moments
+
+
+def _as_ids(ids: Any) -> list[Any]:
+    """Return ids as a list of int and str, which JSON can hold."""
+    if hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    elif hasattr(ids, "to_list"):
+        ids = ids.to_list()
+    if isinstance(ids, (str, int)):
+        ids = [ids]
+    names = list(ids)
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, (str, int)):
+            raise ValueError(f"ids must be int or str, got {name!r}.")
+    return names
+
+
+def _stream_rows(
+    reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
+) -> list[StreamRow]:
+    """Put together what is kept of each row."""
+    columns = zip(
+        reading.scores.T.tolist(),
+        reading.deciding.T.tolist(),
+        moments.tolist(),
+        codes,
+        ids.tolist(),
+        strict=True,
+    )
+    return [StreamRow(*row) for row in columns]
 
 
 def _check_window(window: Any) -> int | timedelta:
@@ -336,168 +424,3 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
             f"times must be dates and times, got {str(times)[:60]!r}: {error}."
         ) from None
     return parsed.tz_localize(None).to_numpy()
-
-
-class _StreamRow(NamedTuple):
-    """What is kept of one row.
-
-    These are its scores, the scores that members decide by, its time, and the cell of
-    each of its columns, one byte each.
-    """
-
-    scores: list[int]
-    deciding: list[int]
-    time: int
-    codes: bytes
-
-    def to_json(self) -> list[Any]:
-        """Return what JSON can hold."""
-        return [self.scores, self.deciding, self.time, self.codes.hex()]
-
-    @classmethod
-    def from_json(cls, content: list[Any]) -> _StreamRow:
-        """Read what `to_json` returned."""
-        scores, deciding, time, codes = content
-        return cls(scores, deciding, time, bytes.fromhex(codes))
-
-
-class _WindowState(NamedTuple):
-    """What a stream must remember of a window to go on as if it had never stopped.
-
-    Drift was looked at some rows ago, and rows of that look may have left since.
-    """
-
-    rows: list[_StreamRow]
-    gone_since_look: list[_StreamRow]
-    rows_since_look: int
-
-    @property
-    def rows_of_look(self) -> int:
-        """How many of the first rows were there at the last look at drift."""
-        return max(len(self.rows) - self.rows_since_look, 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "gone_since_look": [row.to_json() for row in self.gone_since_look],
-            "rows_since_look": self.rows_since_look,
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> _WindowState:
-        """Read what `to_json` returned."""
-        rows = [_StreamRow.from_json(row) for row in content["rows"]]
-        gone = [_StreamRow.from_json(row) for row in content["gone_since_look"]]
-        return cls(rows, gone, int(content["rows_since_look"]))
-
-
-class _Window:
-    """The last rows of one group, and their evidence.
-
-    The evidence is changed in place as rows come and go: that takes two microseconds a
-    row, where adding and subtracting evidence would take sixty.
-    """
-
-    def __init__(
-        self, group: Group, model: GroupModel, *, cautious: bool, refresh: int
-    ):
-        self.group = group
-        self.model = model
-        self.cautious = cautious
-        self.refresh = refresh
-        self.rows: deque[_StreamRow] = deque()
-        self.evidence = zero_evidence(model, columns=cautious)
-        # To look one number up, a list is faster than an array.
-        self._edges = model.edges.tolist()
-        self._drift: dict[Group, GroupDrift] = {}
-        self._looked_at: list[_StreamRow] = []
-        self._rows_since_look = refresh
-
-    def add(self, row: _StreamRow) -> None:
-        self.rows.append(row)
-        self._count(row, 1)
-
-    def drop_oldest(self) -> None:
-        self._count(self.rows.popleft(), -1)
-
-    def forget_until(self, time: int) -> None:
-        while self.rows and self.rows[0].time <= time:
-            self.drop_oldest()
-
-    def decide(self, row: _StreamRow) -> bool:
-        # Other groups have not changed since their last row, and the paper's rule
-        # decides group by group.
-        models = {self.group: self.model}
-        evidence = {self.group: self.evidence}
-        estimates = estimate_groups(models, evidence)
-        if self.cautious:
-            self._rows_since_look += 1
-            if self._rows_since_look >= self.refresh:
-                self._look_at_drift(estimates[self.group].estimate)
-        adapted = adapt_groups(
-            models, evidence, estimates, self._drift, cautious=self.cautious
-        )
-        deciding = np.array(row.deciding)[:, None]
-        reading = Reading(self.group, self.model, None, deciding, deciding)
-        return bool(reading.calls(adapted[self.group].member)[0])
-
-    def _look_at_drift(self, estimate: float) -> None:
-        """Test the rows of the window for drift."""
-        self._drift = find_drift(
-            {self.group: self.model},
-            {self.group: self.evidence},
-            {self.group: estimate},
-        )
-        self._looked_at = list(self.rows)
-        self._rows_since_look = 0
-
-    def to_json(self) -> dict[str, Any]:
-        state = _WindowState(list(self.rows), [], self._rows_since_look)
-        n_gone = max(len(self._looked_at) - state.rows_of_look, 0)
-        gone = self._looked_at[:n_gone]
-        return state._replace(gone_since_look=gone).to_json()
-
-    def restore(self, state: _WindowState) -> None:
-        """Fill an empty window, and look at drift where it was last looked at."""
-        rows_of_look = state.rows[: state.rows_of_look]
-        for row in [*state.gone_since_look, *rows_of_look]:
-            self.add(row)
-        if self.cautious and self.rows:
-            estimate = self.model.quantifier.estimate(self.evidence.scores)
-            self._look_at_drift(estimate)
-        for _ in state.gone_since_look:
-            self.drop_oldest()
-        for row in state.rows[state.rows_of_look :]:
-            self.add(row)
-        self._rows_since_look = state.rows_since_look
-
-    def copy_of_evidence(self) -> GroupEvidence:
-        # Adding the zero copies the arrays, which go on changing in here.
-        return self.evidence + zero_evidence(self.model, columns=self.cautious)
-
-    def _count(self, row: _StreamRow, sign: int) -> None:
-        """Add a row to the evidence (sign 1), or take it away (sign -1)."""
-        evidence = self.evidence
-        for score in row.scores:
-            self._count_score(evidence.scores, score, sign)
-        if isinstance(evidence.tally, ScoreHistogram):
-            self._count_score(evidence.tally, row.deciding[0], sign)
-        elif evidence.tally is not None:
-            # One row is tallied: what each member decides is its count.
-            np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)
-        if evidence.agreements is not None:
-            scores = np.array(row.scores)[:, None]
-            change = count_agreements(
-                scores, self.model.positives, self.model.negatives
-            )
-            np.add(evidence.agreements, sign * change, out=evidence.agreements)
-        if evidence.columns is not None:
-            starts = self.model.columns.cells.starts[:-1]  # type: ignore[union-attr]
-            cells = starts + np.frombuffer(row.codes, dtype=np.uint8)
-            evidence.columns.counts[cells] += sign
-
-    def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
-        cell = bisect_left(self._edges, score)
-        histogram.counts[cell] += sign
-        histogram.sums[cell] += sign * score

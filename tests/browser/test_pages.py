@@ -224,6 +224,21 @@ def test_curves_are_pythons_at_every_prevalence(visit):
             np.testing.assert_allclose(heights, 8 + (1 - values) * 104, atol=0.06)
 
 
+def test_the_browser_runs_nothing_that_is_not_of_the_page(chromium, pages):
+    path, _ = pages["batch"]
+    evil = "<script>document.title = 'evil'</script><b onclick='1'>x</b>"
+    page = chromium.new_page()
+    refusals = []
+    page.on("console", lambda message: refusals.append(message.text))
+    page.goto(path.as_uri())
+    honest = page.title()
+    planted = path.read_text(encoding="utf-8").replace("<main>", f"<main>{evil}")
+    page.set_content(planted)
+    assert page.title() == honest
+    assert any("Content Security Policy" in text for text in refusals)
+    page.close()
+
+
 def test_each_slider_has_a_name_and_a_spoken_value(visit):
     page, summary = visit("explorer of ten")
     for group in summary["explorer"]["groups"]:

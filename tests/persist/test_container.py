@@ -1,5 +1,7 @@
 """The archive: two parts, read whole or refused, whatever bytes were altered."""
 
+import os
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -10,10 +12,24 @@ from hypothesis import strategies as st
 
 from cape import persist
 from cape.persist import _container
-from cape.persist._container import read_parts, write_parts
+from cape.persist._container import read_header_part, read_parts, write_parts
+from cape.persist._header import header_as_json
 
 HEADER = b'{"a": 1}'
 MODEL = b"a model" * 3
+HEADER_ENTRIES = {
+    "format": "cape-model",
+    "format_version": 1,
+    "saved": "2026-01-01T00:00:00+00:00",
+    "versions": {},
+    "columns": [],
+    "groups": [],
+    "classes": [],
+    "settings": {},
+    "fingerprint": "f",
+    "sha256": "s",
+    "details": {},
+}
 
 
 @given(header=st.binary(max_size=100), model=st.binary(max_size=100))
@@ -128,3 +144,44 @@ def test_a_path_without_a_file_is_said_so(tmp_path, read):
         read(tmp_path / "absent")
     with pytest.raises(FileNotFoundError, match="which is a folder"):
         read(tmp_path)
+
+
+def test_the_header_is_read_without_the_model(path):
+    """The model would fail its checksum of zip, if a byte of it were read."""
+    header = header_as_json(HEADER_ENTRIES)
+    write_parts(path, header, MODEL, overwrite=False)
+    content = bytearray(path.read_bytes())
+    place = content.index(MODEL)
+    content[place : place + len(MODEL)] = b"?" * len(MODEL)
+    path.write_bytes(bytes(content))
+    assert read_header_part(path) == header
+    with pytest.raises(ValueError, match="Bad CRC-32"):
+        read_parts(path)
+
+
+def test_the_header_of_a_large_file_is_read_with_little_memory(path):
+    header = header_as_json(HEADER_ENTRIES)
+    write_parts(path, header, bytes(50_000_000), overwrite=False)
+    tracemalloc.start()
+    persist.read_header(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+@pytest.mark.parametrize(
+    "compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_compressed_part_is_refused_before_it_is_read(path, compression):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("header.json", HEADER)
+        archive.writestr("model.skops", bytes(10_000_000))
+    for read in (persist.load, persist.read_header):
+        with pytest.raises(ValueError, match="header.json is compressed"):
+            read(path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError, match="which is a pipe"):
+        persist.load(tmp_path / "pipe")

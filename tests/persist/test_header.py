@@ -14,6 +14,20 @@ import cape
 from cape import CapeClassifier, persist
 from cape.persist._header import _as_json_value, header_as_json, parse_header
 
+HEADER = {
+    "format": "cape-model",
+    "format_version": 1,
+    "saved": "2026-01-01T00:00:00+00:00",
+    "versions": {},
+    "columns": [],
+    "groups": [],
+    "classes": [],
+    "settings": {},
+    "fingerprint": "f",
+    "sha256": "s",
+    "details": {},
+}
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda values: (
@@ -108,14 +122,7 @@ def test_details_that_json_cannot_hold_are_refused(fitted, path, details):
 
 @given(st.dictionaries(st.text(), json_values, max_size=4))
 def test_any_header_comes_back(details):
-    header = {
-        "format": "cape-model",
-        "format_version": 1,
-        "versions": {},
-        "fingerprint": "f",
-        "sha256": "s",
-        "details": details,
-    }
+    header = {**HEADER, "details": details}
     assert parse_header(header_as_json(header), "model.cape") == header
 
 
@@ -136,7 +143,7 @@ def test_any_header_comes_back(details):
         ),
         (
             b'{"format": "cape-model", "format_version": 1, "versions": {}}',
-            "its header lacks fingerprint, sha256",
+            "its header lacks saved, columns, groups, classes, settings, fingerprint",
         ),
     ],
     ids=lambda value: str(value)[:40],
@@ -146,6 +153,24 @@ def test_headers_of_another_kind_are_refused(content, message):
         parse_header(content, "model.cape")
     assert message in str(caught.value)
     assert "'model.cape'" in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [0, 2, 99, -1, True, 1.0, "1", None, [1]])
+def test_another_format_is_refused_with_both_numbers(number):
+    content = header_as_json({**HEADER, "format_version": number})
+    with pytest.raises(ValueError, match="this cape reads 1") as caught:
+        parse_header(content, "model.cape")
+    assert f"its format is version {number!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in HEADER if "format" not in name])
+@pytest.mark.parametrize("value", [None, 3, [[]], "text"], ids=repr)
+def test_entries_of_another_type_are_refused(name, value):
+    if type(value) is type(HEADER[name]):
+        value = 0.5
+    content = header_as_json({**HEADER, name: value})
+    with pytest.raises(ValueError, match=f"'model.cape': {name} in its header must"):
+        parse_header(content, "model.cape")
 
 
 @pytest.mark.parametrize("header", [{"format": "other"}, {"format_version": 99}])

@@ -40,7 +40,7 @@ def boosted(categorical=None, max_iter=4):
 @pytest.mark.parametrize("categorical", [None, [1]])
 def test_trees_come_back_as_they_were(categorical):
     model, _ = boosted(categorical)
-    unpacked = _unpack_trees(_pack_trees(model._predictors))
+    unpacked = _unpack_trees(None, _pack_trees(model._predictors))
     assert len(unpacked) == len(model._predictors)
     for [tree], [expected] in zip(unpacked, model._predictors, strict=True):
         for field in FIELDS:
@@ -106,7 +106,7 @@ words = st.text(st.characters(exclude_characters="\0"), max_size=6)
 
 @given(st.dictionaries(words, st.integers(0, 2**40)))
 def test_any_vocabulary_comes_back_in_its_order(vocabulary):
-    unpacked = _unpack_vocabulary(_pack_vocabulary(vocabulary))
+    unpacked = _unpack_vocabulary(None, _pack_vocabulary(vocabulary))
     assert list(unpacked.items()) == list(vocabulary.items())
     for word, position in unpacked.items():
         assert type(word) is str
@@ -116,7 +116,7 @@ def test_any_vocabulary_comes_back_in_its_order(vocabulary):
 def test_a_vocabulary_of_other_lengths_is_refused():
     words, positions = _pack_vocabulary({"a": 0, "b": 1})
     with pytest.raises(ValueError, match="shorter"):
-        _unpack_vocabulary((words, positions[:1]))
+        _unpack_vocabulary(None, (words, positions[:1]))
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
@@ -124,12 +124,12 @@ def test_trees_of_another_length_than_they_say_are_refused(place):
     model, _ = boosted([1])
     arrays = list(_pack_trees(model._predictors))
     arrays[place] = arrays[place][:-1]
-    with pytest.raises(ValueError, match="boosted trees of another length"):
-        _unpack_trees(tuple(arrays))
+    with pytest.raises(ValueError, match="boosted trees have another length"):
+        _unpack_trees(None, tuple(arrays))
 
 
 def test_a_model_without_trees_comes_back():
-    assert _unpack_trees(_pack_trees([])) == []
+    assert _unpack_trees(None, _pack_trees([])) == []
 
 
 def test_parts_without_a_packing_are_left_alone():

@@ -180,6 +180,7 @@ def test_a_failure_while_writing_leaves_the_old_file(fitted, path, monkeypatch):
 
     monkeypatch.setattr("cape.persist._skops._as_skops", lambda thing: b"")
     monkeypatch.setattr("cape.persist._skops._untrusted_types", lambda *args: [])
+    monkeypatch.setattr("cape.persist._skops.inflate", lambda content: content)
     monkeypatch.setattr(zipfile.ZipFile, "writestr", fail)
     with pytest.raises(OSError, match="disk full"):
         persist.save(clf, path, overwrite=True)

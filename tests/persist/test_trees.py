@@ -10,7 +10,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier, persist
-from cape.persist._trees import check_trees
+from cape.persist._sound import check_sound
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def by_category(random):
     ids=lambda learner: type(learner).__name__,
 )
 def test_trees_of_scikit_learn_are_accepted(train, learner):
-    check_trees({"deep": [learner.fit(train.X, train.y)]})
+    check_sound({"deep": [learner.fit(train.X, train.y)]})
 
 
 def test_trees_of_one_leaf_are_accepted(train):
@@ -48,52 +48,52 @@ def test_trees_of_one_leaf_are_accepted(train):
         HistGradientBoostingClassifier(max_iter=2),
         DecisionTreeClassifier(),
     ):
-        check_trees(learner.fit(constant, train.y))
+        check_sound(learner.fit(constant, train.y))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_child_outside_the_table_is_refused(boosted, side):
     boosted._predictors[0][0].nodes[side][0] = 10**6
     with pytest.raises(ValueError, match="nodes point outside the tree"):
-        check_trees({"deep": [boosted]})
+        check_sound({"deep": [boosted]})
 
 
 def test_a_child_just_outside_the_table_is_refused(boosted):
     nodes = boosted._predictors[1][0].nodes
     nodes["right"][0] = len(nodes)
     with pytest.raises(ValueError, match="nodes point outside the tree"):
-        check_trees(boosted)
+        check_sound(boosted)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_walk_in_a_circle_is_refused(boosted, side):
     boosted._predictors[0][0].nodes[side][0] = 0
     with pytest.raises(ValueError, match="nodes point outside the tree"):
-        check_trees(boosted)
+        check_sound(boosted)
 
 
 @pytest.mark.parametrize("column", [-5, 2, 10**6])
 def test_a_column_that_the_table_does_not_have_is_refused(boosted, column):
-    check_trees(boosted)
+    check_sound(boosted)
     boosted._predictors[0][0].nodes["feature_idx"][0] = column
     with pytest.raises(ValueError, match="points? outside"):
-        check_trees(boosted)
+        check_sound(boosted)
 
 
 def test_a_tree_without_nodes_is_refused(boosted):
     tree = boosted._predictors[0][0]
     tree.nodes = tree.nodes[:0]
     with pytest.raises(ValueError, match="nodes point outside the tree"):
-        check_trees(boosted)
+        check_sound(boosted)
 
 
 @pytest.mark.parametrize("table", ["binned_left_cat_bitsets", "raw_left_cat_bitsets"])
 def test_a_set_of_categories_that_is_missing_is_refused(by_category, table):
-    check_trees(by_category)
+    check_sound(by_category)
     tree = by_category._predictors[0][0]
     setattr(tree, table, getattr(tree, table)[:0])
     with pytest.raises(ValueError, match="nodes point outside the tree"):
-        check_trees(by_category)
+        check_sound(by_category)
 
 
 class _Tree:
@@ -104,6 +104,8 @@ class _Tree:
         self.children_right = tree.children_right.copy()
         self.feature = tree.feature.copy()
         self.n_features = tree.n_features
+        self.node_count = tree.node_count
+        self.capacity = tree.capacity
 
 
 @pytest.mark.parametrize(
@@ -117,20 +119,20 @@ class _Tree:
     ],
 )
 def test_a_decision_tree_that_points_outside_is_refused(train, table, wrong):
-    from cape.persist._trees import _check_tree
+    from cape.persist._trees import check_tree
 
     tree = _Tree(DecisionTreeClassifier(max_depth=2).fit(train.X, train.y).tree_)
-    _check_tree(tree)
+    check_tree(tree)
     getattr(tree, table)[0] = wrong
     with pytest.raises(ValueError, match="a tree whose nodes point outside the tree"):
-        _check_tree(tree)
+        check_tree(tree)
 
 
 def test_a_decision_tree_of_more_columns_than_its_table_is_refused(train):
     learner = DecisionTreeClassifier(max_depth=2).fit(train.X, train.y)
     learner.n_features_in_ = 1
     with pytest.raises(ValueError, match="outside the columns of a table"):
-        check_trees(learner)
+        check_sound(learner)
 
 
 def test_a_file_with_such_a_tree_is_not_loaded(train, path):

@@ -24,7 +24,7 @@ from cape._prediction._adapting import (
 )
 from cape._prediction._batch import Batch, batch_of
 from cape._prediction._deciding import decide, decide_individually, predict_batch
-from cape._prediction._labels import KnownLabels
+from cape._prediction._labels import KnownLabels, known_labels
 from cape._prediction._reading import (
     Reading,
     read_batch,
@@ -48,6 +48,7 @@ __all__ = [
     "decide_individually",
     "estimate_groups",
     "find_evidence",
+    "known_labels",
     "predict_batch",
     "read_batch",
     "read_member",

@@ -15,11 +15,11 @@ from cape._drift import (
     mean_score,
 )
 from cape._group_model import GroupModel
-from cape._groups import Group
+from cape._groups import Group, group_name
 from cape._labelled import LabelFindings, LabelFree, corrected_rates, use_labels
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
-from cape._prediction._reading import read_batch
+from cape._prediction._reading import read_batch, zero_evidence
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
@@ -89,7 +89,27 @@ def find_evidence(
             "has its labels."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
+    for group, part in evidence.groups.items():
+        _check_fits(group, clf.model_of(group), part)
     return evidence
+
+
+def _check_fits(group: Group, model: GroupModel, evidence: GroupEvidence) -> None:
+    """Raise unless evidence has the cells of the model that it claims to be from.
+
+    Evidence may have come as text, and an index beyond an array must not reach a
+    quantifier.
+    """
+    parts = [evidence]
+    for rows in evidence.labelled.values():
+        parts += [rows.positives, rows.negatives]
+    nothing = zero_evidence(model)
+    for part in parts:
+        if not part.has_cells_of(nothing):
+            raise ValueError(
+                f"evidence of group {group_name(group)!r} must have the cells of this "
+                "model, got other cells: it was damaged or changed."
+            )
 
 
 def adapt(

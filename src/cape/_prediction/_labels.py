@@ -35,9 +35,21 @@ class KnownLabels:
     POSITIVE: ClassVar[int] = 1
     NEGATIVE: ClassVar[int] = 0
 
+    @property
+    def known(self) -> np.ndarray:
+        """Whether each row has a label."""
+        return self.codes != _MISSING
+
+    def as_lists(self) -> tuple[list[int], list[int]]:
+        """Return codes and probabilities of all rows; 0 for rows drawn plainly."""
+        probabilities = [PLAIN] * len(self.codes)
+        if self.probabilities is not None:
+            probabilities = self.probabilities.tolist()
+        return self.codes.tolist(), probabilities
+
     def distinct_probabilities(self, index: Any) -> list[int]:
         """Return the probabilities that occur among labelled rows, ascending."""
-        is_labelled = self.codes[index] != _MISSING
+        is_labelled = self.known[index]
         if not is_labelled.any():
             return []
         if self.probabilities is None:

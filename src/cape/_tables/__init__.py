@@ -6,6 +6,7 @@ CSV (also gzipped), Parquet and Arrow/Feather.
 from cape._tables._dialect import Dialect
 from cape._tables._error import TableError
 from cape._tables._read import (
+    file_version,
     is_csv,
     iter_table,
     read_table,
@@ -19,6 +20,7 @@ __all__ = [
     "Dialect",
     "TableError",
     "TableWriter",
+    "file_version",
     "is_csv",
     "iter_table",
     "read_table",

@@ -42,6 +42,13 @@ def table_format(path: Path) -> str:
         raise FileNotFoundError(f"there is no file {path}.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file.")
+    # Tables are read several times, and a pipe gives its bytes once. Opening one would
+    # wait for somebody to write to it.
+    if not path.is_file():
+        raise TableError(
+            f"{path} is a pipe or a device, which can be read once only: save the "
+            "table as a file."
+        )
     with path.open("rb") as file:
         start = file.read(8)
     if not start:

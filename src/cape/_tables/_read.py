@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "file_version",
     "is_csv",
     "iter_table",
     "read_table",
@@ -316,11 +317,23 @@ def _batches(
             arrow_types = _types_to_read(file, columns, types or {})
         yield from csv_batches(file, arrow_types, columns=columns, hasher=hasher)
         return
-    yield from _typed_batches(path, kind, rows, columns)
+    if hasher is None:
+        yield from _typed_batches(path, kind, rows, columns)
+        return
     # Parquet has its index at the end, so its bytes do not pass in order.
-    if hasher is not None:
-        with path.open("rb") as binary:
-            hash_rest(binary, hasher)
+    with path.open("rb") as binary:
+        opened = file_version(path)
+        yield from _typed_batches(path, kind, rows, columns)
+        hash_rest(binary, hasher)
+    # Otherwise the hash would be that of a file from which no row was read.
+    if file_version(path) != opened:
+        raise TableError(f"{path} has changed while it was read.")
+
+
+def file_version(path: str | Path) -> tuple[int, ...]:
+    """Return numbers that change when a file does."""
+    status = Path(path).stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_columns(path: Path, columns: list[str], names: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ unless ``--debug`` asks for it.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -185,7 +186,10 @@ def give_path(name: str, path: Any) -> None:
         What was written.
     path : str or Path
     """
-    give_line(f"{name}: {path}", wrap=False)
+    where = f"{name}: {path}"
+    if os.path.islink(path):
+        where += f", a link to {os.path.realpath(path)}"
+    give_line(where, wrap=False)
 
 
 def give_notes(notes: Iterable[str]) -> None:

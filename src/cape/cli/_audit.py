@@ -83,14 +83,17 @@ def audit(
     predicted_prevalence_difference of a pair of groups. The exit code is 1 if a
     condition is met. What rests on fewer than ten rows is not checked, and is named.
     """
+    import hashlib
+
     from cape._tables import table_length
-    from cape.files import Notes, count_file, file_hash
+    from cape.files import Notes, count_file
     from cape.report import audit_summary
 
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output = Output(report, force, as_json)
-    output.check()
+    output.check(inputs=[file])
+    hasher = hashlib.sha256()
     notes = Notes()
     groups = group or []
     with progress(table_length(file)) as on_rows:
@@ -101,6 +104,7 @@ def audit(
             group=groups,
             positive=positive,
             dialect=dialect_of(separator, encoding),
+            hasher=hasher,
             notes=notes,
             on_rows=on_rows,
         )
@@ -111,7 +115,11 @@ def audit(
         "positive": labels[1],
     }
     summary = audit_summary(
-        counts, level=level, file=file, file_sha256=file_hash(file), columns=columns
+        counts,
+        level=level,
+        file=file,
+        file_sha256=hasher.hexdigest(),
+        columns=columns,
     )
     findings = _findings(summary)
     output.give_and_judge(

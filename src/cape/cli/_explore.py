@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from cape._newfile import check_apart
 from cape.cli._app import app, give_path
 from cape.cli._options import Force, Model, option
 
@@ -28,6 +29,7 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
         write_report,
     )
 
+    check_apart([out], [model])
     check_report(out, overwrite=force)
     loaded = load_model(model)
     fingerprint = loaded.clf.fingerprint_

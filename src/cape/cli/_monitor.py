@@ -67,8 +67,8 @@ def monitor(
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     output = Output(report, force, as_json)
-    output.check()
     paths = _files(batches)
+    output.check(inputs=[*paths, model])
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:

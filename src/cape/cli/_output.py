@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cape._newfile import check_apart
 from cape.cli._app import give_json, give_notes, give_path
 from cape.cli._fail_if import (
     Condition,
@@ -37,10 +38,21 @@ class Output:
     overwrite: bool
     as_json: bool
 
-    def check(self) -> None:
-        """Raise if the report cannot be written, before any work is done."""
+    def check(
+        self, *, inputs: Iterable[Path] = (), outputs: Iterable[Path | None] = ()
+    ) -> None:
+        """Raise if the report cannot be written, before any work is done.
+
+        Parameters
+        ----------
+        inputs : iterable of Path, default=()
+            What the command reads; none of it is replaced, whatever the user forces.
+        outputs : iterable of Path or None, default=()
+            What the command writes besides the report.
+        """
         from cape.report import check_report
 
+        check_apart([self.report, *outputs], inputs)
         if self.report is not None:
             check_report(self.report, overwrite=self.overwrite)
 
@@ -54,6 +66,8 @@ class Output:
     ) -> None:
         """Write the report, then print the result and the notes.
 
+        If the report cannot be written, the result is printed before the error.
+
         Parameters
         ----------
         summary : dict
@@ -65,18 +79,29 @@ class Output:
         more : dict
             What the JSON that is printed holds beside the summary.
         """
-        from cape.report import write_report
-
-        # Written first: if it fails, nothing has been printed that looks like success.
-        if self.report is not None:
-            write_report(summary, self.report, overwrite=self.overwrite)
+        failure = self._write(summary)
         give_notes(notes)
         if self.as_json:
             give_json(summary | more)
-            return
-        show(summary)
-        if self.report is not None:
+        else:
+            show(summary)
+        # Hours of work are not lost with a page: the result is printed all the same.
+        if failure is not None:
+            raise failure
+        if self.report is not None and not self.as_json:
             give_path("report", self.report)
+
+    def _write(self, summary: dict[str, Any]) -> Exception | None:
+        """Write the report if one is wanted; return the error if that fails."""
+        from cape.report import write_report
+
+        if self.report is None:
+            return None
+        try:
+            write_report(summary, self.report, overwrite=self.overwrite)
+        except Exception as error:
+            return error
+        return None
 
     def give_and_judge(
         self,

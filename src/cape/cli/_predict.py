@@ -88,7 +88,7 @@ def predict(
 
     output = Output(report, force, as_json)
     # What can be wrong with the output is found before the work is done.
-    output.check()
+    output.check(inputs=[file, model], outputs=[out])
     loaded = load_model(model)
     notes = Notes()
     length = table_length(file)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cape._json_fields import Fields
+
 __all__ = ["ColumnCounts", "few_names"]
 
 _MOST_UNSEEN = 20
@@ -70,19 +72,20 @@ class ColumnCounts:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as JSON can hold them."""
-        unseen = [[column, dict(names)] for column, names in self.unseen.items()]
+        unseen = []
+        for column, names in self.unseen.items():
+            unseen.append({"column": column, "names": dict(names)})
         return {"counts": self.counts.tolist(), "unseen": unseen}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ColumnCounts:
+    def from_json(cls, content: Fields) -> ColumnCounts:
         """Read what `to_json` returned."""
-        counts = np.array(content["counts"], dtype=np.int64)
-        if (counts < 0).any():
-            raise ValueError("counts must not be negative.")
         unseen = {}
-        for column, names in content["unseen"]:
-            unseen[int(column)] = {str(name): int(n) for name, n in names.items()}
-        return cls(counts, unseen)
+        for entry in content.entries("unseen"):
+            column = entry.whole("column")
+            names = entry.fields("names")
+            unseen[column] = {name: names.whole(name, least=1) for name in names}
+        return cls(content.whole_numbers("counts"), unseen)
 
     def _check_fits(self, other: ColumnCounts) -> None:
         if len(self.counts) != len(other.counts):

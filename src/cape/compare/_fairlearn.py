@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from cape._groups import group_name
 from cape._learners import fit_learner, weight_keyword
 from cape._validation import check_binary_labels, check_choice, take_rows
 from cape.compare._base import GroupMethod, add_group_columns, split_holdout
@@ -156,5 +155,6 @@ class FairlearnThreshold(_Fairlearn):
 
 def _names(groups):
     """Name the group of every row, since Fairlearn takes one column."""
-    names = [group_name(key) for key in groups.keys]
+    # The repr tells 1 from "1", and names a group alike in every batch.
+    names = [repr(key) for key in groups.keys]
     return np.array(names)[groups.codes]

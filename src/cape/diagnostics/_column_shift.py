@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
 from cape._drift import LEVEL, ColumnDrift, GroupDrift, find_drift
-from cape._groups import Group, group_name
+from cape._groups import Group, group_labels, unique_names
 from cape._prediction import estimate_groups, find_evidence
 from cape.classifier import CapeClassifier
-from cape.diagnostics._result import json_ready, row_label
+from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -84,9 +84,10 @@ class ColumnShift:
         import pandas as pd
 
         rows = []
+        labels = group_labels(self.groups)
         for group, findings in self.groups.items():
             for finding in findings:
-                rows.append({"group": row_label(group), **asdict(finding)})
+                rows.append({"group": labels[group], **asdict(finding)})
         columns = ["group", *ColumnFinding.__dataclass_fields__]
         table = pd.DataFrame(rows, columns=columns)
         at_fault = table["fault"] != ""
@@ -98,25 +99,26 @@ class ColumnShift:
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as a dict that JSON can hold."""
         groups = []
+        names = unique_names(self.groups)
         for group, findings in self.groups.items():
             columns = [json_ready(asdict(finding)) for finding in findings]
-            groups.append({"group": group_name(group), "columns": columns})
+            groups.append({"group": names[group], "columns": columns})
         return {"alpha": LEVEL, "counted": self.counted, "groups": groups}
 
     def __repr__(self) -> str:
         if not self.counted:
             return "ColumnShift(columns were not counted)"
         lines = ["ColumnShift("]
-        for group in self.groups:
-            lines += self._describe(group)
+        for group, name in unique_names(self.groups).items():
+            lines += self._describe(group, name)
         lines.append(")")
         return "\n".join(lines)
 
-    def _describe(self, group: Group) -> list[str]:
+    def _describe(self, group: Group, name: str) -> list[str]:
         moved = self.moved(group)
         if not moved:
-            return [f"  {group_name(group)}: no sign that a column moved"]
-        lines = [f"  {group_name(group)}:"]
+            return [f"  {name}: no sign that a column moved"]
+        lines = [f"  {name}:"]
         for finding in moved[:_MOST_LINES]:
             lines.append(f"    {finding.what_happened}")
         if len(moved) > _MOST_LINES:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape._prediction import find_evidence
 from cape.adaptation import Adaptation, describe_label_free
 from cape.classifier import CapeClassifier
@@ -52,17 +52,24 @@ class Observed:
     cape: Mapping[Group, Confusion]
     unadapted: Mapping[Group, Confusion]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the counts as a dict that JSON can hold.
+
+        Parameters
+        ----------
+        names : mapping from group to str, default=None
+            What the groups are called where they stand beside groups without labels.
 
         Returns
         -------
         dict
             ``cape`` and ``unadapted``, each a list with one entry for each group.
         """
+        if names is None:
+            names = unique_names(self.cape)
         return {
-            "cape": _counts_as_list(self.cape),
-            "unadapted": _counts_as_list(self.unadapted),
+            "cape": _counts_as_list(self.cape, names),
+            "unadapted": _counts_as_list(self.unadapted, names),
         }
 
 
@@ -119,6 +126,11 @@ class Examination:
         """Confidence level of the intervals."""
         return self.adaptation.level
 
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups of the batch are called, each by a name of its own."""
+        return unique_names(self.adaptation.groups)
+
     def verdict(self, group: Group) -> GroupVerdict:
         """Say what scores and columns of a group say of a prior shift, and why.
 
@@ -168,9 +180,10 @@ class Examination:
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
         adaptation = []
+        names = self.names
         for group, chosen in self.adaptation.groups.items():
             entry = {
-                "group": group_name(group),
+                "group": names[group],
                 **json_ready(asdict(chosen)),
             }
             adaptation.append(entry)
@@ -179,7 +192,7 @@ class Examination:
             labels = self.labels.to_dict()
         observed = None
         if self.observed is not None:
-            observed = self.observed.to_dict()
+            observed = self.observed.to_dict(names)
         return {
             "fingerprint": self.adaptation.fingerprint,
             "rows": self.rows,
@@ -220,11 +233,12 @@ class Examination:
             return "Examination(no rows)"
         # Lines of at most 88 characters, because a terminal would break longer ones.
         lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
-        for group in self.adaptation.groups:
-            lines += self._describe(group)
+        names = self.names
+        for group, name in names.items():
+            lines += self._describe(group, name)
         worst = self.expected.worst_pair()
         if worst is not None:
-            pair = f"{group_name(worst.group)} to {group_name(worst.other)}"
+            pair = f"{names[worst.group]} to {names[worst.other]}"
             lines.append(f"worst expected PE: {worst.pe:.3f} ({pair})")
         if self.shift_test.advice:
             lines.append(self.shift_test.advice)
@@ -258,14 +272,14 @@ class Examination:
             row["label_verdict"] = check.label_verdict
         return row
 
-    def _describe(self, group: Group) -> list[str]:
+    def _describe(self, group: Group, name: str) -> list[str]:
         """Return the lines about one group in the repr."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
         moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
         worst = self.columns.moved(group)[:_MOST_COLUMNS]
         return [
-            f"{group_name(group)}: {chosen.rows} rows",
+            f"{name}: {chosen.rows} rows",
             f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
             f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
             *self._describe_labels(group),
@@ -379,13 +393,15 @@ def examine(
     )
 
 
-def _counts_as_list(counts: Mapping[Group, Confusion]) -> list[dict[str, Any]]:
+def _counts_as_list(
+    counts: Mapping[Group, Confusion], names: Mapping[Group, str]
+) -> list[dict[str, Any]]:
     """Return confusion counts as a list with one entry for each group."""
     entries = []
     for group, confusion in counts.items():
         entries.append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 **asdict(confusion),
             }
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group, group_name
+from cape._groups import Group, group_labels, unique_names
 from cape._labelled import check_calls, corrected_rates
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
@@ -22,7 +22,7 @@ from cape.diagnostics._expected_draws import (
     interval_of_rate,
     noise_of_rates,
 )
-from cape.diagnostics._result import GroupResult, json_ready, row_label
+from cape.diagnostics._result import GroupResult, json_ready
 from cape.evidence import Evidence
 from cape.metrics import FEWEST_ROWS, confusion_by_group, pe_of_prevalences
 
@@ -137,10 +137,11 @@ class ExpectedPerformance(GroupResult):
         """
         import pandas as pd
 
+        label_of = group_labels(self.groups)
         labels = []
         values = []
         for pair in self.between:
-            labels.append((row_label(pair.group), row_label(pair.other)))
+            labels.append((label_of[pair.group], label_of[pair.other]))
             values.append([pair.pe, pair.pe_low, pair.pe_high])
         index = None
         if labels:
@@ -169,17 +170,12 @@ class ExpectedPerformance(GroupResult):
 
     def _facts(self) -> dict[str, Any]:
         pairs = []
+        names = unique_names(self.groups)
         for pair in self.between:
-            names = {
-                "group": group_name(pair.group),
-                "other": group_name(pair.other),
-            }
-            pairs.append(
-                {
-                    **json_ready(asdict(pair)),
-                    **names,
-                }
-            )
+            entry = json_ready(asdict(pair))
+            entry["group"] = names[pair.group]
+            entry["other"] = names[pair.other]
+            pairs.append(entry)
         return {
             "level": self.level,
             "pairs": pairs,
@@ -443,11 +439,12 @@ def compare_counts(
     """
     import pandas as pd
 
+    label_of = group_labels(expected.groups)
     labels = []
     rows = []
     for group, counts in observed.items():
         for rate, attribute in _RATES.items():
-            labels.append((row_label(group), rate))
+            labels.append((label_of[group], rate))
             value = getattr(counts, attribute)
             rows.append(_compare_rate(expected.groups[group], rate, value))
     index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])

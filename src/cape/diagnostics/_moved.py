@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape._labelled import compare_with_labels, label_estimate
 from cape._prediction import adapt, find_evidence
 from cape._shift_test import holm
@@ -88,10 +88,11 @@ class PrevalenceMoved(GroupResult):
         if not self.moved:
             return "PrevalenceMoved(no group moved)"
         lines = ["PrevalenceMoved("]
+        names = unique_names(self.groups)
         for group, test in self.groups.items():
             verdict = "moved" if test.moved else "no sign of a move"
             lines.append(
-                f"  {group_name(group)}: {verdict}, {test.training_prevalence:.3f} "
+                f"  {names[group]}: {verdict}, {test.training_prevalence:.3f} "
                 f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
             )
         lines.append(")")

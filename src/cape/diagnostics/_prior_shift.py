@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cape._drift import LEVEL
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape._prediction import find_evidence
 from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
@@ -97,8 +97,9 @@ class PriorShiftTest(GroupResult):
 
     def __repr__(self) -> str:
         lines = ["PriorShiftTest("]
+        names = unique_names(self.groups)
         for group, test in self.groups.items():
-            lines.append(f"  {group_name(group)}: {describe_shift_test(test)}")
+            lines.append(f"  {names[group]}: {describe_shift_test(test)}")
         if self.advice:
             lines.append(f"  {self.advice}")
         lines.append(")")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, group_name
+from cape._groups import Group, group_labels, unique_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GroupResult", "group_index", "json_ready", "row_label"]
+__all__ = ["GroupResult", "group_index", "json_ready"]
 
 
 class GroupResult:
@@ -61,9 +61,10 @@ class GroupResult:
         """
         # A list and no mapping: in JSON the keys of a mapping would have to be text.
         entries = []
+        names = unique_names(self.groups)
         for group, result in self.groups.items():
             entry = {
-                "group": group_name(group),
+                "group": names[group],
                 **json_ready(asdict(result)),
             }
             entries.append(entry)
@@ -81,23 +82,8 @@ def group_index(groups: Iterable[Group]) -> pd.Index:
     """Return the row labels of a table with one row for each group."""
     import pandas as pd
 
-    return pd.Index([row_label(group) for group in groups], name="group")
-
-
-def row_label(group: Group) -> Any:
-    """Return the label of a group in the index of a table.
-
-    A combination of several columns is written as text, because pandas would take a
-    tuple for a level of a MultiIndex.
-
-    Examples
-    --------
-    >>> row_label(("blue", 1)), row_label(1)
-    ('blue, 1', 1)
-    """
-    if isinstance(group, tuple):
-        return group_name(group)
-    return group
+    labels = group_labels(groups)
+    return pd.Index(list(labels.values()), name="group")
 
 
 def json_ready(values: Mapping[Any, Any]) -> dict[str, Any]:

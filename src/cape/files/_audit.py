@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ def count_file(
     positive: str | None = None,
     rows: int = 200_000,
     dialect: Dialect | None = None,
+    hasher: Any = None,
     notes: Notes | None = None,
     on_rows: OnRows = ignore_progress,
 ) -> tuple[dict[Group, Confusion], tuple[str, str]]:
@@ -53,6 +54,8 @@ def count_file(
         How many rows are read at a time.
     dialect : Dialect, optional
         How a CSV is written: its separator and its encoding.
+    hasher : hashlib object, optional
+        Fed with the bytes of the file as they are read.
     notes : Notes, optional
         Collects remarks.
     on_rows : callable, optional
@@ -89,7 +92,14 @@ def count_file(
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
     types = dict.fromkeys(columns.names, "text")
-    frames = iter_table(path, rows, columns=columns.names, types=types, dialect=dialect)
+    frames = iter_table(
+        path,
+        rows,
+        columns=columns.names,
+        types=types,
+        dialect=dialect,
+        hasher=hasher,
+    )
     cells: Counter[_Cell] = Counter()
     for frame in frames:
         cells.update(_count_cells(columns.texts(frame, notes), columns))

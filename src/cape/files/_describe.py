@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cape._groups import group_name
+from cape._groups import unique_names
 from cape.files._model import TableModel, load_with_header
 
 __all__ = ["describe_file", "describe_model"]
@@ -35,10 +35,11 @@ def describe_model(model: TableModel) -> dict[str, Any]:
     content = dict(model.details)
     content["fingerprint"] = model.clf.fingerprint_
     content["groups"] = []
+    names = unique_names(model.clf.models_)
     for group, group_model in model.clf.models_.items():
         content["groups"].append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 "rows": group_model.size,
                 "prevalence": group_model.prevalence,
                 "auc": group_model.auc(),

@@ -202,6 +202,9 @@ def load_with_header(path: str | Path) -> tuple[TableModel, dict[str, Any]]:
     # knows files.
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no file {path}.")
+    if not Path(path).is_file() and not Path(path).is_dir():
+        # Opening a pipe would wait for somebody to write to it.
+        raise TableError(f"{path} is a pipe or a device: it must be a model file.")
     header = persist.read_header(path)
     details = header["details"]
     # Without the columns a file could not be brought to the types of training.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape._tables import Dialect
 from cape._validation import check_drift
 from cape.adaptation import AdaptationWarning
@@ -120,9 +120,9 @@ def monitor_files(
 
 def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
     """Keep the numbers of a batch that a monitor shows."""
-    groups = [
-        _summarise_group(group, examination) for group in examination.adaptation.groups
-    ]
+    groups = []
+    for group, group_name in examination.names.items():
+        groups.append({"group": group_name, **_summarise_group(group, examination)})
     pairs = [pair.pe for pair in examination.expected.between]
     defined = [pe for pe in pairs if np.isfinite(pe)]
     worst = max(defined, default=None)
@@ -136,7 +136,6 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
     verdict = examination.verdict(group)
     columns = examination.columns.moved(group)
     return {
-        "group": group_name(group),
         "rows": adapted.rows,
         "training": adapted.training_prevalence,
         "estimate": adapted.estimate,

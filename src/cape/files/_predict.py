@@ -16,11 +16,13 @@ import pandas as pd
 
 from cape._groups import Group, Groups, check_groups, group_name
 from cape._learners import available_threads, blas_in_one_thread, in_threads
+from cape._newfile import check_apart
 from cape._prediction import KnownLabels, Reading, batch_of, decide, read_batch
 from cape._tables import (
     Dialect,
     TableError,
     TableWriter,
+    file_version,
     is_csv,
     iter_table,
     table_columns,
@@ -181,6 +183,7 @@ def predict_file(
     notes = Notes() if notes is None else notes
     if drift is not None:
         check_drift(drift)
+    check_apart([out], [path])
     # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
     if out is not None:
@@ -188,7 +191,7 @@ def predict_file(
             out, overwrite=overwrite, dialect=dialect, background=True
         )
     names = table_columns(path, dialect=dialect)
-    version = _file_version(path)
+    version = file_version(path)
     n_scores = _scores_per_row(model.clf)
     if rows is None:
         rows = rows_of_a_part(len(names) + n_scores)
@@ -230,7 +233,7 @@ def predict_file(
                 writer.write(_with_predictions(table, predicted, model, adaptation))
             _count_labelled(observed, kept.groups, records, probability > 0.5)
             on_rows("predicting", len(records))
-        if _file_version(path) != version:
+        if file_version(path) != version:
             raise TableError(f"{path} has changed while it was read.")
     if writer is not None and writer.disarmed:
         notes.say(
@@ -466,12 +469,6 @@ def _second_pass(
         if len(records) < len(table):
             raise TableError(f"{path} has changed while it was read.")
         yield table, records
-
-
-def _file_version(path: str | Path) -> tuple[int, ...]:
-    """Return numbers that change when the file does."""
-    status = Path(path).stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _probabilities(

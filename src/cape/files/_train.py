@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from cape._learners import LEARNERS, make_learner
-from cape._newfile import check_free
+from cape._newfile import check_apart, check_free
 from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.files._model import TableModel, file_hash, single_thread_if_small
+from cape.files._model import TableModel, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
 from cape.files._suspicious import find_suspicious, note_suspicious
@@ -142,6 +142,7 @@ def train_file(
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
+        check_apart([out], [path])
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
@@ -211,5 +212,5 @@ def _describe_data(path: str | Path, table: TrainingTable) -> dict[str, Any]:
         "file": Path(path).name,
         "rows": len(table.X),
         "rows_in_file": table.rows_in_file,
-        "sha256": file_hash(path),
+        "sha256": table.sha256,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,12 +115,15 @@ class TrainingTable:
         The labels: 1 is positive.
     rows_in_file : int
         Rows of the file, of which these are a sample or all.
+    sha256 : str
+        Hash of the bytes that were read.
     """
 
     columns: Columns
     X: pd.DataFrame
     y: np.ndarray
     rows_in_file: int
+    sha256: str
 
     def without(self, names: Collection[str], path: str | Path) -> TrainingTable:
         """Return the table without some of its features.
@@ -196,7 +200,11 @@ def read_training_table(
     # Groups and labels are read as text, so that 007 does not become 7.
     types = {**features, **dict.fromkeys((*choice.group, choice.label), "text")}
     reservoir = Reservoir(choice.group, choice.label, most=most)
-    for part in iter_table(path, columns=list(types), types=types, dialect=dialect):
+    hasher = hashlib.sha256()
+    parts = iter_table(
+        path, columns=list(types), types=types, dialect=dialect, hasher=hasher
+    )
+    for part in parts:
         reservoir.add(part)
         on_rows("reading", len(part))
         if len(reservoir.labels()) > _MAX_LABELS:
@@ -218,7 +226,7 @@ def read_training_table(
     X = columns.table(frame, path, notes)
     y = columns.positive(frame, path)
     _check_values(X, columns, path)
-    return TrainingTable(columns, X, y, reservoir.n_rows)
+    return TrainingTable(columns, X, y, reservoir.n_rows, hasher.hexdigest())
 
 
 def _two_labels(

@@ -9,6 +9,17 @@ from cape.metrics._between import (
 )
 from cape.metrics._findings import Audit, Finding
 from cape.metrics._intervals import wilson_interval
+from cape.metrics._parity import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equal_opportunity_ratio,
+    equalized_odds_difference,
+    false_positive_rate_difference,
+    false_positive_rate_ratio,
+    precision_difference,
+    precision_ratio,
+)
 from cape.metrics._rates import (
     FEWEST_ROWS,
     Confusion,
@@ -25,8 +36,17 @@ __all__ = [
     "audit",
     "audit_counts",
     "confusion_by_group",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equal_opportunity_difference",
+    "equal_opportunity_ratio",
+    "equalized_odds_difference",
     "fairness_table",
+    "false_positive_rate_difference",
+    "false_positive_rate_ratio",
     "pe_of_prevalences",
+    "precision_difference",
+    "precision_ratio",
     "prevalence_difference",
     "proportional_equality",
     "proportional_equality_matrix",

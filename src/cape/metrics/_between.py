@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group, group_name
+from cape._groups import Group, group_labels, group_name
 from cape._validation import check_same_length
-from cape.metrics._rates import Confusion, confusion_by_group, index_label
+from cape.metrics._rates import Confusion, confusion_by_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +159,7 @@ def proportional_equality_matrix(
     _warn_of_undefined_pairs(groups, stacklevel=3)
     prevalences, predicted = _prevalences_of(groups)
     # The diagonal is 0, or NaN for a group that nothing can be compared with.
-    labels = [index_label(group) for group in groups]
+    labels = list(group_labels(groups).values())
     pe = _pe_of_all_pairs(prevalences, predicted)
     return pd.DataFrame(pe, index=labels, columns=labels)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group, group_name
-from cape.metrics._rates import FEWEST_ROWS, index_label
+from cape._groups import Group, group_labels, unique_names
+from cape.metrics._rates import FEWEST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,8 +119,13 @@ class Audit:
         """
         return _frame(self.between, ["group", "other", "metric"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the audit as a dict that JSON can hold.
+
+        Parameters
+        ----------
+        names : mapping from group to str, default=None
+            What the groups are called where they stand beside groups without labels.
 
         Returns
         -------
@@ -129,16 +134,23 @@ class Audit:
             nothing, and its entry "why" then has the reason, "too few rows" or
             "undefined". Ends of intervals that are not finite are None.
         """
+        if names is None:
+            names = self._names()
         return {
             "level": self.level,
-            "groups": [_to_dict(finding) for finding in self.findings],
-            "pairs": [_to_dict(finding) for finding in self.between],
+            "groups": [_to_dict(finding, names) for finding in self.findings],
+            "pairs": [_to_dict(finding, names) for finding in self.between],
         }
+
+    def _names(self) -> dict[Group, str]:
+        """Name the groups."""
+        return unique_names(_groups_of((*self.findings, *self.between)))
 
     def __repr__(self) -> str:
         lines = [f"Audit(level={self.level:g}"]
+        names = self._names()
         for finding in (*self.findings, *self.between):
-            lines.append(f"  {_in_words(finding)}")
+            lines.append(f"  {_in_words(finding, names)}")
         lines.append(")")
         return "\n".join(lines)
 
@@ -150,17 +162,27 @@ def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
     columns = ["value", "low", "high", "rows", "enough"]
     frame = pd.DataFrame(list(findings), columns=[*index_names, *columns])
     # Tuples, which are combinations of groups, cannot be labels of an index.
-    for name in index_names:
-        frame[name] = [index_label(value) for value in frame[name]]
+    labels = group_labels(_groups_of(findings))
+    for name in index_names[:-1]:
+        frame[name] = [labels[getattr(finding, name)] for finding in findings]
     return frame.set_index(index_names)
 
 
-def _to_dict(finding: Finding) -> dict[str, Any]:
+def _groups_of(findings: Sequence[Finding]) -> list[Group]:
+    """List the groups that findings are about."""
+    groups = [finding.group for finding in findings]
+    for finding in findings:
+        if finding.other is not None:
+            groups.append(finding.other)
+    return groups
+
+
+def _to_dict(finding: Finding, names: Mapping[Group, str]) -> dict[str, Any]:
     """One finding as JSON can hold it, which has neither NaN nor infinity."""
     entry: dict[str, Any] = {"metric": finding.metric}
-    entry["group"] = group_name(finding.group)
+    entry["group"] = names[finding.group]
     if finding.other is not None:
-        entry["other"] = group_name(finding.other)
+        entry["other"] = names[finding.other]
     for name in ("value", "low", "high"):
         entry[name] = _number_or_none(getattr(finding, name))
     # A rate of two rows would be read, sorted and plotted as any other.
@@ -179,11 +201,11 @@ def _number_or_none(number: float) -> float | None:
     return None
 
 
-def _in_words(finding: Finding) -> str:
+def _in_words(finding: Finding, names: Mapping[Group, str]) -> str:
     """One finding as a line of text."""
-    whose = group_name(finding.group)
+    whose = names[finding.group]
     if finding.other is not None:
-        whose = f"{whose} / {group_name(finding.other)}"
+        whose = f"{whose} / {names[finding.other]}"
     interval = f"({finding.low:.3f} to {finding.high:.3f})"
     value = f"{finding.value:.3f}"
     if finding.why is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import Group, Groups, check_groups, everyone, group_name
+from cape._groups import Group, Groups, check_groups, everyone
 from cape._validation import (
     check_labels,
     check_same_length,
@@ -23,7 +23,6 @@ __all__ = [
     "FEWEST_ROWS",
     "Confusion",
     "confusion_by_group",
-    "index_label",
     "prevalence_difference",
 ]
 
@@ -106,6 +105,16 @@ class Confusion:
         """PD, the distance of predicted from true prevalence; 0 is best, 1 is worst."""
         # abs(rho - rhohat) = abs(FN - FP) / n, equation (3) of the paper.
         return _share(abs(self.fn - self.fp), self.total)
+
+    @property
+    def tpr(self) -> float:
+        """True positive rate; NaN, undefined, without positives."""
+        return _share(self.tp, self.positives)
+
+    @property
+    def precision(self) -> float:
+        """Share of predicted positives that are positive; NaN if there are none."""
+        return _share(self.tp, self.predicted_positives)
 
     @property
     def fpr(self) -> float:
@@ -215,16 +224,6 @@ def prevalence_difference(
     # Without sensitive features there is one group.
     (confusion,) = groups.values()
     return confusion.prevalence_difference
-
-
-def index_label(group: Group) -> Any:
-    """Label of a group in a pandas index: combinations of columns get their name.
-
-    A tuple would be taken for one label per level of the index.
-    """
-    if isinstance(group, tuple):
-        return group_name(group)
-    return group
 
 
 def _count_by_group(

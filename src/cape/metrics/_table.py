@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cape._groups import Group
+from cape._groups import Group, group_labels
 from cape.metrics._between import worst_pe_of_groups
-from cape.metrics._rates import Confusion, confusion_by_group, index_label
+from cape.metrics._rates import Confusion, confusion_by_group
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,9 +105,10 @@ class _Entry(NamedTuple):
 def _entries_of_metric(metric: str, groups: Mapping[Group, Confusion]) -> list[_Entry]:
     """One metric of every group, and the difference between groups if it has one."""
     entries = []
+    labels = group_labels(groups)
     for group, confusion in groups.items():
         value = getattr(confusion, _RATES[metric])
-        entries.append(_Entry(metric, index_label(group), value))
+        entries.append(_Entry(metric, labels[group], value))
     if metric in _WITH_DIFFERENCE:
         # With any number of groups: no group is the reference for the others.
         values = [entry.value for entry in entries]

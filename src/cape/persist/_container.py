@@ -1,35 +1,26 @@
 """The file itself: a zip archive with a header that people can read, and a model.
 
 ``header.json`` can be read with any tool. ``model.skops`` is in the format of skops.
-The archive is not compressed, since the model is already.
+The archive is not compressed, since the model is already. A part that claims to be
+compressed is refused, so that no part is longer than the file.
 """
 
 from __future__ import annotations
 
-import io
 import zipfile
-import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from cape._newfile import new_file
+from cape.persist._damage import Unsound, naming
 
-__all__ = ["Parts", "not_a_model_file", "read_parts", "write_parts"]
+__all__ = ["Parts", "read_header_part", "read_parts", "write_parts"]
 
 _HEADER = "header.json"
 _MODEL = "model.skops"
 
 _MOST_HEADER_BYTES = 1 << 24
 """Longest header that is read, so that a crafted file cannot fill the memory."""
-
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,  # a part that claims to end after the file
-    ValueError,  # a part that claims to begin before the file
-    RuntimeError,  # a part that claims to be encrypted, or in an unknown compression
-)
-"""Errors that zipfile raises when bytes of an archive were altered."""
 
 
 class Parts(NamedTuple):
@@ -77,39 +68,63 @@ def read_parts(path: str | Path) -> Parts:
     ValueError
         If the file is not an archive of exactly these two parts.
     """
+    # Both through one open file, so that the path may be replaced meanwhile.
+    with _open_file(path) as file, naming(path), _open_archive(file) as archive:
+        return Parts(archive.read(_HEADER), archive.read(_MODEL))
+
+
+def read_header_part(path: str | Path) -> bytes:
+    """Read the header of a model file alone; of the model, not a byte is read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        The header.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `read_parts`.
+    """
+    with _open_file(path) as file, naming(path), _open_archive(file) as archive:
+        return archive.read(_HEADER)
+
+
+def _open_file(path: str | Path) -> BinaryIO:
+    """Open a file, and raise if there is none; a pipe is none."""
     if Path(path).is_dir():
         raise FileNotFoundError(
             f"path must be a model file, got {str(path)!r}, which is a folder."
         )
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise FileNotFoundError(
             f"path must be a model file, got {str(path)!r}, which does not exist."
         )
-    # Read at once, so that the file may be replaced meanwhile.
-    content = io.BytesIO(Path(path).read_bytes())
+    # To open a pipe would wait for its writer.
+    if not Path(path).is_file():
+        raise FileNotFoundError(
+            f"path must be a model file, got {str(path)!r}, which is a pipe or a "
+            "device."
+        )
+    return Path(path).open("rb")
+
+
+def _open_archive(file: BinaryIO) -> zipfile.ZipFile:
+    """Open an archive, and check that it holds the two parts and nothing else."""
     try:
-        with zipfile.ZipFile(content) as archive:
-            complaint = _complaint_about(archive)
-            if complaint is None:
-                return Parts(archive.read(_HEADER), archive.read(_MODEL))
-    except _DAMAGED as error:
-        raise not_a_model_file(
-            path, "it is not a zip archive, or it is damaged or cut short."
-        ) from error
-    raise not_a_model_file(path, complaint)
-
-
-def _complaint_about(archive: zipfile.ZipFile) -> str | None:
-    """Say why an archive is not a model file; None if it may be one."""
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        raise Unsound("it is not a zip archive, or it is cut short.") from error
     if sorted(archive.namelist()) != [_HEADER, _MODEL]:
-        return f"it holds other parts than {_HEADER} and {_MODEL}."
+        raise Unsound(f"it holds other parts than {_HEADER} and {_MODEL}.")
+    for part in archive.infolist():
+        if part.compress_type != zipfile.ZIP_STORED:
+            raise Unsound(f"its part {part.filename} is compressed.")
     if archive.getinfo(_HEADER).file_size > _MOST_HEADER_BYTES:
-        return "its header is too long."
-    return None
-
-
-def not_a_model_file(path: str | Path, reason: str) -> ValueError:
-    """Make the error for a file that cape did not write."""
-    return ValueError(
-        f"path must be a model file written by cape, got {str(path)!r}: {reason}"
-    )
+        raise Unsound("its header is too long.")
+    return archive

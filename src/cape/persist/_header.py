@@ -15,16 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import group_name
+from cape._groups import unique_names
 from cape._versions import package_versions
 from cape.classifier import CapeClassifier
-from cape.persist._container import not_a_model_file
+from cape.persist._damage import not_a_model_file
 
 __all__ = ["header_as_json", "make_header", "parse_header", "warn_of_other_versions"]
 
 _FORMAT = "cape-model"
 _FORMAT_VERSION = 1
-_NEEDED = {"versions", "fingerprint", "sha256"}
+_ENTRIES = {
+    "saved": str,
+    "versions": dict,
+    "columns": list,
+    "groups": list,
+    "classes": list,
+    "settings": dict,
+    "fingerprint": str,
+    "sha256": str,
+    "details": dict,
+}
+"""The entries of a header besides its format, and their types."""
+
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skops", "skrub")
 _HARMLESS = ("python", "skops")
 """Packages whose version does not change what a loaded model predicts."""
@@ -63,7 +75,7 @@ def make_header(
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": package_versions(_PACKAGES),
         "columns": _column_names(clf),
-        "groups": [group_name(group) for group in clf.groups_],
+        "groups": list(unique_names(clf.groups_).values()),
         "classes": _as_json_value(clf.classes_.tolist()),
         "settings": settings,
         "fingerprint": clf.fingerprint_,
@@ -107,14 +119,20 @@ def parse_header(content: bytes, path: str | Path) -> dict[str, Any]:
         raise not_a_model_file(path, "its header is of another kind.")
     # Before the other entries, since another format may have others.
     version = header.get("format_version")
-    if version != _FORMAT_VERSION:
+    # True is no number of a format, though Python takes it for 1.
+    if type(version) is not int or version != _FORMAT_VERSION:
         raise not_a_model_file(
             path,
             f"its format is version {version!r}, this cape reads {_FORMAT_VERSION}.",
         )
-    missing = sorted(_NEEDED - set(header))
+    missing = [name for name in _ENTRIES if name not in header]
     if missing:
         raise not_a_model_file(path, f"its header lacks {', '.join(missing)}.")
+    for name, type_ in _ENTRIES.items():
+        if not isinstance(header[name], type_):
+            raise not_a_model_file(
+                path, f"{name} in its header must be a {type_.__name__}."
+            )
     return header
 
 

@@ -5,7 +5,7 @@ model of a thousand trees is then three thousand files, and takes ten times as l
 load as the same numbers in four arrays. So the trees of a model are written one after
 the other in common arrays, and the vocabulary of a text encoder as one array of words
 and one of positions. The numbers are the same; a test compares a packed model with its
-plain twin.
+plain twin. The tree of a neighbour model is left out and built again from its rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors import BallTree, KDTree
+from sklearn.neighbors._base import NeighborsBase
 
+from cape.persist._damage import Unsound
 from cape.persist._parts import parts_of
+from cape.persist._vectors import neighbour_tree
 
 __all__ = ["packed", "unpack"]
 
@@ -35,8 +39,11 @@ class _Packing(NamedTuple):
 
     cls: type
     attribute: str
+    types: tuple[type, ...]
+    """Types of a value that is packed; another value stays as it is."""
     pack: Callable[[Any], _Arrays]
-    unpack: Callable[[_Arrays], Any]
+    unpack: Callable[[Any, _Arrays], Any]
+    """Takes the object of the class, and what ``pack`` returned."""
 
 
 class _Replaced(NamedTuple):
@@ -61,7 +68,7 @@ def packed(model: Any) -> Iterator[None]:
     try:
         for part, packing in _packable_parts(model):
             value = getattr(part, packing.attribute, None)
-            if isinstance(value, (dict, list)):
+            if isinstance(value, packing.types):
                 replaced.append(_Replaced(part, packing.attribute, value))
                 setattr(part, packing.attribute, packing.pack(value))
         yield
@@ -80,13 +87,13 @@ def unpack(model: Any) -> None:
 
     Raises
     ------
-    ValueError
+    Unsound
         If the arrays have other lengths than they claim.
     """
     for part, packing in _packable_parts(model):
         arrays = getattr(part, packing.attribute, None)
         if isinstance(arrays, tuple):
-            setattr(part, packing.attribute, packing.unpack(arrays))
+            setattr(part, packing.attribute, packing.unpack(part, arrays))
 
 
 def _packable_parts(model: Any) -> list[tuple[Any, _Packing]]:
@@ -107,7 +114,7 @@ def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
     return np.array(words, dtype=np.str_), np.array(positions, dtype=np.int64)
 
 
-def _unpack_vocabulary(arrays: _Arrays) -> dict[str, int]:
+def _unpack_vocabulary(part: Any, arrays: _Arrays) -> dict[str, int]:
     """Make the dict again, with Python's own integers as before."""
     words, positions = arrays
     return dict(zip(words.tolist(), positions.tolist(), strict=True))
@@ -154,7 +161,7 @@ def _pack_trees(iterations: list[list[Any]]) -> _Arrays:
     )
 
 
-def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
+def _unpack_trees(part: Any, arrays: _Arrays) -> list[list[Any]]:
     """Cut the arrays of `_pack_trees` into trees again."""
     sizes, *contents = arrays
     if len(sizes) == 0:
@@ -163,10 +170,7 @@ def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
     for content, lengths in zip(contents, sizes.T, strict=True):
         # np.split would cut a shorter array without an error.
         if len(content) != lengths.sum():
-            raise ValueError(
-                "path must be a sound model file, got boosted trees of another length "
-                "than they say."
-            )
+            raise Unsound("its boosted trees have another length than they say.")
         starts = np.cumsum(lengths)[:-1]
         pieces.append(np.split(content, starts))
     iterations = []
@@ -181,7 +185,32 @@ def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
     return iterations
 
 
+def _leave_out(tree: Any) -> _Arrays:
+    """Write nothing of a tree that can be built again."""
+    return ()
+
+
+def _build_neighbour_tree(part: Any, arrays: _Arrays) -> Any:
+    """Build the tree that `_leave_out` left out."""
+    return neighbour_tree(part)
+
+
 _PACKINGS = (
-    _Packing(CountVectorizer, "vocabulary_", _pack_vocabulary, _unpack_vocabulary),
-    _Packing(HistGradientBoostingClassifier, "_predictors", _pack_trees, _unpack_trees),
+    _Packing(
+        CountVectorizer, "vocabulary_", (dict,), _pack_vocabulary, _unpack_vocabulary
+    ),
+    _Packing(
+        HistGradientBoostingClassifier,
+        "_predictors",
+        (list,),
+        _pack_trees,
+        _unpack_trees,
+    ),
+    _Packing(
+        NeighborsBase,
+        "_tree",
+        (KDTree, BallTree),
+        _leave_out,
+        _build_neighbour_tree,
+    ),
 )

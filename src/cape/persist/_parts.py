@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,18 @@ def parts_of(thing: Any) -> Iterator[Any]:
         waiting.extend(_children(part))
 
 
-def _children(part: Any) -> Iterable[Any]:
-    """The objects that an object holds directly."""
+def _children(part: Any) -> list[Any]:
+    """List the objects that an object holds directly."""
+    children: list[Any] = []
     if isinstance(part, dict):
-        return part.values()
+        children.extend(part.values())
     if isinstance(part, (list, tuple, set)):
-        return part
+        children.extend(part)
     # Gradient boosting keeps its trees in an array of objects.
     if isinstance(part, np.ndarray) and part.dtype == object:
-        return part.ravel().tolist()
-    if hasattr(part, "__dict__"):
-        return vars(part).values()
-    return ()
+        children.extend(part.ravel().tolist())
+    if isinstance(part, partial):
+        children.extend([part.func, part.args, part.keywords])
+    # Not in place of the items: an object can be a dict and have attributes too.
+    children.extend(getattr(part, "__dict__", {}).values())
+    return children

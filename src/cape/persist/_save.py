@@ -10,7 +10,7 @@ from typing import Any
 from cape._newfile import check_free
 from cape._validation import check_is_fitted
 from cape.classifier import CapeClassifier
-from cape.persist._container import read_parts, write_parts
+from cape.persist._container import read_header_part, read_parts, write_parts
 from cape.persist._header import (
     header_as_json,
     make_header,
@@ -164,7 +164,7 @@ def read_header(path: str | Path) -> dict[str, Any]:
     >>> header["columns"], header["groups"]
     (['U', 'V'], ['0', '1'])
     """
-    return parse_header(read_parts(path).header, path)
+    return parse_header(read_header_part(path), path)
 
 
 def _checksum(model: bytes) -> str:

@@ -15,22 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from cape.classifier import CapeClassifier
-from cape.persist._container import not_a_model_file
+from cape.persist._damage import Unsound, naming
+from cape.persist._inflate import inflate
 from cape.persist._packing import packed, unpack
-from cape.persist._trees import check_trees
+from cape.persist._sound import check_sound, unchecked_types
 from cape.persist._trusted import TRUSTED
 
 __all__ = ["dump_model", "load_model"]
-
-_MALFORMED = (
-    AttributeError,
-    ImportError,
-    IndexError,
-    KeyError,
-    TypeError,
-    zipfile.BadZipFile,
-)
-"""Errors that skops raises for a part that it did not write."""
 
 
 def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
@@ -69,7 +60,8 @@ def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
             f"clf must be made of parts that skops can save, but: {error}"
         ) from error
     # Better refused now than when the file is all that is left of the model.
-    unknown = _untrusted_types(model, TRUSTED.union(trusted))
+    unknown = _untrusted_types(inflate(model), TRUSTED.union(trusted))
+    unknown += unchecked_types(clf, trusted)
     if unknown:
         raise ValueError(
             f"clf must be made of trusted types to be saved, got {', '.join(unknown)}. "
@@ -103,16 +95,43 @@ def load_model(
         If the bytes hold a type that is not trusted, trees that point outside their
         tables, or anything else than a fitted model.
     """
-    clf = _from_skops(model, path, TRUSTED.union(trusted))
+    # skops is an extra; its absence says nothing about the file.
+    import skops.io  # noqa: F401
+
+    allowed = TRUSTED.union(trusted)
+    with naming(path):
+        plain = inflate(model)
+        unknown = _untrusted_types(plain, allowed)
+    if unknown:
+        raise ValueError(
+            f"path must hold trusted types only, got {str(path)!r} with "
+            f"{', '.join(unknown)}. Nothing was loaded. "
+            "If you know them to be harmless, name them in trusted."
+        )
+    with naming(path):
+        return _build(plain, allowed)
+
+
+def _build(model: bytes, allowed: frozenset[str]) -> CapeClassifier:
+    """Build a model of types that are allowed, and check what is in it."""
+    import skops.io
+
+    # skops compares the types once more while it builds.
+    clf = skops.io.loads(model, trusted=sorted(allowed))
     models = getattr(clf, "models_", None)
     if not isinstance(clf, CapeClassifier) or not isinstance(models, list):
-        raise ValueError(
-            f"path must hold a fitted CapeClassifier, got {str(path)!r} with a "
-            f"{type(clf).__name__}."
+        raise Unsound(
+            f"it holds a {type(clf).__name__} and not a fitted CapeClassifier."
         )
     # In this order, since packed trees cannot be checked.
     unpack(clf)
-    check_trees(clf)
+    unchecked = unchecked_types(clf, allowed)
+    if unchecked:
+        raise Unsound(
+            f"it holds {', '.join(unchecked)}, whose numbers cape cannot check. "
+            "If you know the file to be harmless, name the types in trusted."
+        )
+    check_sound(clf)
     clf.models_ = dict(zip(clf.groups_, clf.models_, strict=True))
     return clf
 
@@ -136,29 +155,6 @@ def _as_skops(thing: Any) -> bytes:
         schema["_skops_version"] = skops.__version__
         archive.writestr("schema.json", json.dumps(schema))
     return buffer.getvalue()
-
-
-def _from_skops(model: bytes, path: str | Path, allowed: frozenset[str]) -> Any:
-    """Do as ``skops.io.loads``, with errors that name the file."""
-    import skops.io
-    from skops.io.exceptions import UntrustedTypesFoundException
-
-    try:
-        unknown = _untrusted_types(model, allowed)
-        if unknown:
-            raise ValueError(
-                f"path must hold trusted types only, got {str(path)!r} with "
-                f"{', '.join(unknown)}. Nothing was loaded. "
-                "If you know them to be harmless, name them in trusted."
-            )
-        # skops compares the types once more while it builds.
-        return skops.io.loads(model, trusted=sorted(allowed))
-    except UntrustedTypesFoundException as error:
-        raise ValueError(
-            f"path must hold trusted types only, got {str(path)!r}: {error}"
-        ) from error
-    except _MALFORMED as error:
-        raise not_a_model_file(path, repr(error)) from error
 
 
 def _untrusted_types(model: bytes, allowed: frozenset[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape.metrics import FEWEST_ROWS, Confusion, audit_counts
 from cape.report._made import stamped
 from cape.report._types import Summary
@@ -72,7 +72,11 @@ def audit_summary(
     }
 
 
-def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
+def audit_of_counts(
+    counts: Mapping[Group, Confusion],
+    level: float,
+    names: Mapping[Group, str] | None = None,
+) -> Summary:
     """Audit confusion counts, and pick out the worst pair for each metric.
 
     Parameters
@@ -81,6 +85,8 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
         Confusion counts of each group.
     level : float in (0, 1)
         Confidence level of the intervals.
+    names : mapping from group to str, default=None
+        What the groups are called, if they stand beside groups without labels.
 
     Returns
     -------
@@ -89,8 +95,10 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
         value for each metric; ``small_groups``, the groups whose pairs are never the
         worst; and ``left_out``, a sentence about them.
     """
+    if names is None:
+        names = unique_names(counts)
     # A board looks at the worst pair first; with ten groups there are ninety.
-    content = audit_counts(counts, level=level).to_dict()
+    content = audit_counts(counts, level=level).to_dict(names)
     worst: Summary = {}
     for pair in content["pairs"]:
         value = pair["value"]
@@ -103,7 +111,7 @@ def audit_of_counts(counts: Mapping[Group, Confusion], level: float) -> Summary:
     small = []
     for group, confusion in counts.items():
         if confusion.rows < FEWEST_ROWS:
-            small.append(group_name(group))
+            small.append(names[group])
     left_out = ""
     if small and content["pairs"]:
         left_out = (

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape.adaptation import GroupAdaptation
-from cape.diagnostics import Examination, Observed
+from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
@@ -75,7 +75,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
             "unadapted": _expected_unadapted(examination),
         },
         "histograms": _histograms(examination),
-        "observed": _observed(examination.observed, examination.level),
+        "observed": _observed(examination),
         "compared": compared_summary(examination),
         "explorer": explorer_data(examination.clf, estimates),
         "made": _made(examination),
@@ -101,6 +101,7 @@ def _positive_label(examination: Examination) -> str:
 def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
+    names = examination.names
     groups = examination.adaptation.groups
     for entry_of_group, group in zip(adapted, groups, strict=True):
         chosen = groups[group]
@@ -116,7 +117,7 @@ def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Sum
             "p_moved": moved.p_value,
             "p_moved_adjusted": moved.p_adjusted,
             "moved_text": _moved_text(examination, group),
-            "sentence": _sentence(group, chosen),
+            "sentence": _sentence(names[group], chosen),
             "label_text": _label_text(examination, group),
         }
         entries.append(entry)
@@ -143,12 +144,9 @@ def _cannot_tell(chosen: GroupAdaptation) -> bool:
     return chosen.verdict == "cannot_tell" and chosen.label_verdict is None
 
 
-def _sentence(group: Group, chosen: GroupAdaptation) -> str:
+def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    training = (
-        f"{group_name(group)}: prevalence was {chosen.training_prevalence:.2f} in "
-        "training"
-    )
+    training = f"{name}: prevalence was {chosen.training_prevalence:.2f} in training"
     interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
     if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
@@ -177,11 +175,12 @@ def _expected_unadapted(examination: Examination) -> Summary:
     entries = []
     estimates = []
     predicted = []
+    names = examination.names
     for group, estimate in _estimates(examination).items():
         model = examination.clf.model_of(group)
         # One member only, so that the rule picks it whatever the estimate.
         rates = outcomes(members_of(model).unadapted, estimate)
-        entry: Summary = {"group": group_name(group)}
+        entry: Summary = {"group": names[group]}
         for name, value in rates.items():
             entry[name] = float(value)
         entries.append(entry)
@@ -198,6 +197,7 @@ def _expected_unadapted(examination: Examination) -> Summary:
 def _histograms(examination: Examination) -> list[Summary]:
     """Return the scores of each group, and the mixture that should explain them."""
     entries = []
+    names = examination.names
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
         # The best mixture is the quantifier's, even where drift held the estimate back.
@@ -205,7 +205,7 @@ def _histograms(examination: Examination) -> list[Summary]:
         shares = _histogram(model, evidence, estimate)
         entries.append(
             {
-                "group": group_name(group),
+                "group": names[group],
                 **shares,
             }
         )
@@ -235,14 +235,18 @@ def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
     return counts / counts.sum()
 
 
-def _observed(observed: Observed | None, level: float) -> Summary | None:
+def _observed(examination: Examination) -> Summary | None:
     """Return the audits of CAPE and of the model as trained, if there are labels."""
+    observed = examination.observed
     # A file may have a label column in which every label is missing.
     if observed is None or not observed.cape:
         return None
+    # The names of all groups, even if those with labels alone would have shorter ones.
+    names = examination.names
+    level = examination.level
     return {
-        "cape": audit_of_counts(observed.cape, level),
-        "unadapted": audit_of_counts(observed.unadapted, level),
+        "cape": audit_of_counts(observed.cape, level, names),
+        "unadapted": audit_of_counts(observed.unadapted, level, names),
     }
 
 

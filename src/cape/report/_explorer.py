@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape.classifier import CapeClassifier
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
@@ -239,12 +239,13 @@ def explorer_data(
     if now is None:
         now = {group: clf.model_of(group).prevalence for group in clf.groups_}
     entries = []
+    names = unique_names(now)
     for group, prevalence in now.items():
         model = clf.model_of(group)
         members = members_of(model)
         entries.append(
             {
-                "name": group_name(group),
+                "name": names[group],
                 "training": round(model.prevalence, _DIGITS),
                 # Sliders move in steps of 0.01.
                 "now": round(prevalence, 2),

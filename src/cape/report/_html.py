@@ -7,6 +7,8 @@ is ``page/page.html``; it shows the texts of `_page_tables` and the pictures of
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from functools import cache
 from importlib.resources import files
@@ -36,7 +38,7 @@ from cape.report._page_tables import (
     verdict_rows,
 )
 from cape.report._types import Summary
-from cape.report._words import EACH_BY_ITSELF
+from cape.report._words import EACH_BY_ITSELF, printable
 
 __all__ = ["check_report", "to_html", "write_report"]
 
@@ -146,9 +148,10 @@ def to_html(content: Examination | Summary) -> str:
     >>> to_html(explorer_summary(clf))[:15]
     '<!doctype html>'
     """
-    summary = _summary_of(content)
+    summary = _printable(_summary_of(content))
     context: Summary = {
         "s": summary,
+        "policy": _policy(),
         "heading": _heading(summary),
         "lede": lede(summary),
         "css": _asset("page.css"),
@@ -188,6 +191,47 @@ def _all_corrected(summary: Summary) -> bool:
 def _needed_columns() -> list[str]:
     widths = [f"width {width:g}" for width in WIDTHS]
     return ["group", "width now", *widths]
+
+
+def _printable(content: Any) -> Any:
+    """Write out the control characters in all texts of a summary.
+
+    The names of columns and files are anybody's. A NUL in a name ends the whole process
+    inside the library that draws, and half a surrogate pair cannot be written as UTF-8.
+    """
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, (list, tuple)):
+        return [_printable(value) for value in content]
+    if isinstance(content, dict):
+        return {name: _printable(value) for name, value in content.items()}
+    return content
+
+
+@cache
+def _policy() -> str:
+    """Return what the browser may do on a page: its own style and script, no network.
+
+    Whatever else gets into a page does not run.
+    """
+    style = _hash_of(_asset("page.css"))
+    script = _hash_of(_asset("explorer.js"))
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{style}'",
+            f"script-src '{script}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash_of(text: str) -> str:
+    """Return the hash by which a policy knows an inline style or script."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _summary_of(content: Any) -> Summary:

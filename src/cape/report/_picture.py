@@ -64,6 +64,9 @@ _CONFIG = {
     "font": "sans-serif",
 }
 
+_LONGEST_REASON = 200
+"""Characters of an error that stand in the place of a picture."""
+
 # Vega measures text in its own font. The reader's may be wider, so that labels need
 # room.
 _PADDING = {
@@ -97,8 +100,16 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """The drawing as SVG in the colours of the page."""
-        return svg_of(self.chart, self.title)
+        """The drawing as SVG in the colours of the page, or a sentence why not."""
+        try:
+            return svg_of(self.chart, self.title)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        # A panic of the drawing library is no Exception. The page has the numbers too,
+        # and is worth more than one of its pictures.
+        except BaseException as error:
+            reason = escape(f"{type(error).__name__}: {str(error)[:_LONGEST_REASON]}")
+            return f"<p>This picture could not be drawn ({reason}).</p>"
 
     @property
     def columns(self) -> list[str]:

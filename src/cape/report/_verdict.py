@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cape._groups import group_name
 from cape.diagnostics import Examination, GroupVerdict
 from cape.report._types import Summary
 from cape.report._words import joined
@@ -142,9 +141,10 @@ def batch_verdict(examination: Examination) -> Summary:
         ``text`` are for the reader, and ``faults`` lists the columns at fault.
     """
     verdicts = {}
+    names = examination.names
     with_labels = {}
     for group, adapted in examination.adaptation.groups.items():
-        name = group_name(group)
+        name = names[group]
         verdicts[name] = examination.verdict(group)
         if adapted.label_verdict is not None:
             with_labels[name] = verdicts[name]
@@ -226,6 +226,7 @@ def _faults(examination: Examination) -> list[Summary]:
         examination.columns.groups, key=lambda group: rows[group], reverse=True
     )
     faults: dict[str, Summary] = {}
+    names = examination.names
     for group in largest_first:
         for finding in examination.columns.groups[group]:
             if not finding.fault:
@@ -235,7 +236,7 @@ def _faults(examination: Examination) -> list[Summary]:
                 "what_happened": finding.what_happened,
                 "groups": [],
             }
-            faults.setdefault(finding.column, entry)["groups"].append(group_name(group))
+            faults.setdefault(finding.column, entry)["groups"].append(names[group])
     return list(faults.values())
 
 
@@ -252,10 +253,11 @@ def moved_columns(examination: Examination) -> list[Summary]:
         Group, column, fault, effect, p_adjusted and what happened.
     """
     entries: list[Summary] = []
+    names = examination.names
     for group in examination.columns.groups:
         for finding in examination.columns.moved(group):
             entry = {
-                "group": group_name(group),
+                "group": names[group],
                 "column": finding.column,
                 "fault": finding.fault,
                 "effect": finding.effect,

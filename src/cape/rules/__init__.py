@@ -1,6 +1,31 @@
 """Rules: which member of each group's pool decides, seeing all groups at once."""
 
+from cape.rules._accuracy import Accuracy
 from cape.rules._base import GroupSituation, Rule
+from cape.rules._constrained import Constrained
+from cape.rules._names import RULES, describe_rule, make_rule
+from cape.rules._parity import (
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    PredictiveEquality,
+    ProportionalEquality,
+)
 from cape.rules._prevalence import Prevalence, nearest_member
 
-__all__ = ["GroupSituation", "Prevalence", "Rule", "nearest_member"]
+__all__ = [
+    "RULES",
+    "Accuracy",
+    "Constrained",
+    "DemographicParity",
+    "EqualOpportunity",
+    "EqualizedOdds",
+    "GroupSituation",
+    "PredictiveEquality",
+    "Prevalence",
+    "ProportionalEquality",
+    "Rule",
+    "describe_rule",
+    "make_rule",
+    "nearest_member",
+]

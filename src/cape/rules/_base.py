@@ -101,3 +101,22 @@ class Rule(ABC):
             Index of the chosen member in the pool of that group. Where the fields of a
             group have a leading axis, an array with one index for each batch.
         """
+
+    def notes(
+        self, groups: Mapping[Group, GroupSituation], chosen: Mapping[Group, int]
+    ) -> list[str]:
+        """Say what a user has to know of a choice, for instance a bound it misses.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+            All groups of the batch.
+        chosen : mapping from group to int
+            What `choose` has picked.
+
+        Returns
+        -------
+        list of str
+            Sentences; none unless a subclass has some.
+        """
+        return []

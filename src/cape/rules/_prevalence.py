@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from cape._groups import Group
 from cape.rules._base import GroupSituation, Rule
 
-__all__ = ["Prevalence", "nearest_member"]
+__all__ = ["DIGITS", "Prevalence", "nearest_member"]
 
-_DIGITS = 12
+DIGITS = 12
 """Distances that agree to so many decimals are ties: they differ by rounding alone."""
 
 
+@dataclass(frozen=True)
 class Prevalence(Rule):
     """Pick the member whose predicted prevalence is nearest the estimate.
 
@@ -83,8 +85,8 @@ def nearest_member(
     q = np.asarray(estimate)[..., None]
     # In ascending order of theta, argmin returns the smaller theta of two equals.
     order = np.argsort(thetas, kind="stable")
-    distance = np.round(np.abs(predicted_prevalences[..., order] - q), _DIGITS)
+    distance = np.round(np.abs(predicted_prevalences[..., order] - q), DIGITS)
     tied = distance == distance.min(axis=-1, keepdims=True)
-    distance_of_theta = np.round(np.abs(thetas[order] - q), _DIGITS)
+    distance_of_theta = np.round(np.abs(thetas[order] - q), DIGITS)
     chosen = np.where(tied, distance_of_theta, np.inf).argmin(axis=-1)
     return order[chosen]

@@ -1,0 +1,161 @@
+"""Read the fields of JSON, with errors that name the field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Fields", "read_format"]
+
+_MOST_CHARACTERS = 60
+
+
+class Fields:
+    """An object of JSON, whose fields are checked as they are read.
+
+    Parameters
+    ----------
+    content : object
+        What JSON held at this place. It must be a mapping.
+    path : str, default=""
+        Where it stands, for errors.
+
+    Examples
+    --------
+    >>> from cape._json_fields import Fields
+    >>> fields = Fields({"rows": 3, "share": 0.5})
+    >>> fields.whole("rows"), fields.number("share", 0, 1)
+    (3, 0.5)
+    >>> fields.whole("share")
+    Traceback (most recent call last):
+        ...
+    ValueError: share must be a whole number from 0 on, got 0.5.
+    """
+
+    def __init__(self, content: Any, path: str = ""):
+        if not isinstance(content, Mapping):
+            where = path or "JSON"
+            raise ValueError(f"{where} must be an object with fields, got {content!r}.")
+        self._content = content
+        self._path = path
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content)
+
+    def value(self, name: str) -> Any:
+        """Return a field of any type."""
+        if name not in self._content:
+            raise ValueError(f"{self._where(name)} must be there, got nothing.")
+        return self._content[name]
+
+    def optional(self, name: str) -> Any:
+        """Return a field of any type; None if it is not there."""
+        return self._content.get(name)
+
+    def text(self, name: str, accepted: tuple[str, ...] | None = None) -> str:
+        """Return a text, one of those that are accepted."""
+        value = self.value(name)
+        if not isinstance(value, str):
+            self.refuse(name, "a text", value)
+        if accepted is not None and value not in accepted:
+            self.refuse(name, f"one of {', '.join(map(repr, accepted))}", value)
+        return value
+
+    def whole(self, name: str, least: int = 0) -> int:
+        """Return a whole number."""
+        value = self.value(name)
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or value < least:
+            self.refuse(name, f"a whole number from {least} on", value)
+        return value
+
+    def number(
+        self,
+        name: str,
+        low: float = -np.inf,
+        high: float = np.inf,
+        *,
+        may_be_unknown: bool = False,
+    ) -> float:
+        """Return a number between two ends; NaN only if it may be unknown."""
+        value = self.value(name)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and may_be_unknown and value != value:
+            return float("nan")
+        # A comparison with NaN is False, so that NaN is refused.
+        if not is_number or not low <= value <= high:
+            self.refuse(name, f"a number from {low} to {high}", value)
+        return float(value)
+
+    def whole_numbers(
+        self, name: str, *, length: int | None = None, least: int = 0
+    ) -> np.ndarray:
+        """Return a list of whole numbers as an array of int64."""
+        value = self.value(name)
+        wanted = f"whole numbers from {least} on"
+        if length is not None:
+            wanted = f"{length} {wanted}"
+        if not isinstance(value, list):
+            self.refuse(name, f"a list of {wanted}", value)
+        for number in value:
+            if not isinstance(number, int) or isinstance(number, bool):
+                self.refuse(name, f"a list of {wanted}", number)
+        if length is not None and len(value) != length:
+            self.refuse(name, f"a list of {wanted}", value)
+        if value and not least <= min(value) <= max(value) < 1 << 63:
+            self.refuse(name, f"a list of {wanted}", min(value))
+        return np.array(value, dtype=np.int64)
+
+    def fields(self, name: str) -> Fields:
+        """Return a field that is an object itself."""
+        return Fields(self.value(name), self._where(name))
+
+    def entries(self, name: str) -> Iterator[Fields]:
+        """Yield the objects of a list."""
+        value = self.value(name)
+        if not isinstance(value, list):
+            self.refuse(name, "a list", value)
+        for place, entry in enumerate(value):
+            yield Fields(entry, f"{self._where(name)}[{place}]")
+
+    def refuse(self, name: str, wanted: str, got: Any) -> None:
+        """Raise the error for a field that is not what it must be."""
+        shown = repr(got)[:_MOST_CHARACTERS]
+        raise ValueError(f"{self._where(name)} must be {wanted}, got {shown}.")
+
+    def _where(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+
+def read_format(text: str, writer: str, number: int) -> Fields:
+    """Read JSON text, and check its format number.
+
+    Parameters
+    ----------
+    text : str
+    writer : str
+        Who writes this format, for the error.
+    number : int
+        The format that this version reads.
+
+    Returns
+    -------
+    Fields
+    """
+    try:
+        fields = Fields(json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"text must be JSON that {writer} wrote, got "
+            f"{str(text)[:_MOST_CHARACTERS]!r}."
+        ) from error
+    found = fields.optional("format")
+    if found != number:
+        raise ValueError(
+            f"text must have the format {number} of {writer}, got format {found!r}: it "
+            "was written by another version of cape."
+        )
+    return fields

@@ -1,0 +1,123 @@
+"""Checks of the small pieces that compiled code indexes with, wherever they occur."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.sparse import sparray, spmatrix
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+
+from cape.persist._numbers import plain_array, require
+
+__all__ = ["PIECE_CHECKS"]
+
+_FORMATS = ("csr", "csc")
+
+_POSITIONS = {"MT19937": (("state", "pos"), 624), "Philox": (("buffer_pos",), 4)}
+"""Where a generator keeps its place in a table of numbers, and the length of it."""
+
+
+def check_sparse(matrix: Any) -> None:
+    """Check that a sparse matrix names no row or column that it does not have.
+
+    scipy looks at the sizes of the three arrays when a matrix is built, not at the
+    positions in them.
+
+    Parameters
+    ----------
+    matrix : spmatrix or sparray
+        The matrix; formats other than CSR and CSC are refused.
+    """
+    require(
+        matrix.format in _FORMATS, f"it has a sparse matrix in {matrix.format} format."
+    )
+    for name in ("data", "indices", "indptr"):
+        plain_array(getattr(matrix, name), name, ndim=1, kind="biufc")
+    matrix.check_format(full_check=True)
+
+
+def check_vocabulary(vectorizer: Any) -> None:
+    """Check that the words of a text encoder have positions within its columns.
+
+    Parameters
+    ----------
+    vectorizer : CountVectorizer
+        Fitted or not.
+    """
+    vocabulary = getattr(vectorizer, "vocabulary_", None)
+    if vocabulary is None:
+        return
+    positions = list(vocabulary.values())
+    are_numbers = all(type(position) is int for position in positions)
+    require(
+        are_numbers and sorted(positions) == list(range(len(positions))),
+        "it has a vocabulary with positions outside its columns.",
+    )
+
+
+def check_hasher(hasher: Any) -> None:
+    """Check that text is hashed to a number of columns that can be divided by.
+
+    Parameters
+    ----------
+    hasher : FeatureHasher or HashingVectorizer
+    """
+    n_columns = hasher.n_features
+    require(
+        type(n_columns) is int and 0 < n_columns < 2**31,
+        f"it hashes text to {n_columns!r} columns.",
+    )
+
+
+def check_spline(spline: Any) -> None:
+    """Check the knots and coefficients of a spline, as its constructor does.
+
+    Parameters
+    ----------
+    spline : BSpline
+    """
+    require(
+        type(spline.k) is int and spline.axis == 0,
+        "it has a spline of another kind than scikit-learn makes.",
+    )
+    knots = plain_array(spline.t, "knots", ndim=1, kind="f")
+    BSpline(knots, spline.c, spline.k, spline.extrapolate)
+
+
+def check_generator(generator: Any) -> None:
+    """Check that a generator of random numbers is at a place within its table.
+
+    Parameters
+    ----------
+    generator : RandomState or Generator
+    """
+    if isinstance(generator, np.random.RandomState):
+        state = generator.get_state(legacy=False)
+    else:
+        state = generator.bit_generator.state
+    if state["bit_generator"] not in _POSITIONS:
+        return
+    keys, length = _POSITIONS[state["bit_generator"]]
+    position = state
+    for key in keys:
+        position = position[key]
+    require(
+        0 <= position <= length,
+        "it has a generator of random numbers that reads outside its table.",
+    )
+
+
+PIECE_CHECKS = {
+    spmatrix: check_sparse,
+    sparray: check_sparse,
+    CountVectorizer: check_vocabulary,
+    FeatureHasher: check_hasher,
+    HashingVectorizer: check_hasher,
+    BSpline: check_spline,
+    np.random.RandomState: check_generator,
+    np.random.Generator: check_generator,
+}
+"""The check of each type."""

@@ -1,0 +1,163 @@
+"""What rules share that weigh costs against criteria between groups."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cape._groups import Group, group_name
+from cape._validation import check_number
+from cape.metrics import FEWEST_ROWS
+from cape.rules._base import GroupSituation, Rule
+from cape.rules._costs import has_known_rates
+from cape.rules._criteria import CRITERIA
+from cape.rules._problem import Problem
+from cape.rules._search import SLACK
+
+__all__ = ["BoundedRule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedRule(Rule):
+    """Pick the members whose errors cost least, within bounds on criteria.
+
+    Parameters
+    ----------
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost. With both 1, the least cost is
+        the best accuracy.
+    """
+
+    cost_fp: float = 1.0
+    cost_fn: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("cost_fp", self.cost_fp, low=0)
+        check_number("cost_fn", self.cost_fn, low=0)
+        if self.cost_fp == 0 and self.cost_fn == 0:
+            raise ValueError("cost_fp or cost_fn must be above 0, got 0 for both.")
+
+    @abstractmethod
+    def _bounds(self) -> dict[str, float | None]:
+        """Return the bound of each criterion, by its name in `CRITERIA`.
+
+        None, for a single criterion, is the least difference that makes up for a coin.
+        """
+
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:
+        """Pick the members of all groups, jointly.
+
+        Ties go to the theta nearest the estimate, then to the smaller theta.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+
+        Returns
+        -------
+        dict from group to int
+        """
+        if not groups:
+            return {}
+        problem = self._problem(groups)
+        bounds = list(self._bounds().values())
+        members = _solve(problem, bounds)
+        return dict(zip(groups, members, strict=True))
+
+    def notes(
+        self, groups: Mapping[Group, GroupSituation], chosen: Mapping[Group, int]
+    ) -> list[str]:
+        """Name groups that were left out, and bounds that no choice meets.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+        chosen : mapping from group to int
+
+        Returns
+        -------
+        list of str
+        """
+        if not groups:
+            return []
+        problem = self._problem(groups)
+        sentences = _note_unknown_rates(groups)
+        members = [int(chosen[group]) for group in groups]
+        for place, (name, bound) in enumerate(self._bounds().items()):
+            sentences += _note_left_out(problem, place, name, list(groups))
+            sentences += _note_missed(problem, place, name, bound, members)
+        return sentences
+
+    def _problem(self, groups: Mapping[Group, GroupSituation]) -> Problem:
+        criteria = [CRITERIA[name] for name in self._bounds()]
+        return Problem.of(
+            list(groups.values()),
+            criteria,
+            cost_fp=self.cost_fp,
+            cost_fn=self.cost_fn,
+        )
+
+
+def _solve(problem: Problem, bounds: Sequence[float | None]) -> list[int]:
+    """Find the best choice, or the nearest to one that meets the bounds."""
+    given = [bound for bound in bounds if bound is not None]
+    if len(given) < len(bounds):
+        return problem.as_good_as_a_coin()
+    members = problem.best(given)
+    if members is None:
+        members = problem.nearest(given)
+    return members
+
+
+def _note_unknown_rates(groups: Mapping[Group, GroupSituation]) -> list[str]:
+    """Name the groups of which no member has known rates."""
+    unknown = []
+    for name, group in groups.items():
+        if not has_known_rates(group).any():
+            unknown.append(name)
+    if not unknown:
+        return []
+    return [
+        f"the error rates of {_list(unknown)} are unknown (fewer than {FEWEST_ROWS} "
+        "unseen rows of a class): its member was picked by predicted prevalence, as "
+        "near to the estimate as possible."
+    ]
+
+
+def _note_left_out(
+    problem: Problem, place: int, name: str, groups: Sequence[Group]
+) -> list[str]:
+    """Name the groups that a criterion is undefined for."""
+    left_out = []
+    for group, compared in zip(groups, problem.compared(place), strict=True):
+        if not compared:
+            left_out.append(group)
+    if not left_out:
+        return []
+    return [f"{name} is undefined for {_list(left_out)} and does not count it."]
+
+
+def _note_missed(
+    problem: Problem, place: int, name: str, bound: float | None, members: list[int]
+) -> list[str]:
+    """Say by how much a bound is missed."""
+    measured = problem.measure(place, members)
+    if bound is None:
+        if np.isnan(measured) or problem.overlaps(place):
+            return []
+        return [
+            f"no members make the groups equal: the nearest have {name} {measured:.4g}."
+        ]
+    if not problem.criteria[place].exceeded_by(measured, bound) > SLACK:
+        return []
+    return [
+        f"no members meet all bounds: the nearest have {name} {measured:.4g}, and "
+        f"{bound:g} was asked for."
+    ]
+
+
+def _list(groups: Sequence[Group]) -> str:
+    return ", ".join(repr(group_name(group)) for group in groups)

@@ -1,0 +1,81 @@
+"""What the errors of each member of a group are expected to cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cape.rules._base import GroupSituation
+
+__all__ = ["expected_costs", "has_known_rates", "rates_given_shares"]
+
+
+def expected_costs(
+    group: GroupSituation, *, cost_fp: float, cost_fn: float, use_shares: bool
+) -> np.ndarray:
+    """Compute the cost to expect of each member, for one row of the group.
+
+    With both costs 1 this is the error rate, 1 minus the expected accuracy.
+
+    Parameters
+    ----------
+    group : GroupSituation
+    cost_fp, cost_fn : float
+        What a false positive and a false negative cost.
+    use_shares : bool
+        Whether to correct the rates by the observed shares, as in `rates_given_shares`.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        NaN where a rate is unknown.
+    """
+    tpr = group.tpr
+    fpr = group.fpr
+    if use_shares:
+        tpr, fpr = rates_given_shares(group)
+    false_negatives = group.estimate * (1 - tpr)
+    false_positives = (1 - group.estimate) * fpr
+    return cost_fn * false_negatives + cost_fp * false_positives
+
+
+def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
+    """Move the rates of members so that the observed shares of positive calls come out.
+
+    A member calls the share q TPR + (1-q) FPR of the rows positive, which is observed.
+    What is missing is spread over the two rates by the variance that each gives to the
+    share. With equal costs the accuracy that follows is the mean of its two forms with
+    the observed share put in for one of the rates, weighted by inverse variance.
+
+    Parameters
+    ----------
+    group : GroupSituation
+
+    Returns
+    -------
+    tpr, fpr : ndarray of shape (n_members,)
+        NaN where a rate is unknown.
+    """
+    q = group.estimate
+    rates = group.rates
+    variance_tp = q**2 * _variance(rates.true_positives, rates.positives)
+    variance_fp = (1 - q) ** 2 * _variance(rates.false_positives, rates.negatives)
+    called_by_rates = q * group.tpr + (1 - q) * group.fpr
+    missing = group.predicted_prevalences - called_by_rates
+    weight_tp = variance_tp / (variance_tp + variance_fp)
+    # Where q is 0 or 1 the share tells of one rate alone.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tpr = group.tpr + np.where(q > 0, missing * weight_tp / q, 0.0)
+        fpr = group.fpr + np.where(q < 1, missing * (1 - weight_tp) / (1 - q), 0.0)
+    return np.clip(tpr, 0, 1), np.clip(fpr, 0, 1)
+
+
+def has_known_rates(group: GroupSituation) -> np.ndarray:
+    """Tell of which members both rates are known."""
+    return ~np.isnan(group.tpr) & ~np.isnan(group.fpr)
+
+
+def _variance(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Estimate the variance of a rate."""
+    # Half a row more of each kind: a rate of 0 in twenty rows is no certainty.
+    rate = (called + 0.5) / (rows + 1)
+    return rate * (1 - rate) / (rows + 1)

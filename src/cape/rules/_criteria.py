@@ -1,0 +1,196 @@
+"""Criteria: what may not differ too much between groups.
+
+Every criterion is written as bounds on the difference of some values between two
+groups, which is what `cape.rules._search` understands.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from cape.metrics import worst_pe
+from cape.rules._base import GroupSituation
+
+__all__ = ["CRITERIA", "Criterion"]
+
+_LOG_OF_NOTHING = -1000.0
+"""Stands for the logarithm of 0, and is below that of any share."""
+
+
+class Criterion(ABC):
+    """What is compared between groups, and how a bound on its metric is kept."""
+
+    highest_bound = 1.0
+    """Bounds beyond this one have no meaning."""
+
+    n_values = 1
+    """How many values are compared."""
+
+    @abstractmethod
+    def values(self, group: GroupSituation) -> np.ndarray:
+        """Return what is compared: (n_values, n_members), NaN where undefined."""
+
+    @abstractmethod
+    def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
+        """Turn a bound on the metric into bounds on differences of values.
+
+        Parameters
+        ----------
+        groups : sequence of GroupSituation
+        bound : float
+
+        Returns
+        -------
+        ndarray of shape (n_groups, n_groups)
+            Of the value of the group in the row minus that of the group in the column.
+        """
+
+    @abstractmethod
+    def measure(
+        self, groups: Sequence[GroupSituation], members: Sequence[int]
+    ) -> float:
+        """Compute the metric to expect if these members decide."""
+
+    def mixed(self, group: GroupSituation) -> np.ndarray:
+        """Return values of which tossing a coin between members gives the mean."""
+        return self.values(group)
+
+    def exceeded_by(self, measured: float, bound: float) -> float:
+        """Tell how far a bound is missed; at most 0 if it is met."""
+        return measured - bound
+
+    def eased(self, bound: float, by: float) -> float:
+        """Widen a bound."""
+        return bound + by
+
+
+class Difference(Criterion):
+    """The greatest difference between two groups.
+
+    Parameters
+    ----------
+    *fields : str
+        Fields of GroupSituation, all of which are compared.
+    """
+
+    def __init__(self, *fields: str):
+        self.fields = fields
+        self.n_values = len(fields)
+
+    def values(self, group: GroupSituation) -> np.ndarray:
+        """Return the rates or shares of the members."""
+        return np.array([getattr(group, field) for field in self.fields])
+
+    def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
+        """Every pair has the same bound."""
+        return np.full((len(groups), len(groups)), bound)
+
+    def measure(
+        self, groups: Sequence[GroupSituation], members: Sequence[int]
+    ) -> float:
+        """Compute the greatest difference."""
+        chosen = _values_of(self, groups, members)
+        return float(np.ptp(chosen, axis=0).max())
+
+
+class ShareRatio(Criterion):
+    """The smallest predicted prevalence as a share of the greatest."""
+
+    def values(self, group: GroupSituation) -> np.ndarray:
+        """Return the logarithms of the predicted prevalences."""
+        return _log(group.predicted_prevalences)[None]
+
+    def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
+        """The ratio of two shares is the difference of their logarithms."""
+        width = np.inf
+        if bound > 0:
+            width = -np.log(bound)
+        return np.full((len(groups), len(groups)), width)
+
+    def measure(
+        self, groups: Sequence[GroupSituation], members: Sequence[int]
+    ) -> float:
+        """Compute the ratio; 1 if nobody is called positive."""
+        chosen = _values_of(self, groups, members)
+        return float(np.exp(-np.ptp(chosen)))
+
+    def exceeded_by(self, measured: float, bound: float) -> float:
+        """Tell how far the ratio is below its bound."""
+        return bound - measured
+
+    def eased(self, bound: float, by: float) -> float:
+        """Lower the bound."""
+        return bound - by
+
+
+class PairwisePE(Criterion):
+    """Proportional equality of the worst ordered pair."""
+
+    highest_bound = np.inf
+
+    def values(self, group: GroupSituation) -> np.ndarray:
+        """Return log(predicted prevalence / estimate); NaN where either is 0."""
+        predicted = group.predicted_prevalences
+        if group.estimate <= 0:
+            return np.full((1, len(predicted)), np.nan)
+        values = _log(predicted) - np.log(group.estimate)
+        return np.where(predicted > 0, values, np.nan)[None]
+
+    def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
+        """Bound x_z - x_z' with x = log(rho-hat / q).
+
+        PE(z, z') = q_z / q_z' abs(1 - exp(x_z - x_z')). For PE(z, z') <= t this means
+        x_z - x_z' <= log(1 + t q_z' / q_z), and for PE(z', z) <= t it means
+        x_z - x_z' <= -log(1 - t q_z / q_z').
+        """
+        q = np.array([group.estimate for group in groups])
+        # Groups without positives are not compared; 1 keeps their rows finite.
+        q = np.where(q > 0, q, 1.0)
+        relative = bound * q[:, None] / q
+        first = np.log1p(relative.T)
+        second = np.full_like(first, np.inf)
+        np.log1p(-relative, out=second, where=relative < 1)
+        return np.minimum(first, np.abs(second))
+
+    def measure(
+        self, groups: Sequence[GroupSituation], members: Sequence[int]
+    ) -> float:
+        """Compute PE as if the estimates were the prevalences."""
+        q = [group.estimate for group in groups]
+        predicted = []
+        for group, member in zip(groups, members, strict=True):
+            predicted.append(group.predicted_prevalences[member])
+        return worst_pe(q, predicted) if len(q) > 1 else 0.0
+
+    def mixed(self, group: GroupSituation) -> np.ndarray:
+        """Return the ratios themselves: a coin gives means of shares, not of logs."""
+        return np.exp(self.values(group))
+
+
+CRITERIA: dict[str, Criterion] = {
+    "proportional_equality": PairwisePE(),
+    "demographic_parity_difference": Difference("predicted_prevalences"),
+    "demographic_parity_ratio": ShareRatio(),
+    "equal_opportunity_difference": Difference("tpr"),
+    "false_positive_rate_difference": Difference("fpr"),
+    "equalized_odds_difference": Difference("tpr", "fpr"),
+}
+"""All criteria, by the name of the metric that measures them."""
+
+
+def _values_of(
+    criterion: Criterion, groups: Sequence[GroupSituation], members: Sequence[int]
+) -> np.ndarray:
+    """Return the values of the chosen members: (n_groups, n_values)."""
+    chosen = []
+    for group, member in zip(groups, members, strict=True):
+        chosen.append(criterion.values(group)[:, member])
+    return np.array(chosen)
+
+
+def _log(shares: np.ndarray) -> np.ndarray:
+    logs = np.full(shares.shape, _LOG_OF_NOTHING)
+    return np.log(shares, out=logs, where=shares > 0)

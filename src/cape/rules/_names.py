@@ -1,0 +1,122 @@
+"""The table of rules: by name, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from cape._validation import check_choice
+from cape.rules._accuracy import Accuracy
+from cape.rules._base import Rule
+from cape.rules._constrained import Constrained
+from cape.rules._parity import (
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    PredictiveEquality,
+    ProportionalEquality,
+)
+from cape.rules._prevalence import Prevalence
+
+__all__ = ["RULES", "describe_rule", "make_rule"]
+
+RULES: dict[str, type[Rule]] = {
+    "prevalence": Prevalence,
+    "proportional_equality": ProportionalEquality,
+    "demographic_parity": DemographicParity,
+    "equal_opportunity": EqualOpportunity,
+    "predictive_equality": PredictiveEquality,
+    "equalized_odds": EqualizedOdds,
+    "accuracy": Accuracy,
+    # Fairlearn's names of two of them.
+    "true_positive_rate_parity": EqualOpportunity,
+    "false_positive_rate_parity": PredictiveEquality,
+}
+"""Names of the rules. Everything that lists rules is derived from this."""
+
+_NAME_OF_CONSTRAINED = "constrained"
+
+
+def make_rule(rule: Any) -> Rule:
+    """Make a rule from a name, an instance or a description.
+
+    Parameters
+    ----------
+    rule : str, Rule or mapping
+        A name in `RULES`, an instance of a subclass of `Rule`, which is returned, or
+        what `describe_rule` has returned for one of cape's rules.
+
+    Returns
+    -------
+    Rule
+
+    Raises
+    ------
+    ValueError
+        If there is no rule of this name.
+    TypeError
+        If ``rule`` is anything else, such as a class.
+
+    Examples
+    --------
+    >>> from cape.rules import make_rule
+    >>> make_rule("prevalence")
+    Prevalence()
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str):
+        check_choice("rule", rule, tuple(RULES))
+        return RULES[rule]()
+    if isinstance(rule, Mapping) and "name" in rule:
+        return _from_description(rule)
+    names = ", ".join(map(repr, RULES))
+    raise TypeError(
+        f"rule must be one of {names}, or an instance of a subclass of "
+        f"cape.rules.Rule, got {rule!r}."
+    )
+
+
+def describe_rule(rule: Rule) -> dict[str, Any]:
+    """Describe a rule in a form that JSON can hold.
+
+    Parameters
+    ----------
+    rule : Rule
+
+    Returns
+    -------
+    dict
+        The name and the parameters, which `make_rule` understands. Of a rule of your
+        own it is the name of its class alone.
+
+    Examples
+    --------
+    >>> from cape.rules import Accuracy, describe_rule
+    >>> describe_rule(Accuracy(cost_fn=5))
+    {'name': 'accuracy', 'cost_fp': 1.0, 'cost_fn': 5.0}
+    """
+    for name, kind in {**RULES, _NAME_OF_CONSTRAINED: Constrained}.items():
+        if type(rule) is kind:
+            return {"name": name, **_parameters(rule)}
+    return {"name": type(rule).__name__}
+
+
+def _parameters(rule: Any) -> dict[str, float | None]:
+    """Return the parameters of a rule as JSON can hold them."""
+    parameters = {}
+    for name, value in asdict(rule).items():
+        # A number may be one of numpy's, which JSON refuses.
+        parameters[name] = None if value is None else float(value)
+    return parameters
+
+
+def _from_description(description: Mapping[str, Any]) -> Rule:
+    """Make the rule that `describe_rule` has described."""
+    parameters = dict(description)
+    name = parameters.pop("name")
+    if name == _NAME_OF_CONSTRAINED:
+        return Constrained(**parameters)
+    check_choice("rule", name, (*RULES, _NAME_OF_CONSTRAINED))
+    return RULES[name](**parameters)

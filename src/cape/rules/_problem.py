@@ -1,0 +1,246 @@
+"""The joint choice of members under criteria, and the nearest one if there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cape.rules._base import GroupSituation
+from cape.rules._coin import best_with_a_coin
+from cape.rules._criteria import Criterion
+from cape.rules._ranking import RankedMembers, rank_members
+from cape.rules._search import Candidates, best_choice
+
+__all__ = ["Problem"]
+
+_PRECISION = 1e-4
+"""How near to the narrowest possible bounds the search comes."""
+
+_FIRST_WIDTH = 1e-3
+"""By how much bounds are widened first; then four times as much, until one is met."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The members of all groups, and the criteria that they are to meet.
+
+    Parameters
+    ----------
+    groups : sequence of GroupSituation
+        At least one.
+    criteria : sequence of Criterion
+    ranked : sequence of RankedMembers
+        The usable members of each group, the best first.
+    """
+
+    groups: Sequence[GroupSituation]
+    criteria: Sequence[Criterion]
+    ranked: Sequence[RankedMembers]
+    candidates: Candidates
+
+    @classmethod
+    def of(
+        cls,
+        groups: Sequence[GroupSituation],
+        criteria: Sequence[Criterion],
+        *,
+        cost_fp: float,
+        cost_fn: float,
+    ) -> Problem:
+        """Rank the members of every group."""
+        ranked = []
+        for group in groups:
+            ranked.append(
+                rank_members(group, criteria, cost_fp=cost_fp, cost_fn=cost_fn)
+            )
+        values = []
+        for criterion in criteria:
+            values.append([criterion.values(group) for group in groups])
+        return cls(groups, criteria, ranked, _stack(ranked, values))
+
+    def measure(self, criterion: int, members: Sequence[int]) -> float:
+        """Compute the metric of a criterion over the groups that take part in it.
+
+        Parameters
+        ----------
+        criterion : int
+            Its place in ``criteria``.
+        members : sequence of int
+            The member of each group.
+
+        Returns
+        -------
+        float
+            NaN if fewer than two groups take part.
+        """
+        groups = []
+        chosen = []
+        for group, ranked, member in zip(
+            self.groups, self.ranked, members, strict=True
+        ):
+            if ranked.compared[criterion]:
+                groups.append(group)
+                chosen.append(member)
+        if len(groups) < 2:
+            return float("nan")
+        return self.criteria[criterion].measure(groups, chosen)
+
+    def excess(self, bounds: Sequence[float], members: Sequence[int]) -> float:
+        """Compute by how much all bounds have to be widened to hold these members."""
+        excess = 0.0
+        for place, criterion in enumerate(self.criteria):
+            measured = self.measure(place, members)
+            # NaN, where nothing is compared, exceeds nothing.
+            missed_by = criterion.exceeded_by(measured, bounds[place])
+            excess = max(excess, missed_by)
+        return excess
+
+    def best(
+        self, bounds: Sequence[float], *, at_least: float = -np.inf
+    ) -> list[int] | None:
+        """Find the choice with the greatest total utility within the bounds.
+
+        Parameters
+        ----------
+        bounds : sequence of float
+            One for each criterion.
+        at_least : float, default=-inf
+            Choices with a smaller total utility are of no interest.
+
+        Returns
+        -------
+        list of int or None
+            The member of each group; None if no choice meets the bounds.
+        """
+        limits = []
+        for place, criterion in enumerate(self.criteria):
+            compared = self.compared(place)
+            limit = criterion.bounds(self.groups, bounds[place])
+            limit[~compared] = np.inf
+            limit[:, ~compared] = np.inf
+            limits.extend([limit] * criterion.n_values)
+        shape = (len(limits), len(self.groups), len(self.groups))
+        chosen = best_choice(
+            self.candidates, np.reshape(limits, shape), at_least=at_least
+        )
+        return None if chosen is None else self._members_at(chosen)
+
+    def nearest(
+        self, bounds: Sequence[float], *, at_least: float = -np.inf
+    ) -> list[int]:
+        """Widen all bounds by the same least amount, until a choice meets them.
+
+        Parameters
+        ----------
+        bounds, at_least
+            As in `best`.
+
+        Returns
+        -------
+        list of int
+        """
+        # The best members without any bounds tell how wide is certainly wide enough.
+        best = self.without_bounds()
+        too_narrow = 0.0
+        wide_enough = self.excess(bounds, best)
+        while wide_enough - too_narrow > _PRECISION * max(1.0, wide_enough):
+            # Narrow bounds leave few choices to look at, so that widths grow.
+            middle = (too_narrow + wide_enough) / 2
+            width = min(middle, max(_FIRST_WIDTH, 4 * too_narrow))
+            eased = []
+            for criterion, bound in zip(self.criteria, bounds, strict=True):
+                eased.append(criterion.eased(bound, width))
+            members = self.best(eased, at_least=at_least)
+            if members is None:
+                too_narrow = width
+            else:
+                best = members
+                # Mostly the choice needs less than it was given.
+                wide_enough = min(width, self.excess(bounds, members))
+        return best
+
+    def as_good_as_a_coin(self) -> list[int]:
+        """Find the most equal choice that costs no more than parity by coin tosses.
+
+        Exact parity without a coin is degenerate: to call everybody positive, or
+        nobody, meets every parity. So groups may differ by the least amount that makes
+        up for the coin.
+
+        Returns
+        -------
+        list of int
+        """
+        equal = [0.0] * len(self.criteria)
+        best = self.without_bounds()
+        if self.excess(equal, best) == 0:
+            return best
+        return self.nearest(equal, at_least=self.total_with_a_coin())
+
+    def without_bounds(self) -> list[int]:
+        """Return the best member of every group."""
+        return self._members_at(np.zeros(len(self.groups), dtype=int))
+
+    def total_with_a_coin(self) -> float:
+        """Compute the total utility of parity by mixtures; -inf if there is none."""
+        values = []
+        compared = []
+        for place, criterion in enumerate(self.criteria):
+            values.append([criterion.mixed(group) for group in self.groups])
+            compared.extend([self.compared(place)] * criterion.n_values)
+        mixed = _stack(self.ranked, values)
+        return best_with_a_coin(mixed, np.array(compared))
+
+    def overlaps(self, criterion: int) -> bool:
+        """Tell whether mixtures of members could make the groups equal, value by value.
+
+        Parameters
+        ----------
+        criterion : int
+            Its place in ``criteria``.
+
+        Returns
+        -------
+        bool
+        """
+        lowest = []
+        highest = []
+        for group, ranked in zip(self.groups, self.ranked, strict=True):
+            if ranked.compared[criterion]:
+                values = self.criteria[criterion].values(group)[:, ranked.members]
+                lowest.append(values.min(axis=1))
+                highest.append(values.max(axis=1))
+        return bool((np.max(lowest, axis=0) <= np.min(highest, axis=0)).all())
+
+    def compared(self, criterion: int) -> np.ndarray:
+        """Tell which groups take part in a criterion, given by its place."""
+        return np.array([ranked.compared[criterion] for ranked in self.ranked])
+
+    def _members_at(self, positions: np.ndarray) -> list[int]:
+        """Turn positions among the candidates into members of the pools."""
+        members = []
+        for ranked, position in zip(self.ranked, positions, strict=True):
+            members.append(int(ranked.members[position]))
+        return members
+
+
+def _stack(
+    ranked: Sequence[RankedMembers], values: Sequence[Sequence[np.ndarray]]
+) -> Candidates:
+    """Write members of all groups and their values as arrays.
+
+    ``values`` has for each criterion and group an array of (n_values, n_members).
+    """
+    n_groups = len(ranked)
+    most_members = max(len(group.members) for group in ranked)
+    utilities = np.full((n_groups, most_members), -np.inf)
+    n_values = sum(len(of_groups[0]) for of_groups in values)
+    stacked = np.zeros((n_values, n_groups, most_members))
+    for place, group in enumerate(ranked):
+        n_members = len(group.members)
+        utilities[place, :n_members] = group.utilities
+        if values:
+            own = np.concatenate([of_groups[place] for of_groups in values])
+            stacked[:, place, :n_members] = own[:, group.members]
+    return Candidates(utilities, np.nan_to_num(stacked), utilities > -np.inf)

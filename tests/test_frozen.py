@@ -1,0 +1,154 @@
+"""A frozen model decides each row by itself, with one adaptation."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
+
+from cape import CapeClassifier, FrozenCape
+from cape.datasets import make_synthetic
+
+
+def frame(seed, prevalences=(0.5, 0.5), n=1500):
+    """Return the paper's data as one table with its group column, and the labels."""
+    bunch = make_synthetic(n, prevalences=prevalences, random_state=seed)
+    table = pd.DataFrame(np.asarray(bunch.data), columns=["u", "v"])
+    table["z"] = np.asarray(bunch.sensitive_features)
+    return table, np.asarray(bunch.target)
+
+
+@pytest.fixture(scope="module")
+def clf():
+    table, y = frame(0)
+    learner = LogisticRegression()
+    return CapeClassifier(learner, group_columns="z", random_state=0).fit(table, y)
+
+
+@pytest.fixture(scope="module")
+def batch():
+    return frame(1, prevalences=(0.2, 0.8), n=800)
+
+
+@pytest.fixture(scope="module")
+def frozen(clf, batch):
+    return clf.freeze(clf.adapt(batch[0]))
+
+
+def test_a_row_by_itself_is_decided_as_in_the_batch(clf, batch, frozen):
+    table, _ = batch
+    together = clf.predict(table)
+    one_by_one = [frozen.predict(table.iloc[[row]])[0] for row in range(60)]
+    np.testing.assert_array_equal(one_by_one, together[:60])
+    np.testing.assert_array_equal(frozen.predict(table), together)
+    np.testing.assert_array_equal(frozen.predict_proba(table), clf.predict_proba(table))
+
+
+def test_half_a_batch_is_decided_as_the_whole(batch, frozen):
+    table, y = batch
+    # A classifier that adapts would see another prevalence among the positives.
+    positives = table[y == 1]
+    np.testing.assert_array_equal(
+        frozen.predict(positives), frozen.predict(table)[y == 1]
+    )
+
+
+def test_partial_dependence_asks_one_model_and_not_many(clf, batch, frozen):
+    table, _ = batch
+    asked = partial_dependence(frozen, table, ["u"], grid_resolution=5)
+    probabilities = []
+    for value in asked["grid_values"][0]:
+        moved = table.assign(u=value)
+        probabilities.append(frozen.predict_proba(moved)[:, 1].mean())
+    np.testing.assert_allclose(asked["average"][0], probabilities)
+    adapting = partial_dependence(clf, table, ["u"], grid_resolution=5)
+    # Whoever adapts to every moved batch answers another question.
+    assert np.abs(asked["average"] - adapting["average"]).max() > 0.1
+
+
+def test_permutation_importance_takes_it(batch, frozen):
+    table, y = batch
+    result = permutation_importance(frozen, table, y, n_repeats=2, random_state=0)
+    assert result.importances_mean[0] > 0.05
+
+
+def test_fit_does_nothing_and_a_clone_is_itself(batch, frozen):
+    table, y = batch
+    before = frozen.predict(table)
+    assert frozen.fit(table, 1 - y) is frozen
+    assert clone(frozen) is frozen
+    np.testing.assert_array_equal(frozen.predict(table), before)
+
+
+def test_it_is_a_fitted_classifier(clf, frozen):
+    check_is_fitted(frozen)
+    assert is_classifier(frozen)
+    assert isinstance(frozen, FrozenCape)
+    assert frozen.classes_.tolist() == clf.classes_.tolist()
+    assert frozen.n_features_in_ == 3
+    assert frozen.feature_names_in_.tolist() == ["u", "v", "z"]
+
+
+def test_cross_validation_and_pipelines_take_it(batch, frozen):
+    table, y = batch
+    scores = cross_val_score(frozen, table, y, cv=2)
+    piped = make_pipeline(FunctionTransformer(), frozen).fit(table, y)
+    np.testing.assert_array_equal(piped.predict(table), frozen.predict(table))
+    assert scores.mean() == pytest.approx(frozen.score(table, y), abs=0.01)
+    np.testing.assert_array_equal(
+        FrozenEstimator(frozen).predict(table), frozen.predict(table)
+    )
+
+
+def test_it_can_be_sent_elsewhere(batch, frozen):
+    table, _ = batch
+    again = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(again.predict(table), frozen.predict(table))
+
+
+def test_scores_have_weights(batch, frozen):
+    table, y = batch
+    right = frozen.predict(table) == y
+    weights = np.arange(len(y))
+    assert frozen.score(table, y, sample_weight=weights) == pytest.approx(
+        np.average(right, weights=weights)
+    )
+
+
+def test_groups_that_are_given_apart(batch):
+    table, y = frame(0)
+    learner = LogisticRegression()
+    apart = CapeClassifier(learner, random_state=0)
+    apart.fit(table[["u", "v"]], y, sensitive_features=table["z"])
+    new, _ = batch
+    adaptation = apart.adapt(new[["u", "v"]], sensitive_features=new["z"])
+    frozen = apart.freeze(adaptation)
+    np.testing.assert_array_equal(
+        frozen.predict(new[["u", "v"]], sensitive_features=new["z"]),
+        apart.predict(new[["u", "v"]], sensitive_features=new["z"]),
+    )
+    with pytest.raises(ValueError, match="sensitive_features must be given"):
+        frozen.predict(new[["u", "v"]])
+
+
+def test_what_cannot_be_frozen_is_refused(clf, batch):
+    with pytest.raises(TypeError, match="adaptation must be of type Adaptation"):
+        clf.freeze(None)
+    table, y = frame(5)
+    other = CapeClassifier(LogisticRegression(), group_columns="z", random_state=0)
+    other.fit(table, y)
+    with pytest.raises(ValueError, match="adaptation must come from this model"):
+        clf.freeze(other.adapt(batch[0]))
+
+
+def test_an_unfitted_model_cannot_be_frozen(frozen):
+    with pytest.raises(ValueError, match="not fitted"):
+        CapeClassifier().freeze(frozen.adaptation)
