@@ -44,8 +44,8 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
     that is in all folds is tested by learners that have seen it. Where all columns have
     few levels, independent people are often equal. Copies are told from them by a
     column whose values are nearly all distinct once every row is counted once, in rows
-    whose value no other row has; or by
-    the numbers in which the rows of a class occur, if all are multiples of one number.
+    whose value no other row has; or by the numbers in which the rows of a class occur,
+    if all are multiples of one number.
 
     Parameters
     ----------
@@ -109,7 +109,9 @@ def _count_copies(X: Any, labels: np.ndarray) -> int:
     n_rows = len(labels)
     if n_rows - len(first) <= _MOST_COPIES * n_rows:
         return 0
-    if _is_copied_whole(labels[first], copies):
+    # The last bit is the class; a class may be copied in one group or in all of them.
+    by_group = _is_copied_whole(labels[first], copies)
+    if by_group or _is_copied_whole(labels[first] % 2, copies):
         return int(copies[copies > 1].sum())
     unmistakable = _copies_of_measured(take_rows(X, first), copies)
     if (unmistakable - 1).sum() <= _MOST_COPIES * n_rows:
