@@ -84,6 +84,11 @@ class PoweredEstimate:
             return self.estimate, self.estimate
         effective_rows = self.n_labelled / self.design_effect
         low, high = proportion_interval(self.estimate, effective_rows, level)
+        # Without a labelled positive, the batch may have none; negatives likewise.
+        if self.lowest == 0:
+            low = 0.0
+        if self.highest == 1:
+            high = 1.0
         return max(float(low), self.lowest), min(float(high), self.highest)
 
 

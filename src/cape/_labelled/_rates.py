@@ -108,15 +108,17 @@ class CheckedCalls:
     def _ratio(self, part: np.ndarray, rest: np.ndarray, rows: float) -> LabelledRate:
         """Compute part / (part + rest) and its variance, by the delta method."""
         total = part + rest
+        # Without a labelled row of the class, the shares above are mere guesses.
+        is_known = (total > 0) & (rows > 0)
         undefined = np.full(len(total), np.nan)
-        rate = np.divide(part, total, out=undefined.copy(), where=total > 0)
+        rate = np.divide(part, total, out=undefined.copy(), where=is_known)
         variance_of_part = (rest * self.called) ** 2 * self.called_variance
         variance_of_rest = (part * (1 - self.called)) ** 2 * self.passed_variance
         variance = np.divide(
             variance_of_part + variance_of_rest,
             total**4,
             out=undefined,
-            where=total > 0,
+            where=is_known,
         )
         return LabelledRate(rate, variance, np.full(len(total), rows))
 
