@@ -147,10 +147,18 @@ def rolled(n_groups):
 def _adapted(rows, low, high):
     return GroupAdaptation(
         rows=rows,
+        labelled=0,
         training_prevalence=0.5,
         estimate=0.5,
         low=low,
         high=high,
+        label_free_estimate=0.5,
+        label_free_low=low,
+        label_free_high=high,
+        label_estimate=float("nan"),
+        label_verdict=None,
+        label_p_value=float("nan"),
+        sample_p_value=float("nan"),
         prior_shift_estimate=0.5,
         prior_shift_low=low,
         prior_shift_high=high,

@@ -37,11 +37,13 @@ from cape._training import (
     check_prefit,
     find_small_groups,
     train_groups,
+    warn_of_duplicates,
     warn_of_weak_groups,
     with_columns,
 )
 from cape._validation import (
     HasMethods,
+    HasProbabilities,
     Interval,
     StrOptions,
     check_binary_labels,
@@ -202,7 +204,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "estimator": [HasProbabilities(), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
@@ -713,6 +715,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
+        warn_of_duplicates(data, groups)
         warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 

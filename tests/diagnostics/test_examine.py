@@ -17,6 +17,7 @@ from cape.diagnostics import (
     prevalence_moved,
     prior_shift_test,
 )
+from cape.diagnostics._result import json_ready
 from cape.metrics import Confusion
 from cape.quantify import Quantifier
 
@@ -148,9 +149,9 @@ def test_the_dict_is_json_and_holds_every_part(seen, clf):
     assert content["drift"] == "cautious"
     for part in ("shift_test", "columns", "moved", "expected"):
         assert content[part] == getattr(seen, part).to_dict()
-    first = {"group": "0", **asdict(seen.adaptation.groups[0])}
+    first = {"group": "0", **json_ready(asdict(seen.adaptation.groups[0]))}
     assert content["adaptation"][0] == first
-    assert content["observed"] is None
+    assert content["observed"] is None and content["labels"] is None
 
 
 def test_it_reads_well(seen):

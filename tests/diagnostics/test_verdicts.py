@@ -10,10 +10,18 @@ from cape.diagnostics._verdicts import judge_group
 
 ADAPTED = GroupAdaptation(
     rows=1234,
+    labelled=0,
     training_prevalence=0.3,
     estimate=0.5,
     low=0.4,
     high=0.6,
+    label_free_estimate=0.5,
+    label_free_low=0.4,
+    label_free_high=0.6,
+    label_estimate=float("nan"),
+    label_verdict=None,
+    label_p_value=float("nan"),
+    sample_p_value=float("nan"),
     prior_shift_estimate=0.55,
     prior_shift_low=0.5,
     prior_shift_high=0.6,

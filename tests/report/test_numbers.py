@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.diagnostics import expected_performance, prevalence_moved, prior_shift_test
+from cape.diagnostics import (
+    compare_expected,
+    expected_performance,
+    prevalence_moved,
+    prior_shift_test,
+)
+from cape.diagnostics._result import json_ready
 from cape.files import count_file, predict_file
 from cape.histogram import ONE
 from cape.metrics import audit, audit_counts, confusion_by_group
@@ -77,7 +83,7 @@ def test_estimates_intervals_choices_and_bounds_are_those_of_adapt(summary, adap
         for entry in summary["groups"]
     }
     assert found == {
-        group: asdict(chosen) for group, chosen in adaptation.groups.items()
+        group: json_ready(asdict(chosen)) for group, chosen in adaptation.groups.items()
     }
 
 
@@ -200,16 +206,32 @@ def test_the_page_shows_the_verdicts(tables, people_model, X):
 
 
 def test_the_page_shows_expected_rates_with_their_intervals(tables, summary):
-    rates = ("fpr", "fnr", "accuracy")
-    assert tables[
-        "Expected rates of CAPE, with their intervals, if the assumption is right"
-    ] == [
-        [
-            g["group"],
-            *(within(g[rate], g[f"{rate}_low"], g[f"{rate}_high"]) for rate in rates),
-        ]
-        for g in summary["expected"]["groups"]
-    ]
+    caption = "Expected rates of CAPE, with their intervals, if the assumption is right"
+    rows = tables[f"{caption}; below them what the labels show"]
+    compared = {(r["group"], r["metric"]): r for r in summary["compared"]["rates"]}
+    for row, group in zip(rows, summary["expected"]["groups"], strict=True):
+        assert row[0] == group["group"]
+        for cell, rate in zip(row[1:], ("fpr", "fnr", "accuracy", "pd"), strict=True):
+            seen = compared[group["group"], rate]
+            ends = (group[f"{rate}_low"], group[f"{rate}_high"])
+            end = "" if seen["inside"] else ", outside"
+            observed = f"true {seen['observed']:.3f}{end}"
+            assert cell == f"{within(group[rate], *ends)} {observed}"
+
+
+def test_compared_rates_are_those_of_compare_expected(
+    summary, people_model, X, adaptation, frame
+):
+    clf = people_model.clf
+    expected = expected_performance(clf, clf.evidence(X), adaptation)
+    y_pred = clf.predict(X, adaptation=adaptation) == clf.classes_[1]
+    both = compare_expected(
+        expected, frame["y"], y_pred, sensitive_features=frame["race"]
+    )
+    for rate in summary["compared"]["rates"]:
+        row = both.loc[(rate["group"], rate["metric"])]
+        assert {name: rate[name] for name in row.index} == row.to_dict()
+    assert len(summary["compared"]["rates"]) == len(both) == 8
 
 
 def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(

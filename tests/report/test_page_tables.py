@@ -130,8 +130,8 @@ def test_columns_that_nobody_counted_are_not_said_to_be_unmoved():
 )
 def test_what_rests_on_the_assumption_says_where_it_is_in_doubt(verdict):
     groups = [
-        {"group": "fine", "verdict": "consistent"},
-        {"group": "odd", "verdict": verdict},
+        {"group": "fine", "verdict": "consistent", "label_verdict": None},
+        {"group": "odd", "verdict": verdict, "label_verdict": None},
     ]
     plain = rests_sentence({"groups": groups[:1]})
     assert plain.startswith("This rests on the assumption") and "doubt" not in plain

@@ -45,6 +45,7 @@ def test_the_sections_come_in_order(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "How far has each group moved?",
+        "What the labels say of the estimates",
         "Is it a prior shift?",
         "Which columns moved?",
         "What CAPE chose",
@@ -161,6 +162,7 @@ def test_many_groups_fit_the_page(batch):
     }
     test = batch["shift_test"]["groups"][0]
     many["shift_test"] = {"groups": [{**test, "group": f"g{i}"} for i in range(30)]}
+    many["labels"] = many["compared"] = None
     many["histograms"] = [
         {**batch["histograms"][0], "group": f"g{i}"} for i in range(30)
     ]

@@ -18,7 +18,13 @@ from cape._drift import (
 )
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled import LabelFindings, LabelFree, corrected_rates, use_labels
+from cape._labelled import (
+    LabelFindings,
+    LabelFree,
+    check_calls,
+    corrected_rates,
+    use_labels,
+)
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
 from cape._prediction._reading import read_batch, zero_evidence
@@ -36,6 +42,7 @@ __all__ = [
     "estimate_groups",
     "find_evidence",
     "refuse_row_keepers",
+    "situations_of",
 ]
 
 
@@ -273,18 +280,7 @@ def adapt_groups(
         cautious_estimates[group] = held
         labels = _use_labels(model, part, held, level)
         findings[group] = labels
-        rates = model.pool.rates
-        if labels.calls is not None:
-            rates = corrected_rates(rates, labels.calls)
-        situations[group] = GroupSituation(
-            share=part.scores.size / n_rows,
-            estimate=labels.estimate,
-            low=labels.low,
-            high=labels.high,
-            thetas=model.pool.thetas,
-            predicted_prevalences=model.pool.called(part) / part.scores.size,
-            rates=rates,
-        )
+        situations[group] = _situation(model, part, labels, n_rows)
     chosen = choose_members(situations, rule, notes)
     groups = {}
     for group, part in evidence.items():
@@ -298,6 +294,56 @@ def adapt_groups(
             int(chosen[group]),
         )
     return groups
+
+
+def _situation(
+    model: GroupModel, evidence: GroupEvidence, found: LabelFindings, n_rows: float
+) -> GroupSituation:
+    """Put together what a rule sees of a group."""
+    rates = model.pool.rates
+    if found.calls is not None:
+        rates = corrected_rates(rates, found.calls)
+    return GroupSituation(
+        share=evidence.scores.size / n_rows,
+        estimate=found.estimate,
+        low=found.low,
+        high=found.high,
+        thetas=model.pool.thetas,
+        predicted_prevalences=model.pool.called(evidence) / evidence.scores.size,
+        rates=rates,
+    )
+
+
+def situations_of(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+) -> dict[Group, GroupSituation]:
+    """Return what the rule saw when a batch was adapted to.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        To the same batch.
+
+    Returns
+    -------
+    dict from group to GroupSituation
+    """
+    n_rows = sum(evidence.rows.values())
+    situations = {}
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        calls = None
+        if adapted.label_verdict is not None:
+            calls = check_calls(models[group], part)
+        found = LabelFindings(
+            adapted.labelled, adapted.estimate, adapted.low, adapted.high, calls=calls
+        )
+        situations[group] = _situation(models[group], part, found, n_rows)
+    return situations
 
 
 def _use_labels(

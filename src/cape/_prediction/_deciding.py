@@ -70,6 +70,12 @@ def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
                 f"adaptation must hold every group of X, got "
                 f"{list(adaptation.groups)} without {group!r}."
             )
+        n_members = len(batch.models[group].pool.thetas)
+        if adaptation.groups[group].member >= n_members:
+            raise ValueError(
+                f"adaptation must pick a member below {n_members} for group "
+                f"{group!r}, got {adaptation.groups[group].member}."
+            )
 
     def read(group: Group, rows: Rows) -> Reading:
         member = adaptation.groups[group].member

@@ -45,7 +45,7 @@ _PAPER_RULE = "prevalence"
 _STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
 
 # Beside the estimate stands what it is to be compared with.
-_LABEL_COLUMNS = {True: "without labels", False: "by labels"}
+_LABEL_COLUMNS = {True: "label-free", False: "by labels"}
 
 Batch = Annotated[
     Path,
@@ -156,10 +156,13 @@ def _show(
     show_faults(summary["verdict"], "groups")
     _show_label_verdict(summary["labels"])
     console.print(_prevalence_table(summary))
-    give_line(
-        "member: the prevalence that the chosen classifier is made for. PD <=: bound "
-        "on the prevalence difference; it is right if the interval is."
+    legend = (
+        "PD <=: bound on the prevalence difference; it is right if the interval is."
     )
+    if summary["labels"] is None:
+        member = "member: the prevalence that the chosen classifier is made for."
+        legend = f"{member} {legend}"
+    give_line(legend)
     if summary["rule"]["name"] != _PAPER_RULE:
         give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
@@ -247,9 +250,11 @@ def _prevalence_table(summary: dict[str, Any]) -> Table:
             ]
         )
     if summary["labels"] is not None:
-        columns.insert(5, _LABEL_COLUMNS[summary["labels"]["decide"]])
+        # In place of the member: one more column would not fit into 80 characters.
+        place = columns.index("member")
+        columns[place] = _LABEL_COLUMNS[summary["labels"]["decide"]]
         for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
-            cells.insert(5, _label_cell(check, summary["labels"]["decide"]))
+            cells[place] = _label_cell(check, summary["labels"]["decide"])
     title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
     return table_of(title, columns, rows)
 

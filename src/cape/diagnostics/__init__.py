@@ -8,12 +8,14 @@ say how many rows of a batch to label, and which.
 """
 
 from cape.diagnostics._column_shift import ColumnFinding, ColumnShift, column_shift
+from cape.diagnostics._criteria import ExpectedCriteria, expected_criteria
 from cape.diagnostics._examine import Examination, Observed, examine
 from cape.diagnostics._expected import (
     ExpectedPerformance,
     compare_expected,
     expected_performance,
 )
+from cape.diagnostics._frontier import Frontier, frontier
 from cape.diagnostics._label_checks import LabelChecks
 from cape.diagnostics._labels_needed import labels_needed
 from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
@@ -32,7 +34,9 @@ __all__ = [
     "ColumnFinding",
     "ColumnShift",
     "Examination",
+    "ExpectedCriteria",
     "ExpectedPerformance",
+    "Frontier",
     "GroupVerdict",
     "LabelChecks",
     "LabelPlan",
@@ -46,7 +50,9 @@ __all__ = [
     "column_shift",
     "compare_expected",
     "examine",
+    "expected_criteria",
     "expected_performance",
+    "frontier",
     "labels_needed",
     "prevalence_moved",
     "prior_shift_test",

@@ -439,7 +439,7 @@ def compare_counts(
     """
     import pandas as pd
 
-    label_of = group_labels(observed)
+    label_of = group_labels(expected.groups)
     labels = []
     rows = []
     for group, counts in observed.items():

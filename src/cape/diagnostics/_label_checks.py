@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, group_name
+from cape._groups import Group, unique_names
 from cape._labelled import LabelFree, use_labels
 from cape.adaptation import Adaptation, LabelCheck, label_checks, refuted_groups
 from cape.diagnostics._result import GroupResult
@@ -45,6 +45,11 @@ class LabelChecks(GroupResult):
     decide: bool
 
     @property
+    def names(self) -> dict[Group, str]:
+        """What the groups are called, each by a name of its own."""
+        return unique_names(self.groups)
+
+    @property
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together."""
         return refuted_groups(self.groups)
@@ -57,7 +62,7 @@ class LabelChecks(GroupResult):
         return content
 
     def _facts(self) -> dict[str, Any]:
-        refuted = [group_name(group) for group in self.refuted]
+        refuted = [self.names[group] for group in self.refuted]
         return {"decide": self.decide, "refuted": refuted}
 
 

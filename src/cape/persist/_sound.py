@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from cape.persist._damage import Unsound
 from cape.persist._parts import parts_of
 from cape.persist._pieces import PIECE_CHECKS
@@ -111,6 +113,9 @@ def _check_methods(part: Any) -> None:
     A file could otherwise put a harmless function in the place of the method that looks
     at the columns of a table.
     """
+    # Arrays of numpy have attributes of their own, and no methods that check.
+    if isinstance(part, np.ndarray):
+        return
     for name in getattr(part, "__dict__", {}):
         if callable(getattr(type(part), name, None)):
             raise Unsound(

@@ -42,6 +42,7 @@ _OURS = (
 # - calibrators multiply and add;
 # - trees are tables of numbers, which `check_sound` looks at;
 # - a Bunch is a dict, and its __setstate__ does nothing;
+# - metadata requests are dicts of names, which say what is passed on to whom;
 # - optimizers of neural networks hold arrays that only fit reads;
 # - scorers call the function that they hold, which must be on the list itself, and only
 #   when they score. A prediction never calls them.
@@ -64,6 +65,8 @@ _SKLEARN = """
     neural_network._stochastic_optimizers.SGDOptimizer
     tree._tree.Tree
     utils._bunch.Bunch
+    utils._metadata_requests.MetadataRequest
+    utils._metadata_requests.MethodMetadataRequest
     utils.validation.check_array
 """
 

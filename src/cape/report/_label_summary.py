@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cape._groups import Group, group_name
+from cape._groups import group_labels
 from cape.adaptation import LabelCheck
 from cape.diagnostics import Examination, LabelChecks
 from cape.report._types import Summary
@@ -35,15 +35,17 @@ def label_summary(examination: Examination) -> Summary | None:
     -------
     dict or None
         None if no row has a label. ``decide``, ``refuted`` and ``groups`` as in
-        `LabelChecks.to_dict`; ``verdict`` with ``mark``, ``head`` and ``text``;
-        ``needed``, how many labels a group needs for intervals of some widths, if
-        labels decide.
+        `LabelChecks.to_dict`; ``used``, whether labels corrected any estimate;
+        ``verdict`` with ``mark``, ``head`` and ``text``; ``needed``, how many labels a
+        group needs for intervals of some widths, if labels decide.
     """
     labels = examination.labels
     if labels is None:
         return None
+    verdicts = [check.label_verdict for check in labels.groups.values()]
     return {
         **labels.to_dict(),
+        "used": labels.decide and any(verdicts),
         "verdict": _verdict(labels),
         "needed": _labels_needed(labels),
     }
@@ -71,7 +73,7 @@ def _head(labels: LabelChecks) -> tuple[str, str]:
         mark = "bad"
         if labels.decide or not _is_far_off(labels):
             mark = "warn"
-        names = joined([group_name(group) for group in labels.refuted])
+        names = joined([labels.names[group] for group in labels.refuted])
         return mark, f"The labels refute the {estimates} of {names}"
     if verdicts == {None}:
         return "open", f"The labels cannot tell whether the {estimates} are right"
@@ -99,7 +101,9 @@ def _refuted_sentences(labels: LabelChecks) -> list[str]:
     sentences = []
     for group in labels.refuted[:_MOST_GROUPS]:
         check = labels.groups[group]
-        sentences.append(f"Share of positives in {group_name(group)}: {_both(check)}.")
+        sentences.append(
+            f"Share of positives in {labels.names[group]}: {_both(check)}."
+        )
     more = len(labels.refuted) - _MOST_GROUPS
     if more > 0:
         sentences.append(f"{counted(more, 'more group')}: see below.")
@@ -135,7 +139,7 @@ def _unclear_sentences(labels: LabelChecks) -> list[str]:
     by_itself = []
     for group, check in labels.groups.items():
         if check.label_verdict == "refuted" and group not in labels.refuted:
-            by_itself.append(group_name(group))
+            by_itself.append(labels.names[group])
     if by_itself:
         sentences.append(
             f"By itself, {joined(by_itself)} would be refuted, but among "
@@ -153,11 +157,11 @@ def _unused_sentences(labels: LabelChecks) -> list[str]:
         if check.label_verdict is not None:
             continue
         if check.labelled == 0:
-            without.append(group_name(group))
+            without.append(labels.names[group])
         elif check.sample_p_value == check.sample_p_value:
-            no_sample.append(group_name(group))
+            no_sample.append(labels.names[group])
         else:
-            few.append(group_name(group))
+            few.append(labels.names[group])
     sentences = []
     if no_sample:
         sentences.append(
@@ -175,7 +179,7 @@ def _names(labels: LabelChecks, verdict: str) -> list[str]:
     names = []
     for group, check in labels.groups.items():
         if check.label_verdict == verdict:
-            names.append(group_name(group))
+            names.append(labels.names[group])
     return names
 
 
@@ -189,7 +193,7 @@ def _labels_needed(labels: LabelChecks) -> list[Summary]:
             continue
         entries.append(
             {
-                "group": group_name(group),
+                "group": labels.names[group],
                 "labelled": check.labelled,
                 "width": check.high - check.low,
                 "needed": [labels_for_width(check, width) for width in WIDTHS],
@@ -234,21 +238,14 @@ def compared_summary(examination: Examination) -> Summary | None:
     both = examination.expected_and_observed()
     if both is None:
         return None
-    names = _names_by_label(examination.adaptation.groups)
+    names = {}
+    for group, label in group_labels(examination.adaptation.groups).items():
+        names[label] = examination.names[group]
     rates = []
     for row in both.reset_index().to_dict("records"):
         name = names[row["group"]]
         rates.append({"group": name, "metric": row["metric"], **_numbers(row)})
     return {"rates": rates, "text": _compared_text(rates)}
-
-
-def _names_by_label(groups: Any) -> dict[Any, str]:
-    """Map the row labels of a comparison to names of groups."""
-    names: dict[Any, str] = {}
-    for group in groups:
-        label: Group = group_name(group) if isinstance(group, tuple) else group
-        names[label] = group_name(group)
-    return names
 
 
 def _numbers(row: Any) -> Summary:

@@ -252,15 +252,18 @@ def _label_verdict(check: Summary) -> str:
     if verdict == "confirmed":
         return "confirmed to within 0.1"
     if verdict is not None:
-        return f"{verdict_word(verdict)}, p {_p_value(check['label_p_value'])}"
+        return f"{verdict_word(verdict)}, p\u00a0{_p_value(check['label_p_value'])}"
     if check["sample_p_value"] is not None:
-        return f"no random sample, p {_p_value(check['sample_p_value'])}"
+        return f"no random sample, p\u00a0{_p_value(check['sample_p_value'])}"
     return "too few labels"
 
 
 def _p_value(value: float) -> str:
+    # A line must not end between "p" and its value.
     text = p_value_text(value)
-    return text if text.startswith("below") else f"= {text}"
+    if not text.startswith("below"):
+        text = f"= {text}"
+    return text.replace(" ", "\u00a0")
 
 
 def _with_interval(estimate: float, low: float, high: float) -> str:
