@@ -18,7 +18,7 @@ from scipy.special import expit, ndtri
 
 from cape._labelled import LabelledSample
 from cape._labelled._sample import predictions
-from cape.histogram import ScoreHistogram, round_scores
+from cape.histogram import ONE, ScoreHistogram, round_scores
 
 SHIFTS = ("prior shift", "covariate shift", "concept drift", "label noise")
 
@@ -149,9 +149,18 @@ class LabelledBatch:
         """Rows in each cell."""
         return np.bincount(self.cells, minlength=len(self.score.edges) + 1)
 
+    @property
+    def mean_score(self):
+        """Mean score, as a share."""
+        return float(self.scores.mean() / ONE)
+
     def label_free(self, random, shift):
-        """Return an estimate without labels: right under prior shift alone."""
-        estimate = self.scores.mean() / (1 << 32)
+        """Return an estimate without labels.
+
+        Under prior shift it is the truth with an error of 0.02, else the mean score,
+        which is right under covariate shift alone.
+        """
+        estimate = self.mean_score
         if shift == "prior shift":
             estimate = self.prevalence + 0.02 * random.normal()
         return float(np.clip(estimate, 0.0, 1.0))
@@ -160,32 +169,40 @@ class LabelledBatch:
         """Predict the share of positives in each cell."""
         return predictions(self.score.model, label_free)
 
-    def sample(self, rows, weights=None):
-        """Count labelled rows as `labelled_sample` does.
+    def sample(self, rows, weights):
+        """Return labelled rows as `cape._labelled.labelled_sample` does."""
+        return count_labelled(self.in_cells, self.cells, self.positive, rows, weights)
 
-        Parameters
-        ----------
-        rows : ndarray of int
-            Positions of the labelled rows.
-        weights : ndarray of float, default=None
-            Each stands for so many rows; None means N / m.
 
-        Returns
-        -------
-        LabelledSample
-        """
-        if weights is None:
-            weights = np.full(len(rows), len(self.positive) / len(rows))
-        weight, stratum = np.unique(weights, return_inverse=True)
-        strata = np.zeros((len(weight), 2, len(self.in_cells)))
-        labels = self.positive[rows].astype(int)
-        np.add.at(strata, (stratum, labels, self.cells[rows]), 1)
-        return LabelledSample(self.in_cells.astype(float), strata, weight)
+def count_labelled(in_cells, cells, positive, rows, weights):
+    """Count labelled rows by weight, class and cell of their score.
+
+    Parameters
+    ----------
+    in_cells : ndarray of int of shape (n_cells,)
+        Rows of the batch in each cell.
+    cells, positive : ndarray of shape (n_rows,)
+        Cell and label of every row of the batch.
+    rows, weights : ndarray of shape (n_labelled,)
+        Positions of the labelled rows, and how many rows each stands for.
+
+    Returns
+    -------
+    LabelledSample
+    """
+    weight, stratum = np.unique(weights, return_inverse=True)
+    strata = np.zeros((len(weight), 2, len(in_cells)))
+    np.add.at(strata, (stratum, positive[rows].astype(int), cells[rows]), 1)
+    return LabelledSample(in_cells.astype(float), strata, weight)
 
 
 def draw_plainly(random, batch, n):
     """Draw rows with equal probabilities; return them and their weights."""
-    n_rows = len(batch.positive)
+    return draw_rows(random, len(batch.positive), n)
+
+
+def draw_rows(random, n_rows, n):
+    """Draw n of so many rows; return them and their weights."""
     rows = random.choice(n_rows, size=n, replace=False)
     return rows, np.full(n, n_rows / n)
 
