@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-browser lint bench results clean
+.PHONY: demo test test-browser test-learners fuzz lint bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -18,6 +18,19 @@ test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, 
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
 	@test -f $(AXE) || npm install --silent --no-audit --no-fund --no-save --prefix .browser axe-core@4.14.0
 	CAPE_AXE=$(AXE) $(BIN)/python -m pytest -m browser tests/browser
+
+LEARNERS := .venv-learners
+
+test-learners: $(LEARNERS)/.installed  ## XGBoost, LightGBM, CatBoost, interpret and imbalanced-learn, in an environment of their own
+	$(LEARNERS)/bin/python -m pytest -m learners tests/learners
+
+$(LEARNERS)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(LEARNERS)
+	$(LEARNERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[learners]"
+	touch $@
+
+fuzz: $(STAMP)  ## thousands of altered model files in child processes; make fuzz NUMBER=500 for a first look
+	$(BIN)/python tests/persist/fuzz.py --number $(or $(NUMBER),5000)
 
 lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff format --check .
@@ -42,7 +55,7 @@ results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; 
 	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
 
 clean:
-	rm -rf $(VENV) .browser demo
+	rm -rf $(VENV) $(LEARNERS) .browser demo
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

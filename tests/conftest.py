@@ -94,6 +94,12 @@ def make_people(n, prevalences=None, seed=0):
     return frame
 
 
+@pytest.fixture(scope="session")
+def draw_people():
+    """Give `make_people` to tests."""
+    return make_people
+
+
 def _light_learner(name):
     """Make a pipeline that trains faster than the tabular one; any name will do."""
     levels = ("levels", OneHotEncoder(handle_unknown="ignore"), ["degree"])

@@ -427,7 +427,7 @@ def test_members_are_chosen_in_one_place(counting, frame, monkeypatch):
     """Every road that adapts goes through `choose_members`."""
     clf = counting["threshold", "folds"]
 
-    def refuse(situations, rule=None):
+    def refuse(situations, rule=None, notes=None):
         raise RuntimeError("here")
 
     monkeypatch.setattr(_adapting, "choose_members", refuse)

@@ -1,6 +1,8 @@
 """On Dask as in memory, for any partitioning, and when a worker is killed."""
 
+import gc
 import logging
+import operator
 import os
 import signal
 import time
@@ -20,6 +22,7 @@ from typer.testing import CliRunner
 
 from cape import AdaptationWarning, CapeClassifier, scale
 from cape.cli import app
+from cape.cli._app import run
 from cape.datasets import make_synthetic
 from cape.files import predict_file, train_file
 
@@ -151,6 +154,26 @@ def test_groups_may_be_in_several_columns_or_in_another_collection():
     )
 
 
+def test_groups_of_another_order_are_refused(clf, new):
+    """Partition by partition, which is as far as Dask knows the rows."""
+    ddf = dd.from_pandas(new[FEATURES], npartitions=2, sort=False)
+    shuffled = new["z"].copy()
+    shuffled.iloc[:300] = new["z"].iloc[:300][::-1]
+    shuffled.index = [*new.index[:300][::-1], *new.index[300:]]
+    groups = dd.from_pandas(shuffled, npartitions=2, sort=False)
+    adaptation = clf.adapt(new[FEATURES], sensitive_features=new["z"])
+    calls = [
+        lambda: scale.evidence(clf, ddf, sensitive_features=groups),
+        lambda: scale.predict(clf, ddf, sensitive_features=groups).compute(),
+        lambda: scale.predict(
+            clf, ddf, sensitive_features=groups, adaptation=adaptation
+        ).compute(),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="must have the index of ddf"):
+            call()
+
+
 def test_group_columns_and_empty_partitions():
     train = make_synthetic(600, random_state=0).frame
     clf = CapeClassifier(LogisticRegression(), cv=3, group_columns="z", random_state=0)
@@ -269,14 +292,20 @@ def test_the_commands_use_the_workers(cluster, tmp_path):
     pd.testing.assert_frame_equal(here, there, rtol=1e-5)
 
 
-def test_an_address_without_a_cluster_is_an_error(tmp_path):
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9", "tls://a:1", ""])
+def test_a_bad_address_is_an_error_of_one_line(tmp_path, capfd, monkeypatch, address):
+    monkeypatch.setattr("cape.cli._options._TIMEOUT", 0.3)
     frame = make_synthetic(100, random_state=0).frame
     frame.to_csv(tmp_path / "train.csv", index=False)
     model = tmp_path / "model.cape"
     command = ["train", str(tmp_path / "train.csv"), "--out", str(model)]
-    command += ["--label", "y", "--group", "z", "--dask", "tcp://127.0.0.1:9"]
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code != 0
+    code = run([*command, "--label", "y", "--group", "z", "--dask", address])
+    # A client that failed to connect would complain when it is collected.
+    gc.collect()
+    error = capfd.readouterr().err
+    assert code == 2
+    assert error.startswith("error: --dask must be the address of a running Dask")
+    assert repr(address) in error and error.count("\n") == 1
     assert not model.exists()
 
 
@@ -320,6 +349,29 @@ def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(
         assert part.index[0] == expected_start
         total = total + evidence
     assert total == in_memory[0]
+
+
+def test_losing_the_worker_that_holds_the_model_changes_nothing():
+    """Nobody else has a copy of what was sent once."""
+    settings = {
+        "n_workers": 1,
+        "threads_per_worker": 1,
+        "processes": False,
+        "dashboard_address": None,
+        "silence_logs": logging.CRITICAL,
+    }
+    with distributed.LocalCluster(**settings) as cluster:
+        client = distributed.Client(cluster)
+        each = scale.on_workers(client, ahead=1)(operator.add, (100,), range(5))
+        results = [next(each)]
+        (victim,) = cluster.workers.values()
+        cluster.scale(2)
+        client.wait_for_workers(2)
+        # As if it were killed: what it holds is not handed on.
+        client.sync(victim.close, executor_wait=False)
+        results += list(each)
+        client.close()
+    assert results == [(part, 100 + part) for part in range(5)]
 
 
 def test_an_error_in_a_part_comes_back_from_the_worker(cluster):

@@ -7,11 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from cape._validation import (
+    HasProbabilities,
     all_if_none,
     among,
     check_binary_labels,
@@ -344,3 +350,27 @@ def test_weights_that_cannot_be_used_are_refused(weights, message):
     with pytest.raises(ValueError, match="sample_weight") as caught:
         check_weights(weights, ARRAY)
     assert message in str(caught.value)
+
+
+def test_a_stack_with_its_default_has_probabilities_once_it_is_fitted():
+    """scikit-learn denies them before."""
+    default = StackingClassifier([("bayes", GaussianNB())])
+    assert not hasattr(default, "predict_proba")
+    constraint = HasProbabilities()
+    assert constraint.is_satisfied_by(default)
+    assert constraint.is_satisfied_by(make_pipeline(StandardScaler(), default))
+    assert constraint.is_satisfied_by(GaussianNB())
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LinearSVC(),
+        make_pipeline(StandardScaler(), LinearSVC()),
+        StackingClassifier([("bayes", GaussianNB())], LinearSVC()),
+        "a name",
+    ],
+    ids=str,
+)
+def test_a_learner_without_probabilities_is_refused(learner):
+    assert not HasProbabilities().is_satisfied_by(learner)

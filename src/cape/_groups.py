@@ -17,8 +17,10 @@ import numpy as np
 
 from cape._validation import (
     check_same_length,
+    is_arrow_table,
     number_of_columns,
     number_of_rows,
+    refuse_lazy,
     take_columns,
 )
 
@@ -209,8 +211,24 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
     all_places = range(len(names))
     rest = [place for place in all_places if place not in places]
     if isinstance(X, list):
-        X = np.asarray(X)
+        return _split_list(X, rest, places)
     return take_columns(X, rest), take_columns(X, places)
+
+
+def _split_list(
+    X: list[Any], rest: list[int], places: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Take columns out of a list of rows, whose values may be of several types."""
+    array = np.asarray(X)
+    if array.dtype.kind in "US":
+        # In an array of text, the number 1.5 would be the text "1.5" from here on.
+        array = np.asarray(X, dtype=object)
+    others = take_columns(array, rest)
+    if array.dtype == object:
+        numbers = np.asarray(others.tolist())
+        if numbers.dtype.kind in "biuf":
+            others = numbers
+    return others, take_columns(array, places)
 
 
 def _is_position(column: Any, names: list[int]) -> bool:
@@ -457,9 +475,11 @@ def group_to_json(group: Group) -> Any:
 
 def group_from_json(group: Any) -> Group:
     """Read the group that `group_to_json` returned; a list is a combination."""
-    if isinstance(group, list):
-        return tuple(group)
-    return group
+    values = group if isinstance(group, list) else [group]
+    for value in values:
+        if value is not None and not isinstance(value, (str, int, float)):
+            raise ValueError(f"group must be a text or a number, got {value!r}.")
+    return tuple(group) if isinstance(group, list) else group
 
 
 class _Column(NamedTuple):
@@ -471,6 +491,9 @@ class _Column(NamedTuple):
 
 def _columns(features: Any, name: str) -> list[Any]:
     """List the columns of a column or table of sensitive features."""
+    refuse_lazy(name, features)
+    if is_arrow_table(features):
+        features = features.to_pandas()
     if hasattr(features, "columns"):
         n_columns = len(features.columns)
         if n_columns == 0:

@@ -64,6 +64,14 @@ class Fields:
             self.refuse(name, f"one of {', '.join(map(repr, accepted))}", value)
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """Return a list of texts."""
+        value = self.value(name)
+        is_list = isinstance(value, list)
+        if not is_list or not all(isinstance(text, str) for text in value):
+            self.refuse(name, "a list of texts", value)
+        return value
+
     def whole(self, name: str, least: int = 0) -> int:
         """Return a whole number."""
         value = self.value(name)

@@ -9,13 +9,15 @@ cape here, so that there is one file to mend when they change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
+from sklearn.ensemble import StackingClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
@@ -30,6 +32,7 @@ from sklearn.utils.validation import (
 
 __all__ = [
     "HasMethods",
+    "HasProbabilities",
     "Interval",
     "StrOptions",
     "all_if_none",
@@ -47,10 +50,12 @@ __all__ = [
     "check_weights",
     "fit_context",
     "has_fit_parameter",
+    "is_arrow_table",
     "number_of_columns",
     "number_of_rows",
     "pickable",
     "positive_label",
+    "refuse_lazy",
     "take_columns",
     "take_rows",
     "validate_data",
@@ -63,6 +68,25 @@ fit_context = _fit_context
 
 number_of_columns = _num_features
 """Number of columns of a table of any kind."""
+
+
+class HasProbabilities(HasMethods):
+    """Constraint of a learner: it has ``predict_proba``, or has it once it is fitted.
+
+    A stack without a final learner takes a logistic regression, but denies
+    ``predict_proba`` until it is fitted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(["fit", "predict_proba"])
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a learner, or the last step of a pipeline, has probabilities."""
+        if super().is_satisfied_by(val):
+            return True
+        while isinstance(val, Pipeline):
+            val = val.steps[-1][1]
+        return isinstance(val, StackingClassifier) and val.final_estimator is None
 
 
 def number_of_rows(X: Any) -> int:
@@ -85,13 +109,27 @@ def pickable(X: Any) -> Any:
     -------
     table
         X itself, or a CSR matrix if X is sparse in a format that cannot be indexed, or
-        an array if X cannot be indexed at all.
+        a data frame if X is a table of pyarrow, or an array if X cannot be indexed at
+        all.
 
     Raises
     ------
+    TypeError
+        If X is not in memory.
     ValueError
-        If X is no table, but a number, a text or None.
+        If X is no table, but a number, a text, a dict or None.
     """
+    if type(X) is np.ndarray:
+        return X
+    refuse_lazy("X", X)
+    if isinstance(X, Mapping):
+        raise ValueError(
+            "X must be a table of rows and columns, got a dict: call "
+            "pandas.DataFrame(X) first."
+        )
+    # Its rows cannot be picked as those of other tables are.
+    if is_arrow_table(X):
+        return X.to_pandas()
     if sparse.issparse(X):
         has_rows = X.format in ("csr", "csc")
         return X if has_rows else X.tocsr()
@@ -102,6 +140,37 @@ def pickable(X: Any) -> Any:
     if array.ndim == 0:
         raise ValueError(f"X must be a table of rows and columns, got {X!r}.")
     return array
+
+
+def refuse_lazy(name: str, table: Any) -> None:
+    """Raise if a table or column is not in memory, and say what to call.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    table : object
+
+    Raises
+    ------
+    TypeError
+        If it is a lazy frame of polars or a collection of Dask.
+    """
+    if hasattr(table, "__dask_graph__"):
+        raise TypeError(
+            f"{name} must be in memory, got a Dask {type(table).__name__}: call "
+            f"{name}.compute() first, or predict with cape.scale, part by part."
+        )
+    if hasattr(table, "collect") and hasattr(table, "collect_schema"):
+        raise TypeError(
+            f"{name} must be in memory, got a {type(table).__name__}: call "
+            f"{name}.collect() first."
+        )
+
+
+def is_arrow_table(table: Any) -> bool:
+    """Whether a table is one of pyarrow, which need not be installed."""
+    return hasattr(table, "column_names") and hasattr(table, "to_pandas")
 
 
 def take_rows(X: Any, rows: _Rows) -> Any:
@@ -185,8 +254,12 @@ def check_same_length(**columns: Any) -> int:
     """
     lengths = {}
     for name, column in columns.items():
-        if column is not None:
-            lengths[name] = number_of_rows(column)
+        if column is None:
+            continue
+        # Dask's columns become arrays by themselves, and are served.
+        if not hasattr(column, "__array__"):
+            refuse_lazy(name, column)
+        lengths[name] = number_of_rows(column)
     if len(set(lengths.values())) > 1:
         names = " and ".join(lengths)
         received = ", ".join(f"{name} has {n}" for name, n in lengths.items())

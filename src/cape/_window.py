@@ -13,15 +13,12 @@ from cape._drift import GroupDrift, find_drift
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._json_fields import Fields
-from cape._prediction import Reading, adapt_groups, estimate_groups, zero_evidence
+from cape._prediction import Reading, zero_evidence
 from cape._shift_test import count_agreements
 from cape.evidence import GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram
 
 __all__ = ["RowLabel", "StreamRow", "Window", "WindowState"]
-
-_LEVEL = 0.95
-"""Level of the intervals that labels are compared with."""
 
 
 class StreamRow(NamedTuple):
@@ -168,7 +165,7 @@ class Window:
         self.evidence = zero_evidence(model, columns=cautious)
         # To look one number up, a list is faster than an array.
         self._edges = model.edges.tolist()
-        self._drift: dict[Group, GroupDrift] = {}
+        self.drift: dict[Group, GroupDrift] = {}
         self._looked_at: list[StreamRow] = []
         self._rows_since_look = refresh
 
@@ -210,33 +207,23 @@ class Window:
         while self.rows and self.rows[0].time <= time:
             self.drop_oldest()
 
-    def decide(self, row: StreamRow) -> bool:
-        # Other groups have not changed since their last row, and the paper's rule
-        # decides group by group.
-        models = {self.group: self.model}
-        evidence = {self.group: self.evidence}
-        # Intervals, which the labels are compared with, are computed only for them.
-        level = _LEVEL if self.labels else None
-        estimates = estimate_groups(models, evidence, level=level)
-        if self.cautious:
-            self._rows_since_look += 1
-            if self._rows_since_look >= self.refresh:
-                self._look_at_drift(estimates[self.group].estimate)
-        adapted = adapt_groups(
-            models,
-            evidence,
-            estimates,
-            self._drift,
-            level=level,
-            cautious=self.cautious,
-        )
+    def decide(self, row: StreamRow, member: int) -> bool:
         deciding = np.array(row.deciding)[:, None]
         reading = Reading(self.group, self.model, None, deciding, deciding)
-        return bool(reading.calls(adapted[self.group].member)[0])
+        return bool(reading.calls(member)[0])
 
-    def _look_at_drift(self, estimate: float) -> None:
+    def count_towards_look(self) -> None:
+        """Count a row, and look at drift if it is time to."""
+        if not self.cautious:
+            return
+        self._rows_since_look += 1
+        if self._rows_since_look >= self.refresh:
+            self._look_at_drift()
+
+    def _look_at_drift(self) -> None:
         """Test the rows of the window for drift."""
-        self._drift = find_drift(
+        estimate = self.model.quantifier.estimate(self.evidence.scores)
+        self.drift = find_drift(
             {self.group: self.model},
             {self.group: self.evidence},
             {self.group: estimate},
@@ -256,8 +243,7 @@ class Window:
         for row in [*state.gone_since_look, *rows_of_look]:
             self.add(row)
         if self.cautious and self.rows:
-            estimate = self.model.quantifier.estimate(self.evidence.scores)
-            self._look_at_drift(estimate)
+            self._look_at_drift()
         for _ in state.gone_since_look:
             self.drop_oldest()
         for row in state.rows[state.rows_of_look :]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from cape._column_words import describe_column
@@ -18,13 +18,54 @@ from cape._groups import (
     group_to_json,
     unique_names,
 )
+from cape._json_fields import Fields, read_format
 from cape._labelled import FEWEST_LABELS
 from cape._shift_test import holm
+from cape.rules import Prevalence, describe_rule
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Adaptation", "AdaptationWarning", "GroupAdaptation", "LabelCheck"]
+
+_FORMAT = 1
+"""Number of the JSON format; it changes when older text can no longer be read."""
+
+_VERDICTS = ("consistent", "some_drift", "drifted", "cannot_tell", "not_tested")
+_LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
+
+_SHARES = (
+    "training_prevalence",
+    "estimate",
+    "low",
+    "high",
+    "label_free_estimate",
+    "label_free_low",
+    "label_free_high",
+    "prior_shift_estimate",
+    "prior_shift_low",
+    "prior_shift_high",
+    "mean_score",
+    "label_estimate",
+    "held_back",
+    "label_p_value",
+    "sample_p_value",
+    "theta",
+    "predicted_prevalence",
+    "pd_bound",
+)
+_MAY_BE_UNKNOWN = (
+    "low",
+    "high",
+    "label_free_low",
+    "label_free_high",
+    "prior_shift_low",
+    "prior_shift_high",
+    "label_estimate",
+    "label_p_value",
+    "sample_p_value",
+    "pd_bound",
+)
 
 _WIDEST_INTERVAL = 0.5
 _MOST_NAMES = 10
@@ -203,6 +244,11 @@ class Adaptation:
         for intervals.
     drift : {"cautious", "ignore"}, default="cautious"
         Whether what else has moved holds the estimates back.
+    rule : mapping, default={"name": "prevalence"}
+        The rule that picked the members, as `cape.rules.describe_rule` describes it:
+        its name and its parameters.
+    notes : tuple of str, default=()
+        What the rule has to say of its choice, such as a bound that it misses.
 
     Examples
     --------
@@ -217,6 +263,8 @@ class Adaptation:
     groups: Mapping[Group, GroupAdaptation]
     level: float = 0.95
     drift: str = "cautious"
+    rule: Mapping[str, Any] = field(default_factory=lambda: describe_rule(Prevalence()))
+    notes: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group."""
@@ -234,33 +282,42 @@ class Adaptation:
         for group, adapted in self.groups.items():
             groups.append({"group": group_to_json(group), **asdict(adapted)})
         content = {
+            "format": _FORMAT,
             "fingerprint": self.fingerprint,
             "level": self.level,
             "drift": self.drift,
+            "rule": dict(self.rule),
+            "notes": list(self.notes),
             "groups": groups,
         }
         return json.dumps(content, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Adaptation:
-        """Read the text that `to_json` wrote."""
-        try:
-            content = json.loads(text)
-            groups = {}
-            for entry in content["groups"]:
-                group = group_from_json(entry.pop("group"))
-                groups[group] = GroupAdaptation(**entry)
-            return cls(
-                fingerprint=str(content["fingerprint"]),
-                groups=groups,
-                level=float(content["level"]),
-                drift=str(content["drift"]),
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                "text must be JSON that Adaptation.to_json wrote, got "
-                f"{str(text)[:60]!r}."
-            ) from error
+        """Read the text that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is of another format, or if a field is not what it must be. The
+            message names the field.
+        """
+        content = read_format(text, "Adaptation.to_json", _FORMAT)
+        groups: dict[Group, GroupAdaptation] = {}
+        for entry in content.entries("groups"):
+            group = group_from_json(entry.value("group"))
+            if group in groups:
+                entry.refuse("group", "another one than before", group)
+            groups[group] = _group_from_json(entry)
+        content.fields("rule").text("name")
+        return cls(
+            fingerprint=content.text("fingerprint"),
+            groups=groups,
+            level=content.number("level", 0, 1, may_be_unknown=True),
+            drift=content.text("drift", ("cautious", "ignore")),
+            rule=content.value("rule"),
+            notes=tuple(content.texts("notes")),
+        )
 
     def __repr__(self) -> str:
         if not self.groups:
@@ -271,6 +328,29 @@ class Adaptation:
             lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
+
+
+def _group_from_json(entry: Fields) -> GroupAdaptation:
+    """Read what was estimated and picked for one group."""
+    rows = entry.whole("rows", least=1)
+    labelled = entry.whole("labelled")
+    if labelled > rows:
+        entry.refuse("labelled", f"at most {rows}, the number of rows", labelled)
+    label_verdict = entry.value("label_verdict")
+    if label_verdict is not None:
+        label_verdict = entry.text("label_verdict", _LABEL_VERDICTS)
+    shares = {}
+    for name in _SHARES:
+        shares[name] = entry.number(name, 0, 1, may_be_unknown=name in _MAY_BE_UNKNOWN)
+    return GroupAdaptation(
+        rows=rows,
+        labelled=labelled,
+        verdict=entry.text("verdict", _VERDICTS),
+        label_verdict=label_verdict,
+        member=entry.whole("member"),
+        drift=entry.number("drift", 0, may_be_unknown=True),
+        **shares,
+    )
 
 
 def _describe(adapted: GroupAdaptation) -> str:
@@ -421,7 +501,7 @@ def _widened(adapted: GroupAdaptation) -> str:
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation may mislead: more than the prevalence moved, or rows are too few.
+    """An adaptation may mislead: more moved than the prevalence, or rows are too few.
 
     With labels: they refute what was estimated without them, or cannot be used.
 
@@ -453,6 +533,8 @@ def warn_if_doubtful(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) 
     _warn_of_wide_intervals(adaptation, found)
     _warn_of_refuted(adaptation)
     _warn_of_unused_labels(adaptation)
+    for note in adaptation.notes:
+        warnings.warn(note, AdaptationWarning, stacklevel=3)
 
 
 def _warn_of_faults(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) -> None:

@@ -37,11 +37,13 @@ from cape._training import (
     check_prefit,
     find_small_groups,
     train_groups,
+    warn_of_duplicates,
     warn_of_weak_groups,
     with_columns,
 )
 from cape._validation import (
     HasMethods,
+    HasProbabilities,
     Interval,
     StrOptions,
     check_binary_labels,
@@ -59,6 +61,7 @@ from cape._validation import (
 from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.rules import RULES, Rule, make_rule
 from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
@@ -88,6 +91,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
+    rule : str or Rule, default="prevalence"
+        What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
+        subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
+        prevalence of each group is nearest the estimate. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
         What to do where more than the prevalence has moved. "cautious" counts the
         columns of training rows and batches: what they disagree on widens intervals and
@@ -168,6 +175,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     See Also
     --------
     cape.quantify : The quantifiers.
+    cape.rules : What to aim at: parity of shares or rates, best accuracy, bounds.
     cape.metrics : Prevalence difference, proportional equality, the fairness table.
     cape.diagnostics.examine : All there is to say of a batch.
 
@@ -196,13 +204,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "estimator": [HasProbabilities(), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
             HasMethods(["aggregation_fit", "aggregate"]),
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
+        "rule": [StrOptions(set(RULES)), Rule],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "drift": [StrOptions({"cautious", "ignore"})],
         "share_estimator": ["boolean", StrOptions({"auto"})],
@@ -225,6 +234,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         quantifier="onestep",
         pool="threshold",
+        rule="prevalence",
         drift="cautious",
         share_estimator="auto",
         prevalences=10,
@@ -243,6 +253,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.quantifier = quantifier
         self.pool = pool
+        self.rule = rule
         self.drift = drift
         self.share_estimator = share_estimator
         self.prevalences = prevalences
@@ -283,6 +294,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "estimator": HistGradientBoostingClassifier(),
             "quantifier": "spa",
             "pool": "resampled",
+            "rule": "prevalence",
             "drift": "ignore",
             "share_estimator": False,
             "prevalences": 10,
@@ -473,14 +485,16 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         inclusion_probability=None,
         evidence=None,
         level=0.95,
+        rule=None,
         drift=None,
     ):
         """Estimate the prevalence of each group and pick its member.
 
         A warning (`cape.AdaptationWarning`) says when more than the prevalence has
         moved in some group, at the 1 % level over all groups and columns, which columns
-        to look at, and when the interval of a prevalence is wider than 0.5. Prediction
-        without an adaptation gives no warning.
+        to look at, when the interval of a prevalence is wider than 0.5, and what the
+        rule has to say, such as a bound that it misses. Prediction without an
+        adaptation gives no warning.
 
         Labels of a few rows, drawn at random, check the estimate and correct it. From
         ten labels a group on, the interval then holds whatever has moved.
@@ -503,6 +517,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
             Confidence level of the intervals and of the bound on PD.
+        rule : str or Rule, default=None
+            What to aim at in this batch. None is that of the classifier.
         drift : {"cautious", "ignore"}, default=None
             None is that of the classifier.
 
@@ -512,6 +528,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
+        rule = make_rule(self.rule if rule is None else rule)
         drift = check_drift(self.drift if drift is None else drift)
         columns = drift == "cautious"
         evidence = find_evidence(
@@ -524,7 +541,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             columns=columns,
         )
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation, found = adapt_and_test(models, evidence, level=level, drift=drift)
+        adaptation, found = adapt_and_test(
+            models, evidence, level=level, rule=rule, drift=drift
+        )
         warn_if_doubtful(adaptation, found)
         return adaptation
 
@@ -696,6 +715,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     size=len(data.labels(rows)),
                     prevalence=data.prevalence(rows),
                 )
+        warn_of_duplicates(data, groups)
         warn_of_weak_groups(models, self.min_class_size)
         return {group: models[group] for group in groups.keys}, pooled, result
 

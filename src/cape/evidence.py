@@ -248,6 +248,13 @@ class Evidence:
         """Number of rows of each group."""
         return {group: int(part.scores.size) for group, part in self.groups.items()}
 
+    def without_labels(self) -> Evidence:
+        """Return the evidence of the same rows, as if nobody knew their labels."""
+        groups = {}
+        for group, part in self.groups.items():
+            groups[group] = replace(part, labelled={})
+        return Evidence(self.fingerprint, groups)
+
     def to_json(self) -> str:
         """Write the evidence as JSON text: counts alone, no row.
 

@@ -9,6 +9,7 @@ another, which changes nothing.
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -114,8 +115,8 @@ def evidence(
         The rows.
     sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         Columns of ``ddf`` by name, which are then not features; or a collection with
-        the same partitions as ``ddf``. None if the model has ``group_columns``, or was
-        fitted without groups.
+        the partitions and the index of ``ddf``. None if the model has
+        ``group_columns``, or was fitted without groups.
 
     Returns
     -------
@@ -127,7 +128,8 @@ def evidence(
     TypeError
         If ``ddf`` is not a Dask DataFrame, or if the quantifier keeps rows.
     ValueError
-        If ``sensitive_features`` names unknown columns or has other partitions.
+        If ``sensitive_features`` names unknown columns, or has other partitions or
+        another index.
 
     Examples
     --------
@@ -156,6 +158,7 @@ def adapt(
     *,
     sensitive_features: Any = None,
     level: float = 0.95,
+    rule: Any = None,
 ) -> Adaptation:
     """Adapt a model to all rows of a Dask DataFrame, which is read once.
 
@@ -169,6 +172,8 @@ def adapt(
         As in `evidence`.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals and of the bound on PD.
+    rule : str or Rule, default=None
+        What to aim at, as in ``clf.adapt``.
 
     Returns
     -------
@@ -185,7 +190,7 @@ def adapt(
     True
     """
     batch = evidence(clf, ddf, sensitive_features=sensitive_features)
-    return clf.adapt(evidence=batch, level=level)
+    return clf.adapt(evidence=batch, level=level, rule=rule)
 
 
 def predict(
@@ -278,10 +283,10 @@ def on_workers(
     def each(
         work: Callable[..., Any], shared: tuple, parts: Iterable[Any]
     ) -> Iterator[tuple[Any, Any]]:
-        # Not by hash: hashing a model takes longer than sending it.
-        common = []
-        for item in shared:
-            common.append(client.scatter(item, broadcast=True, hash=False))
+        # As tasks and not by `client.scatter`: what was scattered is gone with the
+        # workers that hold it, and a task is done again. Not pure: hashing a model
+        # takes longer than sending it.
+        common = [_sent_once(client, item) for item in shared]
         # A cluster whose workers are still starting has no threads yet.
         threads_of_workers = client.nthreads().values()
         n_threads = max(sum(threads_of_workers), 1)
@@ -297,6 +302,18 @@ def on_workers(
             yield waiting_parts.popleft(), result
 
     return each
+
+
+def _sent_once(client: Any, item: Any) -> Any:
+    """Send what all parts need to the cluster, which hands it on among its workers."""
+    with warnings.catch_warnings():
+        # Dask advises to scatter what is large.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        return client.submit(_itself, item, pure=False)
+
+
+def _itself(item: Any) -> Any:
+    return item
 
 
 class _Table(NamedTuple):
@@ -379,9 +396,19 @@ class _ReadPartition(NamedTuple):
 
 def _read(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> _ReadPartition:
     """Score the rows of a partition, and keep what members decide by."""
+    _check_same_index(features, groups)
     readings, evidence = read_batch(batch_of(clf, features, groups))
     rows = [(reading.group, reading.index, reading.deciding) for reading in readings]
     return _ReadPartition(features.index, Evidence(clf.fingerprint_, evidence), rows)
+
+
+def _check_same_index(features: pd.DataFrame, groups: Any) -> None:
+    """Raise if the groups of a partition are those of other rows, or in other order."""
+    if groups is not None and not features.index.equals(groups.index):
+        raise ValueError(
+            "sensitive_features must have the index of ddf in every partition, in the "
+            "same order: align them, or make them columns of ddf."
+        )
 
 
 def _evidence_of(partition: _ReadPartition) -> Evidence:
@@ -427,6 +454,7 @@ def _sum(pieces: list[Evidence]) -> Evidence:
 
 def _evidence(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> Evidence:
     """Compute the evidence of a partition."""
+    _check_same_index(features, groups)
     return clf.evidence(features, sensitive_features=groups)
 
 
@@ -436,5 +464,6 @@ def _predict(
     """Predict the rows of a partition."""
     import pandas as pd
 
+    _check_same_index(features, groups)
     labels = clf.predict(features, sensitive_features=groups, adaptation=adaptation)
     return pd.Series(labels, index=features.index, name="prediction")

@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cape._drift import GroupDrift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
 from cape._json_fields import read_format
@@ -17,7 +18,9 @@ from cape._learners import Rows
 from cape._prediction import (
     Batch,
     Reading,
+    adapt_groups,
     batch_of,
+    estimate_groups,
     known_labels,
     readings_of,
     refuse_row_keepers,
@@ -27,10 +30,14 @@ from cape._window import StreamRow, Window, WindowState
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import PLAIN, Evidence
+from cape.rules import Prevalence, describe_rule, make_rule
 
 __all__ = ["RollingCape"]
 
 _NANOSECONDS = 1_000_000_000
+
+_LEVEL = 0.95
+"""Level of the intervals that labels are compared with."""
 
 _FORMAT = 1
 """Number of the JSON format; it changes when older text can no longer be read."""
@@ -55,6 +62,10 @@ class RollingCape:
     refresh : int, default=100
         After how many rows of a group drift is looked at again. Between, the estimate
         is held back as far as the last look says.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier. The paper's rule decides each group by itself. Any other rule sees
+        the windows of all groups at every row, which takes it milliseconds.
 
     Examples
     --------
@@ -69,13 +80,19 @@ class RollingCape:
     """
 
     def __init__(
-        self, clf: CapeClassifier, window: int | timedelta, *, refresh: int = 100
+        self,
+        clf: CapeClassifier,
+        window: int | timedelta,
+        *,
+        refresh: int = 100,
+        rule: Any = None,
     ):
         check_is_fitted(clf)
         refuse_row_keepers(clf, "RollingCape")
         self.clf = clf
         self.window = _check_window(window)
         self.refresh = _check_refresh(refresh)
+        self.rule = make_rule(clf.rule if rule is None else rule)
         self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
@@ -117,10 +134,14 @@ class RollingCape:
         readings = list(readings_of(batch))
         codes = [self._column_codes(batch, reading) for reading in readings]
         positive = np.zeros(n_rows, dtype=bool)
+        arriving = []
         for reading, cells in zip(readings, codes, strict=True):
-            index = all_if_none(reading.index)
-            rows = _stream_rows(reading, moments[index], cells, names[index])
-            positive[index] = self._predict_in_turn(reading, rows)
+            arriving += self._arriving(reading, moments, cells, names)
+        if not isinstance(self.rule, Prevalence):
+            # A rule that compares groups has to see them as they were at each row.
+            arriving.sort(key=lambda row: row.place)
+        for row in arriving:
+            positive[row.place] = self._step(self._windows[row.group], row.row)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
@@ -177,7 +198,7 @@ class RollingCape:
 
     def adapt(self, level: float = 0.95) -> Adaptation:
         """Adapt to the rows that are in the window now."""
-        return self.clf.adapt(evidence=self.evidence(), level=level)
+        return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
     def to_json(self) -> str:
         """Write the state as JSON text: scores of the rows in the window."""
@@ -192,13 +213,16 @@ class RollingCape:
             "fingerprint": self.clf.fingerprint_,
             "window": span,
             "refresh": self.refresh,
+            "rule": describe_rule(self.rule),
             "now": self._now,
             "groups": groups,
         }
         return json.dumps(content)
 
     @classmethod
-    def from_json(cls, clf: CapeClassifier, text: str) -> RollingCape:
+    def from_json(
+        cls, clf: CapeClassifier, text: str, *, rule: Any = None
+    ) -> RollingCape:
         """Go on where a stream stopped.
 
         Parameters
@@ -207,6 +231,9 @@ class RollingCape:
             The model of that stream.
         text : str
             Written by its `to_json`.
+        rule : str or Rule, default=None
+            None is the rule of that stream. A rule of your own, of which JSON has the
+            name alone, has to be given unless it is that of the classifier.
 
         Returns
         -------
@@ -223,7 +250,11 @@ class RollingCape:
         span: Any = content.value("window")
         if isinstance(span, Mapping):
             span = timedelta(seconds=content.fields("window").number("seconds"))
-        rolling = cls(clf, span, refresh=content.whole("refresh", least=1))
+        described = content.value("rule")
+        if rule is None and described != describe_rule(make_rule(clf.rule)):
+            rule = described
+        refresh = content.whole("refresh", least=1)
+        rolling = cls(clf, span, refresh=refresh, rule=rule)
         if content.value("now") is not None:
             rolling._now = content.whole("now", least=-(1 << 63))
         for entry in content.entries("groups"):
@@ -261,13 +292,26 @@ class RollingCape:
         rows = Rows(batch.features, reading.index, array=batch.array)
         return [row.tobytes() for row in columns.codes(rows)]
 
-    def _predict_in_turn(self, reading: Reading, rows: list[StreamRow]) -> list[bool]:
-        """Let rows of one group into its window, one by one, and decide on each."""
+    def _arriving(
+        self, reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
+    ) -> list[_Arriving]:
+        """Open the window of a group, and list the rows that are to join it."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
             self._windows[reading.group] = window
-        window = self._windows[reading.group]
-        return [self._step(window, row) for row in rows]
+        index = np.arange(len(moments))[all_if_none(reading.index)]
+        rows = zip(
+            reading.scores.T.tolist(),
+            reading.deciding.T.tolist(),
+            moments[index].tolist(),
+            codes,
+            ids[index].tolist(),
+            strict=True,
+        )
+        arriving = []
+        for place, row in zip(index.tolist(), rows, strict=True):
+            arriving.append(_Arriving(place, reading.group, StreamRow(*row)))
+        return arriving
 
     def _step(self, window: Window, row: StreamRow) -> bool:
         """Let the oldest rows go and one row in, and decide on that row."""
@@ -276,7 +320,46 @@ class RollingCape:
         elif len(window.rows) == self.window:
             window.drop_oldest()
         window.add(row)
-        return window.decide(row)
+        window.count_towards_look()
+        member = self._choose(window, row.time)
+        return window.decide(row, member)
+
+    def _choose(self, window: Window, time: int) -> int:
+        """Let the rule pick the member of a window at some time."""
+        windows = [window]
+        # Other groups have not changed since their last row, and the paper's rule
+        # decides group by group.
+        if not isinstance(self.rule, Prevalence):
+            windows = self._windows_at(time)
+        models = {window.group: window.model for window in windows}
+        evidence = {window.group: window.evidence for window in windows}
+        found: dict[Group, GroupDrift] = {}
+        for part in windows:
+            found |= part.drift
+        # Intervals, which labels are compared with, are computed only for them.
+        has_labels = any(part.labels for part in windows)
+        level = _LEVEL if has_labels else None
+        adapted = adapt_groups(
+            models,
+            evidence,
+            estimate_groups(models, evidence, level=level),
+            found,
+            level=level,
+            rule=self.rule,
+            cautious=window.cautious,
+        )
+        return adapted[window.group].member
+
+    def _windows_at(self, time: int) -> list[Window]:
+        """Return the windows that hold rows at some time, in the order of groups."""
+        windows = []
+        for group in sorted_groups(self._windows):
+            window = self._windows[group]
+            if isinstance(self.window, timedelta):
+                window.forget_until(time - self._span)
+            if window.rows:
+                windows.append(window)
+        return windows
 
     def _check_ids(self, ids: Any, n_rows: int) -> np.ndarray:
         """Return the ids of rows; None for each row if there are none."""
@@ -354,21 +437,6 @@ def _as_ids(ids: Any) -> list[Any]:
     return names
 
 
-def _stream_rows(
-    reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
-) -> list[StreamRow]:
-    """Put together what is kept of each row."""
-    columns = zip(
-        reading.scores.T.tolist(),
-        reading.deciding.T.tolist(),
-        moments.tolist(),
-        codes,
-        ids.tolist(),
-        strict=True,
-    )
-    return [StreamRow(*row) for row in columns]
-
-
 def _check_window(window: Any) -> int | timedelta:
     """Return the window as a number of rows or a timedelta."""
     if isinstance(window, np.timedelta64):
@@ -424,3 +492,11 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
             f"times must be dates and times, got {str(times)[:60]!r}: {error}."
         ) from None
     return parsed.tz_localize(None).to_numpy()
+
+
+class _Arriving(NamedTuple):
+    """A row that is about to join its window, and its place in the table."""
+
+    place: int
+    group: Group
+    row: StreamRow

@@ -292,3 +292,13 @@ def test_an_unknown_drift_is_refused_before_anything_is_read(refused, model, tmp
     missing = tmp_path / "not-there.csv"
     says = "drift must be 'cautious' or 'ignore', got 'brave'"
     refused("monitor", model, missing, "--drift", "brave", says=says)
+
+
+def test_every_batch_has_the_rule(cape, refused, model, months):
+    month = months / "jan.csv"
+    _, out, _ = cape("monitor", model, month, "--json", "--rule", "demographic_parity")
+    shares = []
+    for group in json.loads(out)["groups"]:
+        shares.append(group["batches"][0]["predicted_prevalence"])
+    assert max(shares) - min(shares) < 0.05
+    refused("monitor", model, month, "--rule", "fair", says="rule must be")

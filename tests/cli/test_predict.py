@@ -328,3 +328,16 @@ def test_drift_is_passed_on(cape, refused, base, tmp_path, people_model):
         assert group["estimate"] == found.estimate == found.prior_shift_estimate
         assert group["held_back"] == 0
     refused(*odd, "--drift", "brave", says="drift must be 'cautious' or 'ignore'")
+
+
+def test_a_rule_is_passed_on(cape, refused, base):
+    content = json.loads(cape(*base, "--rule", "demographic_parity", "--json")[1])
+    assert content["rule"]["name"] == "demographic_parity"
+    shares = [group["predicted_prevalence"] for group in content["groups"]]
+    assert max(shares) - min(shares) < 0.05
+    plain = json.loads(cape(*base, "--json")[1])
+    assert plain["rule"] == {"name": "prevalence"}
+    out = cape(*base, "--rule", "accuracy")[1]
+    assert "rule: accuracy, cost_fp 1, cost_fn 1." in out
+    assert "rule:" not in cape(*base)[1]
+    refused(*base, "--rule", "fair", says="rule must be one of 'prevalence'")

@@ -354,3 +354,15 @@ def test_drift_is_a_setting_and_a_model_that_ignores_it_counts_no_columns(
 def test_the_paper_ignores_drift():
     assert PAPER_SETTINGS["drift"] == "ignore"
     assert DEFAULT_SETTINGS["drift"] == "cautious"
+
+
+def test_a_rule_is_a_setting(cape, refused, base, tmp_path):
+    assert cape(*base, "--group", "race", "--rule", "equal_opportunity")[0] == 0
+    assert load_model(tmp_path / "m.cape").clf.rule == "equal_opportunity"
+    shown = cape("info", tmp_path / "m.cape")[1].replace("\n", " ")
+    assert "rule equal_opportunity" in shown
+    refused(*base, "--rule", "fair", "--force", says="rule")
+
+
+def test_the_rule_of_the_paper_is_the_default():
+    assert PAPER_SETTINGS["rule"] == DEFAULT_SETTINGS["rule"] == "prevalence"

@@ -102,3 +102,19 @@ def test_a_model_without_classes_has_the_positive_one_second():
             return np.tile([0.75, 0.25], (len(X), 1))
 
     assert score_rows(Bare(), np.zeros((2, 1)), "yes").tolist() == [ONE // 4] * 2
+
+
+class _OneRow:
+    """A learner that says the same of all rows, once."""
+
+    classes_ = np.array([0, 1])
+
+    def predict_proba(self, X):
+        return np.array([[0.25, 0.75]])
+
+
+@pytest.mark.parametrize("reading", [score_rows, vote_on_rows])
+def test_probabilities_of_another_number_of_rows_are_refused(reading):
+    with pytest.raises(ValueError, match="probabilities of 3 rows, got 1"):
+        reading(_OneRow(), np.zeros((3, 2)), 1)
+    assert len(reading(_OneRow(), np.zeros((1, 2)), 1)) == 1

@@ -10,14 +10,26 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import cape
@@ -64,6 +76,9 @@ def test_models_of_many_settings_come_back(fitted, batch, path, settings):
     assert_same_model(loaded, clf, batch.X, batch.z)
 
 
+EITHER = [("tree", DecisionTreeClassifier(max_depth=3)), ("bayes", GaussianNB())]
+
+
 @pytest.mark.parametrize(
     "learner",
     [
@@ -72,11 +87,44 @@ def test_models_of_many_settings_come_back(fitted, batch, path, settings):
         GradientBoostingClassifier(n_estimators=3),
         DecisionTreeClassifier(max_depth=3),
         CalibratedClassifierCV(LogisticRegression(), cv=2),
+        CalibratedClassifierCV(SVC(), cv=2),
+        make_pipeline(
+            StandardScaler(),
+            MLPClassifier((4,), solver="sgd", max_iter=60, learning_rate_init=0.1),
+        ),
+        AdaBoostClassifier(n_estimators=3),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2, scoring="roc_auc"),
+        TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=3),
     ],
     ids=lambda learner: type(learner).__name__,
 )
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_learners_of_scikit_learn_come_back(train, batch, path, learner):
     clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    loaded = persist.load(persist.save(clf, path))
+    assert_same_model(loaded, clf, batch.X, batch.z)
+
+
+@pytest.mark.parametrize("pool", ["threshold", "resampled"])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        StackingClassifier(EITHER, cv=2),
+        VotingClassifier(EITHER, voting="soft"),
+        KNeighborsClassifier(),
+        KNeighborsClassifier(algorithm="ball_tree", weights="distance", p=3),
+        KNeighborsClassifier(algorithm="brute"),
+        make_pipeline(
+            StandardScaler(), MLPClassifier((8,), max_iter=60, learning_rate_init=0.1)
+        ),
+    ],
+    ids=["stack", "vote", "near", "near in a ball", "near by force", "neurons"],
+)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
+def test_learners_with_both_pools_come_back(train, batch, path, learner, pool):
+    clf = CapeClassifier(learner, pool=pool, cv=2, prevalences=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     loaded = persist.load(persist.save(clf, path))
     assert_same_model(loaded, clf, batch.X, batch.z)

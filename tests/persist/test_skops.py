@@ -67,6 +67,16 @@ def test_a_learner_that_the_user_vouches_for_is_loaded(foreign, path):
     assert ForeignLearner.states_set != []
 
 
+def test_a_learner_that_does_not_know_its_columns_is_loaded(foreign, path):
+    """CatBoost has ``n_features_in_`` of None after loading."""
+    for model in foreign.models_.values():
+        for learner in model.learners:
+            learner.n_features_in_ = None
+    persist.save(foreign, path, trusted=[FOREIGN])
+    loaded = persist.load(path, trusted=[FOREIGN])
+    assert loaded.fingerprint_ == foreign.fingerprint_
+
+
 def test_to_vouch_for_one_type_is_not_to_vouch_for_another(foreign, path):
     with pytest.raises(ValueError, match=FOREIGN):
         persist.save(foreign, path, trusted=["some.OtherLearner"])

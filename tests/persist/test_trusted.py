@@ -10,6 +10,7 @@ from cape.persist import TRUSTED
 from cape.persist._trusted import _full_names
 from cape.pool import ResampledPool, ThresholdPool
 from cape.quantify import QUANTIFIERS, Quantifier
+from cape.rules import RULES, Constrained
 
 
 @pytest.mark.parametrize("name", QUANTIFIERS)
@@ -80,3 +81,8 @@ def test_nothing_that_calls_what_it_is_given_is_trusted(dangerous):
 
 def test_the_list_cannot_be_changed():
     assert isinstance(TRUSTED, frozenset)
+
+
+@pytest.mark.parametrize("cls", [*RULES.values(), Constrained])
+def test_every_rule_is_trusted(cls):
+    assert f"{cls.__module__}.{cls.__qualname__}" in TRUSTED

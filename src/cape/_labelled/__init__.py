@@ -9,8 +9,13 @@
                       checked calls <-----+          combined with the label-free
                            |                         estimate, and compared with it
                     corrected rates
+
+`stratify` and `RowDraw` choose rows to label, and `labels_for_width` how many.
 """
 
+from cape._labelled._draw import DrawnRows, RowDraw, cells_of_rows
+from cape._labelled._drawn import returned_p_value
+from cape._labelled._needed import LabelNeed, labels_for_width
 from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
 from cape._labelled._sample import (
@@ -19,6 +24,7 @@ from cape._labelled._sample import (
     predictions,
     score_cells,
 )
+from cape._labelled._strata import Strata, share_out, stratify
 from cape._labelled._use import (
     FEWEST_LABELS,
     SAMPLE_LEVEL,
@@ -32,16 +38,25 @@ __all__ = [
     "FEWEST_LABELS",
     "SAMPLE_LEVEL",
     "CheckedCalls",
+    "DrawnRows",
     "LabelFindings",
     "LabelFree",
+    "LabelNeed",
     "LabelledSample",
+    "RowDraw",
+    "Strata",
+    "cells_of_rows",
     "check_calls",
     "compare_with_labels",
     "corrected_rates",
     "label_estimate",
     "labelled_sample",
+    "labels_for_width",
     "predictions",
     "proportion_interval",
+    "returned_p_value",
     "score_cells",
+    "share_out",
+    "stratify",
     "use_labels",
 ]

@@ -15,9 +15,12 @@ from cape._shift_test import holm
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE
 
-__all__ = ["drawn_p_value"]
+__all__ = ["drawn_p_value", "returned_p_value"]
 
 _ROWS_PER_CELL = 5
+
+_MOST_PARTS = 6
+_SHUFFLES = 9_999
 
 
 def drawn_p_value(
@@ -52,6 +55,41 @@ def drawn_p_value(
             drawn = cells.of_column(labelled, place)
             p_values.append(_p_value(batch, drawn, effective_rows))
     return min(holm(p_values))
+
+
+def returned_p_value(cells: np.ndarray, returned: np.ndarray) -> float:
+    """Test whether rows whose label came back look drawn from the rows that were drawn.
+
+    Drawn rows are cut into up to six parts of their score, and the numbers that came
+    back are compared with those of random rows.
+
+    Parameters
+    ----------
+    cells : ndarray of int of shape (n_drawn,)
+        Cells of the scores of the rows drawn.
+    returned : ndarray of bool of shape (n_drawn,)
+        Whether their labels came back.
+
+    Returns
+    -------
+    float
+        1 if all came back, or if there are too few rows to test.
+    """
+    n_returned = int(returned.sum())
+    n_parts = min(_MOST_PARTS, len(cells) // _ROWS_PER_CELL)
+    if n_parts < 2 or n_returned in (0, len(cells)):
+        return 1.0
+    order = np.argsort(cells, kind="stable")
+    parts = np.array_split(returned[order], n_parts)
+    sizes = np.array([len(part) for part in parts])
+    observed = np.array([part.sum() for part in parts])
+    # Few rows may be missing, so that chi-square would not hold: shuffle.
+    random = np.random.default_rng(0)
+    shuffled = random.multivariate_hypergeometric(sizes, n_returned, _SHUFFLES)
+    expected = sizes * n_returned / len(cells)
+    statistic = ((observed - expected) ** 2 / sizes).sum()
+    as_large = ((shuffled - expected) ** 2 / sizes).sum(axis=1) >= statistic - 1e-9
+    return float((1 + as_large.sum()) / (1 + _SHUFFLES))
 
 
 def _weighted_columns(evidence: GroupEvidence) -> np.ndarray:

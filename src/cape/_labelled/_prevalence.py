@@ -119,9 +119,7 @@ def estimate_with_labels(
     y_centred = np.array([[-y_bar], [1 - y_bar]])
     slope = _tune_slope(sample, prediction - f_batch, g, y_centred)
     estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), 0, 1))
-    residuals = y_centred - slope * g
-    raw_variance = (sample.excess * residuals**2).sum() / total_weight**2
-    raw_variance *= n_labelled / (n_labelled - 1)
+    raw_variance = _variance(sample, y_centred - slope * g) / total_weight**2
     smoothed = (n_labelled * y_bar + 1) / (n_labelled + 2)
     one_row = smoothed * (1 - smoothed)
     prior = _PRIOR_ROWS_OF_VARIANCE * one_row / n_labelled
@@ -138,6 +136,22 @@ def estimate_with_labels(
         lowest,
         highest,
     )
+
+
+def _variance(sample: LabelledSample, residuals: np.ndarray) -> float:
+    """Compute the variance of a weighted sum of residuals, of shape (2, n_cells).
+
+    Where rows were drawn by strata, what strata differ in is no noise: residuals are
+    then centred in each of them.
+    """
+    if not sample.is_stratified:
+        m = sample.n_labelled
+        return float((sample.excess * residuals**2).sum() * m / (m - 1))
+    rows = sample.strata.sum(axis=(1, 2))
+    sums = (sample.strata * residuals).sum(axis=(1, 2))
+    squares = (sample.strata * residuals**2).sum(axis=(1, 2))
+    spread = (squares - sums**2 / rows) * rows / (rows - 1)
+    return float((sample.weight**2 - sample.weight) @ spread)
 
 
 def _tune_slope(

@@ -13,7 +13,13 @@ from cape._group_model import GroupModel
 from cape.evidence import GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram
 
-__all__ = ["LabelledSample", "labelled_sample", "score_cells"]
+__all__ = [
+    "LabelledSample",
+    "labelled_sample",
+    "log_odds",
+    "predictions",
+    "score_cells",
+]
 
 _SMALLEST_PREVALENCE = 0.05
 """Predictions are not made for prevalences below this, nor above its complement: one
@@ -25,26 +31,51 @@ class LabelledSample:
     """The labelled rows of one group, and the batch that they were drawn from.
 
     A labelled row stands for ``w`` rows of the batch: 1 / inclusion probability, or
-    N / m if m of N rows were drawn plainly. The first axis of ``counts``, ``weights``
-    and ``squares`` is the class: negatives, positives.
+    N / m if m of N rows were drawn plainly. Rows of one weight are a stratum. The axes
+    of ``strata`` are stratum, class (negatives, positives) and cell; ``counts``,
+    ``weights`` and ``squares`` are sums over strata.
 
     Parameters
     ----------
     batch : ndarray of shape (n_cells,)
         Rows of the batch in each cell of their score, labelled or not.
-    counts : ndarray of shape (2, n_cells)
+    strata : ndarray of shape (n_strata, 2, n_cells)
         Labelled rows.
-    weights, squares : ndarray of shape (2, n_cells)
-        Sums of w and of w^2 over the labelled rows.
-    largest_weight : float
-        The greatest w.
+    weight : ndarray of shape (n_strata,)
+        The weight w of a row of each stratum.
     """
 
     batch: np.ndarray
-    counts: np.ndarray
-    weights: np.ndarray
-    squares: np.ndarray
-    largest_weight: float
+    strata: np.ndarray
+    weight: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Labelled rows."""
+        return self.strata.sum(axis=0)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Sum of w over the labelled rows."""
+        return np.tensordot(self.weight, self.strata, axes=1)
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Sum of w^2 over the labelled rows."""
+        return np.tensordot(self.weight**2, self.strata, axes=1)
+
+    @property
+    def is_stratified(self) -> bool:
+        """Whether every stratum has as many labelled rows as were meant to be drawn.
+
+        The weights then add up to the rows of the batch. They do so by chance alone if
+        rows were drawn one by one, each with its probability.
+        """
+        rows = self.strata.sum(axis=(1, 2))
+        # Probabilities are rounded to multiples of 2^-32.
+        rounding = float(rows @ self.weight**2) / ONE + 1e-9 * self.n_rows
+        exact = abs(float(rows @ self.weight) - self.n_rows) <= rounding
+        return exact and bool(rows.min() >= 2)
 
     @property
     def n_rows(self) -> float:
@@ -79,7 +110,7 @@ class LabelledSample:
     def design_effect(self) -> float:
         """Variance of a weighted mean, at most, relative to that of plain drawing."""
         mean_weight = self.weights.sum() / self.n_labelled
-        return max(1.0, float(self.largest_weight / mean_weight))
+        return max(1.0, float(self.weight.max() / mean_weight))
 
 
 def labelled_sample(evidence: GroupEvidence) -> LabelledSample | None:
@@ -98,18 +129,12 @@ def labelled_sample(evidence: GroupEvidence) -> LabelledSample | None:
         return None
     batch = score_cells(evidence)
     plain_probability = n_labelled / evidence.scores.size
-    counts = np.zeros((2, len(batch)))
-    weights = np.zeros_like(counts)
-    squares = np.zeros_like(counts)
-    largest_weight = 0.0
+    strata = []
+    weights = []
     for probability, rows in evidence.labelled.items():
-        weight = 1 / (probability / ONE if probability else plain_probability)
-        in_cells = _labelled_cells(rows)
-        counts += in_cells
-        weights += weight * in_cells
-        squares += weight**2 * in_cells
-        largest_weight = max(largest_weight, weight)
-    return LabelledSample(batch, counts, weights, squares, largest_weight)
+        strata.append(_labelled_cells(rows))
+        weights.append(1 / (probability / ONE if probability else plain_probability))
+    return LabelledSample(batch, np.array(strata), np.array(weights))
 
 
 def _labelled_cells(rows: LabelledEvidence) -> np.ndarray:
@@ -143,6 +168,22 @@ def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
     -------
     ndarray of shape (n_cells,)
     """
+    clipped = np.clip(prevalence, _SMALLEST_PREVALENCE, 1 - _SMALLEST_PREVALENCE)
+    return expit(logit(clipped) + log_odds(model))
+
+
+def log_odds(model: GroupModel) -> np.ndarray:
+    """Return what each cell of the score adds to the logit of the prevalence.
+
+    Parameters
+    ----------
+    model : GroupModel
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+        It rises from cell to cell.
+    """
     positives = model.positives.counts / model.positives.unit
     negatives = model.negatives.counts / model.negatives.unit
     rows = positives + negatives
@@ -156,6 +197,4 @@ def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
         where=rows > 0,
     )
     share = isotonic_regression(share, sample_weight=np.maximum(rows, 1e-9))
-    odds = logit(share) - logit(positives.sum() / rows.sum())
-    clipped = np.clip(prevalence, _SMALLEST_PREVALENCE, 1 - _SMALLEST_PREVALENCE)
-    return expit(logit(clipped) + odds)
+    return logit(share) - logit(positives.sum() / rows.sum())

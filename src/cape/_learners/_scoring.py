@@ -111,6 +111,12 @@ def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
             f"estimator must give probabilities of {len(classes)} classes, got an "
             f"array of shape {probabilities.shape} from {model!r}."
         )
+    # One row would be broadcast to all, in silence.
+    if len(probabilities) != number_of_rows(X):
+        raise ValueError(
+            f"estimator must give probabilities of {number_of_rows(X)} rows, got "
+            f"{len(probabilities)} from {model!r}."
+        )
     if positive not in classes:
         # The learner was trained without a single positive.
         return np.zeros(len(probabilities), dtype=np.int64)

@@ -21,6 +21,7 @@ from cape._prediction._adapting import (
     estimate_groups,
     find_evidence,
     refuse_row_keepers,
+    situations_of,
 )
 from cape._prediction._batch import Batch, batch_of
 from cape._prediction._deciding import decide, decide_individually, predict_batch
@@ -55,5 +56,6 @@ __all__ = [
     "read_rows",
     "readings_of",
     "refuse_row_keepers",
+    "situations_of",
     "zero_evidence",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cape._drift import (
     GroupDrift,
     HeldBack,
@@ -16,14 +18,20 @@ from cape._drift import (
 )
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled import LabelFindings, LabelFree, corrected_rates, use_labels
+from cape._labelled import (
+    LabelFindings,
+    LabelFree,
+    check_calls,
+    corrected_rates,
+    use_labels,
+)
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
 from cape._prediction._reading import read_batch, zero_evidence
 from cape._validation import check_is_fitted
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
-from cape.rules import GroupSituation, Prevalence, Rule
+from cape.rules import GroupSituation, Prevalence, Rule, describe_rule
 
 __all__ = [
     "adapt",
@@ -34,6 +42,7 @@ __all__ = [
     "estimate_groups",
     "find_evidence",
     "refuse_row_keepers",
+    "situations_of",
 ]
 
 
@@ -163,6 +172,9 @@ def adapt_and_test(
         answers = {group: plain.estimate for group, plain in estimates.items()}
         columns = drift == "cautious"
         found = find_drift(models, evidence.groups, answers, columns=columns)
+    if rule is None:
+        rule = Prevalence()
+    notes: list[str] = []
     groups = adapt_groups(
         models,
         evidence.groups,
@@ -171,9 +183,19 @@ def adapt_and_test(
         level=level,
         rule=rule,
         cautious=drift == "cautious",
+        # Plain prediction, which asks for no intervals, shows no notes either.
+        notes=None if level is None else notes,
     )
     stated_level = float("nan") if level is None else level
-    return Adaptation(evidence.fingerprint, groups, stated_level, drift), found
+    adaptation = Adaptation(
+        evidence.fingerprint,
+        groups,
+        stated_level,
+        drift,
+        rule=describe_rule(rule),
+        notes=tuple(notes),
+    )
+    return adaptation, found
 
 
 def estimate_groups(
@@ -216,6 +238,7 @@ def adapt_groups(
     level: float | None = None,
     rule: Rule | None = None,
     cautious: bool = True,
+    notes: list[str] | None = None,
 ) -> dict[Group, GroupAdaptation]:
     """Hold the estimates back where drift was found, and let the rule pick members.
 
@@ -229,6 +252,8 @@ def adapt_groups(
         Empty if nobody looked for drift.
     cautious : bool, default=True
         Whether drift holds the estimates back.
+    notes : list of str, default=None
+        Gets what the rule has to say of its choice. None does not ask the rule.
 
     Returns
     -------
@@ -255,19 +280,8 @@ def adapt_groups(
         cautious_estimates[group] = held
         labels = _use_labels(model, part, held, level)
         findings[group] = labels
-        rates = model.pool.rates
-        if labels.calls is not None:
-            rates = corrected_rates(rates, labels.calls)
-        situations[group] = GroupSituation(
-            share=part.scores.size / n_rows,
-            estimate=labels.estimate,
-            low=labels.low,
-            high=labels.high,
-            thetas=model.pool.thetas,
-            predicted_prevalences=model.pool.called(part) / part.scores.size,
-            rates=rates,
-        )
-    chosen = choose_members(situations, rule)
+        situations[group] = _situation(model, part, labels, n_rows)
+    chosen = choose_members(situations, rule, notes)
     groups = {}
     for group, part in evidence.items():
         groups[group] = _describe(
@@ -282,6 +296,56 @@ def adapt_groups(
     return groups
 
 
+def _situation(
+    model: GroupModel, evidence: GroupEvidence, found: LabelFindings, n_rows: float
+) -> GroupSituation:
+    """Put together what a rule sees of a group."""
+    rates = model.pool.rates
+    if found.calls is not None:
+        rates = corrected_rates(rates, found.calls)
+    return GroupSituation(
+        share=evidence.scores.size / n_rows,
+        estimate=found.estimate,
+        low=found.low,
+        high=found.high,
+        thetas=model.pool.thetas,
+        predicted_prevalences=model.pool.called(evidence) / evidence.scores.size,
+        rates=rates,
+    )
+
+
+def situations_of(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+) -> dict[Group, GroupSituation]:
+    """Return what the rule saw when a batch was adapted to.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        To the same batch.
+
+    Returns
+    -------
+    dict from group to GroupSituation
+    """
+    n_rows = sum(evidence.rows.values())
+    situations = {}
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        calls = None
+        if adapted.label_verdict is not None:
+            calls = check_calls(models[group], part)
+        found = LabelFindings(
+            adapted.labelled, adapted.estimate, adapted.low, adapted.high, calls=calls
+        )
+        situations[group] = _situation(models[group], part, found, n_rows)
+    return situations
+
+
 def _use_labels(
     model: GroupModel, evidence: GroupEvidence, held: HeldBack, level: float | None
 ) -> LabelFindings:
@@ -294,12 +358,35 @@ def _use_labels(
 
 
 def choose_members(
-    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
+    situations: Mapping[Group, GroupSituation],
+    rule: Rule | None = None,
+    notes: list[str] | None = None,
 ) -> dict[Group, Any]:
     """Let the rule pick a member for every group: it is called here alone."""
     if rule is None:
         rule = Prevalence()
-    return rule.choose(situations)
+    chosen = rule.choose(situations)
+    _check_chosen(rule, situations, chosen)
+    if notes is not None:
+        notes.extend(rule.notes(situations, chosen))
+    return chosen
+
+
+def _check_chosen(
+    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
+) -> None:
+    """Raise unless a rule, which may be the user's, picked a member of every group."""
+    for group, situation in situations.items():
+        n_members = len(situation.thetas)
+        member = chosen.get(group)
+        index = np.asarray(member)
+        is_index = index.dtype.kind in "iu"
+        if not is_index or (index < 0).any() or (index >= n_members).any():
+            raise ValueError(
+                f"{type(rule).__name__}.choose must return the index of a member for "
+                f"every group, below {n_members} for {group_name(group)!r}, got "
+                f"{member!r}."
+            )
 
 
 def _describe(

@@ -22,7 +22,7 @@ from cape._prediction._reading import (
 from cape._validation import all_if_none
 from cape.adaptation import Adaptation
 from cape.evidence import Evidence
-from cape.rules import GroupSituation
+from cape.rules import GroupSituation, make_rule
 
 __all__ = ["decide", "decide_individually", "predict_batch"]
 
@@ -53,7 +53,8 @@ def predict_batch(
             batch, probabilities=probabilities, columns=clf.drift == "cautious"
         )
         evidence = Evidence(clf.fingerprint_, counted)
-        adaptation = adapt(batch.models, evidence, drift=clf.drift)
+        rule = make_rule(clf.rule)
+        adaptation = adapt(batch.models, evidence, rule=rule, drift=clf.drift)
     else:
         # Members are positions in the pools of one model.
         check_same_model(clf, "adaptation", adaptation, Adaptation)
@@ -68,6 +69,12 @@ def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
             raise ValueError(
                 f"adaptation must hold every group of X, got "
                 f"{list(adaptation.groups)} without {group!r}."
+            )
+        n_members = len(batch.models[group].pool.thetas)
+        if adaptation.groups[group].member >= n_members:
+            raise ValueError(
+                f"adaptation must pick a member below {n_members} for group "
+                f"{group!r}, got {adaptation.groups[group].member}."
             )
 
     def read(group: Group, rows: Rows) -> Reading:
@@ -131,7 +138,7 @@ def decide_individually(batch: Batch) -> np.ndarray:
 
 
 def _each_row_by_itself(reading: Reading) -> np.ndarray:
-    """Let the rule pick a member for each single row, then decide."""
+    """Let the paper's rule pick a member for each single row, then decide."""
     model = reading.model
     members = range(len(model.pool.thetas))
     estimates = model.quantifier.estimate_each(reading.scores)

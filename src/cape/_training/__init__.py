@@ -2,6 +2,7 @@
 
 from cape._training._columns import with_columns
 from cape._training._data import TrainingData, find_small_groups
+from cape._training._duplicates import warn_of_duplicates
 from cape._training._folds import check_cv
 from cape._training._recipe import Recipe, check_prefit
 from cape._training._train import TrainingResult, train_groups
@@ -15,6 +16,7 @@ __all__ = [
     "check_prefit",
     "find_small_groups",
     "train_groups",
+    "warn_of_duplicates",
     "warn_of_weak_groups",
     "with_columns",
 ]

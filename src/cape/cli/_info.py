@@ -13,6 +13,7 @@ _SHOWN_SETTINGS = (
     "quantifier",
     "scores",
     "cv",
+    "rule",
     "drift",
     "small_groups",
     "unknown_groups",

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cape._tables import Dialect
+from cape.rules import RULES
 
 __all__ = [
     "Drift",
@@ -23,6 +24,7 @@ __all__ = [
     "Model",
     "Positive",
     "Report",
+    "Rule",
     "Scheduler",
     "Separator",
     "argument",
@@ -90,6 +92,9 @@ def flag(name: str, text: str, **more: Any) -> Any:
     return typer.Option(name, help=text, metavar="", **more)
 
 
+_TIMEOUT = 10
+"""Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
+
 Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
 Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
 Group = Annotated[
@@ -114,6 +119,10 @@ Drift = Annotated[
         "back and widen its interval) or ignore. Default: that of the model.",
         "NAME",
     ),
+]
+Rule = Annotated[
+    str | None,
+    option(f"What to aim at: {', '.join(RULES)}. Default: that of the model.", "NAME"),
 ]
 Report = Annotated[
     Path | None,
@@ -221,6 +230,33 @@ def _cluster(address: str) -> Any:
         raise ImportError(
             "--dask needs Dask: pip install 'cape-fair[dask]'."
         ) from error
-    # A wrong address should be told soon. The client is passed explicitly, and must not
-    # become the default of other code.
-    return Client(address, timeout="10s", set_as_default=False)
+    _check_reachable(address)
+    # The client is passed explicitly, and must not become the default of other code.
+    return Client(address, timeout=_TIMEOUT, set_as_default=False)
+
+
+def _check_reachable(address: str) -> None:
+    """Raise in one line if no Dask scheduler answers.
+
+    A client that could not connect waits for an answer once more when it is deleted,
+    and then prints a traceback. So none is made before the address has been tried.
+    """
+    import asyncio
+
+    from distributed import Security
+    from distributed.comm import connect
+
+    async def knock() -> None:
+        settings = Security().get_connection_args("client")
+        connection = await connect(address, timeout=_TIMEOUT, **settings)
+        await connection.close()
+
+    try:
+        asyncio.run(knock())
+    # Dask raises ValueError, OSError or TypeError, by what is wrong with the address.
+    except Exception as error:
+        reason = str(error).split("\n")[0]
+        raise ValueError(
+            "--dask must be the address of a running Dask scheduler, such as "
+            f"tcp://127.0.0.1:8786, got {address!r}: {reason}."
+        ) from error

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cape.cli._app import app, console, give_line, give_path, progress
+from cape.cli._checked import show_checked
 from cape.cli._options import (
     Drift,
     Encoding,
@@ -18,6 +19,7 @@ from cape.cli._options import (
     Level,
     Model,
     Report,
+    Rule,
     Scheduler,
     Separator,
     argument,
@@ -39,10 +41,11 @@ from cape.cli._show import (
 _CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
 _METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
 _MOST_COLUMNS = 3
+_PAPER_RULE = "prevalence"
 _STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
 
 # Beside the estimate stands what it is to be compared with.
-_LABEL_COLUMNS = {True: "without labels", False: "by labels"}
+_LABEL_COLUMNS = {True: "label-free", False: "by labels"}
 
 Batch = Annotated[
     Path,
@@ -53,6 +56,16 @@ Out = Annotated[
     option(
         "Write the rows with three more columns: prediction, probability (of a "
         "positive) and estimated_prevalence (of the group).",
+        "FILE",
+    ),
+]
+
+Checked = Annotated[
+    Path | None,
+    option(
+        "A sheet of cape sample whose label column was filled in, for all rows or for "
+        "some. Its labels correct the estimates, confirm or refute them, and count for "
+        "the decisions. Only cape_key and the label are read.",
         "FILE",
     ),
 ]
@@ -68,7 +81,9 @@ def predict(
     out: Out = None,
     report: Report = None,
     level: Level = 0.95,
+    rule: Rule = None,
     drift: Drift = None,
+    checked: Checked = None,
     separator: Separator = ",",
     encoding: Encoding = "utf-8",
     dask: Scheduler = None,
@@ -99,7 +114,9 @@ def predict(
             out,
             level=level,
             dialect=dialect_of(separator, encoding),
+            rule=rule,
             drift=drift,
+            checked=checked,
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
@@ -113,38 +130,61 @@ def predict(
     examination = replace(prediction.examination, provenance=provenance)
     summary = batch_summary(examination, title=file.name)
     written = None if out is None else str(out)
+    came_back = None if prediction.checked is None else prediction.checked.to_dict()
     output.give(
         summary,
-        show=lambda summary: _show(summary, out),
+        show=lambda summary: _show(summary, came_back, out),
         notes=notes,
-        more={"out": written, "notes": list(notes)},
+        more={"out": written, "checked": came_back, "notes": list(notes)},
     )
 
 
-def _show(summary: dict[str, Any], out: Path | None) -> None:
+def _show(
+    summary: dict[str, Any], checked: list[dict[str, Any]] | None, out: Path | None
+) -> None:
     """Print what was estimated, and what the labels say if there are any.
 
     Parameters
     ----------
     summary : dict
         From `cape.report.batch_summary`.
+    checked : list of dict or None
+        What came back of a sheet of checked rows.
     out : Path or None
         Where the predictions were written.
     """
     show_faults(summary["verdict"], "groups")
     _show_label_verdict(summary["labels"])
     console.print(_prevalence_table(summary))
-    give_line(
-        "member: the prevalence that the chosen classifier is made for. PD <=: bound "
-        "on the prevalence difference; it is right if the interval is."
+    legend = (
+        "PD <=: bound on the prevalence difference; it is right if the interval is."
     )
+    if summary["labels"] is None:
+        member = "member: the prevalence that the chosen classifier is made for."
+        legend = f"{member} {legend}"
+    give_line(legend)
+    if summary["rule"]["name"] != _PAPER_RULE:
+        give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
+    if checked is not None:
+        show_checked(checked, summary["groups"])
     if summary["observed"]:
         _show_observed(summary["observed"])
     if summary["compared"]:
         give_line(summary["compared"]["text"])
     if out is not None:
         give_path("predictions", out)
+
+
+def _describe_rule(rule: dict[str, Any]) -> str:
+    """Write the name of a rule and the parameters that it has."""
+    parameters = []
+    for name, value in rule.items():
+        if name != "name" and value is not None:
+            parameters.append(f"{name} {value:g}")
+    if not parameters:
+        return rule["name"]
+    return f"{rule['name']}, {', '.join(parameters)}"
 
 
 def _show_label_verdict(labels: dict[str, Any] | None) -> None:
@@ -210,9 +250,11 @@ def _prevalence_table(summary: dict[str, Any]) -> Table:
             ]
         )
     if summary["labels"] is not None:
-        columns.insert(5, _LABEL_COLUMNS[summary["labels"]["decide"]])
+        # In place of the member: one more column would not fit into 80 characters.
+        place = columns.index("member")
+        columns[place] = _LABEL_COLUMNS[summary["labels"]["decide"]]
         for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
-            cells.insert(5, _label_cell(check, summary["labels"]["decide"]))
+            cells[place] = _label_cell(check, summary["labels"]["decide"])
     title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
     return table_of(title, columns, rows)
 

@@ -35,6 +35,7 @@ from cape.cli._options import (
 from cape.cli._show import groups_table
 from cape.files import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
 from cape.quantify import QUANTIFIERS
+from cape.rules import RULES
 
 _PANEL = "Settings of CAPE"
 
@@ -123,6 +124,10 @@ Drift = Annotated[
         "drift",
     ),
 ]
+Rule = Annotated[
+    str | None,
+    _setting(f"What to aim at in later files: {', '.join(RULES)}.", "rule"),
+]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
 MinGroupSize = Annotated[int, _setting("How many rows a group must have.")]
 SmallGroups = Annotated[
@@ -169,6 +174,7 @@ def train(
     quantifier: Quantifier = None,
     scores: Scores = None,
     cv: Folds = None,
+    rule: Rule = None,
     drift: Drift = None,
     min_group_size: MinGroupSize = 30,
     small_groups: SmallGroups = "error",
@@ -198,6 +204,7 @@ def train(
         "quantifier": quantifier,
         "scores": scores,
         "cv": cv,
+        "rule": rule,
         "drift": drift,
     }
     settings = _settings(paper, chosen) | {

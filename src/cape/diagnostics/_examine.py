@@ -20,7 +20,7 @@ from cape.diagnostics._expected import (
     compare_counts,
     expected_performance,
 )
-from cape.diagnostics._label_checks import LabelChecks, check_labels, without_labels
+from cape.diagnostics._label_checks import LabelChecks, check_labels
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
 from cape.diagnostics._result import group_index, json_ready
@@ -173,7 +173,7 @@ class Examination:
         Returns
         -------
         dict
-            ``fingerprint``, ``rows``, ``level``, ``drift``, ``adaptation``,
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
             ``shift_test``, ``columns``, ``moved``, ``expected``, ``labels`` and
             ``observed``. What is unknown is None.
         """
@@ -198,6 +198,7 @@ class Examination:
             "rows": self.rows,
             "level": self.level,
             "drift": self.adaptation.drift,
+            "rule": dict(self.adaptation.rule),
             "adaptation": adaptation,
             "shift_test": self.shift_test.to_dict(),
             "columns": self.columns.to_dict(),
@@ -314,6 +315,7 @@ def examine(
     inclusion_probability: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
+    rule: Any = None,
     drift: str | None = None,
     labels_decide: bool = True,
 ) -> Examination:
@@ -340,6 +342,9 @@ def examine(
         Evidence of the batch, from `CapeClassifier.evidence`, with or without labels.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         classifier.
@@ -378,9 +383,9 @@ def examine(
         y=y,
         inclusion_probability=inclusion_probability,
     )
-    evidence = with_labels if labels_decide else without_labels(with_labels)
+    evidence = with_labels if labels_decide else with_labels.without_labels()
     # Warnings come through: whoever calls this for a file turns them into notes.
-    adaptation = clf.adapt(evidence=evidence, level=level, drift=drift)
+    adaptation = clf.adapt(evidence=evidence, level=level, rule=rule, drift=drift)
     return Examination(
         clf=clf,
         evidence=evidence,

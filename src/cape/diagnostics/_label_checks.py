@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cape.classifier import CapeClassifier
     from cape.evidence import GroupEvidence
 
-__all__ = ["LabelChecks", "check_labels", "without_labels"]
+__all__ = ["LabelChecks", "check_labels"]
 
 
 @dataclass(frozen=True)
@@ -114,20 +114,3 @@ def _check(
         label_p_value=findings.p_value,
         sample_p_value=findings.sample_p_value,
     )
-
-
-def without_labels(evidence: Evidence) -> Evidence:
-    """Return the evidence of the same rows, as if nobody knew their labels.
-
-    Parameters
-    ----------
-    evidence : Evidence
-
-    Returns
-    -------
-    Evidence
-    """
-    groups = {}
-    for group, part in evidence.groups.items():
-        groups[group] = replace(part, labelled={})
-    return Evidence(evidence.fingerprint, groups)

@@ -5,6 +5,7 @@ Files are read in parts, so that none has to fit into memory.
 
 from cape._learners import LEARNERS, make_learner
 from cape.files._audit import count_file
+from cape.files._checked import CheckedGroup, CheckedSheet
 from cape.files._columns import Columns
 from cape.files._describe import describe_file, describe_model
 from cape.files._model import TableModel, file_hash, load_model
@@ -12,6 +13,7 @@ from cape.files._monitor import MonitoredBatch, monitor_files
 from cape.files._notes import Notes
 from cape.files._plain_text import plain_text
 from cape.files._predict import Prediction, gather_evidence, here, predict_file
+from cape.files._sample import SampledFile, sample_file
 from cape.files._train import (
     DEFAULT_SETTINGS,
     FILE_LEARNERS,
@@ -24,10 +26,13 @@ __all__ = [
     "FILE_LEARNERS",
     "LEARNERS",
     "PAPER_SETTINGS",
+    "CheckedGroup",
+    "CheckedSheet",
     "Columns",
     "MonitoredBatch",
     "Notes",
     "Prediction",
+    "SampledFile",
     "TableModel",
     "count_file",
     "describe_file",
@@ -40,5 +45,6 @@ __all__ = [
     "monitor_files",
     "plain_text",
     "predict_file",
+    "sample_file",
     "train_file",
 ]

@@ -19,6 +19,7 @@ from cape.diagnostics import ColumnFinding, Examination, examine
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
+from cape.rules import make_rule
 
 __all__ = ["MonitoredBatch", "monitor_files"]
 
@@ -60,6 +61,7 @@ def monitor_files(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    rule: Any = None,
     drift: str | None = None,
     notes: Notes | None = None,
     on_batch: Callable[[str, int], None] = lambda stage, batches: None,
@@ -77,6 +79,8 @@ def monitor_files(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         How a CSV is written.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         model.
@@ -100,6 +104,8 @@ def monitor_files(
     [2000]
     """
     notes = Notes() if notes is None else notes
+    if rule is not None:
+        rule = make_rule(rule)
     if drift is not None:
         check_drift(drift)
     for path in map(Path, paths):
@@ -112,8 +118,15 @@ def monitor_files(
                 # What the adaptation would warn of is among the numbers that are kept.
                 warnings.simplefilter("ignore", AdaptationWarning)
                 examination = examine(
-                    model.clf, evidence=evidence, level=level, drift=drift
+                    model.clf,
+                    evidence=evidence,
+                    level=level,
+                    rule=rule,
+                    drift=drift,
+                    labels_decide=False,
                 )
+            for note in examination.adaptation.notes:
+                notes.say(f"{path.name}: {note}")
             yield _summarise(path.name, hasher.hexdigest(), examination)
         on_batch("batches", 1)
 

@@ -32,12 +32,21 @@ from cape.adaptation import Adaptation, AdaptationWarning
 from cape.classifier import CapeClassifier
 from cape.diagnostics import Examination, Observed, examine
 from cape.evidence import Evidence
+from cape.files._checked import CheckedSheet, SheetLabels
 from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
 from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
+from cape.rules import make_rule
 
-__all__ = ["Prediction", "gather_evidence", "here", "predict_file"]
+__all__ = [
+    "Each",
+    "Prediction",
+    "gather_evidence",
+    "here",
+    "predict_file",
+    "scores_per_row",
+]
 
 Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
 """Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
@@ -95,10 +104,13 @@ class Prediction:
         predictions compare with them; else they are None.
     sha256 : str
         Hash of the bytes that were read.
+    checked : CheckedSheet, default=None
+        What came back of a sheet of checked rows.
     """
 
     examination: Examination
     sha256: str
+    checked: CheckedSheet | None = None
 
     @property
     def adaptation(self) -> Adaptation:
@@ -124,7 +136,9 @@ def predict_file(
     level: float = 0.95,
     rows: int | None = None,
     dialect: Dialect | None = None,
+    rule: Any = None,
     drift: str | None = None,
+    checked: str | Path | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
@@ -151,9 +165,13 @@ def predict_file(
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
         Of a CSV, for reading and writing.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         model.
+    checked : str, Path or None, default=None
+        A sheet of `sample_file` that was filled in. Its labels correct the estimates.
     overwrite : bool, default=False
     notes : Notes, default=None
         Collects remarks.
@@ -181,9 +199,13 @@ def predict_file(
     ['prediction', 'probability', 'estimated_prevalence']
     """
     notes = Notes() if notes is None else notes
+    if rule is not None:
+        rule = make_rule(rule)
     if drift is not None:
         check_drift(drift)
-    check_apart([out], [path])
+    inputs = [path] if checked is None else [path, checked]
+    check_apart([out], inputs)
+    sheet = None if checked is None else SheetLabels.read(checked, model)
     # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
     if out is not None:
@@ -192,12 +214,12 @@ def predict_file(
         )
     names = table_columns(path, dialect=dialect)
     version = file_version(path)
-    n_scores = _scores_per_row(model.clf)
+    n_scores = scores_per_row(model.clf)
     if rows is None:
         rows = rows_of_a_part(len(names) + n_scores)
     hasher = hashlib.sha256()
     keeping: Any = nullcontext()
-    if out is not None or model.columns.label in names:
+    if out is not None or sheet is not None or model.columns.label in names:
         keeping = KeptRows(None if out is None else Path(out).parent, n_scores)
     with writing as writer, notes.listening(), keeping as kept:
         evidence, has_labels = gather_evidence(
@@ -211,7 +233,14 @@ def predict_file(
             kept=kept,
             names=names,
             hasher=hasher,
+            on_part=None if sheet is None else sheet.collect,
         )
+        came_back = None
+        if sheet is not None:
+            # What the file has of labels is no random sample; the sheet is.
+            evidence, came_back = sheet.add_to(
+                evidence.without_labels(), kept, hasher.hexdigest(), notes
+            )
         with warnings.catch_warnings():
             # What the adaptation would warn of is in the examination, in more detail.
             warnings.simplefilter("ignore", AdaptationWarning)
@@ -219,11 +248,14 @@ def predict_file(
                 model.clf,
                 evidence=evidence,
                 level=level,
+                rule=rule,
                 drift=drift,
-                labels_decide=False,
+                labels_decide=sheet is not None,
             )
+        for note in examination.adaptation.notes:
+            notes.say(note)
         if writer is None and not has_labels:
-            return Prediction(examination, hasher.hexdigest())
+            return Prediction(examination, hasher.hexdigest(), came_back)
         adaptation = examination.adaptation
         observed = Observed({}, {})
         for table, records in _second_pass(path, kept, rows, dialect, writer, names):
@@ -242,7 +274,7 @@ def predict_file(
         )
     if observed.cape:
         examination = replace(examination, observed=observed)
-    return Prediction(examination, hasher.hexdigest())
+    return Prediction(examination, hasher.hexdigest(), came_back)
 
 
 def gather_evidence(
@@ -257,6 +289,7 @@ def gather_evidence(
     kept: KeptRows | None = None,
     names: list[str] | None = None,
     hasher: Any = None,
+    on_part: Callable[[Part], None] | None = None,
 ) -> tuple[Evidence, bool]:
     """Sum the evidence over the parts of a file: the first pass.
 
@@ -277,6 +310,8 @@ def gather_evidence(
         The columns of the file, if they are known already.
     hasher : hashlib object, default=None
         Fed with the bytes of the file, as it is read.
+    on_part : callable, default=None
+        Called with each part, in order.
 
     Returns
     -------
@@ -299,6 +334,8 @@ def gather_evidence(
     )
     for part, result in each(work, (model,), parts):
         n_rows += len(part)
+        if on_part is not None:
+            on_part(part)
         problems = problems + result.problems
         if result.evidence is not None:
             evidence = evidence + result.evidence
@@ -411,7 +448,7 @@ def _read_part(model: TableModel, part: Part) -> _PartResult:
         readings, evidence = read_batch(
             batch, labels=_labels_of(part), probabilities=True
         )
-    records = np.zeros(len(part), row_type(_scores_per_row(model.clf)))
+    records = np.zeros(len(part), row_type(scores_per_row(model.clf)))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if part.positive is None else part.positive
     for reading in readings:
@@ -433,7 +470,7 @@ def _labels_of(part: Part) -> KnownLabels | None:
     return KnownLabels(part.positive, None)
 
 
-def _scores_per_row(clf: CapeClassifier) -> int:
+def scores_per_row(clf: CapeClassifier) -> int:
     """Return how many scores of a row members may decide by.
 
     The pools of all groups are of one kind: thresholds decide by one score, resampled

@@ -16,6 +16,7 @@ from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
 from cape.files._suspicious import find_suspicious, note_suspicious
 from cape.files._training_table import ColumnChoice, TrainingTable, read_training_table
+from cape.rules import describe_rule
 
 __all__ = [
     "DEFAULT_SETTINGS",
@@ -30,6 +31,7 @@ _SETTINGS = (
     "quantifier",
     "scores",
     "cv",
+    "rule",
     "drift",
     "preprocessing",
     "share_estimator",
@@ -166,7 +168,7 @@ def train_file(
         "columns": table.columns.to_dict(),
         "learner": _describe_learner(learner, clf),
         "data": _describe_data(path, table),
-        "settings": used_settings,
+        "settings": {**used_settings, "rule": _rule_as_json(used_settings["rule"])},
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
@@ -175,6 +177,11 @@ def train_file(
 
         persist.save(clf, out, details=details, overwrite=overwrite)
     return TableModel(clf, table.columns, details)
+
+
+def _rule_as_json(rule: Any) -> Any:
+    """Return the name of a rule, or the description of an instance."""
+    return rule if isinstance(rule, str) else describe_rule(rule)
 
 
 def _fit(

@@ -101,7 +101,7 @@ def check_generator(generator: Any) -> None:
     if state["bit_generator"] not in _POSITIONS:
         return
     keys, length = _POSITIONS[state["bit_generator"]]
-    position = state
+    position: Any = state
     for key in keys:
         position = position[key]
     require(

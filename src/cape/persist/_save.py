@@ -11,6 +11,7 @@ from cape._newfile import check_free
 from cape._validation import check_is_fitted
 from cape.classifier import CapeClassifier
 from cape.persist._container import read_header_part, read_parts, write_parts
+from cape.persist._damage import naming
 from cape.persist._header import (
     header_as_json,
     make_header,
@@ -127,7 +128,9 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     warn_of_other_versions(header, path)
     clf = load_model(parts.model, path, trusted)
     # The checksum says that the model is whole, this that the header is its own.
-    if clf.fingerprint_ != header["fingerprint"]:
+    with naming(path):
+        fingerprints = {clf.fingerprint_, clf._compute_fingerprint()}
+    if fingerprints != {header["fingerprint"]}:
         raise ValueError(
             f"path must be a whole model file, got {str(path)!r}, whose header has the "
             "fingerprint of another model."

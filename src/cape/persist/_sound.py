@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from cape.persist._damage import Unsound
 from cape.persist._parts import parts_of
 from cape.persist._pieces import PIECE_CHECKS
@@ -28,13 +30,13 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
 # Trusted by skops. Compiled code indexes with their numbers when they predict or
 # transform, and none of them is a usual part of a classifier.
 _UNCHECKED_NAMES = """
-    cluster._bicluster.SpectralBiclustering
-    cluster._bicluster.SpectralCoclustering
     cluster._bisect_k_means.BisectingKMeans
     decomposition._dict_learning.DictionaryLearning
     decomposition._dict_learning.MiniBatchDictionaryLearning
     decomposition._dict_learning.SparseCoder
     decomposition._lda.LatentDirichletAllocation
+    decomposition._nmf.MiniBatchNMF
+    decomposition._nmf.NMF
     decomposition._sparse_pca.MiniBatchSparsePCA
     decomposition._sparse_pca.SparsePCA
     ensemble._iforest.IsolationForest
@@ -111,6 +113,9 @@ def _check_methods(part: Any) -> None:
     A file could otherwise put a harmless function in the place of the method that looks
     at the columns of a table.
     """
+    # Arrays of numpy have attributes of their own, and no methods that check.
+    if isinstance(part, np.ndarray):
+        return
     for name in getattr(part, "__dict__", {}):
         if callable(getattr(type(part), name, None)):
             raise Unsound(

@@ -3,12 +3,14 @@
 Each entry is a promise that building an object of that type runs no code that a file
 could choose. The names of cape's own types are taken from the classes: a new quantifier
 in `cape.quantify.QUANTIFIERS` is trusted without an edit here, and so is a class whose
-module has moved.
+module has moved. So is a new rule in `cape.rules.RULES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from cape._group_model import GroupModel, TrainedColumns
 from cape._learners import GroupAwareLinear
@@ -17,11 +19,13 @@ from cape.columns import TableCells
 from cape.histogram import ScoreHistogram
 from cape.pool import MemberRates, ResampledPool, ThresholdPool
 from cape.quantify import QUANTIFIERS
+from cape.rules import RULES, Constrained
 
 __all__ = ["TRUSTED"]
 
 _OURS = (
     CapeClassifier,
+    Constrained,
     GroupAwareLinear,
     GroupModel,
     MemberRates,
@@ -32,11 +36,24 @@ _OURS = (
     TrainedColumns,
 )
 
-# Splitters, calibration, and trees, whose node tables `check_trees` looks at.
+# Why each of them is harmless. None has a __setstate__ or __reduce__ that does more
+# than to set attributes, so that building it runs no code that the file chooses; and:
+# - splitters only draw indices of rows, and only in fit;
+# - calibrators multiply and add;
+# - trees are tables of numbers, which `check_sound` looks at;
+# - a Bunch is a dict, and its __setstate__ does nothing;
+# - metadata requests are dicts of names, which say what is passed on to whom;
+# - optimizers of neural networks hold arrays that only fit reads;
+# - scorers call the function that they hold, which must be on the list itself, and only
+#   when they score. A prediction never calls them.
 _SKLEARN = """
     calibration._CalibratedClassifier
     calibration._SigmoidCalibration
     ensemble._hist_gradient_boosting.predictor.TreePredictor
+    metrics._scorer._CurveScorer
+    metrics._scorer._MultimetricScorer
+    metrics._scorer._PassthroughScorer
+    metrics._scorer._Scorer
     model_selection._split.GroupKFold
     model_selection._split.KFold
     model_selection._split.RepeatedKFold
@@ -44,10 +61,18 @@ _SKLEARN = """
     model_selection._split.ShuffleSplit
     model_selection._split.StratifiedKFold
     model_selection._split.StratifiedShuffleSplit
+    neural_network._stochastic_optimizers.AdamOptimizer
+    neural_network._stochastic_optimizers.SGDOptimizer
     tree._tree.Tree
     utils._bunch.Bunch
+    utils._metadata_requests.MetadataRequest
+    utils._metadata_requests.MethodMetadataRequest
     utils.validation.check_array
 """
+
+# What scorers of classifiers compute from labels and predictions. Scores of clusters
+# and of regression are left out: no classifier is chosen by them.
+_SCORED_IN = ("sklearn.metrics._classification", "sklearn.metrics._ranking")
 
 # The parts of skrub's tabular_pipeline. They are text, since skrub need not be
 # installed. The functions look at a column and tell its kind.
@@ -122,10 +147,22 @@ def _names_below(package: str, names: str) -> set[str]:
     return {f"{package}.{name}" for name in names.split()}
 
 
+def _score_functions() -> set[str]:
+    """Full names of the functions behind scikit-learn's scorers of classifiers."""
+    names = set()
+    for scorer_name in get_scorer_names():
+        function = get_scorer(scorer_name)._score_func
+        if function.__module__ in _SCORED_IN:
+            names.add(f"{function.__module__}.{function.__name__}")
+    return names
+
+
 TRUSTED: frozenset[str] = frozenset(
     _full_names(_OURS)
     | _full_names(QUANTIFIERS.values())
+    | _full_names(RULES.values())
     | _names_below("sklearn", _SKLEARN)
+    | _score_functions()
     | _names_below("skrub", _SKRUB)
     | set(_OTHERS.split())
 )

@@ -62,6 +62,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "level": examination.level,
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
+        "rule": dict(examination.adaptation.rule),
         "verdict": batch_verdict(examination),
         "labels": label_summary(examination),
         "groups": _group_entries(examination, content["adaptation"]),
@@ -109,6 +110,7 @@ def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Sum
         verdict = examination.verdict(group)
         entry = {
             **entry_of_group,
+            "group": names[group],
             # With the reason, which the adaptation alone does not know.
             "verdict": verdict.word,
             "verdict_text": verdict.text,

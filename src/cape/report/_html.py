@@ -183,16 +183,6 @@ def to_html(content: Examination | Summary) -> str:
     return _template().render(context)
 
 
-def _all_corrected(summary: Summary) -> bool:
-    """Tell whether labels corrected the estimates of all groups."""
-    return all(group["label_verdict"] is not None for group in summary["groups"])
-
-
-def _needed_columns() -> list[str]:
-    widths = [f"width {width:g}" for width in WIDTHS]
-    return ["group", "width now", *widths]
-
-
 def _printable(content: Any) -> Any:
     """Write out the control characters in all texts of a summary.
 
@@ -232,6 +222,16 @@ def _hash_of(text: str) -> str:
     """Return the hash by which a policy knows an inline style or script."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _all_corrected(summary: Summary) -> bool:
+    """Tell whether labels corrected the estimates of all groups."""
+    return all(group["label_verdict"] is not None for group in summary["groups"])
+
+
+def _needed_columns() -> list[str]:
+    widths = [f"width {width:g}" for width in WIDTHS]
+    return ["group", "width now", *widths]
 
 
 def _summary_of(content: Any) -> Summary:

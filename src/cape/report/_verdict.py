@@ -141,8 +141,8 @@ def batch_verdict(examination: Examination) -> Summary:
         ``text`` are for the reader, and ``faults`` lists the columns at fault.
     """
     verdicts = {}
-    names = examination.names
     with_labels = {}
+    names = examination.names
     for group, adapted in examination.adaptation.groups.items():
         name = names[group]
         verdicts[name] = examination.verdict(group)

@@ -2,8 +2,10 @@
 
 from cape.rules._accuracy import Accuracy
 from cape.rules._base import GroupSituation, Rule
+from cape.rules._bounded import BoundedRule, measure_criterion
 from cape.rules._constrained import Constrained
-from cape.rules._names import RULES, describe_rule, make_rule
+from cape.rules._criteria import CRITERIA
+from cape.rules._names import RULES, bounds_of, describe_rule, make_rule
 from cape.rules._parity import (
     DemographicParity,
     EqualizedOdds,
@@ -14,8 +16,10 @@ from cape.rules._parity import (
 from cape.rules._prevalence import Prevalence, nearest_member
 
 __all__ = [
+    "CRITERIA",
     "RULES",
     "Accuracy",
+    "BoundedRule",
     "Constrained",
     "DemographicParity",
     "EqualOpportunity",
@@ -25,7 +29,9 @@ __all__ = [
     "Prevalence",
     "ProportionalEquality",
     "Rule",
+    "bounds_of",
     "describe_rule",
     "make_rule",
+    "measure_criterion",
     "nearest_member",
 ]

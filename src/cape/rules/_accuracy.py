@@ -28,5 +28,6 @@ class Accuracy(BoundedRule):
     Accuracy(cost_fp=1.0, cost_fn=5)
     """
 
-    def _bounds(self) -> dict[str, float | None]:
+    @property
+    def bounds(self) -> dict[str, float | None]:
         return {}

@@ -17,7 +17,7 @@ from cape.rules._criteria import CRITERIA
 from cape.rules._problem import Problem
 from cape.rules._search import SLACK
 
-__all__ = ["BoundedRule"]
+__all__ = ["BoundedRule", "measure_criterion"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,9 @@ class BoundedRule(Rule):
         if self.cost_fp == 0 and self.cost_fn == 0:
             raise ValueError("cost_fp or cost_fn must be above 0, got 0 for both.")
 
+    @property
     @abstractmethod
-    def _bounds(self) -> dict[str, float | None]:
+    def bounds(self) -> dict[str, float | None]:
         """Return the bound of each criterion, by its name in `CRITERIA`.
 
         None, for a single criterion, is the least difference that makes up for a coin.
@@ -63,7 +64,7 @@ class BoundedRule(Rule):
         if not groups:
             return {}
         problem = self._problem(groups)
-        bounds = list(self._bounds().values())
+        bounds = list(self.bounds.values())
         members = _solve(problem, bounds)
         return dict(zip(groups, members, strict=True))
 
@@ -86,13 +87,13 @@ class BoundedRule(Rule):
         problem = self._problem(groups)
         sentences = _note_unknown_rates(groups)
         members = [int(chosen[group]) for group in groups]
-        for place, (name, bound) in enumerate(self._bounds().items()):
+        for place, (name, bound) in enumerate(self.bounds.items()):
             sentences += _note_left_out(problem, place, name, list(groups))
             sentences += _note_missed(problem, place, name, bound, members)
         return sentences
 
     def _problem(self, groups: Mapping[Group, GroupSituation]) -> Problem:
-        criteria = [CRITERIA[name] for name in self._bounds()]
+        criteria = [CRITERIA[name] for name in self.bounds]
         return Problem.of(
             list(groups.values()),
             criteria,
@@ -161,3 +162,26 @@ def _note_missed(
 
 def _list(groups: Sequence[Group]) -> str:
     return ", ".join(repr(group_name(group)) for group in groups)
+
+
+def measure_criterion(
+    name: str,
+    groups: Mapping[Group, GroupSituation],
+    chosen: Mapping[Group, int],
+) -> float:
+    """Compute a criterion of a choice of members, as the rules estimate it.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    groups : mapping from group to GroupSituation
+    chosen : mapping from group to int
+
+    Returns
+    -------
+    float
+        NaN if fewer than two groups take part.
+    """
+    problem = Problem.of(list(groups.values()), [CRITERIA[name]], cost_fp=1, cost_fn=1)
+    return problem.measure(0, [int(chosen[group]) for group in groups])

@@ -52,14 +52,15 @@ class Constrained(BoundedRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        bounds = self._bounds()
+        bounds = self.bounds
         if not bounds:
             names = ", ".join(CRITERIA)
             raise ValueError(f"at least one bound must be given, of {names}; got none.")
         for name, bound in bounds.items():
             check_number(name, bound, low=0, high=CRITERIA[name].highest_bound)
 
-    def _bounds(self) -> dict[str, float | None]:
+    @property
+    def bounds(self) -> dict[str, float | None]:
         bounds = {}
         for name in CRITERIA:
             bound = getattr(self, name)

@@ -29,6 +29,11 @@ class Criterion(ABC):
     n_values = 1
     """How many values are compared."""
 
+    @property
+    def is_one_window(self) -> bool:
+        """Whether one value is compared, with the same bound for every pair."""
+        return self.n_values == 1
+
     @abstractmethod
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return what is compared: (n_values, n_members), NaN where undefined."""
@@ -130,6 +135,7 @@ class PairwisePE(Criterion):
     """Proportional equality of the worst ordered pair."""
 
     highest_bound = np.inf
+    is_one_window = False
 
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return log(predicted prevalence / estimate); NaN where either is 0."""

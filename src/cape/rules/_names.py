@@ -9,6 +9,7 @@ from typing import Any
 from cape._validation import check_choice
 from cape.rules._accuracy import Accuracy
 from cape.rules._base import Rule
+from cape.rules._bounded import BoundedRule
 from cape.rules._constrained import Constrained
 from cape.rules._parity import (
     DemographicParity,
@@ -19,7 +20,7 @@ from cape.rules._parity import (
 )
 from cape.rules._prevalence import Prevalence
 
-__all__ = ["RULES", "describe_rule", "make_rule"]
+__all__ = ["RULES", "bounds_of", "describe_rule", "make_rule"]
 
 RULES: dict[str, type[Rule]] = {
     "prevalence": Prevalence,
@@ -101,6 +102,34 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
         if type(rule) is kind:
             return {"name": name, **_parameters(rule)}
     return {"name": type(rule).__name__}
+
+
+def bounds_of(description: Mapping[str, Any]) -> dict[str, float]:
+    """Return the bounds that a rule keeps, by the names of `CRITERIA`.
+
+    Parameters
+    ----------
+    description : mapping
+        What `describe_rule` has returned.
+
+    Returns
+    -------
+    dict from str to float
+        Empty for the paper's rule, and for a rule of your own.
+
+    Examples
+    --------
+    >>> from cape.rules import DemographicParity, bounds_of, describe_rule
+    >>> bounds_of(describe_rule(DemographicParity(ratio=0.8)))
+    {'demographic_parity_ratio': 0.8}
+    """
+    if description["name"] not in {**RULES, _NAME_OF_CONSTRAINED: Constrained}:
+        return {}
+    rule = _from_description(description)
+    if not isinstance(rule, BoundedRule):
+        return {}
+    bounds = rule.bounds.items()
+    return {name: bound for name, bound in bounds if bound is not None}
 
 
 def _parameters(rule: Any) -> dict[str, float | None]:

@@ -31,7 +31,8 @@ class _Parity(BoundedRule):
             high = CRITERIA[self._criterion].highest_bound
             check_number("tolerance", self.tolerance, low=0, high=high)
 
-    def _bounds(self) -> dict[str, float | None]:
+    @property
+    def bounds(self) -> dict[str, float | None]:
         return {self._criterion: self.tolerance}
 
 
@@ -99,10 +100,11 @@ class DemographicParity(_Parity):
                 f"{self.tolerance!r}. rules.Constrained takes several bounds."
             )
 
-    def _bounds(self) -> dict[str, float | None]:
+    @property
+    def bounds(self) -> dict[str, float | None]:
         if self.ratio is not None:
             return {"demographic_parity_ratio": self.ratio}
-        return super()._bounds()
+        return super().bounds
 
 
 @dataclass(frozen=True, kw_only=True)

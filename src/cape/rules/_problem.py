@@ -12,6 +12,7 @@ from cape.rules._coin import best_with_a_coin
 from cape.rules._criteria import Criterion
 from cape.rules._ranking import RankedMembers, rank_members
 from cape.rules._search import Candidates, best_choice
+from cape.rules._sweep import best_within
 
 __all__ = ["Problem"]
 
@@ -114,6 +115,13 @@ class Problem:
         list of int or None
             The member of each group; None if no choice meets the bounds.
         """
+        if len(self.criteria) == 1 and self.criteria[0].is_one_window:
+            limit = self.criteria[0].bounds(self.groups, bounds[0])
+            width = float(limit[0, 0])
+            chosen = best_within(
+                self.candidates, width, self.compared(0), at_least=at_least
+            )
+            return None if chosen is None else self._members_at(chosen)
         limits = []
         for place, criterion in enumerate(self.criteria):
             compared = self.compared(place)

@@ -1,0 +1,339 @@
+"""What a fairness criterion costs in this batch: the frontier of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape._groups import Group, unique_names
+from cape._prediction import find_evidence
+from cape._validation import check_choice
+from cape.adaptation import Adaptation
+from cape.classifier import CapeClassifier
+from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
+from cape.diagnostics._criteria import interval_of
+from cape.diagnostics._result import json_ready
+from cape.evidence import Evidence
+from cape.rules import (
+    CRITERIA,
+    RULES,
+    Constrained,
+    GroupSituation,
+    Rule,
+    make_rule,
+    measure_criterion,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Frontier", "FrontierPoint", "GroupOutcome", "frontier"]
+
+
+@dataclass(frozen=True)
+class GroupOutcome:
+    """What to expect of one group at a point of the frontier.
+
+    Parameters
+    ----------
+    member : int
+        Index of the chosen member.
+    predicted_prevalence : float
+        Share of rows that it calls positive, which is known.
+    fpr, fnr, accuracy, pd : float
+        To expect once labels arrive.
+    """
+
+    member: int
+    predicted_prevalence: float
+    fpr: float
+    fnr: float
+    accuracy: float
+    pd: float
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One choice of members.
+
+    Parameters
+    ----------
+    rule : str or None
+        Name of the rule that makes this choice; None for a point of the curve.
+    tolerance : float or None
+        Bound on the criterion that this choice is the best for; None for a named rule.
+    criterion : float
+        Expected value of the criterion.
+    cost, cost_low, cost_high : float
+        Expected cost of the errors of a row, and its interval. With both costs 1 it is
+        1 - accuracy.
+    proportional_equality : float
+        Expected PE of the worst ordered pair.
+    groups : mapping from group to GroupOutcome
+    """
+
+    rule: str | None
+    tolerance: float | None
+    criterion: float
+    cost: float
+    cost_low: float
+    cost_high: float
+    proportional_equality: float
+    groups: Mapping[Group, GroupOutcome]
+
+    @property
+    def accuracy(self) -> float:
+        """1 - cost: the accuracy, if both errors cost 1."""
+        return 1 - self.cost
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Result of `frontier`.
+
+    Parameters
+    ----------
+    criterion : str
+        The criterion, by the name of its metric.
+    curve : sequence of FrontierPoint
+        The best choice for each tolerance, in ascending order of the criterion.
+    rules : sequence of FrontierPoint
+        What the named rules choose.
+    cost_fp, cost_fn : float
+        What the two errors cost.
+    level : float
+        Confidence level of the intervals.
+    """
+
+    criterion: str
+    curve: Sequence[FrontierPoint]
+    rules: Sequence[FrontierPoint]
+    cost_fp: float
+    cost_fn: float
+    level: float
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each point: the curve, then the rules."""
+        import pandas as pd
+
+        rows = []
+        for point in [*self.curve, *self.rules]:
+            rows.append(
+                {
+                    "rule": point.rule,
+                    "tolerance": point.tolerance,
+                    self.criterion: point.criterion,
+                    "accuracy": point.accuracy,
+                    "accuracy_low": 1 - point.cost_high,
+                    "accuracy_high": 1 - point.cost_low,
+                }
+            )
+        frame = pd.DataFrame(rows)
+        if self._weighs_errors:
+            frame = frame.rename(columns=_AS_COST)
+            frame["cost"] = 1 - frame["cost"]
+            low = 1 - frame["cost_low"]
+            frame["cost_low"] = 1 - frame["cost_high"]
+            frame["cost_high"] = low
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all points as a dict that JSON can hold."""
+        return {
+            "criterion": self.criterion,
+            "level": self.level,
+            "cost_fp": self.cost_fp,
+            "cost_fn": self.cost_fn,
+            "curve": [_point_to_dict(point) for point in self.curve],
+            "rules": [_point_to_dict(point) for point in self.rules],
+        }
+
+    @property
+    def _weighs_errors(self) -> bool:
+        return (self.cost_fp, self.cost_fn) != (1, 1)
+
+
+_AS_COST = {
+    "accuracy": "cost",
+    "accuracy_low": "cost_low",
+    "accuracy_high": "cost_high",
+}
+
+
+def frontier(
+    clf: CapeClassifier,
+    evidence: Evidence,
+    criterion: str = "demographic_parity_difference",
+    *,
+    adaptation: Adaptation | None = None,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+    n_points: int = 30,
+    n_draws: int = 500,
+    random_state: Any = 0,
+) -> Frontier:
+    """Compute what meeting a criterion costs in this batch, without labels.
+
+    For each of many tolerances, the choice of members with the least expected cost is
+    found. The rules by name are points beside the curve, the paper's among them.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    evidence : Evidence
+        Evidence of the batch.
+    criterion : str, default="demographic_parity_difference"
+        A name in `cape.rules.CRITERIA`.
+    adaptation : Adaptation, default=None
+        Adaptation to the same batch, whose estimates and level are used. None adapts
+        now.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost. With both 1, the cost is
+        1 - accuracy.
+    n_points : int, default=30
+        Most points of the curve.
+    n_draws : int, default=500
+        Simulated batches behind the intervals.
+    random_state : int, Generator or None, default=0
+        Seed of the simulation.
+
+    Returns
+    -------
+    Frontier
+
+    Examples
+    --------
+    >>> from cape.diagnostics import frontier
+    >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
+    >>> found = frontier(clf, evidence, "demographic_parity_difference")
+    >>> accuracies = [point.accuracy for point in found.curve]
+    >>> bool(accuracies[0] < accuracies[-1])
+    True
+    """
+    check_choice("criterion", criterion, tuple(CRITERIA))
+    evidence = find_evidence(clf, None, None, evidence)
+    if adaptation is None:
+        adaptation = clf.adapt(evidence=evidence)
+    draws = BatchDraws(
+        clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
+    )
+    search = _Search(draws, criterion, cost_fp, cost_fn, adaptation.level)
+    return Frontier(
+        criterion,
+        search.curve(n_points),
+        search.named_rules(),
+        cost_fp,
+        cost_fn,
+        adaptation.level,
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The batch, and what is weighed against what."""
+
+    draws: BatchDraws
+    criterion: str
+    cost_fp: float
+    cost_fn: float
+    level: float
+
+    def curve(self, n_points: int) -> list[FrontierPoint]:
+        """Find the best choice for tolerances between parity and no bound at all."""
+        free = self._choose(make_rule("accuracy").__class__(**self._costs))
+        widest = measure_criterion(self.criterion, self.draws.situations, free)
+        if np.isnan(widest):
+            # One group, or none with known rates: nothing is compared.
+            return [self._point(None, None, free)]
+        points: dict[tuple[int, ...], FrontierPoint] = {}
+        for tolerance in self._tolerances(widest, n_points):
+            rule = Constrained(**{self.criterion: tolerance}, **self._costs)
+            members = self._choose(rule)
+            # Neighbouring tolerances often have the same best choice.
+            points.setdefault(
+                tuple(members.values()), self._point(None, tolerance, members)
+            )
+        return sorted(points.values(), key=lambda point: point.criterion)
+
+    def named_rules(self) -> list[FrontierPoint]:
+        """Return what every rule chooses, by its own name."""
+        points = []
+        for name, kind in RULES.items():
+            if kind in [RULES[other] for other in list(RULES)[: _place(name)]]:
+                # Another name of a rule before.
+                continue
+            parameters = {} if name == _PAPER else self._costs
+            points.append(self._point(name, None, self._choose(kind(**parameters))))
+        return points
+
+    @property
+    def _costs(self) -> dict[str, float]:
+        return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
+
+    def _tolerances(self, widest: float, n_points: int) -> np.ndarray:
+        if self.criterion == "demographic_parity_ratio":
+            return np.linspace(min(widest, 1), 1, n_points)
+        return np.linspace(0, widest, n_points)
+
+    def _choose(self, rule: Rule) -> dict[Group, int]:
+        chosen = rule.choose(self.draws.situations)
+        return {group: int(member) for group, member in chosen.items()}
+
+    def _point(
+        self, rule: str | None, tolerance: float | None, members: dict[Group, int]
+    ) -> FrontierPoint:
+        situations = self.draws.situations
+        drawn = self.draws.of_choice(members)
+        costs = self.draws.cost(drawn, cost_fp=self.cost_fp, cost_fn=self.cost_fn)
+        low, high = interval_of(costs, self.level)
+        outcomes = {}
+        for group, member in members.items():
+            outcomes[group] = _outcome(situations[group], drawn[group], member)
+        return FrontierPoint(
+            rule,
+            tolerance,
+            measure_criterion(self.criterion, situations, members),
+            float(costs.mean()),
+            low,
+            high,
+            measure_criterion("proportional_equality", situations, members),
+            outcomes,
+        )
+
+
+_PAPER = "prevalence"
+
+
+def _place(name: str) -> int:
+    return list(RULES).index(name)
+
+
+def _outcome(situation: GroupSituation, drawn: DrawnGroup, member: int) -> GroupOutcome:
+    predicted = float(situation.predicted_prevalences[member])
+    return GroupOutcome(
+        member=member,
+        predicted_prevalence=predicted,
+        fpr=_mean(drawn.fpr),
+        fnr=1 - _mean(drawn.tpr),
+        accuracy=_mean(drawn.accuracy),
+        pd=abs(float(situation.estimate) - predicted),
+    )
+
+
+def _mean(values: np.ndarray) -> float:
+    """Return the mean of the values that are defined; NaN if none is."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
+
+def _point_to_dict(point: FrontierPoint) -> dict[str, Any]:
+    names = unique_names(point.groups)
+    groups = []
+    for group, outcome in point.groups.items():
+        groups.append({"group": names[group], **outcome.__dict__})
+    content = {**point.__dict__, "accuracy": point.accuracy, "groups": groups}
+    return json_ready(content)

@@ -1,0 +1,142 @@
+"""Copies of rows are told from people who happen to be equal."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier
+from cape._groups import check_groups
+from cape._training import TrainingData, warn_of_duplicates
+from cape._training._duplicates import _sample
+from cape.files import Notes, train_file
+
+
+def warnings_of(X, y, z=None):
+    """Collect what is said about the rows of a table."""
+    y = np.asarray(y)
+    groups = check_groups(np.zeros(len(y), dtype=int) if z is None else z)
+    data = TrainingData(X, y, np.array([0, 1]), None)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_duplicates(data, groups)
+    return [str(warning.message) for warning in caught]
+
+
+def measured(n, seed=0):
+    """Rows with numbers of many digits beside levels."""
+    random = np.random.default_rng(seed)
+    X = np.column_stack([random.normal(size=(n, 2)), random.integers(0, 3, n)])
+    return X, random.integers(0, 2, n)
+
+
+def counted(n, seed=0):
+    """Rows of people who answered three questions with few answers."""
+    random = np.random.default_rng(seed)
+    return random.integers(0, [2, 30, 12], size=(n, 3)), random.integers(0, 2, n)
+
+
+def _as_list(X):
+    return X.tolist()
+
+
+KINDS = [np.asarray, pd.DataFrame, pl.DataFrame, _as_list]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_warning_has_the_numbers(kind):
+    X, y = measured(2000)
+    # A thousand rows once, a thousand four times.
+    rows = np.concatenate([np.arange(1000), np.repeat(np.arange(1000, 2000), 4)])
+    (message,) = warnings_of(kind(X[rows]), y[rows])
+    assert message.startswith("4,000 of 5,000 rows occur more than once")
+    assert "sample_weight" in message
+
+
+@pytest.mark.parametrize("make", [measured, counted])
+@pytest.mark.parametrize("n", [400, 3000, 20_000])
+def test_independent_rows_are_no_copies(make, n):
+    X, y = make(n)
+    assert warnings_of(X, y) == []
+    assert warnings_of(pd.DataFrame(X).astype(str), y) == []
+
+
+@pytest.mark.parametrize("make", [measured, counted])
+@pytest.mark.parametrize("times", [2, 5])
+@pytest.mark.parametrize("n", [500, 5000])
+def test_a_table_that_was_repeated_is_found(make, times, n):
+    X, y = make(n)
+    (message,) = warnings_of(np.tile(X, (times, 1)), np.tile(y, times))
+    assert message.startswith(f"{n * times:,} of {n * times:,} rows")
+
+
+def test_a_class_that_was_repeated_is_found():
+    """As some do who want balanced classes, even if all columns have few levels."""
+    X, y = counted(3000)
+    rows = np.concatenate([np.arange(3000), np.tile(np.flatnonzero(y == 1), 2)])
+    assert len(warnings_of(X[rows], y[rows])) == 1
+
+
+def test_a_few_copies_are_passed_over():
+    X, y = measured(1000)
+    rows = np.concatenate([np.arange(1000), np.arange(15)])
+    assert warnings_of(X[rows], y[rows]) == []
+
+
+def test_rows_that_differ_in_label_or_group_are_no_copies():
+    X, _ = measured(500)
+    twice = np.tile(X, (2, 1))
+    y = np.repeat([0, 1], 500)
+    assert warnings_of(twice, y) == []
+    random = np.random.default_rng(0).integers(0, 2, 500)
+    assert warnings_of(twice, np.tile(random, 2), z=np.repeat(["a", "b"], 500)) == []
+
+
+def test_missing_values_are_equal():
+    X, y = measured(500)
+    X[::3, 0] = np.nan
+    frame = pd.DataFrame(X).assign(text=None)
+    assert len(warnings_of(pd.concat([frame, frame]), np.tile(y, 2))) == 1
+
+
+def test_what_has_no_columns_or_no_hashes_is_passed_over():
+    X, y = measured(100)
+    twice = np.tile(y, 2)
+    assert warnings_of(["a text"] * 200, twice) == []
+    assert warnings_of(sparse.csr_matrix(np.tile(X, (2, 1))), twice) == []
+    lists = pd.DataFrame({"x": [[1, 2]] * 200})
+    assert warnings_of(lists, twice) == []
+
+
+def test_a_sample_has_all_copies_of_a_row_or_none():
+    X, _ = measured(10_000)
+    sample = _sample(np.tile(X, (3, 1)))
+    assert 0 < len(sample) < 15_000
+    picked = [set(sample[sample // 10_000 == part] % 10_000) for part in range(3)]
+    assert picked[0] == picked[1] == picked[2]
+    assert _sample(X[:100]) is None
+
+
+def test_fit_warns_and_training_from_a_file_notes_it(tmp_path):
+    X, y = measured(300)
+    X[:, 0] += 2 * y
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+    frame = pd.concat([frame] * 3)
+    clf = CapeClassifier(LogisticRegression(), cv=2, random_state=0)
+    with pytest.warns(UserWarning, match="900 of 900 rows occur more than once"):
+        clf.fit(frame[["a", "b", "c"]], frame["y"])
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    notes = Notes()
+    train_file(
+        tmp_path / "train.csv",
+        None,
+        label="y",
+        learner="logistic",
+        settings={"cv": 2},
+        notes=notes,
+    )
+    assert any("900 of 900 rows occur more than once" in note for note in notes)

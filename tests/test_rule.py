@@ -1,0 +1,339 @@
+"""The parameter ``rule``: on every road, in adaptations, streams, files and models."""
+
+import json
+import warnings
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from cape import Adaptation, AdaptationWarning, CapeClassifier
+from cape.diagnostics import examine
+from cape.files import Columns, Notes, TableModel, monitor_files, predict_file
+from cape.metrics import demographic_parity_difference
+from cape.rules import (
+    RULES,
+    Constrained,
+    DemographicParity,
+    EqualOpportunity,
+    Prevalence,
+    Rule,
+    describe_rule,
+    make_rule,
+)
+from cape.stream import RollingCape
+
+DP = DemographicParity(tolerance=0.05)
+every_pool = pytest.mark.parametrize("pool", ["threshold", "resampled"])
+
+
+@pytest.fixture
+def groups(batch):
+    return {"sensitive_features": batch.z}
+
+
+class Last(Rule):
+    """A rule of one's own: the last member of every pool."""
+
+    def choose(self, groups):
+        return {name: len(group.thetas) - 1 for name, group in groups.items()}
+
+
+# Adapting and predicting
+
+
+@every_pool
+@pytest.mark.parametrize("name", RULES)
+def test_predict_uses_the_rule_of_the_classifier(fitted, batch, groups, pool, name):
+    clf = fitted(pool=pool)
+    ruled = clone_fitted(clf, rule=name)
+    adaptation = clf.adapt(batch.X, rule=name, **groups)
+    expected = clf.predict(batch.X, adaptation=adaptation, **groups)
+    np.testing.assert_array_equal(ruled.predict(batch.X, **groups), expected)
+    again = ruled.adapt(batch.X, **groups)
+    assert again == adaptation
+    assert again.rule == describe_rule(make_rule(name))
+
+
+def clone_fitted(clf, **parameters):
+    """The same fitted model with other parameters, which may be set after fitting."""
+    import copy
+
+    return copy.copy(clf).set_params(**parameters)
+
+
+@every_pool
+def test_the_fingerprint_does_not_depend_on_the_rule(train, pool):
+    fingerprints = set()
+    for rule in ("prevalence", "demographic_parity", EqualOpportunity(tolerance=0.1)):
+        clf = CapeClassifier(
+            LogisticRegression(), pool=pool, rule=rule, cv=3, random_state=0
+        )
+        clf.fit(train.X, train.y, sensitive_features=train.z)
+        fingerprints.add(clf.fingerprint_)
+    assert len(fingerprints) == 1
+
+
+def test_the_rule_of_the_paper_is_the_default_and_the_paper_s(fitted, batch, groups):
+    assert CapeClassifier().rule == CapeClassifier.paper().rule == "prevalence"
+    clf = fitted()
+    adaptation = clf.adapt(batch.X, **groups)
+    assert adaptation.rule == {"name": "prevalence"}
+    assert adaptation == clf.adapt(batch.X, rule=Prevalence(), **groups)
+    assert adaptation.notes == ()
+
+
+def test_demographic_parity_is_met_in_the_batch(fitted, batch, groups):
+    clf = fitted()
+    plain = clf.predict(batch.X, **groups)
+    assert demographic_parity_difference(batch.y, plain, **groups) > 0.3
+    adaptation = clf.adapt(batch.X, rule=DP, **groups)
+    equal = clf.predict(batch.X, adaptation=adaptation, **groups)
+    assert demographic_parity_difference(batch.y, equal, **groups) <= 0.05 + 1e-12
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_bound_on_pd_is_right_for_every_rule(fitted, batch, groups, name):
+    for adapted in fitted().adapt(batch.X, rule=name, **groups).groups.values():
+        delta = max(adapted.estimate - adapted.low, adapted.high - adapted.estimate)
+        distance = abs(adapted.estimate - adapted.predicted_prevalence)
+        assert adapted.pd_bound == pytest.approx(min(distance + delta, 1))
+
+
+def test_single_rows_keep_the_paper_s_rule(fitted, batch, groups):
+    clf = fitted()
+    ruled = clone_fitted(clf, rule="accuracy")
+    np.testing.assert_array_equal(
+        ruled.predict_individually(batch.X, **groups),
+        clf.predict_individually(batch.X, **groups),
+    )
+
+
+def test_a_rule_can_be_cloned_and_is_a_parameter():
+    clf = CapeClassifier(rule=DP)
+    assert clone(clf).rule == DP
+    assert clf.get_params()["rule"] == DP
+
+
+@pytest.mark.parametrize("wrong", ["fair", 3, Prevalence, None])
+def test_a_wrong_rule_is_refused_before_anything_is_trained(train, wrong):
+    with pytest.raises(ValueError, match="'rule' parameter"):
+        CapeClassifier(rule=wrong).fit(train.X, train.y, sensitive_features=train.z)
+
+
+def test_a_wrong_rule_is_refused_by_adapt_and_predict(fitted, batch, groups):
+    clf = fitted()
+    with pytest.raises(ValueError, match="rule must be .* got 'fair'"):
+        clf.adapt(batch.X, rule="fair", **groups)
+    with pytest.raises(TypeError, match=r"cape\.rules\.Rule, got 3"):
+        clone_fitted(clf, rule=3).predict(batch.X, **groups)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {0: 0}, {0: 0, 1: -1}, {0: 0, 1: 10**6}, {0: 0, 1: 0.5}, {0: 0, 1: None}],
+)
+def test_what_a_rule_of_your_own_returns_is_checked(fitted, batch, groups, answer):
+    class Wrong(Rule):
+        def choose(self, groups):
+            return answer
+
+    with pytest.raises(ValueError, match=r"Wrong\.choose must return .* every group"):
+        fitted().adapt(batch.X, rule=Wrong(), **groups)
+
+
+# Adaptations
+
+
+@pytest.mark.parametrize(
+    "rule", [DP, Constrained(proportional_equality=0.1), "accuracy", Last()], ids=repr
+)
+def test_an_adaptation_carries_its_rule(fitted, batch, groups, rule):
+    adaptation = fitted().adapt(batch.X, rule=rule, **groups)
+    again = Adaptation.from_json(adaptation.to_json())
+    assert again == adaptation
+    assert json.loads(adaptation.to_json())["rule"] == adaptation.rule
+    if isinstance(rule, Last):
+        assert adaptation.rule == {"name": "Last"}
+    else:
+        assert make_rule(again.rule) == make_rule(rule)
+
+
+@pytest.mark.parametrize("wrong", [None, "prevalence", {}, {"name": 3}])
+def test_an_adaptation_without_a_rule_is_refused(fitted, batch, groups, wrong):
+    content = json.loads(fitted().adapt(batch.X, **groups).to_json())
+    content["rule"] = wrong
+    with pytest.raises(ValueError, match=r"Adaptation\.to_json"):
+        Adaptation.from_json(json.dumps(content))
+
+
+class Talkative(Last):
+    def notes(self, groups, chosen):
+        return [f"{len(groups)} groups, members {sorted(chosen)}."]
+
+
+def test_notes_are_warnings_and_stay_with_the_adaptation(fitted, batch, groups):
+    with pytest.warns(AdaptationWarning, match="2 groups, members") as caught:
+        adaptation = fitted().adapt(batch.X, rule=Talkative(), **groups)
+    assert adaptation.notes == ("2 groups, members [0, 1].",)
+    assert Adaptation.from_json(adaptation.to_json()).notes == adaptation.notes
+    (warning,) = [one for one in caught if "2 groups" in str(one.message)]
+    assert warning.filename == __file__
+
+
+def test_prediction_asks_for_no_notes(fitted, batch, groups):
+    class Shy(Last):
+        def notes(self, groups, chosen):
+            raise AssertionError("nobody shows them")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone_fitted(fitted(), rule=Shy()).predict(batch.X, **groups)
+
+
+def test_a_bound_that_cannot_be_met_is_said(fitted, batch, groups):
+    impossible = Constrained(
+        proportional_equality=0.01, demographic_parity_difference=0.01
+    )
+    with pytest.warns(AdaptationWarning, match="no members meet all bounds"):
+        fitted().adapt(batch.X, rule=impossible, **groups)
+
+
+def test_an_examination_is_of_the_rule(fitted, batch, groups):
+    clf = fitted()
+    seen = examine(clf, batch.X, rule=DP, **groups)
+    assert seen.adaptation == clf.adapt(batch.X, rule=DP, **groups)
+    assert seen.to_dict()["rule"] == describe_rule(DP)
+
+
+# Streams, clusters, files
+
+
+@every_pool
+@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
+def test_a_stream_is_at_its_last_row_the_batch(fitted, batch, groups, pool):
+    """A window that holds all rows decides the last one as the whole batch does."""
+    clf = clone_fitted(fitted(pool=pool, drift="ignore"), rule=DP)
+    for n_rows in (30, 61):
+        X = batch.X[:n_rows]
+        z = {"sensitive_features": batch.z[:n_rows]}
+        rolling = RollingCape(clf, window=500)
+        last = rolling.predict(X, **z)[-1]
+        assert last == clf.predict(X, **z)[-1]
+        assert rolling.adapt() == clf.adapt(X, **z)
+
+
+def test_a_stream_sees_groups_as_they_were_at_each_row(fitted, batch):
+    """Row by row or all at once: the order of arrival counts, not that of groups."""
+    clf = fitted(drift="ignore")
+    at_once = RollingCape(clf, window=20, rule=DP)
+    one_by_one = RollingCape(clf, window=20, rule=DP)
+    z = batch.z[:50]
+    together = at_once.predict(batch.X[:50], sensitive_features=z)
+    for place in range(50):
+        here = slice(place, place + 1)
+        alone = one_by_one.predict(batch.X[here], sensitive_features=z[here])
+        assert alone[0] == together[place]
+    assert one_by_one.evidence() == at_once.evidence()
+
+
+def test_rows_of_another_group_that_are_too_old_do_not_count(fitted):
+    seen = []
+
+    class Spy(Last):
+        def choose(self, groups):
+            seen.append({name: group.share for name, group in groups.items()})
+            return super().choose(groups)
+
+    rolling = RollingCape(fitted(drift="ignore"), window=timedelta(days=1), rule=Spy())
+    X = np.zeros((4, 2))
+    times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-01", "2024-01-09"])
+    rolling.predict(X, sensitive_features=[0, 0, 1, 1], times=times)
+    assert seen == [{0: 1}, {0: 1}, {0: 2 / 3, 1: 1 / 3}, {1: 1}]
+
+
+def test_a_stream_goes_on_with_its_rule(fitted, batch):
+    clf = fitted()
+    parts = [slice(0, 40), slice(40, 60)]
+    rolling = RollingCape(clf, window=15, rule=DP)
+    rolling.predict(batch.X[parts[0]], sensitive_features=batch.z[parts[0]])
+    again = RollingCape.from_json(clf, rolling.to_json())
+    assert again.rule == DP
+    rest = {"sensitive_features": batch.z[parts[1]]}
+    np.testing.assert_array_equal(
+        again.predict(batch.X[parts[1]], **rest),
+        rolling.predict(batch.X[parts[1]], **rest),
+    )
+
+
+def test_a_stream_with_a_rule_of_your_own_needs_it_again(fitted):
+    clf = fitted()
+    text = RollingCape(clf, window=5, rule=Last()).to_json()
+    with pytest.raises(ValueError, match=r"RollingCape\.to_json"):
+        RollingCape.from_json(clf, text)
+    mine = Last()
+    assert RollingCape.from_json(clf, text, rule=mine).rule is mine
+    ruled = clone_fitted(clf, rule=mine)
+    assert RollingCape.from_json(ruled, text).rule is mine
+
+
+def test_a_cluster_follows_the_rule(fitted, batch, groups):
+    dd = pytest.importorskip("dask.dataframe")
+    from cape import scale
+
+    clf = fitted()
+    frame = pd.DataFrame(batch.X, columns=["u", "v"])
+    ddf = dd.from_pandas(frame.assign(z=batch.z), npartitions=3)
+    with warnings.catch_warnings():
+        # Partitions are data frames with other names of columns than in training.
+        warnings.simplefilter("ignore")
+        found = scale.adapt(clf, ddf, sensitive_features="z", rule=DP)
+        ruled = clone_fitted(clf, rule=DP)
+        y_pred = scale.predict(ruled, ddf, sensitive_features="z").compute()
+        expected = ruled.predict(batch.X, **groups)
+    assert found == clf.adapt(batch.X, rule=DP, **groups)
+    np.testing.assert_array_equal(y_pred, expected)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A model of a file, and a batch."""
+    random = np.random.default_rng(0)
+    frames = []
+    for shares in ({"a": 0.4, "b": 0.5}, {"a": 0.2, "b": 0.7}):
+        z = random.choice(["a", "b"], 400)
+        y = (random.random(400) < pd.Series(z).map(shares)).astype(int)
+        frames.append(pd.DataFrame({"x": random.normal(size=400) + 2 * y, "z": z}))
+        frames[-1]["y"] = y
+    train, new = frames
+    clf = CapeClassifier(LogisticRegression(), group_columns=["z"], cv=3)
+    clf.fit(train[["x", "z"]], train["y"])
+    columns = Columns("y", ("0", "1"), "number", ("z",), {"x": "number"})
+    return TableModel(clf, columns, {}), new[["x", "z"]]
+
+
+def test_files_follow_the_rule_and_note_what_it_says(table, tmp_path):
+    model, new = table
+    path = tmp_path / "new.csv"
+    new.to_csv(path, index=False)
+    notes = Notes()
+    adaptation = predict_file(model, path, rule=Talkative(), notes=notes).adaptation
+    assert adaptation.rule == {"name": "Talkative"}
+    assert list(notes) == ["2 groups, members ['a', 'b']."]
+    notes = Notes()
+    (batch,) = monitor_files(model, [path], rule=Talkative(), notes=notes)
+    assert list(notes) == ["new.csv: 2 groups, members ['a', 'b']."]
+    chosen = [group["predicted_prevalence"] for group in batch.groups]
+    expected = [group.predicted_prevalence for group in adaptation.groups.values()]
+    assert chosen == expected
+
+
+def test_a_wrong_rule_is_refused_before_a_file_is_read(table, tmp_path):
+    model, _ = table
+    with pytest.raises(ValueError, match="got 'fair'"):
+        predict_file(model, tmp_path / "not there", rule="fair")
+    with pytest.raises(ValueError, match="got 'fair'"):
+        list(monitor_files(model, [tmp_path / "not there"], rule="fair"))
