@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group
+from cape._labelled import DrawnRows
 from cape._newfile import check_apart
 from cape._tables import (
     Dialect,
