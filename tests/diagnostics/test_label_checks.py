@@ -9,7 +9,6 @@ import pytest
 
 from cape import AdaptationWarning
 from cape.diagnostics import LabelChecks, examine, prevalence_moved
-from cape.diagnostics._label_checks import without_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
@@ -166,7 +165,7 @@ def test_the_test_of_a_move_keeps_its_level_with_labels(clf, train):
 
 def test_evidence_without_its_labels_is_that_of_unlabelled_rows(clf, batch, groups):
     with_labels = clf.evidence(batch.X, batch.y, **groups)
-    assert without_labels(with_labels) == clf.evidence(batch.X, **groups)
+    assert with_labels.without_labels() == clf.evidence(batch.X, **groups)
     assert with_labels.groups[0].labelled_rows > 0
 
 

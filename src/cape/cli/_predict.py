@@ -167,7 +167,7 @@ def _show(
         give_line(f"rule: {_describe_rule(summary['rule'])}.")
     _show_verdicts(summary)
     if checked is not None:
-        show_checked(checked, summary["groups"])
+        show_checked(checked, summary)
     if summary["observed"]:
         _show_observed(summary["observed"])
     if summary["compared"]:
