@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -151,9 +150,7 @@ def summarise(records):
         below=("below", "mean"),
         width=("width", "median"),
     )
-    coverage["bias"] = (
-        by_criterion["observed"].mean() - by_criterion["expected"].mean()
-    )
+    coverage["bias"] = by_criterion["observed"].mean() - by_criterion["expected"].mean()
     bounded = defined[defined["probability"].notna()]
     cells = np.clip((bounded["probability"] * 5).astype(int), 0, 4)
     by_cell = bounded.groupby([bounded["criterion"], cells.rename("fifth")])
