@@ -122,9 +122,7 @@ class Competitors:
     def __init__(self, train, peers, seed):
         self.pools = {}
         for pool in POOLS:
-            clf = CapeClassifier(
-                make_learner("logistic"), pool=pool, random_state=seed
-            )
+            clf = CapeClassifier(make_learner("logistic"), pool=pool, random_state=seed)
             clf.fit(train.X, train.y, sensitive_features=train.z)
             self.pools[pool] = clf
         self.groups = list(clf.groups_)
