@@ -88,9 +88,7 @@ def test_json_predicts_the_same(fitted, batch):
     "text", ["", "[]", "{}", '{"groups": 3}', "nonsense", '{"groups": [{"group": 1}]}']
 )
 def test_what_is_no_adaptation_is_refused(text):
-    with pytest.raises(
-        ValueError, match="^text must .* Adaptation.to_json"
-    ):
+    with pytest.raises(ValueError, match="^text must .* Adaptation.to_json"):
         Adaptation.from_json(text)
 
 
