@@ -22,7 +22,7 @@ test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, 
 LEARNERS := .venv-learners
 
 test-learners: $(LEARNERS)/.installed  ## XGBoost, LightGBM, CatBoost, interpret and imbalanced-learn, in an environment of their own
-	$(LEARNERS)/bin/python -m pytest -m learners tests/learners
+	$(LEARNERS)/bin/python -m pytest -m learners tests/learners/test_foreign.py
 
 $(LEARNERS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LEARNERS)
