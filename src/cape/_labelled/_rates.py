@@ -14,8 +14,8 @@ from sklearn.isotonic import isotonic_regression
 
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import proportion_interval, shrinkage
+from cape._labelled._sample import row_weights
 from cape.evidence import GroupEvidence
-from cape.histogram import ONE
 from cape.metrics import FEWEST_ROWS
 from cape.pool import MemberRates
 
@@ -108,15 +108,17 @@ class CheckedCalls:
     def _ratio(self, part: np.ndarray, rest: np.ndarray, rows: float) -> LabelledRate:
         """Compute part / (part + rest) and its variance, by the delta method."""
         total = part + rest
+        # Without a labelled row of the class, the shares above are mere guesses.
+        is_known = (total > 0) & (rows > 0)
         undefined = np.full(len(total), np.nan)
-        rate = np.divide(part, total, out=undefined.copy(), where=total > 0)
+        rate = np.divide(part, total, out=undefined.copy(), where=is_known)
         variance_of_part = (rest * self.called) ** 2 * self.called_variance
         variance_of_rest = (part * (1 - self.called)) ** 2 * self.passed_variance
         variance = np.divide(
             variance_of_part + variance_of_rest,
             total**4,
             out=undefined,
-            where=total > 0,
+            where=is_known,
         )
         return LabelledRate(rate, variance, np.full(len(total), rows))
 
@@ -160,11 +162,10 @@ def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
     """
     n_members = len(model.pool.thetas)
     n_rows = evidence.scores.size
-    plain_weight = n_rows / evidence.labelled_rows
     of_called = np.zeros((3, 2, n_members))
     of_passed = np.zeros((3, 2, n_members))
-    for probability, rows in evidence.labelled.items():
-        weight = ONE / probability if probability else plain_weight
+    weights = row_weights(evidence)
+    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
         powers = np.array([1.0, weight, weight**2 - weight])[:, None]
         for label, part in enumerate((rows.negatives, rows.positives)):
             called = model.pool.called(part)

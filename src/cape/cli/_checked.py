@@ -20,42 +20,40 @@ def show_checked(checked: list[dict[str, Any]], summary: dict[str, Any]) -> None
     summary : dict
         From `cape.report.batch_summary`.
     """
-    adapted = {group["group"]: group for group in summary["groups"]}
     verdicts = {}
-    # No label at all may have come back.
     if summary["labels"] is not None:
         for check in summary["labels"]["groups"]:
             verdicts[check["group"]] = check["text"]
+    adapted = {group["group"]: group for group in summary["groups"]}
     console.print()
     for entry in checked:
         name = entry["group"]
-        give_line(_sentence(entry, adapted[name], verdicts.get(name, "")))
+        estimates = _estimates(adapted[name])
+        verdict = verdicts.get(name, "")
+        give_line(
+            f"{name}: {entry['returned']} of {entry['drawn']} drawn rows were checked; "
+            f"{estimates}: {_unused(entry) or verdict}."
+        )
 
 
-def _sentence(entry: dict[str, Any], group: dict[str, Any], verdict: str) -> str:
-    """Say what came back of the rows of a group, and what it means."""
-    came_back = (
-        f"{entry['group']}: {entry['returned']} of {entry['drawn']} drawn rows were "
-        "checked"
-    )
+def _estimates(group: dict[str, Any]) -> str:
+    """Write the estimates without labels and, if labels were used, with them."""
     label_free = number(group["label_free_estimate"])
     span = interval(group["label_free_low"], group["label_free_high"])
     without = f"{label_free} ({span}) without labels"
     if group["label_verdict"] is None:
-        return f"{came_back}; {without}; {_why_unused(entry, verdict)}."
-    with_labels = (
-        f"{number(group['estimate'])} ({interval(group['low'], group['high'])})"
-    )
-    return f"{came_back}; {without}, {with_labels} with them: {verdict}."
+        return without
+    estimate = number(group["estimate"])
+    return f"{without}, {estimate} ({interval(group['low'], group['high'])}) with them"
 
 
-def _why_unused(entry: dict[str, Any], verdict: str) -> str:
-    """Say why labels make no difference to a group."""
+def _unused(entry: dict[str, Any]) -> str:
+    """Say why the labels of a group were put aside; empty if they were not."""
     if entry["returned"] == 0:
-        return "no label, no change"
-    if not entry["used"]:
-        return (
-            "the rows that came back are no random sample of those drawn (p = "
-            f"{number(entry['p_value'])}): their labels are not used"
-        )
-    return verdict
+        return "no label came back"
+    if entry["used"]:
+        return ""
+    return (
+        "the rows that came back are no random sample of those drawn (p = "
+        f"{number(entry['p_value'])}), and their labels are not used"
+    )

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CriterionValue", "ExpectedCriteria", "expected_criteria", "interval_of"]
 
+_ROUNDING = 1e-9
+"""A rule meets its bound but for rounding, and so does what is drawn."""
+
 
 @dataclass(frozen=True)
 class CriterionValue:
@@ -194,7 +197,7 @@ class _Differences:
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell in which draws no pair differs by more."""
-        return np.abs(self.signed).max(axis=0) <= bound
+        return np.abs(self.signed).max(axis=0) <= bound + _ROUNDING
 
 
 @dataclass(frozen=True)
@@ -209,7 +212,7 @@ class _Ratio:
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell whether the ratio is large enough."""
-        return np.array([self.ratio >= bound])
+        return np.array([self.ratio >= bound - _ROUNDING])
 
 
 def _differences(*fields: str) -> Any:

@@ -20,10 +20,9 @@ from cape.evidence import Evidence
 from cape.rules import (
     CRITERIA,
     RULES,
-    Constrained,
     GroupSituation,
     Rule,
-    make_rule,
+    best_within_each,
     measure_criterion,
 )
 
@@ -163,6 +162,10 @@ _AS_COST = {
 }
 
 
+_PAPER = "prevalence"
+"""The rule that knows no costs."""
+
+
 def frontier(
     clf: CapeClassifier,
     evidence: Evidence,
@@ -244,38 +247,71 @@ class _Search:
 
     def curve(self, n_points: int) -> list[FrontierPoint]:
         """Find the best choice for tolerances between parity and no bound at all."""
-        free = self._choose(make_rule("accuracy").__class__(**self._costs))
-        widest = measure_criterion(self.criterion, self.draws.situations, free)
+        [free] = self._best_within([self._loosest])
+        widest = self._measure(self.criterion, free)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
             return [self._point(None, None, free)]
+        tolerances = self._tolerances(widest, n_points)
         points: dict[tuple[int, ...], FrontierPoint] = {}
-        for tolerance in self._tolerances(widest, n_points):
-            rule = Constrained(**{self.criterion: tolerance}, **self._costs)
-            members = self._choose(rule)
+        for tolerance, members in zip(
+            tolerances, self._best_within(tolerances), strict=True
+        ):
             # Neighbouring tolerances often have the same best choice.
-            points.setdefault(
-                tuple(members.values()), self._point(None, tolerance, members)
-            )
-        return sorted(points.values(), key=lambda point: point.criterion)
+            key = tuple(members.values())
+            if key not in points:
+                points[key] = self._point(None, float(tolerance), members)
+        return self._without_dominated(list(points.values()))
 
     def named_rules(self) -> list[FrontierPoint]:
         """Return what every rule chooses, by its own name."""
-        points = []
+        names: dict[type[Rule], str] = {}
         for name, kind in RULES.items():
-            if kind in [RULES[other] for other in list(RULES)[: _place(name)]]:
-                # Another name of a rule before.
-                continue
+            # Later names of the same rule are Fairlearn's.
+            names.setdefault(kind, name)
+        points = []
+        for kind, name in names.items():
             parameters = {} if name == _PAPER else self._costs
             points.append(self._point(name, None, self._choose(kind(**parameters))))
         return points
+
+    def _without_dominated(self, points: list[FrontierPoint]) -> list[FrontierPoint]:
+        """Sort points by the criterion, and drop those that cost more for nothing.
+
+        Members are chosen by the estimates, and the cost is a mean over simulated
+        batches: the two may disagree in the fourth digit.
+        """
+        sign = -1 if self._is_ratio else 1
+        points = sorted(points, key=lambda point: (sign * point.criterion, point.cost))
+        kept: list[FrontierPoint] = []
+        for point in points:
+            if not kept or point.cost < kept[-1].cost:
+                kept.append(point)
+        return sorted(kept, key=lambda point: point.criterion)
+
+    @property
+    def _is_ratio(self) -> bool:
+        return self.criterion == "demographic_parity_ratio"
+
+    @property
+    def _loosest(self) -> float:
+        """A bound that every choice meets."""
+        return 0.0 if self._is_ratio else CRITERIA[self.criterion].highest_bound
+
+    def _best_within(self, bounds: Sequence[float]) -> list[dict[Group, int]]:
+        return best_within_each(
+            self.draws.situations, self.criterion, bounds, **self._costs
+        )
+
+    def _measure(self, criterion: str, members: Mapping[Group, int]) -> float:
+        return measure_criterion(criterion, self.draws.situations, members)
 
     @property
     def _costs(self) -> dict[str, float]:
         return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
 
     def _tolerances(self, widest: float, n_points: int) -> np.ndarray:
-        if self.criterion == "demographic_parity_ratio":
+        if self._is_ratio:
             return np.linspace(min(widest, 1), 1, n_points)
         return np.linspace(0, widest, n_points)
 
@@ -296,20 +332,13 @@ class _Search:
         return FrontierPoint(
             rule,
             tolerance,
-            measure_criterion(self.criterion, situations, members),
+            self._measure(self.criterion, members),
             float(costs.mean()),
             low,
             high,
-            measure_criterion("proportional_equality", situations, members),
+            self._measure("proportional_equality", members),
             outcomes,
         )
-
-
-_PAPER = "prevalence"
-
-
-def _place(name: str) -> int:
-    return list(RULES).index(name)
 
 
 def _outcome(situation: GroupSituation, drawn: DrawnGroup, member: int) -> GroupOutcome:

@@ -15,9 +15,10 @@ from cape.rules._base import GroupSituation, Rule
 from cape.rules._costs import has_known_rates
 from cape.rules._criteria import CRITERIA
 from cape.rules._problem import Problem
+from cape.rules._ranking import takes_part
 from cape.rules._search import SLACK
 
-__all__ = ["BoundedRule", "measure_criterion"]
+__all__ = ["BoundedRule", "best_within_each", "measure_criterion"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +165,43 @@ def _list(groups: Sequence[Group]) -> str:
     return ", ".join(repr(group_name(group)) for group in groups)
 
 
+def best_within_each(
+    groups: Mapping[Group, GroupSituation],
+    criterion: str,
+    bounds: Sequence[float],
+    *,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+) -> list[dict[Group, int]]:
+    """Find the choice that `Constrained` makes, for each of many bounds.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupSituation
+        At least one.
+    criterion : str
+        A name in `CRITERIA`.
+    bounds : sequence of float
+        Of this criterion.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Returns
+    -------
+    list of dict from group to int
+        The chosen members, one dict for each bound.
+    """
+    # The members are ranked once, which takes longer than to find one choice.
+    problem = Problem.of(
+        list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
+    )
+    choices = []
+    for bound in bounds:
+        members = _solve(problem, [bound])
+        choices.append(dict(zip(groups, members, strict=True)))
+    return choices
+
+
 def measure_criterion(
     name: str,
     groups: Mapping[Group, GroupSituation],
@@ -183,5 +221,13 @@ def measure_criterion(
     float
         NaN if fewer than two groups take part.
     """
-    problem = Problem.of(list(groups.values()), [CRITERIA[name]], cost_fp=1, cost_fn=1)
-    return problem.measure(0, [int(chosen[group]) for group in groups])
+    criterion = CRITERIA[name]
+    compared = []
+    members = []
+    for group, situation in groups.items():
+        if takes_part(situation, criterion):
+            compared.append(situation)
+            members.append(int(chosen[group]))
+    if len(compared) < 2:
+        return float("nan")
+    return criterion.measure(compared, members)
