@@ -333,6 +333,7 @@ class Adaptation:
 
 def _group_from_json(entry: Fields) -> GroupAdaptation:
     """Read what was estimated and picked for one group."""
+    entry.check_known(["group", *GroupAdaptation.__dataclass_fields__])
     rows = entry.whole("rows", least=1)
     labelled = entry.whole("labelled")
     if labelled > rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -170,10 +170,14 @@ class RollingCape:
             Whether each label was taken. Rows that have left the window, or were never
             in it, take none.
         """
+        if isinstance(ids, (str, int)):
+            # One row and its label.
+            ids, y = [ids], [y]
         names = _as_ids(ids)
         labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
         if labels is None or not labels.known.all():
             raise ValueError("y must have a label for each of ids, got missing ones.")
+        self._forget_old_rows()
         windows = {}
         for window in self._windows.values():
             windows.update(dict.fromkeys(window.rows_by_id, window))
@@ -187,9 +191,7 @@ class RollingCape:
 
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
-        if self._now is not None:
-            for window in self._windows.values():
-                window.forget_until(self._now - self._span)
+        self._forget_old_rows()
         groups = {}
         for group in sorted_groups(self._windows):
             if self._windows[group].rows:
@@ -277,6 +279,12 @@ class RollingCape:
         """The window in nanoseconds."""
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
+
+    def _forget_old_rows(self) -> None:
+        """Let rows go that are too old by now: groups without new rows keep them."""
+        if self._now is not None:
+            for window in self._windows.values():
+                window.forget_until(self._now - self._span)
 
     def _open_window(self, group: Group, model: GroupModel) -> Window:
         """Return an empty window of a group."""
@@ -368,6 +376,7 @@ class RollingCape:
             return names
         given = _as_ids(ids)
         check_same_length(X=names, ids=given)
+        self._forget_old_rows()
         known: set[Any] = set()
         for window in self._windows.values():
             known.update(window.rows_by_id)
@@ -430,10 +439,15 @@ def _as_ids(ids: Any) -> list[Any]:
         ids = ids.to_list()
     if isinstance(ids, (str, int)):
         ids = [ids]
-    names = list(ids)
-    for name in names:
+    if not isinstance(ids, Iterable):
+        raise ValueError(f"ids must be int or str, got {ids!r}.")
+    names = []
+    for name in ids:
+        if isinstance(name, np.integer):
+            name = int(name)
         if isinstance(name, bool) or not isinstance(name, (str, int)):
             raise ValueError(f"ids must be int or str, got {name!r}.")
+        names.append(name)
     return names
 
 

@@ -192,6 +192,14 @@ def words_outside_the_columns(X, y):
     return model
 
 
+def texts_that_name_files(X, y):
+    return [HashingVectorizer(input="filename")]
+
+
+def words_that_name_files(X, y):
+    return [CountVectorizer(input="filename")]
+
+
 def keys_outside_the_columns(X, y):
     model = DictVectorizer().fit([{"a": 1, "b": 2}])
     model.vocabulary_["b"] = 10**6
@@ -292,6 +300,8 @@ ATTACKS = {
     sparse_columns_that_do_not_exist: "indices",
     sparse_matrix_of_another_format: "sparse matrix in coo format",
     words_outside_the_columns: "positions outside its columns",
+    texts_that_name_files: "for names of files",
+    words_that_name_files: "for names of files",
     keys_outside_the_columns: "positions outside its columns",
     fewer_columns_than_categories: "a column that does not exist",
     uncounted_columns: "columns that it does not count",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cape._groups import Group, unique_names
-from cape._prediction import find_evidence
+from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -29,7 +29,13 @@ from cape.rules import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frontier", "FrontierPoint", "GroupOutcome", "frontier"]
+__all__ = [
+    "Frontier",
+    "FrontierPoint",
+    "GroupOutcome",
+    "frontier",
+    "frontiers_of_draws",
+]
 
 
 @dataclass(frozen=True)
@@ -221,18 +227,68 @@ def frontier(
     evidence = find_evidence(clf, None, None, evidence)
     if adaptation is None:
         adaptation = clf.adapt(evidence=evidence)
+    check_same_model(clf, "adaptation", adaptation, Adaptation)
     draws = BatchDraws(
         clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
     )
-    search = _Search(draws, criterion, cost_fp, cost_fn, adaptation.level)
-    return Frontier(
-        criterion,
-        search.curve(n_points),
-        search.named_rules(),
-        cost_fp,
-        cost_fn,
-        adaptation.level,
+    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    [found] = frontiers_of_draws(
+        draws, [criterion], level=adaptation.level, n_points=n_points, **costs
     )
+    return found
+
+
+def frontiers_of_draws(
+    draws: BatchDraws,
+    criteria: Sequence[str],
+    *,
+    level: float,
+    n_points: int,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+) -> list[Frontier]:
+    """Compute the frontiers of several criteria; the rules choose once for all.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+    criteria : sequence of str
+        Names in `cape.rules.CRITERIA`.
+    level : float
+        Of the intervals.
+    n_points, cost_fp, cost_fn
+        As in `frontier`.
+
+    Returns
+    -------
+    list of Frontier
+        One for each criterion.
+    """
+    chosen = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
+    frontiers = []
+    for criterion in criteria:
+        search = _Search(draws, criterion, cost_fp, cost_fn, level)
+        rules = [search.point(name, None, members) for name, members in chosen.items()]
+        frontiers.append(
+            Frontier(criterion, search.curve(n_points), rules, cost_fp, cost_fn, level)
+        )
+    return frontiers
+
+
+def _choose_by_rules(
+    draws: BatchDraws, costs: Mapping[str, float]
+) -> dict[str, dict[Group, int]]:
+    """Return the members that every rule chooses, by its own name."""
+    names: dict[type[Rule], str] = {}
+    for name, kind in RULES.items():
+        # Later names of the same rule are Fairlearn's.
+        names.setdefault(kind, name)
+    chosen = {}
+    for kind, name in names.items():
+        rule = kind() if name == _PAPER else kind(**costs)
+        members = rule.choose(draws.situations)
+        chosen[name] = {group: int(member) for group, member in members.items()}
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -251,7 +307,7 @@ class _Search:
         widest = self._measure(self.criterion, free)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
-            return [self._point(None, None, free)]
+            return [self.point(None, None, free)]
         tolerances = self._tolerances(widest, n_points)
         points: dict[tuple[int, ...], FrontierPoint] = {}
         for tolerance, members in zip(
@@ -260,20 +316,8 @@ class _Search:
             # Neighbouring tolerances often have the same best choice.
             key = tuple(members.values())
             if key not in points:
-                points[key] = self._point(None, float(tolerance), members)
+                points[key] = self.point(None, float(tolerance), members)
         return self._without_dominated(list(points.values()))
-
-    def named_rules(self) -> list[FrontierPoint]:
-        """Return what every rule chooses, by its own name."""
-        names: dict[type[Rule], str] = {}
-        for name, kind in RULES.items():
-            # Later names of the same rule are Fairlearn's.
-            names.setdefault(kind, name)
-        points = []
-        for kind, name in names.items():
-            parameters = {} if name == _PAPER else self._costs
-            points.append(self._point(name, None, self._choose(kind(**parameters))))
-        return points
 
     def _without_dominated(self, points: list[FrontierPoint]) -> list[FrontierPoint]:
         """Sort points by the criterion, and drop those that cost more for nothing.
@@ -315,13 +359,10 @@ class _Search:
             return np.linspace(min(widest, 1), 1, n_points)
         return np.linspace(0, widest, n_points)
 
-    def _choose(self, rule: Rule) -> dict[Group, int]:
-        chosen = rule.choose(self.draws.situations)
-        return {group: int(member) for group, member in chosen.items()}
-
-    def _point(
+    def point(
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]
     ) -> FrontierPoint:
+        """Describe a choice of members."""
         situations = self.draws.situations
         drawn = self.draws.of_choice(members)
         costs = self.draws.cost(drawn, cost_fp=self.cost_fp, cost_fn=self.cost_fn)
@@ -363,6 +404,6 @@ def _point_to_dict(point: FrontierPoint) -> dict[str, Any]:
     names = unique_names(point.groups)
     groups = []
     for group, outcome in point.groups.items():
-        groups.append({"group": names[group], **outcome.__dict__})
+        groups.append({"group": names[group], **json_ready(asdict(outcome))})
     content = {**point.__dict__, "accuracy": point.accuracy, "groups": groups}
     return json_ready(content)

@@ -50,6 +50,7 @@ def check_vocabulary(vectorizer: Any) -> None:
     vectorizer : CountVectorizer or DictVectorizer
         Fitted or not.
     """
+    _check_reads_text(vectorizer)
     vocabulary = getattr(vectorizer, "vocabulary_", None)
     if vocabulary is None:
         return
@@ -120,10 +121,19 @@ def check_hasher(hasher: Any) -> None:
     ----------
     hasher : FeatureHasher or HashingVectorizer
     """
+    _check_reads_text(hasher)
     n_columns = hasher.n_features
     require(
         type(n_columns) is int and 0 < n_columns < 2**31,
         f"it hashes text to {n_columns!r} columns.",
+    )
+
+
+def _check_reads_text(encoder: Any) -> None:
+    """Check that an encoder reads texts, and not the files that texts name."""
+    require(
+        getattr(encoder, "input", "content") == "content",
+        "it takes the texts of a table for names of files.",
     )
 
 

@@ -18,7 +18,12 @@ from cape.rules._problem import Problem
 from cape.rules._ranking import takes_part
 from cape.rules._search import SLACK
 
-__all__ = ["BoundedRule", "best_within_each", "measure_criterion"]
+__all__ = [
+    "BoundedRule",
+    "best_within_each",
+    "compared_groups",
+    "measure_criterion",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +207,28 @@ def best_within_each(
     return choices
 
 
+def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:
+    """Return the groups that a criterion is defined for.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    groups : mapping from group to GroupSituation
+
+    Returns
+    -------
+    list of groups
+        Empty if there are fewer than two: a group has nothing to be compared with.
+    """
+    criterion = CRITERIA[name]
+    compared = []
+    for group, situation in groups.items():
+        if takes_part(situation, criterion):
+            compared.append(group)
+    return compared if len(compared) > 1 else []
+
+
 def measure_criterion(
     name: str,
     groups: Mapping[Group, GroupSituation],
@@ -221,13 +248,9 @@ def measure_criterion(
     float
         NaN if fewer than two groups take part.
     """
-    criterion = CRITERIA[name]
-    compared = []
-    members = []
-    for group, situation in groups.items():
-        if takes_part(situation, criterion):
-            compared.append(situation)
-            members.append(int(chosen[group]))
-    if len(compared) < 2:
+    compared = compared_groups(name, groups)
+    if not compared:
         return float("nan")
-    return criterion.measure(compared, members)
+    situations = [groups[group] for group in compared]
+    members = [int(chosen[group]) for group in compared]
+    return CRITERIA[name].measure(situations, members)
