@@ -375,7 +375,7 @@ def test_generators_of_random_numbers_are_accepted():
         check_sound([generator])
 
 
-def test_a_file_with_such_numbers_is_refused_by_its_name(train, path):
+def test_a_file_with_such_numbers_is_refused_by_its_name(train, path, monkeypatch):
     """The two files that ended the process: boosting and support vectors."""
     for learner, spoil in (
         (GradientBoostingClassifier(n_estimators=2), "estimators_"),
@@ -392,7 +392,9 @@ def test_a_file_with_such_numbers_is_refused_by_its_name(train, path):
         else:
             machine = model.calibrated_classifiers_[0].estimator
             machine._n_support = machine._n_support * np.array([9, -9], dtype=np.int32)
-        persist.save(clf, path, overwrite=True)
+        with monkeypatch.context() as careless:
+            careless.setattr("cape.persist._skops.check_sound", lambda clf: None)
+            persist.save(clf, path, overwrite=True)
         with pytest.raises(ValueError, match="path must be a model file .*model.cape"):
             persist.load(path)
 
