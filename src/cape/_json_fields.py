@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,12 @@ class Fields:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._content)
+
+    def check_known(self, names: Collection[str]) -> None:
+        """Raise if there is a field of another name."""
+        for name in self:
+            if name not in names:
+                raise ValueError(f"{self._where(name)} must not be there.")
 
     def value(self, name: str) -> Any:
         """Return a field of any type."""

@@ -165,9 +165,11 @@ def _show(
     give_line(legend)
     if summary["rule"]["name"] != _PAPER_RULE:
         give_line(f"rule: {_describe_rule(summary['rule'])}.")
+        for sentence in summary["aims"]:
+            give_line(f"  {sentence}")
     _show_verdicts(summary)
     if checked is not None:
-        show_checked(checked, summary["groups"])
+        show_checked(checked, summary)
     if summary["observed"]:
         _show_observed(summary["observed"])
     if summary["compared"]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -17,12 +15,21 @@ from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
 from cape.diagnostics._expected_draws import fold
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
-from cape.rules import CRITERIA, GroupSituation, bounds_of, measure_criterion
+from cape.rules import CRITERIA, bounds_of, compared_groups, measure_criterion
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CriterionValue", "ExpectedCriteria", "expected_criteria", "interval_of"]
+__all__ = [
+    "CriterionValue",
+    "ExpectedCriteria",
+    "criteria_of_draws",
+    "expected_criteria",
+    "interval_of",
+]
+
+_ROUNDING = 1e-9
+"""A rule meets its bound but for rounding, and so does what is drawn."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +39,8 @@ class CriterionValue:
     Parameters
     ----------
     value : float
-        Expected value, with the estimates for true prevalences and rates; NaN if it is
-        undefined.
+        Expected value, with the estimates for true prevalences and rates, over the
+        groups that it is defined for; NaN if it is undefined.
     low, high : float
         Interval of the value as it will be observed once labels arrive.
     bound : float or None
@@ -133,68 +140,109 @@ def expected_criteria(
     draws = BatchDraws(
         clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
     )
+    return criteria_of_draws(draws, adaptation)
+
+
+def criteria_of_draws(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriteria:
+    """Compute what to expect of the members that an adaptation has chosen.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+        Of the same batch.
+    adaptation : Adaptation
+
+    Returns
+    -------
+    ExpectedCriteria
+    """
+    level = adaptation.level
     members = {group: chosen.member for group, chosen in adaptation.groups.items()}
     drawn = draws.of_choice(members)
     bounds = bounds_of(adaptation.rule)
-    level = adaptation.level
     criteria = {}
     for name in CRITERIA:
-        bound = bounds.get(name)
-        criteria[name] = _expect(name, draws.situations, members, drawn, bound, level)
+        value = measure_criterion(name, draws.situations, members)
+        compared = compared_groups(name, draws.situations)
+        differences = None
+        if not np.isnan(value):
+            differences = _DRAWN[name]([drawn[group] for group in compared])
+        criteria[name] = _expect(value, differences, bounds.get(name), level)
+    if not members:
+        return ExpectedCriteria(criteria, _UNKNOWN, level)
     cost = draws.cost(drawn, cost_fp=1, cost_fn=1)
     low, high = interval_of(1 - cost, level)
     accuracy = CriterionValue(float(1 - cost.mean()), low, high)
     return ExpectedCriteria(criteria, accuracy, level)
 
 
+_UNKNOWN = CriterionValue(float("nan"), 0.0, 1.0)
+"""The accuracy of no rows."""
+
+
 def _expect(
-    name: str,
-    situations: Mapping[Group, GroupSituation],
-    members: Mapping[Group, int],
-    drawn: Mapping[Group, DrawnGroup],
-    bound: float | None,
-    level: float,
+    value: float, drawn: _Differences | _Ratio | None, bound: float | None, level: float
 ) -> CriterionValue:
-    """Compute the value and interval of one criterion."""
-    value = measure_criterion(name, situations, members)
-    values = _DRAWN[name]({group: drawn[group] for group in situations})
-    if np.isnan(value) or values is None:
+    """Put the value of a criterion and its draws together."""
+    if drawn is None:
         return CriterionValue(float("nan"), 0.0, float("inf"), bound)
-    low, high = values.interval(level)
+    low, high = drawn.interval(level)
     probability = None
     if bound is not None:
-        probability = float(np.mean(values.meets(bound)))
+        probability = float(np.mean(drawn.meets(bound)))
     return CriterionValue(float(value), low, high, bound, probability)
 
 
 @dataclass(frozen=True)
 class _Differences:
-    """Signed differences of ordered pairs of groups, in every draw.
+    """Differences between groups, in every draw.
 
     Parameters
     ----------
+    greatest : ndarray of shape (n_draws,)
+        Greatest absolute difference of any pair.
     signed : ndarray of shape (n_pairs, n_draws)
+        Signed differences of the pairs that differ most. Hundreds of groups have too
+        many pairs to keep all.
     """
 
+    greatest: np.ndarray
     signed: np.ndarray
+
+    @classmethod
+    def of(cls, blocks: Iterable[np.ndarray]) -> _Differences:
+        """Look at the pairs of groups in blocks of shape (n_pairs, n_draws)."""
+        greatest: Any = 0.0
+        signed: Any = None
+        for block in blocks:
+            greatest = np.maximum(greatest, np.abs(block).max(axis=0))
+            if signed is not None:
+                block = np.concatenate([signed, block])
+            order = np.argsort(-np.abs(block.mean(axis=1)), kind="stable")
+            signed = block[order[:_MOST_PAIRS]]
+        return cls(greatest, signed)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval of the greatest absolute difference.
 
-        The interval of a pair is that of its signed difference, folded at 0: absolute
+        The lower end is that of the signed difference of a pair, folded at 0: absolute
         values of draws would never reach 0. The greatest of several pairs may lie above
         the interval of each.
         """
-        folded = []
+        lows = []
         for differences in self.signed:
-            folded.append(fold(*interval_of(differences, level)))
-        lows, highs = zip(*folded, strict=True)
-        _, high_of_greatest = interval_of(np.abs(self.signed).max(axis=0), level)
-        return max(lows), max(*highs, high_of_greatest)
+            low, _ = fold(*interval_of(differences, level))
+            lows.append(low)
+        _, high = interval_of(self.greatest, level)
+        return max(lows), high
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell in which draws no pair differs by more."""
-        return np.abs(self.signed).max(axis=0) <= bound
+        return self.greatest <= bound + _ROUNDING
+
+
+_MOST_PAIRS = 20
+"""Pairs of groups behind the lower end of an interval."""
 
 
 @dataclass(frozen=True)
@@ -209,47 +257,54 @@ class _Ratio:
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell whether the ratio is large enough."""
-        return np.array([self.ratio >= bound])
+        return np.array([self.ratio >= bound - _ROUNDING])
 
 
 def _differences(*fields: str) -> Any:
     """Return a function that draws the differences of rates between groups."""
 
-    def draw(drawn: Mapping[Group, DrawnGroup]) -> _Differences | None:
-        signed = []
-        for one, other in permutations(drawn.values(), 2):
-            for field in fields:
-                difference = getattr(one, field) - getattr(other, field)
-                signed.append(np.broadcast_to(difference, one.prevalence.shape))
-        if not signed:
-            return None
-        # A rate without rows differs from none.
-        return _Differences(np.nan_to_num(np.array(signed)))
+    def draw(drawn: Sequence[DrawnGroup]) -> _Differences:
+        return _Differences.of(_blocks_of_differences(drawn, fields))
 
     return draw
 
 
-def _draw_ratio(drawn: Mapping[Group, DrawnGroup]) -> _Ratio | None:
-    if len(drawn) < 2:
-        return None
-    predicted = [group.predicted for group in drawn.values()]
+def _blocks_of_differences(
+    drawn: Sequence[DrawnGroup], fields: Sequence[str]
+) -> Iterator[np.ndarray]:
+    """Yield the differences of each group to all groups after it."""
+    for field in fields:
+        rates = [np.atleast_1d(getattr(group, field)) for group in drawn]
+        # A rate without rows differs from none.
+        for place in range(len(rates) - 1):
+            yield np.nan_to_num(rates[place] - np.array(rates[place + 1 :]))
+
+
+def _draw_ratio(drawn: Sequence[DrawnGroup]) -> _Ratio:
+    predicted = [group.predicted for group in drawn]
     greatest = max(predicted)
     # Where nobody is called positive, all shares are equal.
     return _Ratio(min(predicted) / greatest if greatest > 0 else 1.0)
 
 
-def _draw_pe(drawn: Mapping[Group, DrawnGroup]) -> _Differences | None:
-    """Draw rho_z / rho_z' - predicted ratio of every ordered pair."""
-    signed = []
-    for one, other in permutations(drawn.values(), 2):
+def _draw_pe(drawn: Sequence[DrawnGroup]) -> _Differences:
+    return _Differences.of(_blocks_of_pe(drawn))
+
+
+def _blocks_of_pe(drawn: Sequence[DrawnGroup]) -> Iterator[np.ndarray]:
+    """Yield rho_z / rho_z' - predicted ratio, of each z' and all other groups z."""
+    for place, other in enumerate(drawn):
         if other.predicted == 0:
-            return None
-        infinite = np.full(len(one.prevalence), np.inf)
+            # PE relative to a group without positive calls is undefined.
+            continue
+        groups = [*drawn[:place], *drawn[place + 1 :]]
+        prevalences = np.array([group.prevalence for group in groups])
+        predicted = np.array([[group.predicted] for group in groups])
+        infinite = np.full(prevalences.shape, np.inf)
         ratios = np.divide(
-            one.prevalence, other.prevalence, out=infinite, where=other.prevalence > 0
+            prevalences, other.prevalence, out=infinite, where=other.prevalence > 0
         )
-        signed.append(ratios - one.predicted / other.predicted)
-    return _Differences(np.array(signed)) if signed else None
+        yield ratios - predicted / other.predicted
 
 
 _DRAWN = {

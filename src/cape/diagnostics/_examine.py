@@ -15,6 +15,7 @@ from cape._prediction import find_evidence
 from cape.adaptation import Adaptation, describe_label_free
 from cape.classifier import CapeClassifier
 from cape.diagnostics._column_shift import ColumnShift, column_shift
+from cape.diagnostics._criteria import ExpectedCriteria, expected_criteria
 from cape.diagnostics._expected import (
     ExpectedPerformance,
     compare_counts,
@@ -96,6 +97,9 @@ class Examination:
         Whether the prevalences have moved.
     expected : ExpectedPerformance
         The rates to expect before labels arrive.
+    criteria : ExpectedCriteria
+        What to expect of every fairness criterion, and with which probability the
+        bounds of the rule are met.
     labels : LabelChecks, default=None
         What labels say of the estimates that were made without them; None if no row has
         a label.
@@ -112,6 +116,7 @@ class Examination:
     columns: ColumnShift
     moved: PrevalenceMoved
     expected: ExpectedPerformance
+    criteria: ExpectedCriteria
     labels: LabelChecks | None = None
     observed: Observed | None = None
     provenance: Mapping[str, Any] | None = None
@@ -174,8 +179,8 @@ class Examination:
         -------
         dict
             ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
-            ``shift_test``, ``columns``, ``moved``, ``expected``, ``labels`` and
-            ``observed``. What is unknown is None.
+            ``shift_test``, ``columns``, ``moved``, ``expected``, ``criteria``,
+            ``labels`` and ``observed``. What is unknown is None.
         """
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
@@ -204,6 +209,7 @@ class Examination:
             "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),
             "expected": self.expected.to_dict(),
+            "criteria": self.criteria.to_dict()["criteria"],
             "labels": labels,
             "observed": observed,
         }
@@ -394,6 +400,7 @@ def examine(
         columns=column_shift(clf, evidence=evidence),
         moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
+        criteria=expected_criteria(clf, evidence, adaptation),
         labels=check_labels(clf, with_labels, adaptation, decide=labels_decide),
     )
 

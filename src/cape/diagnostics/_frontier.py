@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cape._groups import Group, unique_names
-from cape._prediction import find_evidence
+from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -20,17 +20,22 @@ from cape.evidence import Evidence
 from cape.rules import (
     CRITERIA,
     RULES,
-    Constrained,
     GroupSituation,
     Rule,
-    make_rule,
+    best_within_each,
     measure_criterion,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frontier", "FrontierPoint", "GroupOutcome", "frontier"]
+__all__ = [
+    "Frontier",
+    "FrontierPoint",
+    "GroupOutcome",
+    "frontier",
+    "frontiers_of_draws",
+]
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,10 @@ _AS_COST = {
 }
 
 
+_PAPER = "prevalence"
+"""The rule that knows no costs."""
+
+
 def frontier(
     clf: CapeClassifier,
     evidence: Evidence,
@@ -218,18 +227,68 @@ def frontier(
     evidence = find_evidence(clf, None, None, evidence)
     if adaptation is None:
         adaptation = clf.adapt(evidence=evidence)
+    check_same_model(clf, "adaptation", adaptation, Adaptation)
     draws = BatchDraws(
         clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
     )
-    search = _Search(draws, criterion, cost_fp, cost_fn, adaptation.level)
-    return Frontier(
-        criterion,
-        search.curve(n_points),
-        search.named_rules(),
-        cost_fp,
-        cost_fn,
-        adaptation.level,
+    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    [found] = frontiers_of_draws(
+        draws, [criterion], level=adaptation.level, n_points=n_points, **costs
     )
+    return found
+
+
+def frontiers_of_draws(
+    draws: BatchDraws,
+    criteria: Sequence[str],
+    *,
+    level: float,
+    n_points: int,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+) -> list[Frontier]:
+    """Compute the frontiers of several criteria; the rules choose once for all.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+    criteria : sequence of str
+        Names in `cape.rules.CRITERIA`.
+    level : float
+        Of the intervals.
+    n_points, cost_fp, cost_fn
+        As in `frontier`.
+
+    Returns
+    -------
+    list of Frontier
+        One for each criterion.
+    """
+    chosen = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
+    frontiers = []
+    for criterion in criteria:
+        search = _Search(draws, criterion, cost_fp, cost_fn, level)
+        rules = [search.point(name, None, members) for name, members in chosen.items()]
+        frontiers.append(
+            Frontier(criterion, search.curve(n_points), rules, cost_fp, cost_fn, level)
+        )
+    return frontiers
+
+
+def _choose_by_rules(
+    draws: BatchDraws, costs: Mapping[str, float]
+) -> dict[str, dict[Group, int]]:
+    """Return the members that every rule chooses, by its own name."""
+    names: dict[type[Rule], str] = {}
+    for name, kind in RULES.items():
+        # Later names of the same rule are Fairlearn's.
+        names.setdefault(kind, name)
+    chosen = {}
+    for kind, name in names.items():
+        rule = kind() if name == _PAPER else kind(**costs)
+        members = rule.choose(draws.situations)
+        chosen[name] = {group: int(member) for group, member in members.items()}
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -244,48 +303,66 @@ class _Search:
 
     def curve(self, n_points: int) -> list[FrontierPoint]:
         """Find the best choice for tolerances between parity and no bound at all."""
-        free = self._choose(make_rule("accuracy").__class__(**self._costs))
-        widest = measure_criterion(self.criterion, self.draws.situations, free)
+        [free] = self._best_within([self._loosest])
+        widest = self._measure(self.criterion, free)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
-            return [self._point(None, None, free)]
+            return [self.point(None, None, free)]
+        tolerances = self._tolerances(widest, n_points)
         points: dict[tuple[int, ...], FrontierPoint] = {}
-        for tolerance in self._tolerances(widest, n_points):
-            rule = Constrained(**{self.criterion: tolerance}, **self._costs)
-            members = self._choose(rule)
+        for tolerance, members in zip(
+            tolerances, self._best_within(tolerances), strict=True
+        ):
             # Neighbouring tolerances often have the same best choice.
-            points.setdefault(
-                tuple(members.values()), self._point(None, tolerance, members)
-            )
-        return sorted(points.values(), key=lambda point: point.criterion)
+            key = tuple(members.values())
+            if key not in points:
+                points[key] = self.point(None, float(tolerance), members)
+        return self._without_dominated(list(points.values()))
 
-    def named_rules(self) -> list[FrontierPoint]:
-        """Return what every rule chooses, by its own name."""
-        points = []
-        for name, kind in RULES.items():
-            if kind in [RULES[other] for other in list(RULES)[: _place(name)]]:
-                # Another name of a rule before.
-                continue
-            parameters = {} if name == _PAPER else self._costs
-            points.append(self._point(name, None, self._choose(kind(**parameters))))
-        return points
+    def _without_dominated(self, points: list[FrontierPoint]) -> list[FrontierPoint]:
+        """Sort points by the criterion, and drop those that cost more for nothing.
+
+        Members are chosen by the estimates, and the cost is a mean over simulated
+        batches: the two may disagree in the fourth digit.
+        """
+        sign = -1 if self._is_ratio else 1
+        points = sorted(points, key=lambda point: (sign * point.criterion, point.cost))
+        kept: list[FrontierPoint] = []
+        for point in points:
+            if not kept or point.cost < kept[-1].cost:
+                kept.append(point)
+        return sorted(kept, key=lambda point: point.criterion)
+
+    @property
+    def _is_ratio(self) -> bool:
+        return self.criterion == "demographic_parity_ratio"
+
+    @property
+    def _loosest(self) -> float:
+        """A bound that every choice meets."""
+        return 0.0 if self._is_ratio else CRITERIA[self.criterion].highest_bound
+
+    def _best_within(self, bounds: Sequence[float]) -> list[dict[Group, int]]:
+        return best_within_each(
+            self.draws.situations, self.criterion, bounds, **self._costs
+        )
+
+    def _measure(self, criterion: str, members: Mapping[Group, int]) -> float:
+        return measure_criterion(criterion, self.draws.situations, members)
 
     @property
     def _costs(self) -> dict[str, float]:
         return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
 
     def _tolerances(self, widest: float, n_points: int) -> np.ndarray:
-        if self.criterion == "demographic_parity_ratio":
+        if self._is_ratio:
             return np.linspace(min(widest, 1), 1, n_points)
         return np.linspace(0, widest, n_points)
 
-    def _choose(self, rule: Rule) -> dict[Group, int]:
-        chosen = rule.choose(self.draws.situations)
-        return {group: int(member) for group, member in chosen.items()}
-
-    def _point(
+    def point(
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]
     ) -> FrontierPoint:
+        """Describe a choice of members."""
         situations = self.draws.situations
         drawn = self.draws.of_choice(members)
         costs = self.draws.cost(drawn, cost_fp=self.cost_fp, cost_fn=self.cost_fn)
@@ -296,20 +373,13 @@ class _Search:
         return FrontierPoint(
             rule,
             tolerance,
-            measure_criterion(self.criterion, situations, members),
+            self._measure(self.criterion, members),
             float(costs.mean()),
             low,
             high,
-            measure_criterion("proportional_equality", situations, members),
+            self._measure("proportional_equality", members),
             outcomes,
         )
-
-
-_PAPER = "prevalence"
-
-
-def _place(name: str) -> int:
-    return list(RULES).index(name)
 
 
 def _outcome(situation: GroupSituation, drawn: DrawnGroup, member: int) -> GroupOutcome:
@@ -334,6 +404,6 @@ def _point_to_dict(point: FrontierPoint) -> dict[str, Any]:
     names = unique_names(point.groups)
     groups = []
     for group, outcome in point.groups.items():
-        groups.append({"group": names[group], **outcome.__dict__})
+        groups.append({"group": names[group], **json_ready(asdict(outcome))})
     content = {**point.__dict__, "accuracy": point.accuracy, "groups": groups}
     return json_ready(content)

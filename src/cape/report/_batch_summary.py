@@ -16,6 +16,7 @@ from cape.evidence import GroupEvidence
 from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
+from cape.report._criteria_summary import bound_sentences
 from cape.report._explorer import explorer_data, members_of, outcomes
 from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
@@ -75,6 +76,8 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
             **content["expected"],
             "unadapted": _expected_unadapted(examination),
         },
+        "criteria": content["criteria"],
+        "aims": bound_sentences(content["rule"], content["criteria"]),
         "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": compared_summary(examination),

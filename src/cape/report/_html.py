@@ -19,6 +19,11 @@ from cape._newfile import check_free, new_file
 from cape.diagnostics import Examination
 from cape.report._batch_charts import batch_pictures, rate_pictures
 from cape.report._batch_summary import batch_summary
+from cape.report._criteria_summary import (
+    criteria_columns,
+    criteria_rows,
+    rule_sentence,
+)
 from cape.report._label_summary import WIDTHS
 from cape.report._monitor_charts import monitor_pictures
 from cape.report._page_tables import (
@@ -168,6 +173,9 @@ def to_html(content: Examination | Summary) -> str:
         context["columns_sentence"] = columns_sentence(summary)
         context["rests"] = rests_sentence(summary)
         context["chosen_rows"] = chosen_rows(summary)
+        context["rule_sentence"] = rule_sentence(summary["rule"])
+        context["criteria_columns"] = criteria_columns()
+        context["criteria_rows"] = criteria_rows(summary)
         context["expected_pe"] = expected_pe_sentence(summary)
         context["compared"] = compared_cells(summary)
         context["all_corrected"] = _all_corrected(summary)

@@ -2,7 +2,12 @@
 
 from cape.rules._accuracy import Accuracy
 from cape.rules._base import GroupSituation, Rule
-from cape.rules._bounded import BoundedRule, measure_criterion
+from cape.rules._bounded import (
+    BoundedRule,
+    best_within_each,
+    compared_groups,
+    measure_criterion,
+)
 from cape.rules._constrained import Constrained
 from cape.rules._criteria import CRITERIA
 from cape.rules._names import RULES, bounds_of, describe_rule, make_rule
@@ -29,7 +34,9 @@ __all__ = [
     "Prevalence",
     "ProportionalEquality",
     "Rule",
+    "best_within_each",
     "bounds_of",
+    "compared_groups",
     "describe_rule",
     "make_rule",
     "measure_criterion",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -60,12 +61,13 @@ class GroupSituation:
     predicted_prevalences: np.ndarray
     rates: MemberRates
 
-    @property
+    # Computed once: a frontier looks at the rates of all members a thousand times.
+    @cached_property
     def tpr(self) -> np.ndarray:
         """True positive rate of each member; NaN where it is unknown."""
         return self.rates.tpr
 
-    @property
+    @cached_property
     def fpr(self) -> np.ndarray:
         """False positive rate of each member; NaN where it is unknown."""
         return self.rates.fpr

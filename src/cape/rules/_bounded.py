@@ -15,9 +15,15 @@ from cape.rules._base import GroupSituation, Rule
 from cape.rules._costs import has_known_rates
 from cape.rules._criteria import CRITERIA
 from cape.rules._problem import Problem
+from cape.rules._ranking import takes_part
 from cape.rules._search import SLACK
 
-__all__ = ["BoundedRule", "measure_criterion"]
+__all__ = [
+    "BoundedRule",
+    "best_within_each",
+    "compared_groups",
+    "measure_criterion",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +170,65 @@ def _list(groups: Sequence[Group]) -> str:
     return ", ".join(repr(group_name(group)) for group in groups)
 
 
+def best_within_each(
+    groups: Mapping[Group, GroupSituation],
+    criterion: str,
+    bounds: Sequence[float],
+    *,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+) -> list[dict[Group, int]]:
+    """Find the choice that `Constrained` makes, for each of many bounds.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupSituation
+        At least one.
+    criterion : str
+        A name in `CRITERIA`.
+    bounds : sequence of float
+        Of this criterion.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Returns
+    -------
+    list of dict from group to int
+        The chosen members, one dict for each bound.
+    """
+    # The members are ranked once, which takes longer than to find one choice.
+    problem = Problem.of(
+        list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
+    )
+    choices = []
+    for bound in bounds:
+        members = _solve(problem, [bound])
+        choices.append(dict(zip(groups, members, strict=True)))
+    return choices
+
+
+def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:
+    """Return the groups that a criterion is defined for.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    groups : mapping from group to GroupSituation
+
+    Returns
+    -------
+    list of groups
+        Empty if there are fewer than two: a group has nothing to be compared with.
+    """
+    criterion = CRITERIA[name]
+    compared = []
+    for group, situation in groups.items():
+        if takes_part(situation, criterion):
+            compared.append(group)
+    return compared if len(compared) > 1 else []
+
+
 def measure_criterion(
     name: str,
     groups: Mapping[Group, GroupSituation],
@@ -183,5 +248,9 @@ def measure_criterion(
     float
         NaN if fewer than two groups take part.
     """
-    problem = Problem.of(list(groups.values()), [CRITERIA[name]], cost_fp=1, cost_fn=1)
-    return problem.measure(0, [int(chosen[group]) for group in groups])
+    compared = compared_groups(name, groups)
+    if not compared:
+        return float("nan")
+    situations = [groups[group] for group in compared]
+    members = [int(chosen[group]) for group in compared]
+    return CRITERIA[name].measure(situations, members)

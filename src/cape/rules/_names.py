@@ -104,7 +104,7 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
     return {"name": type(rule).__name__}
 
 
-def bounds_of(description: Mapping[str, Any]) -> dict[str, float]:
+def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
     """Return the bounds that a rule keeps, by the names of `CRITERIA`.
 
     Parameters
@@ -114,8 +114,10 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float]:
 
     Returns
     -------
-    dict from str to float
-        Empty for the paper's rule, and for a rule of your own.
+    dict from str to float or None
+        None for a criterion that the rule brings as near to parity as a coin would.
+        Empty for a rule that bounds none, such as the paper's, and for a rule of your
+        own.
 
     Examples
     --------
@@ -128,8 +130,7 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float]:
     rule = _from_description(description)
     if not isinstance(rule, BoundedRule):
         return {}
-    bounds = rule.bounds.items()
-    return {name: bound for name, bound in bounds if bound is not None}
+    return rule.bounds
 
 
 def _parameters(rule: Any) -> dict[str, float | None]:

@@ -12,7 +12,7 @@ from cape.rules._costs import expected_costs, has_known_rates
 from cape.rules._criteria import Criterion
 from cape.rules._prevalence import DIGITS
 
-__all__ = ["RankedMembers", "rank_members"]
+__all__ = ["RankedMembers", "rank_members", "takes_part"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def rank_members(
     """
     usable, compared = _usable_members(group, criteria)
     without_criteria = len(criteria) == 0
-    takes_part = without_criteria or compared.any()
-    if takes_part and has_known_rates(group).any():
+    is_weighed = without_criteria or compared.any()
+    if is_weighed and has_known_rates(group).any():
         # In simulations the observed shares bring the accuracy under parity of shares
         # nearer the truth; without a criterion the plain rates choose better.
         use_shares = not without_criteria
@@ -68,11 +68,17 @@ def rank_members(
         )
     else:
         costs = np.abs(group.predicted_prevalences - group.estimate)
-    if not takes_part:
+    if not is_weighed:
         usable = np.ones(len(costs), dtype=bool)
     members = _sort(group, costs)
     members = members[usable[members]]
     return RankedMembers(members, -group.share * costs[members], compared)
+
+
+def takes_part(group: GroupSituation, criterion: Criterion) -> bool:
+    """Tell whether a criterion is defined for some member of a group."""
+    _, compared = _usable_members(group, [criterion])
+    return bool(compared[0])
 
 
 def _usable_members(

@@ -1,0 +1,185 @@
+"""Simulate how often the intervals of `expected_criteria` hold what is observed.
+
+Groups are normal in two features, and move by prior shift alone. In every batch some
+rules choose members; each criterion and the accuracy are then measured with the labels
+of the batch. From the root:
+
+    python benchmarks/coverage_criteria.py --batches 1000 --groups 2 --scores refit
+    python benchmarks/coverage_criteria.py --batches 1000 --groups 3 --scores folds
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier
+from cape.diagnostics import expected_criteria
+from cape.rules import (
+    Accuracy,
+    Constrained,
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    PredictiveEquality,
+    Prevalence,
+    ProportionalEquality,
+)
+
+TRAINING_PREVALENCES = (0.5, 0.4, 0.6)
+BATCHES_PER_TRAINING = 8
+RULES = (
+    Prevalence(),
+    Accuracy(),
+    ProportionalEquality(tolerance=0.1),
+    DemographicParity(tolerance=0.05),
+    DemographicParity(ratio=0.8),
+    EqualOpportunity(tolerance=0.05),
+    PredictiveEquality(tolerance=0.05),
+    EqualizedOdds(tolerance=0.1),
+    EqualOpportunity(),
+    Constrained(proportional_equality=0.3, false_positive_rate_difference=0.1),
+)
+RULES_PER_BATCH = 3
+
+
+def draw(random, rows, prevalences):
+    """Draw so many rows of each group: features, labels and groups."""
+    X, y, z = [], [], []
+    for group, prevalence in enumerate(prevalences):
+        label = random.random(rows) < prevalence
+        # Each group has its own distance between the classes.
+        centre = label * (1.0 + 0.4 * group)
+        own = random.normal(0, 1, (rows, 2)) + centre[:, None] * [1.0, -0.6]
+        X.append(own)
+        y.append(label.astype(int))
+        z.append(np.full(rows, group))
+    return np.concatenate(X), np.concatenate(y), np.concatenate(z)
+
+
+def observe(y_true, y_pred, groups):
+    """Measure every criterion by its definition, and the accuracy."""
+    rho, predicted, tpr, fpr = [], [], [], []
+    for group in np.unique(groups):
+        own = groups == group
+        labels, calls = y_true[own], y_pred[own]
+        rho.append(labels.mean())
+        predicted.append(calls.mean())
+        tpr.append(calls[labels == 1].mean())
+        fpr.append(calls[labels == 0].mean())
+    rho, predicted = np.array(rho), np.array(predicted)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pe = np.abs(rho[:, None] / rho - predicted[:, None] / predicted)
+    ratio = 1.0
+    if predicted.max() > 0:
+        ratio = predicted.min() / predicted.max()
+    return {
+        "accuracy": (y_true == y_pred).mean(),
+        "proportional_equality": pe.max(),
+        "demographic_parity_difference": np.ptp(predicted),
+        "demographic_parity_ratio": ratio,
+        "equal_opportunity_difference": np.ptp(tpr),
+        "false_positive_rate_difference": np.ptp(fpr),
+        "equalized_odds_difference": max(np.ptp(tpr), np.ptp(fpr)),
+    }
+
+
+def simulate(options):
+    """Return one record for each batch, rule and criterion."""
+    records = []
+    for place in range(options.batches):
+        random = np.random.default_rng([options.seed, options.groups, place])
+        if place % BATCHES_PER_TRAINING == 0:
+            prevalences = TRAINING_PREVALENCES[: options.groups]
+            X, y, z = draw(random, options.training_rows, prevalences)
+            clf = CapeClassifier(
+                LogisticRegression(),
+                scores=options.scores,
+                pool=options.pool,
+                random_state=place,
+            )
+            clf.fit(X, y, sensitive_features=z)
+        prevalences = random.uniform(0.1, 0.9, options.groups)
+        batch = draw(random, options.rows, prevalences)
+        evidence = clf.evidence(batch[0], sensitive_features=batch[2])
+        for rule in random.choice(len(RULES), RULES_PER_BATCH, replace=False):
+            records += one_rule(clf, batch, evidence, RULES[rule], place)
+    return pd.DataFrame(records)
+
+
+def one_rule(clf, batch, evidence, rule, seed):
+    """Compare what is expected of one rule with what is observed."""
+    X, y, z = batch
+    adaptation = clf.adapt(evidence=evidence, rule=rule)
+    expected = expected_criteria(clf, evidence, adaptation, random_state=seed)
+    y_pred = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+    observed = observe(y, y_pred, z)
+    records = []
+    for name, row in expected.table().iterrows():
+        value = observed[name]
+        is_met = value <= row["bound"] + 1e-9
+        if name.endswith("ratio"):
+            is_met = value >= row["bound"] - 1e-9
+        records.append(
+            {
+                "rule": repr(rule),
+                "criterion": name,
+                "observed": value,
+                "expected": row["value"],
+                "inside": row["low"] - 1e-9 <= value <= row["high"] + 1e-9,
+                "below": value < row["low"] - 1e-9,
+                "width": row["high"] - row["low"],
+                "probability": row["probability"],
+                "met": float(is_met) if pd.notna(row["bound"]) else np.nan,
+            }
+        )
+    return records
+
+
+def summarise(records):
+    """Return tables of coverage, and of how often bounds are met."""
+    defined = records[records["expected"].notna() & np.isfinite(records["observed"])]
+    by_criterion = defined.groupby("criterion")
+    coverage = by_criterion.agg(
+        n=("inside", "size"),
+        coverage=("inside", "mean"),
+        below=("below", "mean"),
+        width=("width", "median"),
+    )
+    coverage["bias"] = by_criterion["observed"].mean() - by_criterion["expected"].mean()
+    bounded = defined[defined["probability"].notna()]
+    cells = np.clip((bounded["probability"] * 5).astype(int), 0, 4)
+    by_cell = bounded.groupby([bounded["criterion"], cells.rename("fifth")])
+    calibration = by_cell.agg(
+        n=("met", "size"), said=("probability", "mean"), met=("met", "mean")
+    )
+    by_rule = defined.pivot_table(
+        index="rule", columns="criterion", values="inside", aggfunc="mean"
+    )
+    return coverage, calibration, by_rule
+
+
+def main():
+    """Simulate and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--batches", type=int, default=1000)
+    parser.add_argument("--groups", type=int, default=2, choices=(2, 3))
+    parser.add_argument("--training-rows", type=int, default=600)
+    parser.add_argument("--rows", type=int, default=300)
+    parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
+    parser.add_argument("--pool", default="threshold")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    records = simulate(options)
+    pd.set_option("display.width", 250, "display.max_columns", 30)
+    for table in summarise(records):
+        print(table.round(3).to_string(), "\n")
+
+
+if __name__ == "__main__":
+    main()
