@@ -1,8 +1,8 @@
 """How good are estimates from a few labels? Simulated shifts, and real ones.
 
 Simulated batches have moved away from training in four ways; benchmarks/label_worlds.py
-draws them. Real ones are the shifts over time of `cape.experiments`, whose labels are all known:
-some of them are drawn plainly, again and again.
+draws them. Real ones are the shifts over time of `cape.experiments`, whose labels are
+all known: some of them are drawn plainly, again and again.
 
 python benchmarks/labels.py --draws 2000 --repetitions 200
 python benchmarks/labels.py --quick

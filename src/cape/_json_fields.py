@@ -11,6 +11,7 @@ import numpy as np
 __all__ = ["Fields", "read_format"]
 
 _MOST_CHARACTERS = 60
+_END_OF_INT64 = 1 << 63
 
 
 class Fields:
@@ -79,10 +80,10 @@ class Fields:
         return value
 
     def whole(self, name: str, least: int = 0) -> int:
-        """Return a whole number."""
+        """Return a whole number that an int64 can hold."""
         value = self.value(name)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if not is_whole or value < least:
+        if not is_whole or not least <= value < _END_OF_INT64:
             self.refuse(name, f"a whole number from {least} on", value)
         return value
 
@@ -119,7 +120,7 @@ class Fields:
                 self.refuse(name, f"a list of {wanted}", number)
         if length is not None and len(value) != length:
             self.refuse(name, f"a list of {wanted}", value)
-        if value and not least <= min(value) <= max(value) < 1 << 63:
+        if value and not least <= min(value) <= max(value) < _END_OF_INT64:
             self.refuse(name, f"a list of {wanted}", min(value))
         return np.array(value, dtype=np.int64)
 
@@ -167,7 +168,7 @@ def read_format(text: str, writer: str, number: int) -> Fields:
             f"{str(text)[:_MOST_CHARACTERS]!r}."
         ) from error
     found = fields.optional("format")
-    if found != number:
+    if isinstance(found, bool) or found != number:
         raise ValueError(
             f"text must have the format {number} of {writer}, got format {found!r}: it "
             "was written by another version of cape."
