@@ -50,6 +50,8 @@ def test_the_sections_come_in_order(page):
         "Which columns moved?",
         "What CAPE chose",
         "What to expect of these predictions",
+        "What is given up",
+        "What to aim at",
         "What the labels say",
         "Observed rates by group",
         "What if the shares were different?",

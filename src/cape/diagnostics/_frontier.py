@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape import plot
 from cape._groups import Group, unique_names
 from cape._prediction import check_same_model, find_evidence
-from cape._validation import check_choice
+from cape._validation import check_choice, check_number
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
@@ -34,7 +35,7 @@ __all__ = [
     "FrontierPoint",
     "GroupOutcome",
     "frontier",
-    "frontiers_of_draws",
+    "frontiers",
 ]
 
 
@@ -107,6 +108,8 @@ class Frontier:
         The best choice for each tolerance, in ascending order of the criterion.
     rules : sequence of FrontierPoint
         What the named rules choose.
+    chosen : FrontierPoint
+        What was chosen for this batch.
     cost_fp, cost_fn : float
         What the two errors cost.
     level : float
@@ -116,6 +119,7 @@ class Frontier:
     criterion: str
     curve: Sequence[FrontierPoint]
     rules: Sequence[FrontierPoint]
+    chosen: FrontierPoint
     cost_fp: float
     cost_fn: float
     level: float
@@ -145,6 +149,19 @@ class Frontier:
             frame["cost_high"] = low
         return frame
 
+    def plot(self) -> Any:
+        """Draw the curve with its interval, and the rules as marks; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        return plot.frontier(
+            self.table(),
+            criterion=self.criterion,
+            value="cost" if self._weighs_errors else "accuracy",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""
         return {
@@ -154,6 +171,7 @@ class Frontier:
             "cost_fn": self.cost_fn,
             "curve": [_point_to_dict(point) for point in self.curve],
             "rules": [_point_to_dict(point) for point in self.rules],
+            "chosen": _point_to_dict(self.chosen),
         }
 
     @property
@@ -224,55 +242,83 @@ def frontier(
     True
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
-    evidence = find_evidence(clf, None, None, evidence)
-    if adaptation is None:
-        adaptation = clf.adapt(evidence=evidence)
-    check_same_model(clf, "adaptation", adaptation, Adaptation)
-    draws = BatchDraws(
-        clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
+    found = frontiers(
+        clf,
+        evidence,
+        [criterion],
+        adaptation=adaptation,
+        cost_fp=cost_fp,
+        cost_fn=cost_fn,
+        n_points=n_points,
+        n_draws=n_draws,
+        random_state=random_state,
     )
-    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    [found] = frontiers_of_draws(
-        draws, [criterion], level=adaptation.level, n_points=n_points, **costs
-    )
-    return found
+    return found[criterion]
 
 
-def frontiers_of_draws(
-    draws: BatchDraws,
-    criteria: Sequence[str],
+def frontiers(
+    clf: CapeClassifier,
+    evidence: Evidence,
+    criteria: Sequence[str] = tuple(CRITERIA),
     *,
-    level: float,
-    n_points: int,
+    adaptation: Adaptation | None = None,
     cost_fp: float = 1.0,
     cost_fn: float = 1.0,
-) -> list[Frontier]:
-    """Compute the frontiers of several criteria; the rules choose once for all.
+    n_points: int = 30,
+    n_draws: int = 500,
+    random_state: Any = 0,
+) -> dict[str, Frontier]:
+    """Compute the frontiers of several criteria, for which the rules choose once.
 
     Parameters
     ----------
-    draws : BatchDraws
-    criteria : sequence of str
+    clf, evidence
+        As in `frontier`.
+    criteria : sequence of str, default=all
         Names in `cape.rules.CRITERIA`.
-    level : float
-        Of the intervals.
-    n_points, cost_fp, cost_fn
+    adaptation, cost_fp, cost_fn, n_points, n_draws, random_state
         As in `frontier`.
 
     Returns
     -------
-    list of Frontier
-        One for each criterion.
+    dict from str to Frontier
+
+    Examples
+    --------
+    >>> from cape.diagnostics import frontiers
+    >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
+    >>> shares = ["demographic_parity_difference", "demographic_parity_ratio"]
+    >>> list(frontiers(clf, evidence, shares, n_points=5)) == shares
+    True
     """
-    chosen = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
-    frontiers = []
     for criterion in criteria:
-        search = _Search(draws, criterion, cost_fp, cost_fn, level)
-        rules = [search.point(name, None, members) for name, members in chosen.items()]
-        frontiers.append(
-            Frontier(criterion, search.curve(n_points), rules, cost_fp, cost_fn, level)
+        check_choice("criteria", criterion, tuple(CRITERIA))
+    check_number("n_points", n_points, low=2)
+    evidence = find_evidence(clf, None, None, evidence)
+    if adaptation is None:
+        adaptation = clf.adapt(evidence=evidence)
+    check_same_model(clf, "adaptation", adaptation, Adaptation)
+    if not adaptation.groups:
+        raise ValueError("evidence must have rows, got a batch without any.")
+    draws = BatchDraws(
+        clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
+    )
+    by_rule = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
+    own = {group: chosen.member for group, chosen in adaptation.groups.items()}
+    found = {}
+    for criterion in criteria:
+        search = _Search(draws, criterion, cost_fp, cost_fn, adaptation.level)
+        points = [search.point(rule, None, chosen) for rule, chosen in by_rule.items()]
+        found[criterion] = Frontier(
+            criterion=criterion,
+            curve=search.curve(n_points),
+            rules=points,
+            chosen=search.point(adaptation.rule["name"], None, own),
+            cost_fp=cost_fp,
+            cost_fn=cost_fn,
+            level=adaptation.level,
         )
-    return frontiers
+    return found
 
 
 def _choose_by_rules(
