@@ -83,7 +83,7 @@ def frontier(
         f"{criterion}:Q",
         title=title or criterion,
         scale=_scale(alt, x_domain),
-        axis=alt.Axis(tickCount=5, grid=False),
+        axis=alt.Axis(tickCount=5, grid=False, labelFlush=False),
     )
     vertical = {"title": value, "scale": _scale(alt, y_domain), "axis": few_ticks}
     y = alt.Y(f"{value}:Q", **vertical)
@@ -99,7 +99,9 @@ def frontier(
         layers.append(marks.encode(x=x, y=y, color="rule:N", shape="rule:N"))
     else:
         marks = rules.mark_circle(size=60, opacity=1, color=of_rules)
-        texts = rules.mark_text(dx=8, dy=-7, fontWeight="bold", color=of_rules)
+        texts = rules.mark_text(
+            align="left", dx=3, dy=-9, fontWeight="bold", color=of_rules
+        )
         layers.append(marks.encode(x=x, y=y))
         layers.append(texts.encode(x=x, y=y, text=f"{label}:N"))
     return alt.layer(*layers).properties(width=width, height=height)

@@ -21,6 +21,7 @@ from cape.evidence import Evidence
 from cape.rules import (
     CRITERIA,
     RULES,
+    Accuracy,
     GroupSituation,
     Rule,
     best_within_each,
@@ -70,7 +71,8 @@ class FrontierPoint:
     rule : str or None
         Name of the rule that makes this choice; None for a point of the curve.
     tolerance : float or None
-        Bound on the criterion that this choice is the best for; None for a named rule.
+        Bound on the criterion that this choice is the best for; None for a rule, and
+        where nothing is asked.
     criterion : float
         Expected value of the criterion.
     cost, cost_low, cost_high : float
@@ -332,9 +334,13 @@ def _choose_by_rules(
     chosen = {}
     for kind, name in names.items():
         rule = kind() if name == _PAPER else kind(**costs)
-        members = rule.choose(draws.situations)
-        chosen[name] = {group: int(member) for group, member in members.items()}
+        chosen[name] = _choose(rule, draws)
     return chosen
+
+
+def _choose(rule: Rule, draws: BatchDraws) -> dict[Group, int]:
+    chosen = rule.choose(draws.situations)
+    return {group: int(member) for group, member in chosen.items()}
 
 
 @dataclass(frozen=True)
@@ -349,27 +355,32 @@ class _Search:
 
     def curve(self, n_points: int) -> list[FrontierPoint]:
         """Find the best choice for tolerances between parity and no bound at all."""
-        [free] = self._best_within([self._loosest])
-        widest = self._measure(self.criterion, free)
+        # Under bounds members are ranked by the observed shares as well, which the rule
+        # "accuracy" does not do: both have an end of the curve to offer.
+        [loosest] = self._best_within([self._loosest])
+        free = _choose(Accuracy(**self._costs), self.draws)
+        widest = self._measure(self.criterion, loosest)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
             return [self.point(None, None, free)]
         tolerances = self._tolerances(widest, n_points)
+        choices = self._best_within(tolerances)
         points: dict[tuple[int, ...], FrontierPoint] = {}
-        for tolerance, members in zip(
-            tolerances, self._best_within(tolerances), strict=True
-        ):
+        for tolerance, members in zip(tolerances, choices, strict=True):
             # Neighbouring tolerances often have the same best choice.
             key = tuple(members.values())
             if key not in points:
                 points[key] = self.point(None, float(tolerance), members)
+        end = self.point(None, None, free)
+        if np.isfinite(end.criterion):
+            points.setdefault(tuple(free.values()), end)
         return self._without_dominated(list(points.values()))
 
     def _without_dominated(self, points: list[FrontierPoint]) -> list[FrontierPoint]:
         """Sort points by the criterion, and drop those that cost more for nothing.
 
         Members are chosen by the estimates, and the cost is a mean over simulated
-        batches: the two may disagree in the fourth digit.
+        batches: the two may disagree by a thousandth.
         """
         sign = -1 if self._is_ratio else 1
         points = sorted(points, key=lambda point: (sign * point.criterion, point.cost))

@@ -5,6 +5,7 @@ The script of the page (``page/frontier.js``) shows them, and computes nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,6 +39,9 @@ _MOST_OUTCOMES = 90
 _DIGITS = 4
 _WIDTH = 260
 _HEIGHT = 180
+_NEAR = 14
+"""Pixels between two marks, below which their texts would overlap."""
+
 _OUTCOMES = ("predicted_prevalence", "fpr", "fnr", "accuracy", "pd")
 """What is shown of each group, in the order of the table's columns."""
 
@@ -99,29 +103,39 @@ def _curve(frontier: Frontier) -> Summary:
     points = []
     for point in frontier.curve:
         points.append({"criterion": _rounded(point.criterion), **_choice(point)})
-    values = [point.criterion for point in [*frontier.rules, frontier.chosen]]
-    # The curve would be flat beside a rule that is far off.
-    farthest = 2 * frontier.curve[-1].criterion
-    in_picture = [value for value in values if value <= farthest]
+    choices = [*frontier.rules, frontier.chosen]
+    x_domain, y_domain = _domains(frontier)
     return {
         "criterion": frontier.criterion,
         "name": CRITERION_NAMES[frontier.criterion],
         "points": points,
-        "rules": [_rounded(value) for value in values],
-        "x_domain": [0.0, _rounded(max(*in_picture, frontier.curve[-1].criterion))],
-        "y_domain": _y_domain(frontier, farthest),
+        "rules": [_rounded(point.criterion) for point in choices],
+        "x_domain": x_domain,
+        "y_domain": y_domain,
     }
 
 
-def _y_domain(frontier: Frontier, farthest: float) -> list[float]:
-    """Return the least and greatest accuracy in the picture."""
-    lows = [1 - point.cost_high for point in frontier.curve]
-    highs = [1 - point.cost_low for point in frontier.curve]
+def _domains(frontier: Frontier) -> tuple[list[float], list[float]]:
+    """Return the ends of the axes, of the criterion and of the accuracy.
+
+    Rules that are far from the curve stay outside: it would be flat beside them.
+    """
+    widest = frontier.curve[-1].criterion
+    lowest = min(1 - point.cost_high for point in frontier.curve)
+    highest = max(1 - point.cost_low for point in frontier.curve)
+    farthest = 2 * widest
+    worst = 2 * lowest - highest
     for point in [*frontier.rules, frontier.chosen]:
-        if point.criterion <= farthest:
-            lows.append(point.accuracy)
-            highs.append(point.accuracy)
-    return [round(min(lows), _DIGITS), round(max(highs), _DIGITS)]
+        if point.criterion <= farthest and point.accuracy >= worst:
+            widest = max(widest, point.criterion)
+            lowest = min(lowest, point.accuracy)
+            highest = max(highest, point.accuracy)
+    return [0.0, _up(widest)], [-_up(-lowest), _up(highest)]
+
+
+def _up(value: float) -> float:
+    """Round up, so that rounded points stay inside."""
+    return math.ceil(value * 10**_DIGITS) / 10**_DIGITS
 
 
 def _choice(point: Any) -> Summary:
@@ -185,10 +199,38 @@ def frame_frontier(curve: Summary, rules: Sequence[Summary]) -> pd.DataFrame:
     rows = []
     for point in curve["points"]:
         rows.append(_row(point["criterion"], point, None, None))
+    marked: list[dict[str, Any]] = []
     for value, rule in zip(curve["rules"], rules, strict=True):
-        if value is not None and value <= curve["x_domain"][1]:
-            rows.append(_row(value, rule, rule["name"], rule["mark"]))
-    return pd.DataFrame(rows)
+        if value is None or not _is_inside(value, rule["accuracy"], curve):
+            continue
+        row = _row(value, rule, rule["name"], rule["mark"])
+        neighbour = _neighbour(row, marked, curve)
+        if neighbour is not None:
+            # One text for marks that lie on each other.
+            neighbour["mark"] += f" {rule['mark']}"
+            row["mark"] = ""
+        marked.append(row)
+    return pd.DataFrame([*rows, *marked])
+
+
+def _is_inside(value: float, accuracy: float, curve: Summary) -> bool:
+    return value <= curve["x_domain"][1] and accuracy >= curve["y_domain"][0]
+
+
+def _neighbour(
+    row: dict[str, Any], marked: list[dict[str, Any]], curve: Summary
+) -> dict[str, Any] | None:
+    """Return the first mark with a text that is too near to write another one."""
+    left, right = curve["x_domain"]
+    bottom, top = curve["y_domain"]
+    for other in marked:
+        across = _WIDTH * abs(row["criterion"] - other["criterion"])
+        up = _HEIGHT * abs(row["accuracy"] - other["accuracy"])
+        room = _NEAR * len(other["mark"].split())
+        is_near = across < room * (right - left) and up < _NEAR * (top - bottom)
+        if other["mark"] and is_near:
+            return other
+    return None
 
 
 def _row(value: float, choice: Summary, rule: Any, mark: Any) -> dict[str, Any]:

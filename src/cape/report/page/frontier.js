@@ -22,7 +22,7 @@
 
   function place(ring, curve, x, y) {
     const [left, right] = curve.x_domain, [bottom, top] = curve.y_domain;
-    const inside = x !== null && x <= right;
+    const inside = x !== null && x <= right && y >= bottom;
     ring.setAttribute("visibility", inside ? "visible" : "hidden");
     if (!inside) return;
     ring.setAttribute("cx", (data.width * (x - left)) / (right - left || 1));
