@@ -226,15 +226,17 @@ class _Differences:
         """Return the interval of the greatest absolute difference.
 
         The lower end is that of the signed difference of a pair, folded at 0: absolute
-        values of draws would never reach 0. The greatest of several pairs may lie above
-        the interval of each.
+        values of draws would never reach 0. Where it is 0, nothing can lie below it,
+        and the upper end has all of the error to itself.
         """
         lows = []
         for differences in self.signed:
             low, _ = fold(*interval_of(differences, level))
             lows.append(low)
-        _, high = interval_of(self.greatest, level)
-        return max(lows), high
+        low = max(lows)
+        below_high = level if low == 0 else (1 + level) / 2
+        high = np.quantile(self.greatest, below_high, method="inverted_cdf")
+        return low, float(high)
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell in which draws no pair differs by more."""
