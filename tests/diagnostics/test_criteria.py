@@ -33,7 +33,7 @@ def adapt(fitted, batch, rule, **settings):
 def simulated():
     """Records of a few dozen batches; `benchmarks/coverage_criteria.py` has more."""
     options = SimpleNamespace(
-        batches=60, batches_per_training=2, groups=2, training_rows=400, rows=200,
+        batches=40, batches_per_training=2, groups=2, training_rows=400, rows=200,
         scores="refit", pool="threshold", seed=7,
     )  # fmt: skip
     with warnings.catch_warnings():
@@ -45,9 +45,9 @@ def simulated():
 def test_intervals_hold_what_is_observed(simulated, name):
     own = simulated[simulated["criterion"] == name]
     inside = own["inside"].mean()
-    # Of 120 intervals at .95, fewer than .88 are right in one simulation of 1,000; and
+    # Of 80 intervals at .95, fewer than .86 are right in one simulation of 1,000; and
     # they are not right because they are wide.
-    assert inside >= 0.88
+    assert inside >= 0.86
     assert own["width"].median() < (0.15 if name == "accuracy" else 2.0)
 
 
@@ -55,7 +55,7 @@ def test_the_probability_is_the_share_of_batches_that_meet_the_bound(simulated):
     bounded = simulated[simulated["probability"].notna()]
     bounded = bounded[bounded["criterion"].isin(NOISY)]
     said = bounded["probability"]
-    assert len(bounded) > 40 and said.std() > 0.15
+    assert len(bounded) > 30 and said.std() > 0.15
     error = bounded["met"] - said
     # Errors of calibrated probabilities have mean 0 and variance p (1 - p).
     spread = np.sqrt((said * (1 - said)).sum()) / len(said)

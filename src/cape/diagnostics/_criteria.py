@@ -28,6 +28,9 @@ __all__ = [
     "interval_of",
 ]
 
+N_DRAWS = 2000
+"""Simulated batches behind the intervals of criteria."""
+
 _ROUNDING = 1e-9
 """A rule meets its bound but for rounding, and so does what is drawn."""
 
@@ -99,7 +102,7 @@ def expected_criteria(
     evidence: Evidence,
     adaptation: Adaptation,
     *,
-    n_draws: int = 2000,
+    n_draws: int = N_DRAWS,
     random_state: Any = 0,
 ) -> ExpectedCriteria:
     """Compute what to expect of every fairness criterion, before labels arrive.

@@ -37,6 +37,7 @@ __all__ = [
     "GroupOutcome",
     "frontier",
     "frontiers",
+    "frontiers_of_draws",
 ]
 
 
@@ -293,18 +294,51 @@ def frontiers(
     >>> list(frontiers(clf, evidence, shares, n_points=5)) == shares
     True
     """
-    for criterion in criteria:
-        check_choice("criteria", criterion, tuple(CRITERIA))
-    check_number("n_points", n_points, low=2)
     evidence = find_evidence(clf, None, None, evidence)
     if adaptation is None:
         adaptation = clf.adapt(evidence=evidence)
     check_same_model(clf, "adaptation", adaptation, Adaptation)
-    if not adaptation.groups:
-        raise ValueError("evidence must have rows, got a batch without any.")
     draws = BatchDraws(
         clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
     )
+    return frontiers_of_draws(
+        draws,
+        adaptation,
+        criteria,
+        cost_fp=cost_fp,
+        cost_fn=cost_fn,
+        n_points=n_points,
+    )
+
+
+def frontiers_of_draws(
+    draws: BatchDraws,
+    adaptation: Adaptation,
+    criteria: Sequence[str],
+    *,
+    cost_fp: float,
+    cost_fn: float,
+    n_points: int,
+) -> dict[str, Frontier]:
+    """Compute frontiers from simulated batches.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+    adaptation : Adaptation
+        To the same batch.
+    criteria, cost_fp, cost_fn, n_points
+        As in `frontiers`.
+
+    Returns
+    -------
+    dict from str to Frontier
+    """
+    for criterion in criteria:
+        check_choice("criteria", criterion, tuple(CRITERIA))
+    check_number("n_points", n_points, low=2)
+    if not adaptation.groups:
+        raise ValueError("evidence must have rows, got a batch without any.")
     by_rule = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
     own = {group: chosen.member for group, chosen in adaptation.groups.items()}
     found = {}
@@ -370,7 +404,7 @@ class _Search:
             # Neighbouring tolerances often have the same best choice.
             key = tuple(members.values())
             if key not in points:
-                points[key] = self.point(None, float(tolerance), members)
+                points[key] = self.point(None, tolerance, members)
         end = self.point(None, None, free)
         if np.isfinite(end.criterion):
             points.setdefault(tuple(free.values()), end)
@@ -411,10 +445,9 @@ class _Search:
     def _costs(self) -> dict[str, float]:
         return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
 
-    def _tolerances(self, widest: float, n_points: int) -> np.ndarray:
-        if self._is_ratio:
-            return np.linspace(min(widest, 1), 1, n_points)
-        return np.linspace(0, widest, n_points)
+    def _tolerances(self, widest: float, n_points: int) -> list[float]:
+        parity = 1.0 if self._is_ratio else 0.0
+        return np.linspace(parity, widest, n_points).tolist()
 
     def point(
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]

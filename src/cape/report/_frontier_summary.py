@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cape import plot
-from cape.diagnostics import Examination, Frontier, frontiers
+from cape.diagnostics import Examination, Frontier
 from cape.report._criteria_summary import CRITERION_NAMES, RULE_NAMES
 from cape.report._picture import NOW, THEN, Picture
 from cape.report._types import Summary
@@ -64,12 +64,8 @@ def frontier_summary(examination: Examination) -> Summary | None:
     if not 1 < n_groups <= MOST_GROUPS:
         return None
     n_points = _MOST_OUTCOMES // n_groups
-    found = frontiers(
-        examination.clf,
-        examination.evidence,
-        CRITERIA_SHOWN,
-        adaptation=examination.adaptation,
-        n_points=min(max(n_points, _FEWEST_POINTS), _MOST_POINTS),
+    found = examination.frontiers(
+        CRITERIA_SHOWN, n_points=min(max(n_points, _FEWEST_POINTS), _MOST_POINTS)
     )
     curves = []
     for frontier in found.values():

@@ -215,7 +215,7 @@ def _policy() -> str:
     Whatever else gets into a page does not run.
     """
     style = _hash_of(_asset("page.css"))
-    scripts = [_hash_of(_asset(name)) for name in ("explorer.js", "frontier.js")]
+    scripts = [_hash_of(_asset(name)) for name in ("frontier.js", "explorer.js")]
     allowed = " ".join(f"'{script}'" for script in scripts)
     return "; ".join(
         [
