@@ -31,7 +31,6 @@ from cape.rules import (
 )
 
 TRAINING_PREVALENCES = (0.5, 0.4, 0.6)
-BATCHES_PER_TRAINING = 8
 RULES = (
     Prevalence(),
     Accuracy(),
@@ -44,7 +43,7 @@ RULES = (
     EqualOpportunity(),
     Constrained(proportional_equality=0.3, false_positive_rate_difference=0.1),
 )
-RULES_PER_BATCH = 3
+RULES_PER_BATCH = 2
 
 
 def draw(random, rows, prevalences):
@@ -93,7 +92,7 @@ def simulate(options):
     records = []
     for place in range(options.batches):
         random = np.random.default_rng([options.seed, options.groups, place])
-        if place % BATCHES_PER_TRAINING == 0:
+        if place % options.batches_per_training == 0:
             prevalences = TRAINING_PREVALENCES[: options.groups]
             X, y, z = draw(random, options.training_rows, prevalences)
             clf = CapeClassifier(
@@ -167,6 +166,7 @@ def main():
     """Simulate and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--batches", type=int, default=1000)
+    parser.add_argument("--batches-per-training", type=int, default=8)
     parser.add_argument("--groups", type=int, default=2, choices=(2, 3))
     parser.add_argument("--training-rows", type=int, default=600)
     parser.add_argument("--rows", type=int, default=300)

@@ -33,6 +33,7 @@ TITLES = {
     "cape.files": "From files to files",
     "cape.compare": "Other classifiers",
     "cape.experiments": "Experiments",
+    "cape.plot": "Pictures of results",
     "cape.report": "Pictures and pages",
     "cape.cli": "Command line",
 }

@@ -163,3 +163,36 @@ def pages(tmp_path_factory):
             path = write_report(summary, folder / f"{kind}.html")
             written[f"{kind}{suffix}"] = (path, summary)
     return written
+
+
+@pytest.fixture
+def visit(chromium, pages):
+    """Open a page; afterwards nothing may have gone wrong in it, nor left it."""
+    troubles, contexts = [], []
+
+    def go(name, width=900, height=900, **options):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss())
+        )
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:"))
+                or troubles.append(request.url)
+            ),
+        )
+        path, summary = pages[name]
+        page.goto(path.as_uri())
+        return page, summary
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert troubles == []

@@ -344,3 +344,16 @@ def test_a_rule_is_passed_on(cape, refused, base):
     assert "rule: accuracy, cost_fp 1, cost_fn 1." in out
     assert "rule:" not in cape(*base)[1]
     refused(*base, "--rule", "fair", says="rule must be one of 'prevalence'")
+
+
+def test_a_rule_says_with_which_probability_its_bound_is_met(cape, base):
+    content = json.loads(cape(*base, "--rule", "equal_opportunity", "--json")[1])
+    [sentence] = content["aims"]
+    _, out, _ = cape(*base, "--rule", "equal_opportunity")
+    assert " ".join(sentence.split()) in " ".join(out.split())
+    entries = {entry["criterion"]: entry for entry in content["criteria"]}
+    value = entries["equal_opportunity_difference"]["value"]
+    assert f"{value:.3f} is expected" in sentence
+    # The paper's rule bounds nothing, and nothing is printed of it.
+    _, plain, _ = cape(*base)
+    assert "is expected" not in plain

@@ -13,6 +13,7 @@ from cape import AdaptationWarning, CapeClassifier, Evidence
 from cape.diagnostics import (
     Observed,
     examine,
+    expected_criteria,
     expected_performance,
     prevalence_moved,
     prior_shift_test,
@@ -251,3 +252,12 @@ def test_an_unfitted_classifier_is_named(batch):
 
     with pytest.raises(NotFittedError):
         examine(CapeClassifier(), batch.X)
+
+
+def test_criteria_are_those_of_the_function(fitted, batch):
+    clf = fitted()
+    groups = {"sensitive_features": batch.z}
+    seen = examine(clf, batch.X, rule="equalized_odds", **groups)
+    alone = expected_criteria(clf, seen.evidence, seen.adaptation)
+    assert seen.criteria.to_dict() == alone.to_dict()
+    assert seen.to_dict()["criteria"] == alone.to_dict()["criteria"]

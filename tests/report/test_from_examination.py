@@ -76,6 +76,8 @@ def test_the_sections_are_those_of_a_batch_without_labels(page):
         "Which columns moved?",
         "What CAPE chose",
         "What to expect of these predictions",
+        "What is given up",
+        "What to aim at",
         "Expected rates by group, if the assumption is right",
         "What if the shares were different?",
         "How it was made",

@@ -50,6 +50,8 @@ def test_the_sections_come_in_order(page):
         "Which columns moved?",
         "What CAPE chose",
         "What to expect of these predictions",
+        "What is given up",
+        "What to aim at",
         "What the labels say",
         "Observed rates by group",
         "What if the shares were different?",
@@ -111,8 +113,8 @@ def test_nothing_is_fetched(page):
 
 def test_every_picture_has_a_name_and_its_numbers(page):
     pictures = re.findall(r'<svg[^>]*role="img"><title>([^<]+)</title>', page)
-    assert len(pictures) == 1 + 2 + 1 + 3
-    assert page.count("<summary>The numbers</summary>") == 6
+    assert len(pictures) == 1 + 2 + 1 + 4 + 3
+    assert page.count("<summary>The numbers</summary>") == 10
     assert "#0" not in "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
 
 
@@ -125,7 +127,7 @@ def renamed(summary, old, new):
 def test_a_name_is_text_and_never_markup(batch):
     page = to_html(renamed(batch, "blue", EVIL))
     assert "<script>alert" not in page
-    assert page.count("<script") == 2 and page.count("</script>") == 2
+    assert page.count("<script") == 4 and page.count("</script>") == 4
     assert "&lt;/script&gt;&lt;script&gt;alert(1)" in page
     embedded = re.search(
         r'<script type="application/json" id="explorer-data">(.*?)</script>',
@@ -133,6 +135,8 @@ def test_a_name_is_text_and_never_markup(batch):
         re.DOTALL,
     )[1]
     assert json.loads(embedded)["groups"][0]["name"] == EVIL
+    embedded = re.search(r'id="frontier-data">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(embedded)["groups"][0] == EVIL
 
 
 def test_json_in_a_script_cannot_end_it():

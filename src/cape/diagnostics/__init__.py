@@ -15,7 +15,7 @@ from cape.diagnostics._expected import (
     compare_expected,
     expected_performance,
 )
-from cape.diagnostics._frontier import Frontier, frontier
+from cape.diagnostics._frontier import Frontier, frontier, frontiers
 from cape.diagnostics._label_checks import LabelChecks
 from cape.diagnostics._labels_needed import labels_needed
 from cape.diagnostics._moved import PrevalenceMoved, prevalence_moved
@@ -53,6 +53,7 @@ __all__ = [
     "expected_criteria",
     "expected_performance",
     "frontier",
+    "frontiers",
     "labels_needed",
     "prevalence_moved",
     "prior_shift_test",

@@ -28,6 +28,9 @@ __all__ = [
     "interval_of",
 ]
 
+N_DRAWS = 2000
+"""Simulated batches behind the intervals of criteria."""
+
 _ROUNDING = 1e-9
 """A rule meets its bound but for rounding, and so does what is drawn."""
 
@@ -99,7 +102,7 @@ def expected_criteria(
     evidence: Evidence,
     adaptation: Adaptation,
     *,
-    n_draws: int = 2000,
+    n_draws: int = N_DRAWS,
     random_state: Any = 0,
 ) -> ExpectedCriteria:
     """Compute what to expect of every fairness criterion, before labels arrive.
@@ -226,15 +229,17 @@ class _Differences:
         """Return the interval of the greatest absolute difference.
 
         The lower end is that of the signed difference of a pair, folded at 0: absolute
-        values of draws would never reach 0. The greatest of several pairs may lie above
-        the interval of each.
+        values of draws would never reach 0. Where it is 0, nothing can lie below it,
+        and the upper end has all of the error to itself.
         """
         lows = []
         for differences in self.signed:
             low, _ = fold(*interval_of(differences, level))
             lows.append(low)
-        _, high = interval_of(self.greatest, level)
-        return max(lows), high
+        low = max(lows)
+        below_high = level if low == 0 else (1 + level) / 2
+        high = np.quantile(self.greatest, below_high, method="inverted_cdf")
+        return low, float(high)
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell in which draws no pair differs by more."""

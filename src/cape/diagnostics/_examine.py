@@ -6,7 +6,7 @@ number is computed in one place and shows the same value wherever it appears.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,15 @@ from cape._groups import Group, unique_names
 from cape._prediction import find_evidence
 from cape.adaptation import Adaptation, describe_label_free
 from cape.classifier import CapeClassifier
+from cape.diagnostics._chosen_draws import BatchDraws
 from cape.diagnostics._column_shift import ColumnShift, column_shift
-from cape.diagnostics._criteria import ExpectedCriteria, expected_criteria
+from cape.diagnostics._criteria import N_DRAWS, ExpectedCriteria, criteria_of_draws
 from cape.diagnostics._expected import (
     ExpectedPerformance,
     compare_counts,
     expected_performance,
 )
+from cape.diagnostics._frontier import Frontier, frontiers_of_draws
 from cape.diagnostics._label_checks import LabelChecks, check_labels
 from cape.diagnostics._moved import PrevalenceMoved, moves_from_adaptation
 from cape.diagnostics._prior_shift import PriorShiftTest, prior_shift_test
@@ -28,6 +30,7 @@ from cape.diagnostics._result import group_index, json_ready
 from cape.diagnostics._verdicts import GroupVerdict, judge_group
 from cape.evidence import Evidence
 from cape.metrics import Confusion
+from cape.rules import CRITERIA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +103,8 @@ class Examination:
     criteria : ExpectedCriteria
         What to expect of every fairness criterion, and with which probability the
         bounds of the rule are met.
+    draws : BatchDraws
+        The simulated batches behind it.
     labels : LabelChecks, default=None
         What labels say of the estimates that were made without them; None if no row has
         a label.
@@ -117,6 +122,7 @@ class Examination:
     moved: PrevalenceMoved
     expected: ExpectedPerformance
     criteria: ExpectedCriteria
+    draws: BatchDraws
     labels: LabelChecks | None = None
     observed: Observed | None = None
     provenance: Mapping[str, Any] | None = None
@@ -234,6 +240,32 @@ class Examination:
         if not complete:
             return None
         return compare_counts(self.expected, complete)
+
+    def frontiers(
+        self, criteria: Sequence[str] = tuple(CRITERIA), *, n_points: int = 30
+    ) -> dict[str, Frontier]:
+        """Compute what meeting each criterion costs in accuracy.
+
+        Parameters
+        ----------
+        criteria : sequence of str, default=all
+            Names in `cape.rules.CRITERIA`.
+        n_points : int, default=30
+            Most points of a curve.
+
+        Returns
+        -------
+        dict from str to Frontier
+            As from `cape.diagnostics.frontiers`.
+        """
+        return frontiers_of_draws(
+            self.draws,
+            self.adaptation,
+            criteria,
+            cost_fp=1.0,
+            cost_fn=1.0,
+            n_points=n_points,
+        )
 
     def __repr__(self) -> str:
         if not self.adaptation.groups:
@@ -392,6 +424,7 @@ def examine(
     evidence = with_labels if labels_decide else with_labels.without_labels()
     # Warnings come through: whoever calls this for a file turns them into notes.
     adaptation = clf.adapt(evidence=evidence, level=level, rule=rule, drift=drift)
+    draws = BatchDraws(clf, evidence, adaptation, n_draws=N_DRAWS, random_state=0)
     return Examination(
         clf=clf,
         evidence=evidence,
@@ -400,7 +433,8 @@ def examine(
         columns=column_shift(clf, evidence=evidence),
         moved=moves_from_adaptation(clf, evidence, adaptation),
         expected=expected_performance(clf, evidence, adaptation),
-        criteria=expected_criteria(clf, evidence, adaptation),
+        criteria=criteria_of_draws(draws, adaptation),
+        draws=draws,
         labels=check_labels(clf, with_labels, adaptation, decide=labels_decide),
     )
 

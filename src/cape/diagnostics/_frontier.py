@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape import plot
 from cape._groups import Group, unique_names
 from cape._prediction import check_same_model, find_evidence
-from cape._validation import check_choice
+from cape._validation import check_choice, check_number
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
@@ -20,6 +21,7 @@ from cape.evidence import Evidence
 from cape.rules import (
     CRITERIA,
     RULES,
+    Accuracy,
     GroupSituation,
     Rule,
     best_within_each,
@@ -34,6 +36,7 @@ __all__ = [
     "FrontierPoint",
     "GroupOutcome",
     "frontier",
+    "frontiers",
     "frontiers_of_draws",
 ]
 
@@ -69,7 +72,8 @@ class FrontierPoint:
     rule : str or None
         Name of the rule that makes this choice; None for a point of the curve.
     tolerance : float or None
-        Bound on the criterion that this choice is the best for; None for a named rule.
+        Bound on the criterion that this choice is the best for; None for a rule, and
+        where nothing is asked.
     criterion : float
         Expected value of the criterion.
     cost, cost_low, cost_high : float
@@ -107,6 +111,8 @@ class Frontier:
         The best choice for each tolerance, in ascending order of the criterion.
     rules : sequence of FrontierPoint
         What the named rules choose.
+    chosen : FrontierPoint
+        What was chosen for this batch.
     cost_fp, cost_fn : float
         What the two errors cost.
     level : float
@@ -116,6 +122,7 @@ class Frontier:
     criterion: str
     curve: Sequence[FrontierPoint]
     rules: Sequence[FrontierPoint]
+    chosen: FrontierPoint
     cost_fp: float
     cost_fn: float
     level: float
@@ -145,6 +152,19 @@ class Frontier:
             frame["cost_high"] = low
         return frame
 
+    def plot(self) -> Any:
+        """Draw the curve with its interval, and the rules as marks; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        return plot.frontier(
+            self.table(),
+            criterion=self.criterion,
+            value="cost" if self._weighs_errors else "accuracy",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""
         return {
@@ -154,6 +174,7 @@ class Frontier:
             "cost_fn": self.cost_fn,
             "curve": [_point_to_dict(point) for point in self.curve],
             "rules": [_point_to_dict(point) for point in self.rules],
+            "chosen": _point_to_dict(self.chosen),
         }
 
     @property
@@ -224,6 +245,55 @@ def frontier(
     True
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
+    found = frontiers(
+        clf,
+        evidence,
+        [criterion],
+        adaptation=adaptation,
+        cost_fp=cost_fp,
+        cost_fn=cost_fn,
+        n_points=n_points,
+        n_draws=n_draws,
+        random_state=random_state,
+    )
+    return found[criterion]
+
+
+def frontiers(
+    clf: CapeClassifier,
+    evidence: Evidence,
+    criteria: Sequence[str] = tuple(CRITERIA),
+    *,
+    adaptation: Adaptation | None = None,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+    n_points: int = 30,
+    n_draws: int = 500,
+    random_state: Any = 0,
+) -> dict[str, Frontier]:
+    """Compute the frontiers of several criteria, for which the rules choose once.
+
+    Parameters
+    ----------
+    clf, evidence
+        As in `frontier`.
+    criteria : sequence of str, default=all
+        Names in `cape.rules.CRITERIA`.
+    adaptation, cost_fp, cost_fn, n_points, n_draws, random_state
+        As in `frontier`.
+
+    Returns
+    -------
+    dict from str to Frontier
+
+    Examples
+    --------
+    >>> from cape.diagnostics import frontiers
+    >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
+    >>> shares = ["demographic_parity_difference", "demographic_parity_ratio"]
+    >>> list(frontiers(clf, evidence, shares, n_points=5)) == shares
+    True
+    """
     evidence = find_evidence(clf, None, None, evidence)
     if adaptation is None:
         adaptation = clf.adapt(evidence=evidence)
@@ -231,48 +301,60 @@ def frontier(
     draws = BatchDraws(
         clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
     )
-    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    [found] = frontiers_of_draws(
-        draws, [criterion], level=adaptation.level, n_points=n_points, **costs
+    return frontiers_of_draws(
+        draws,
+        adaptation,
+        criteria,
+        cost_fp=cost_fp,
+        cost_fn=cost_fn,
+        n_points=n_points,
     )
-    return found
 
 
 def frontiers_of_draws(
     draws: BatchDraws,
+    adaptation: Adaptation,
     criteria: Sequence[str],
     *,
-    level: float,
+    cost_fp: float,
+    cost_fn: float,
     n_points: int,
-    cost_fp: float = 1.0,
-    cost_fn: float = 1.0,
-) -> list[Frontier]:
-    """Compute the frontiers of several criteria; the rules choose once for all.
+) -> dict[str, Frontier]:
+    """Compute frontiers from simulated batches.
 
     Parameters
     ----------
     draws : BatchDraws
-    criteria : sequence of str
-        Names in `cape.rules.CRITERIA`.
-    level : float
-        Of the intervals.
-    n_points, cost_fp, cost_fn
-        As in `frontier`.
+    adaptation : Adaptation
+        To the same batch.
+    criteria, cost_fp, cost_fn, n_points
+        As in `frontiers`.
 
     Returns
     -------
-    list of Frontier
-        One for each criterion.
+    dict from str to Frontier
     """
-    chosen = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
-    frontiers = []
     for criterion in criteria:
-        search = _Search(draws, criterion, cost_fp, cost_fn, level)
-        rules = [search.point(name, None, members) for name, members in chosen.items()]
-        frontiers.append(
-            Frontier(criterion, search.curve(n_points), rules, cost_fp, cost_fn, level)
+        check_choice("criteria", criterion, tuple(CRITERIA))
+    check_number("n_points", n_points, low=2)
+    if not adaptation.groups:
+        raise ValueError("evidence must have rows, got a batch without any.")
+    by_rule = _choose_by_rules(draws, {"cost_fp": cost_fp, "cost_fn": cost_fn})
+    own = {group: chosen.member for group, chosen in adaptation.groups.items()}
+    found = {}
+    for criterion in criteria:
+        search = _Search(draws, criterion, cost_fp, cost_fn, adaptation.level)
+        points = [search.point(rule, None, chosen) for rule, chosen in by_rule.items()]
+        found[criterion] = Frontier(
+            criterion=criterion,
+            curve=search.curve(n_points),
+            rules=points,
+            chosen=search.point(adaptation.rule["name"], None, own),
+            cost_fp=cost_fp,
+            cost_fn=cost_fn,
+            level=adaptation.level,
         )
-    return frontiers
+    return found
 
 
 def _choose_by_rules(
@@ -286,9 +368,13 @@ def _choose_by_rules(
     chosen = {}
     for kind, name in names.items():
         rule = kind() if name == _PAPER else kind(**costs)
-        members = rule.choose(draws.situations)
-        chosen[name] = {group: int(member) for group, member in members.items()}
+        chosen[name] = _choose(rule, draws)
     return chosen
+
+
+def _choose(rule: Rule, draws: BatchDraws) -> dict[Group, int]:
+    chosen = rule.choose(draws.situations)
+    return {group: int(member) for group, member in chosen.items()}
 
 
 @dataclass(frozen=True)
@@ -303,27 +389,32 @@ class _Search:
 
     def curve(self, n_points: int) -> list[FrontierPoint]:
         """Find the best choice for tolerances between parity and no bound at all."""
-        [free] = self._best_within([self._loosest])
-        widest = self._measure(self.criterion, free)
+        # Under bounds members are ranked by the observed shares as well, which the rule
+        # "accuracy" does not do: both have an end of the curve to offer.
+        [loosest] = self._best_within([self._loosest])
+        free = _choose(Accuracy(**self._costs), self.draws)
+        widest = self._measure(self.criterion, loosest)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
             return [self.point(None, None, free)]
         tolerances = self._tolerances(widest, n_points)
+        choices = self._best_within(tolerances)
         points: dict[tuple[int, ...], FrontierPoint] = {}
-        for tolerance, members in zip(
-            tolerances, self._best_within(tolerances), strict=True
-        ):
+        for tolerance, members in zip(tolerances, choices, strict=True):
             # Neighbouring tolerances often have the same best choice.
             key = tuple(members.values())
             if key not in points:
-                points[key] = self.point(None, float(tolerance), members)
+                points[key] = self.point(None, tolerance, members)
+        end = self.point(None, None, free)
+        if np.isfinite(end.criterion):
+            points.setdefault(tuple(free.values()), end)
         return self._without_dominated(list(points.values()))
 
     def _without_dominated(self, points: list[FrontierPoint]) -> list[FrontierPoint]:
         """Sort points by the criterion, and drop those that cost more for nothing.
 
         Members are chosen by the estimates, and the cost is a mean over simulated
-        batches: the two may disagree in the fourth digit.
+        batches: the two may disagree by a thousandth.
         """
         sign = -1 if self._is_ratio else 1
         points = sorted(points, key=lambda point: (sign * point.criterion, point.cost))
@@ -354,10 +445,9 @@ class _Search:
     def _costs(self) -> dict[str, float]:
         return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
 
-    def _tolerances(self, widest: float, n_points: int) -> np.ndarray:
-        if self._is_ratio:
-            return np.linspace(min(widest, 1), 1, n_points)
-        return np.linspace(0, widest, n_points)
+    def _tolerances(self, widest: float, n_points: int) -> list[float]:
+        parity = 1.0 if self._is_ratio else 0.0
+        return np.linspace(parity, widest, n_points).tolist()
 
     def point(
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]

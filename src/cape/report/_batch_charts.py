@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from cape.report._frontier_summary import frontier_pictures
 from cape.report._picture import ALARM, INK, NOW, SOFT, THEN, Picture
 from cape.report._types import Summary
 
@@ -68,6 +69,7 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
         "moved": [moved],
         "histograms": _histogram_pictures(summary),
         "columns": _column_pictures(summary),
+        "frontiers": frontier_pictures(summary),
         "rates": rate_pictures(summary),
     }
 

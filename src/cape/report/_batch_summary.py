@@ -18,6 +18,7 @@ from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._criteria_summary import bound_sentences
 from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._frontier_summary import frontier_summary
 from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
@@ -78,6 +79,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         },
         "criteria": content["criteria"],
         "aims": bound_sentences(content["rule"], content["criteria"]),
+        "frontiers": frontier_summary(examination),
         "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": compared_summary(examination),

@@ -138,6 +138,8 @@ def _bound_sentence(entry: Summary, bound: float | None) -> str:
     if entry["value"] is None:
         return f"{start}: it cannot be told, because too few groups are compared."
     expected = f"{start}: {entry['value']:.3f} is expected ({_interval(entry)})"
+    if _is_known(entry):
+        expected = f"{start}: {entry['value']:.3f}, as observed in this batch"
     if bound is None:
         return f"{expected}."
     asked = f"{_bound_text(entry['criterion'], bound)} was asked for"
@@ -145,7 +147,14 @@ def _bound_sentence(entry: Summary, bound: float | None) -> str:
     return f"{expected}; {asked}, {met}."
 
 
+def _is_known(entry: Summary) -> bool:
+    """Tell whether a criterion needs no label, as those of predicted shares."""
+    return entry["low"] == entry["high"]
+
+
 def _interval(entry: Summary) -> str:
+    if _is_known(entry):
+        return "observed"
     if entry["high"] is None:
         return f"{entry['low']:.3f} or more"
     return f"{entry['low']:.3f} to {entry['high']:.3f}"

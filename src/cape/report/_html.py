@@ -162,6 +162,8 @@ def to_html(content: Examination | Summary) -> str:
         "css": _asset("page.css"),
         "explorer_js": _asset("explorer.js"),
         "explorer_json": _json_for_script(summary.get("explorer")),
+        "frontier_js": _asset("frontier.js"),
+        "frontier_json": _json_for_script(summary.get("frontiers")),
         "pictures": _pictures(summary),
         "made_rows": made_rows(summary["made"]),
         "each_by_itself": EACH_BY_ITSELF,
@@ -213,12 +215,13 @@ def _policy() -> str:
     Whatever else gets into a page does not run.
     """
     style = _hash_of(_asset("page.css"))
-    script = _hash_of(_asset("explorer.js"))
+    scripts = [_hash_of(_asset(name)) for name in ("frontier.js", "explorer.js")]
+    allowed = " ".join(f"'{script}'" for script in scripts)
     return "; ".join(
         [
             "default-src 'none'",
             f"style-src '{style}'",
-            f"script-src '{script}'",
+            f"script-src {allowed}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
