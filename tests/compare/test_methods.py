@@ -17,6 +17,15 @@ from cape.compare import (
     missing_packages,
 )
 from cape.experiments import published
+from cape.metrics import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    false_positive_rate_difference,
+    proportional_equality,
+)
+from cape.rules import RULES, make_rule
 
 FAMILIES = {"CAPE", "baseline", "pre", "in", "post"}
 INSTALLED = [name for name in METHODS if not missing_packages(name)]
@@ -124,6 +133,53 @@ def test_cape_d_is_the_papers_configuration_and_cape_default_ours(learner):
     assert make_method("CAPE-D", learner).get_params() == paper.get_params()
     default = CapeClassifier(random_state=0)
     assert make_method("CAPE default", learner).get_params() == default.get_params()
+
+
+RULED = {
+    "CAPE demographic parity": ("demographic_parity", demographic_parity_difference),
+    "CAPE equal opportunity": ("equal_opportunity", equal_opportunity_difference),
+    "CAPE predictive equality": ("predictive_equality", false_positive_rate_difference),
+    "CAPE equalized odds": ("equalized_odds", equalized_odds_difference),
+    "CAPE proportional equality": ("proportional_equality", proportional_equality),
+    "CAPE accuracy": ("accuracy", None),
+}
+
+
+@pytest.mark.parametrize(("name", "rule"), [(n, r) for n, (r, _) in RULED.items()])
+def test_a_method_named_after_a_rule_has_the_rule_and_the_learner(name, rule, learner):
+    method = make_method(name, learner, seed=3)
+    expected = CapeClassifier(learner, rule=make_rule(rule), random_state=3)
+    assert method.get_params() == expected.get_params()
+
+
+def test_every_rule_has_a_method_except_the_default():
+    """Two names of rules are Fairlearn's, of rules that have a method already."""
+    compared = {make_rule(rule) for rule, _ in RULED.values()}
+    rules = {make_rule(rule) for rule in RULES}
+    assert rules - compared == {make_rule("prevalence")}
+
+
+@pytest.mark.parametrize("name", [name for name, (_, m) in RULED.items() if m])
+def test_a_rule_brings_its_criterion_below_that_of_max_acc(
+    name, learner, moved, fit_predict
+):
+    _, metric = RULED[name]
+    test = moved[1]
+    measured = []
+    for method in (name, "Max_Acc"):
+        y_pred = fit_predict(make_method(method, learner), moved)
+        groups = test.sensitive_features
+        measured.append(metric(test.target, y_pred, sensitive_features=groups))
+    assert measured[0] <= measured[1] + 0.05
+
+
+def test_the_four_fifths_rule_is_kept(learner, moved, fit_predict):
+    y_pred = fit_predict(make_method("CAPE four-fifths", learner), moved)
+    test = moved[1]
+    ratio = demographic_parity_ratio(
+        test.target, y_pred, sensitive_features=test.sensitive_features
+    )
+    assert ratio >= 0.8
 
 
 def test_reject_option_has_aif360s_own_grid(learner):
