@@ -230,11 +230,16 @@ def record(data, criterion, name, values):
         "criterion": criterion,
         "method": name,
         "batches": len(values),
-        "measured": round(float(mean[0]), 5),
-        "measured_sd": round(float(spread[0]), 5),
-        "accuracy": round(float(mean[1]), 5),
-        "accuracy_sd": round(float(spread[1]), 5),
+        "measured": rounded(mean[0]),
+        "measured_sd": rounded(spread[0]),
+        "accuracy": rounded(mean[1]),
+        "accuracy_sd": rounded(spread[1]),
     }
+
+
+def rounded(value):
+    """PE is undefined in a batch where nobody of a group is called positive."""
+    return None if np.isnan(value) else round(float(value), 5)
 
 
 ORDER = (
@@ -273,8 +278,11 @@ def cells_of(one):
     """Write mean ± standard deviation over batches of both figures."""
     if one is None:
         return ["", ""]
+    measured = "undefined in a batch"
+    if one["measured"] is not None:
+        measured = f"{one['measured']:.4f} ± {one['measured_sd']:.4f}"
     return [
-        f"{one['measured']:.4f} ± {one['measured_sd']:.4f}",
+        measured,
         f"{one['accuracy']:.3f} ± {one['accuracy_sd']:.3f}",
     ]
 
