@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from expected import make_learner
 from sklearn.model_selection import cross_val_predict, train_test_split
+from threshold_peers import installed_peers
 
 from cape import CapeClassifier, metrics
 from cape.compare import with_group_columns
@@ -31,7 +32,6 @@ from cape.datasets import fetch_compas, make_synthetic
 from cape.pool import MemberRates
 from cape.rules import GroupSituation, make_rule
 from tables import replace_block
-from threshold_peers import installed_peers
 
 RESULTS = Path("docs/data/rules.json")
 METRICS = {

@@ -103,6 +103,7 @@ def draw_rule(frame, rule):
 
 
 def draw_panel(frame, quantity):
+    """Draw one quantity over the true share of group b."""
     x = alt.X("prevalence:Q", title="true share of positives in group b")
     y = alt.Y("value:Q", title=TITLES[quantity], scale=alt.Scale(domain=domain(frame)))
     dash = alt.StrokeDash(

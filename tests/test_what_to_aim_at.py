@@ -107,6 +107,6 @@ def test_true_positive_rates_stay_equal_either_way(frame):
 
 
 def test_a_picture_has_a_panel_for_each_quantity_and_one_for_the_accuracy(frame):
-    chart = script.draw_rule(frame, "equal_opportunity")
-    titles = [panel.encoding.y.title for panel in chart.hconcat]
+    chart = script.draw_rule(frame, "equal_opportunity").to_dict()
+    titles = [panel["encoding"]["y"]["title"] for panel in chart["hconcat"]]
     assert titles == ["true positive rate", "accuracy"]

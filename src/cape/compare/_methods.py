@@ -212,8 +212,8 @@ METHODS: dict[str, Method] = {
         "CapeClassifier() with nothing set, its own choice of learner, "
         "the test set as one batch",
     ),
-    # What to aim at instead of the prevalence. The criteria have threshold optimizers of
-    # Fairlearn below, which know nothing of the test rows.
+    # What to aim at instead of the prevalence. Fairlearn's threshold optimizers below
+    # have some of the same criteria.
     "CAPE demographic parity": _cape_rule(
         "demographic_parity", "equal shares of positives"
     ),

@@ -92,9 +92,10 @@ def result_row(
     -------
     dict
         FPR, FNR, accuracy, predicted prevalence and PD of every group, differences
-        between groups, PE, and the metrics of `PARITY`. Keys are those of `published`: ``fpr_0`` belongs to the
-        first of ``groups``. ``pe`` is the PE of the worst ordered pair; with two groups
-        ``pe_01`` is the paper's PE. Both are None where PE is undefined.
+        between groups, PE, and the metrics of `PARITY`. Keys are those of `published`:
+        ``fpr_0`` belongs to the first of ``groups``. ``pe`` is the PE of the worst
+        ordered pair; with two groups ``pe_01`` is the paper's PE. What is undefined is
+        None.
 
     Examples
     --------
