@@ -179,8 +179,9 @@ def known_situation(scores, y):
     negatives = np.sort(scores[y == 0])
     called_true = len(positives) - np.searchsorted(positives, cuts)
     called_false = len(negatives) - np.searchsorted(negatives, cuts)
-    everybody = np.ones(len(cuts))
     shares = (called_true + called_false) / len(scores)
+    # Rates of this batch are known, and a rule allows for noise in rates of few rows.
+    copies = np.full(len(cuts), 1e9)
     situation = GroupSituation(
         # Groups have equally many rows in all batches.
         share=0.5,
@@ -190,10 +191,10 @@ def known_situation(scores, y):
         thetas=shares,
         predicted_prevalences=shares,
         rates=MemberRates(
-            called_true,
-            everybody * len(positives),
-            called_false,
-            everybody * len(negatives),
+            called_true * copies,
+            len(positives) * copies,
+            called_false * copies,
+            len(negatives) * copies,
         ),
     )
     return cuts, situation
@@ -228,11 +229,16 @@ def record(data, criterion, name, values):
         "criterion": criterion,
         "method": name,
         "batches": len(values),
-        "measured": round(float(mean[0]), 5),
-        "measured_sd": round(float(spread[0]), 5),
-        "accuracy": round(float(mean[1]), 5),
-        "accuracy_sd": round(float(spread[1]), 5),
+        "measured": rounded(mean[0]),
+        "measured_sd": rounded(spread[0]),
+        "accuracy": rounded(mean[1]),
+        "accuracy_sd": rounded(spread[1]),
     }
+
+
+def rounded(value):
+    """PE is undefined in a batch where nobody of a group is called positive."""
+    return None if np.isnan(value) else round(float(value), 5)
 
 
 ORDER = (
@@ -271,8 +277,11 @@ def cells_of(one):
     """Write mean ± standard deviation over batches of both figures."""
     if one is None:
         return ["", ""]
+    measured = "undefined in a batch"
+    if one["measured"] is not None:
+        measured = f"{one['measured']:.4f} ± {one['measured_sd']:.4f}"
     return [
-        f"{one['measured']:.4f} ± {one['measured_sd']:.4f}",
+        measured,
         f"{one['accuracy']:.3f} ± {one['accuracy_sd']:.3f}",
     ]
 
