@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-browser test-learners fuzz lint bench results clean
+.PHONY: demo test test-browser test-oldest test-newest test-learners fuzz lint bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -22,7 +22,7 @@ test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, 
 LEARNERS := .venv-learners
 
 test-learners: $(LEARNERS)/.installed  ## XGBoost, LightGBM, CatBoost, interpret and imbalanced-learn, in an environment of their own
-	$(LEARNERS)/bin/python -m pytest -m learners tests/learners
+	$(LEARNERS)/bin/python -m pytest -m learners tests/learners/test_foreign.py
 
 $(LEARNERS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LEARNERS)
@@ -31,6 +31,20 @@ $(LEARNERS)/.installed: pyproject.toml constraints.txt
 
 fuzz: $(STAMP)  ## thousands of altered model files in child processes; make fuzz NUMBER=500 for a first look
 	$(BIN)/python tests/persist/fuzz.py --number $(or $(NUMBER),5000)
+
+QUICKLY := -n 2 -o addopts="--import-mode=importlib -ra --strict-markers -p no:cacheprovider" -m "not browser and not slow and not learners"
+TESTS ?= tests
+
+test-oldest:  ## the tests, but for slow ones and doctests, on the oldest versions that pyproject.toml admits; TESTS= for some of them
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) .ci/oldest.py > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-oldest/oldest.txt --editable ".[test]"
+	.venv-oldest/bin/python -m pytest $(QUICKLY) $(TESTS)
+
+test-newest:  ## the same on the newest versions there are: no constraints
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --editable ".[test]"
+	.venv-newest/bin/python -m pytest $(QUICKLY) $(TESTS)
 
 lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff format --check .

@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier
 from cape._prediction import adapt_and_test
-from tables import replace_block
+from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/column_test.json")
 BATCH_ROWS = (200, 1000, 10_000)
@@ -160,7 +160,7 @@ def table_of(results):
     columns = ["training rows", "columns", "what moved besides"]
     columns += [f"batch {n}" for n in BATCH_ROWS]
     columns.append("tests a cell")
-    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines = []
     by_line = defaultdict(list)
     for record in results:
         line = (record["training_rows"], record["columns"], record["moved"])
@@ -173,8 +173,8 @@ def table_of(results):
                 cell += f", named first in {record['named_first']:.0%}"
             cells.append(cell)
         cells.append(str(records[0]["tests"]))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown_table(columns, lines)
 
 
 def parse_arguments():
@@ -205,8 +205,7 @@ def main():
     results = []
     for setting in SETTINGS:
         results += simulate(setting, options.draws, options.minutes)
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=0) + "\n")
+        save_results(RESULTS, results)
     print(table_of(results))
 
 

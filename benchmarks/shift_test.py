@@ -18,7 +18,7 @@ from coverage import LEARNERS, draw_batch, score_by_models, train
 
 from cape._shift_test import count_agreements, fit_mixture
 from cape.histogram import ScoreHistogram
-from tables import replace_block
+from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/shift_test.json")
 BATCH_ROWS = (50, 500, 5000)
@@ -99,7 +99,7 @@ def table(results):
     columns = ["learner, scores", "training rows", "what moved besides"]
     columns += [f"batch {n}" for n in BATCH_ROWS]
     columns.append("tests a cell")
-    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines = []
     by_cell = {}
     for record in results:
         setting = (record["learner"], record["scores"], record["training_rows"])
@@ -109,16 +109,16 @@ def table(results):
             if (setting, shift, BATCH_ROWS[0]) in by_cell:
                 records = [by_cell[setting, shift, n] for n in BATCH_ROWS]
                 lines.append(table_line(setting, shift, records))
-    return "\n".join(lines)
+    return markdown_table(columns, lines)
 
 
 def table_line(setting, shift, records):
-    """Return the line of one setting and one shift."""
+    """Return the cells of one setting and one shift."""
     learner, scores, rows = setting
     cells = [f'{learner}, "{scores}"', str(rows), shift]
     cells += [f"{100 * record['rejected']:.1f} %" for record in records]
     cells.append(str(min(record["tests"] for record in records)))
-    return f"| {' | '.join(cells)} |"
+    return cells
 
 
 def parse_arguments():
@@ -153,8 +153,7 @@ def main():
     results = []
     for setting in SETTINGS:
         results += simulate(setting, options.draws, options.minutes, options.processes)
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=0) + "\n")
+        save_results(RESULTS, results)
     print(table(results))
 
 

@@ -28,6 +28,7 @@ TITLES = {
     "cape.diagnostics": "Diagnostics",
     "cape.persist": "Saving and loading",
     "cape.stream": "Streams",
+    "cape.frozen": "Models that no longer adapt",
     "cape.scale": "Clusters",
     "cape.files": "From files to files",
     "cape.compare": "Other classifiers",

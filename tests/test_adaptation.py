@@ -88,9 +88,7 @@ def test_json_predicts_the_same(fitted, batch):
     "text", ["", "[]", "{}", '{"groups": 3}', "nonsense", '{"groups": [{"group": 1}]}']
 )
 def test_what_is_no_adaptation_is_refused(text):
-    with pytest.raises(
-        ValueError, match="text must be JSON that Adaptation.to_json wrote, got"
-    ):
+    with pytest.raises(ValueError, match="^text must .* Adaptation.to_json"):
         Adaptation.from_json(text)
 
 
@@ -165,7 +163,7 @@ def test_fields_of_another_version_are_refused(change):
         del content["groups"][0]["theta"]
     else:
         content["groups"][0]["colour"] = "blue"
-    with pytest.raises(ValueError, match="text must be JSON that Adaptation"):
+    with pytest.raises(ValueError, match=r"^groups\[0\].(theta|colour) must"):
         Adaptation.from_json(json.dumps(content))
 
 

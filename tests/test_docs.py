@@ -96,7 +96,15 @@ def test_methods_of_the_classifier_are_documented():
             assert parameters <= set(documented), name
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/user_guide.md", "docs/trust.md"])
+PAGES_THAT_RUN = [
+    "README.md",
+    "docs/user_guide.md",
+    "docs/trust.md",
+    "docs/what_to_aim_at.md",
+]
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN)
 def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")

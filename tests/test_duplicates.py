@@ -103,6 +103,19 @@ def test_missing_values_are_equal():
     assert len(warnings_of(pd.concat([frame, frame]), np.tile(y, 2))) == 1
 
 
+@pytest.mark.parametrize("usual", [np.nan, 0.0])
+def test_people_without_a_measurement_are_no_copies(usual):
+    """A tenth has no value in the only column that tells people apart."""
+    random = np.random.default_rng(0)
+    X, y = measured(3000)
+    X = X[:, [0, 2]]
+    X[random.random(3000) < 0.1, 0] = usual
+    assert warnings_of(X, y) == []
+    # Of the copies, only those of the other nine tenths are sure.
+    (message,) = warnings_of(np.vstack([X, X[:2000]]), np.r_[y, y[:2000]])
+    assert "of 5,000 rows" in message
+
+
 def test_what_has_no_columns_or_no_hashes_is_passed_over():
     X, y = measured(100)
     twice = np.tile(y, 2)

@@ -166,13 +166,18 @@ def test_labels_that_narrow_an_interval_silence_the_warning_of_a_wide_one(
     fitted, batch
 ):
     clf = fitted(pool="threshold")
-    few = np.arange(12)
-    groups = {"sensitive_features": np.zeros(12, dtype=int)}
+    some = batch.z == 0
+    X = batch.X[some]
+    y = batch.y[some]
+    # Two rows that look like either class.
+    middle = X[y == 1].mean(axis=0) / 2 + X[y == 0].mean(axis=0) / 2
+    few = np.array([middle, middle])
+    groups = {"sensitive_features": [0, 0]}
     with pytest.warns(AdaptationWarning, match="is wider than"):
-        clf.adapt(batch.X[few] * 0, level=0.999, **groups)
+        clf.adapt(few, level=0.99, **groups)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf.adapt(batch.X[few] * 0, batch.y[few], level=0.999, **groups)
+        clf.adapt(few, [0, 1], level=0.99, **groups)
     assert not any("is wider than" in str(warning.message) for warning in caught)
 
 

@@ -149,7 +149,9 @@ def test_what_a_rule_of_your_own_returns_is_checked(fitted, batch, groups, answe
 
 
 @pytest.mark.parametrize(
-    "rule", [DP, Constrained(proportional_equality=0.1), "accuracy", Last()], ids=repr
+    "rule",
+    [DP, Constrained(proportional_equality=0.1), "accuracy", Last()],
+    ids=["instance", "constrained", "name", "own"],
 )
 def test_an_adaptation_carries_its_rule(fitted, batch, groups, rule):
     adaptation = fitted().adapt(batch.X, rule=rule, **groups)

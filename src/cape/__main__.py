@@ -1,6 +1,21 @@
-"""``python -m cape`` is the command line."""
+"""``python -m cape`` and the script ``cape``: the command line."""
 
-from cape.cli import main
+import sys
+
+from cape._extras import MissingExtra
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line, or say in one line what it needs to run."""
+    try:
+        from cape.cli import main as run_command_line
+    except MissingExtra as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    run_command_line()
+
 
 if __name__ == "__main__":
     main()

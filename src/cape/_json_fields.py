@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 __all__ = ["Fields", "read_format"]
 
 _MOST_CHARACTERS = 60
+_END_OF_INT64 = 1 << 63
 
 
 class Fields:
@@ -45,6 +46,12 @@ class Fields:
     def __iter__(self) -> Iterator[str]:
         return iter(self._content)
 
+    def check_known(self, names: Collection[str]) -> None:
+        """Raise if there is a field of another name."""
+        for name in self:
+            if name not in names:
+                raise ValueError(f"{self._where(name)} must not be there.")
+
     def value(self, name: str) -> Any:
         """Return a field of any type."""
         if name not in self._content:
@@ -73,10 +80,10 @@ class Fields:
         return value
 
     def whole(self, name: str, least: int = 0) -> int:
-        """Return a whole number."""
+        """Return a whole number that an int64 can hold."""
         value = self.value(name)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if not is_whole or value < least:
+        if not is_whole or not least <= value < _END_OF_INT64:
             self.refuse(name, f"a whole number from {least} on", value)
         return value
 
@@ -113,7 +120,7 @@ class Fields:
                 self.refuse(name, f"a list of {wanted}", number)
         if length is not None and len(value) != length:
             self.refuse(name, f"a list of {wanted}", value)
-        if value and not least <= min(value) <= max(value) < 1 << 63:
+        if value and not least <= min(value) <= max(value) < _END_OF_INT64:
             self.refuse(name, f"a list of {wanted}", min(value))
         return np.array(value, dtype=np.int64)
 
@@ -161,7 +168,7 @@ def read_format(text: str, writer: str, number: int) -> Fields:
             f"{str(text)[:_MOST_CHARACTERS]!r}."
         ) from error
     found = fields.optional("format")
-    if found != number:
+    if isinstance(found, bool) or found != number:
         raise ValueError(
             f"text must have the format {number} of {writer}, got format {found!r}: it "
             "was written by another version of cape."

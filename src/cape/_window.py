@@ -15,7 +15,7 @@ from cape._groups import Group
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
 from cape._shift_test import count_agreements
-from cape.evidence import GroupEvidence, LabelledEvidence
+from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram
 
 __all__ = ["RowLabel", "StreamRow", "Window", "WindowState"]
@@ -132,9 +132,14 @@ class WindowState(NamedTuple):
                 label.refuse("id", "the id of a row, once", name)
             code = label.whole("positive")
             probability = label.whole("probability")
-            if code > 1 or probability > ONE:
-                label.refuse("positive", "0 or 1, with a probability", code)
+            if code > 1:
+                label.refuse("positive", "0 or 1", code)
+            if probability > ONE:
+                label.refuse("probability", f"at most {ONE}", probability)
             labels[name] = RowLabel(code, probability)
+        drawn_plainly = {label.probability == PLAIN for label in labels.values()}
+        if len(drawn_plainly) > 1:
+            entry.refuse("labels", "all drawn plainly, or none of them", [*labels])
         return cls(rows, gone, entry.whole("rows_since_look"), labels)
 
 

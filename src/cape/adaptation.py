@@ -192,7 +192,8 @@ class LabelCheck:
     Examples
     --------
     >>> groups = new.sensitive_features
-    >>> adaptation = clf.adapt(new.data, new.target, sensitive_features=groups)
+    >>> labels = new.target.where(groups == 0)
+    >>> adaptation = clf.adapt(new.data, labels, sensitive_features=groups)
     >>> check = LabelCheck.of(adaptation.groups[0])
     >>> check.text
     'labels of all 500 rows confirm the label-free estimate to within 0.1'
@@ -332,6 +333,7 @@ class Adaptation:
 
 def _group_from_json(entry: Fields) -> GroupAdaptation:
     """Read what was estimated and picked for one group."""
+    entry.check_known(["group", *GroupAdaptation.__dataclass_fields__])
     rows = entry.whole("rows", least=1)
     labelled = entry.whole("labelled")
     if labelled > rows:
@@ -638,8 +640,7 @@ def _warn_of_refuted(adaptation: Adaptation) -> None:
     if listed:
         warnings.warn(
             f"labels refute the label-free estimate of {', '.join(_few(listed))}. The "
-            "estimate was corrected by them; without labels, do not trust this model "
-            "on rows of that kind.",
+            "estimate was corrected by them.",
             AdaptationWarning,
             stacklevel=4,
         )

@@ -82,7 +82,13 @@ class GroupEvidence:
         columns_fit = self.columns is None
         if self.columns is not None and other.columns is not None:
             columns_fit = len(self.columns.counts) == len(other.columns.counts)
-        return same_scores and columns_fit and _same_kind(self.tally, other.tally)
+        same_agreements = (self.agreements is None) == (other.agreements is None)
+        return (
+            same_scores
+            and columns_fit
+            and same_agreements
+            and _same_kind(self.tally, other.tally)
+        )
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         tally = None if self.tally is None else self.tally + other.tally
@@ -393,10 +399,27 @@ def _from_json(entry: Fields) -> GroupEvidence:
         )
     if PLAIN in labelled and len(labelled) > 1:
         entry.refuse("labelled", "all drawn plainly, or none of them", [*labelled])
-    evidence = replace(evidence, labelled=labelled)
-    if evidence.labelled_rows > evidence.scores.size:
-        entry.refuse("labelled", "at most as many rows as scores", [*labelled])
-    return evidence
+    if not _are_rows_of(evidence, labelled):
+        entry.refuse("labelled", "rows of the batch, counted alike", [*labelled])
+    return replace(evidence, labelled=labelled)
+
+
+def _are_rows_of(
+    evidence: GroupEvidence, labelled: Mapping[int, LabelledEvidence]
+) -> bool:
+    """Tell whether labelled rows can be among the rows of the evidence."""
+    parts = []
+    for rows in labelled.values():
+        parts += [rows.positives, rows.negatives]
+    for part in parts:
+        same_agreements = (part.agreements is None) == (evidence.agreements is None)
+        if not same_agreements or not _same_kind(part.tally, evidence.tally):
+            return False
+        try:
+            evidence = evidence - part
+        except ValueError:
+            return False
+    return True
 
 
 def _counts_from_json(entry: Fields) -> GroupEvidence:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cape._extras import require_extra
 from cape._groups import Group
 from cape._learners import in_order
 from cape._prediction import (
@@ -73,6 +74,7 @@ def fit(
     ...     clf = fit(CapeClassifier(), X, y, sensitive_features=z, client=client)
     """
     # An extra: who does not use a cluster need not have it.
+    require_extra("dask", "distributed", what="cape.scale")
     import distributed
 
     if client is None:

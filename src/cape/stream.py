@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from cape._drift import GroupDrift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
-from cape._json_fields import read_format
+from cape._json_fields import Fields, read_format
 from cape._learners import Rows
 from cape._prediction import (
     Batch,
@@ -170,10 +170,14 @@ class RollingCape:
             Whether each label was taken. Rows that have left the window, or were never
             in it, take none.
         """
+        if isinstance(ids, (str, int)):
+            # One row and its label.
+            ids, y = [ids], [y]
         names = _as_ids(ids)
         labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
         if labels is None or not labels.known.all():
             raise ValueError("y must have a label for each of ids, got missing ones.")
+        self._forget_old_rows()
         windows = {}
         for window in self._windows.values():
             windows.update(dict.fromkeys(window.rows_by_id, window))
@@ -187,9 +191,7 @@ class RollingCape:
 
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
-        if self._now is not None:
-            for window in self._windows.values():
-                window.forget_until(self._now - self._span)
+        self._forget_old_rows()
         groups = {}
         for group in sorted_groups(self._windows):
             if self._windows[group].rows:
@@ -249,21 +251,28 @@ class RollingCape:
             )
         span: Any = content.value("window")
         if isinstance(span, Mapping):
-            span = timedelta(seconds=content.fields("window").number("seconds"))
+            longest = timedelta.max.total_seconds()
+            seconds = content.fields("window").number("seconds", 0, longest)
+            span = timedelta(seconds=seconds)
         described = content.value("rule")
         if rule is None and described != describe_rule(make_rule(clf.rule)):
+            content.fields("rule").text("name")
             rule = described
         refresh = content.whole("refresh", least=1)
         rolling = cls(clf, span, refresh=refresh, rule=rule)
         if content.value("now") is not None:
             rolling._now = content.whole("now", least=-(1 << 63))
+            if not isinstance(span, timedelta):
+                content.refuse("now", "null for a window of rows", rolling._now)
         for entry in content.entries("groups"):
             group = group_from_json(entry.value("group"))
             model = clf.model_of(group)
             if group in rolling._windows:
                 entry.refuse("group", "another one than before", group)
             window = rolling._open_window(group, model)
-            window.restore(WindowState.from_json(entry, model))
+            state = WindowState.from_json(entry, model)
+            rolling._check_state(content, entry, state)
+            window.restore(state)
             rolling._windows[group] = window
         return rolling
 
@@ -277,6 +286,25 @@ class RollingCape:
         """The window in nanoseconds."""
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
+
+    def _check_state(self, content: Fields, entry: Fields, state: WindowState) -> None:
+        """Raise if no window of this stream can be in this state."""
+        times = [row.time for row in state.rows]
+        latest = 0
+        if isinstance(self.window, timedelta):
+            if times and self._now is None:
+                content.refuse("now", "the time of the last row", None)
+            latest = self._now or 0
+        elif len(times) > self.window:
+            entry.refuse("rows", f"at most {self.window} rows", f"{len(times)} rows")
+        if times and (times != sorted(times) or times[-1] > latest):
+            entry.refuse("rows", "rows in the order of their times", times)
+
+    def _forget_old_rows(self) -> None:
+        """Let rows go that are too old by now: groups without new rows keep them."""
+        if self._now is not None:
+            for window in self._windows.values():
+                window.forget_until(self._now - self._span)
 
     def _open_window(self, group: Group, model: GroupModel) -> Window:
         """Return an empty window of a group."""
@@ -368,6 +396,7 @@ class RollingCape:
             return names
         given = _as_ids(ids)
         check_same_length(X=names, ids=given)
+        self._forget_old_rows()
         known: set[Any] = set()
         for window in self._windows.values():
             known.update(window.rows_by_id)
@@ -430,10 +459,15 @@ def _as_ids(ids: Any) -> list[Any]:
         ids = ids.to_list()
     if isinstance(ids, (str, int)):
         ids = [ids]
-    names = list(ids)
-    for name in names:
+    if not isinstance(ids, Iterable):
+        raise ValueError(f"ids must be int or str, got {ids!r}.")
+    names = []
+    for name in ids:
+        if isinstance(name, np.integer):
+            name = int(name)
         if isinstance(name, bool) or not isinstance(name, (str, int)):
             raise ValueError(f"ids must be int or str, got {name!r}.")
+        names.append(name)
     return names
 
 

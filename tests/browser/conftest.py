@@ -11,6 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape.diagnostics import examine
 from cape.files import (
     Columns,
     TableModel,
@@ -105,12 +106,18 @@ def make_summaries(model, names, folder):
     faulty.assign(u=faulty["u"] + 50).to_csv(folder / "fault.csv", index=False)
     drifted = faulty.assign(u=faulty["u"].abs())
     drifted.to_csv(folder / "drift.csv", index=False)
+    refuted = pd.read_csv(paths[0])
+    refuted.assign(y=1 - refuted["y"]).to_csv(folder / "refuted.csv", index=False)
     return {
         "fault": batch_summary(examine_file(model, folder / "fault.csv")),
         "drift": batch_summary(examine_file(model, folder / "drift.csv")),
         "batch": batch_summary(examination, title=paths[0].name),
         # What a data scientist gets, who has a data frame and no file.
-        "frame": batch_summary(replace(examination, observed=None, provenance=None)),
+        "frame": batch_summary(
+            replace(examination, observed=None, provenance=None, labels=None)
+        ),
+        "labels": batch_summary(examine_sample(model, paths[0])),
+        "refuted": batch_summary(examine_file(model, folder / "refuted.csv")),
         "explorer": explorer_summary(model.clf, provenance=provenance),
         "audit": make_audit(names, folder / "scored.csv"),
         "monitor": monitor_summary(monitored, level=0.95, provenance=provenance),
@@ -125,6 +132,13 @@ def examine_file(model, path):
         model.details, [file], fingerprint=model.clf.fingerprint_
     )
     return replace(predicted.examination, provenance=provenance)
+
+
+def examine_sample(model, path):
+    """The examination of a table in which every third row has a label."""
+    table = pd.read_csv(path)
+    labels = table["y"].where(table.index % 3 == 0)
+    return examine(model.clf, table[["x", "u", "z"]], labels)
 
 
 def make_audit(names, path):

@@ -8,9 +8,10 @@ from cape.report import Members, outcomes
 
 pytestmark = pytest.mark.browser
 
+BATCHES = ("batch", "fault", "drift", "frame", "labels", "refuted")
 PAGES = [
     kind + size
-    for kind in ("batch", "fault", "drift", "frame", "explorer", "audit", "monitor")
+    for kind in (*BATCHES, "explorer", "audit", "monitor")
     for size in ("", " of ten")
 ]
 EXPLORERS = ["batch", "frame", "explorer", "explorer of ten"]
@@ -67,6 +68,32 @@ def test_a_fault_is_red_and_above_all_else(visit):
     assert fault["what_happened"] in box.inner_text()
     colour = box.evaluate("e => getComputedStyle(e).borderLeftColor")
     assert colour == "rgb(179, 38, 30)"
+
+
+@pytest.mark.parametrize("name", ["refuted", "refuted of ten"])
+def test_labels_that_refute_are_red_and_on_the_first_screen(visit, name):
+    page, summary = visit(name)
+    box = page.locator(".verdict").first
+    assert summary["labels"]["verdict"]["head"] in box.inner_text()
+    colour = box.evaluate("e => getComputedStyle(e).borderLeftColor")
+    assert colour == "rgb(179, 38, 30)"
+    assert box.bounding_box()["y"] < 300
+    assert page.locator(".verdict.good").count() == 0
+
+
+@pytest.mark.parametrize("name", ["labels", "refuted"])
+def test_a_diamond_in_the_first_picture_is_in_the_colour_of_its_key(visit, name):
+    for scheme in ("light", "dark"):
+        page, summary = visit(name, color_scheme=scheme)
+        key = page.locator(".key .diamond")
+        assert key.count() == 1
+        wanted = key.evaluate("e => getComputedStyle(e).backgroundColor")
+        fills = (
+            page.locator("figure svg")
+            .first.locator("path")
+            .evaluate_all("paths => paths.map(p => getComputedStyle(p).fill)")
+        )
+        assert fills.count(wanted) >= len(summary["groups"])
 
 
 @pytest.mark.parametrize("name", ["drift", "drift of ten", "fault", "fault of ten"])

@@ -48,7 +48,8 @@ def test_the_file_holds_the_predictions_of_the_classifier_beside_the_rows_as_the
 def test_json_and_table_hold_what_the_python_function_finds(
     cape, base, people_model, read_rows, level
 ):
-    found = predict_file(people_model, base[2], level=level).adaptation
+    examination = predict_file(people_model, base[2], level=level).examination
+    found = examination.adaptation
     content = json.loads(cape(*base, "--level", level, "--json")[1])
     _, out, _ = cape(*base, "--level", level)
     shown = {
@@ -58,10 +59,11 @@ def test_json_and_table_hold_what_the_python_function_finds(
     }
     assert content["level"] == level
     assert f"{level:.0%}" in out
-    assert out.startswith("700 rows")
+    assert "\n700 rows; prevalence in training" in out
     assert [g["group"] for g in content["groups"]] == list(found.groups) == list(shown)
     for group in content["groups"]:
         one = found.groups[group["group"]]
+        check = examination.labels.groups[group["group"]]
         names = ("training_prevalence", "estimate", "low", "high", "theta", "pd_bound")
         numbers = [getattr(one, name) for name in names]
         assert [group[name] for name in names] == numbers
@@ -70,7 +72,8 @@ def test_json_and_table_hold_what_the_python_function_finds(
             f"{one.training_prevalence:.3f}",
             f"{one.estimate:.3f}",
             f"{one.low:.3f}-{one.high:.3f}",
-            f"{one.theta:.3f}",
+            # The file has its labels: what they say stands beside the estimate.
+            f"{check.label_estimate:.3f}",
             f"{one.pd_bound:.3f}",
         ]
 
@@ -190,7 +193,7 @@ def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
     assert code == 0
     assert len(pd.read_csv(out)) == 700
     assert json.loads(report.read_text()) == {
-        k: v for k, v in printed.items() if k not in ("out", "notes")
+        k: v for k, v in printed.items() if k not in ("out", "notes", "checked")
     }
 
 

@@ -48,7 +48,8 @@ def test_json_says_the_same(cape, base, tmp_path):
     for group in content["groups"]:
         rows = (new["race"] == group["group"]).sum()
         assert group["rows"] == rows
-        assert group["drawn"] == round(rows / 10)
+        assert group["drawn"] == pytest.approx(rows / 10, abs=1)
+    assert sum(group["drawn"] for group in content["groups"]) == 70
 
 
 def test_no_file_is_replaced_and_bad_options_are_told(refused, base, tmp_path):
@@ -72,7 +73,7 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
             f"{group['group']}: 60 of 60 drawn rows were checked; "
             f"{group['label_free_estimate']:.3f} ({group['label_free_low']:.3f}-"
             f"{group['label_free_high']:.3f}) without labels, {group['estimate']:.3f} "
-            f"({group['low']:.3f}-{group['high']:.3f}) with them: the labels"
+            f"({group['low']:.3f}-{group['high']:.3f}) with them: labels of 60 rows"
         )
         assert sentence in text
 
@@ -80,8 +81,11 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (lambda rows: rows["race"] == "green", "blue: 0 of 60 drawn rows were checked"),
-        (lambda rows: rows.groupby("race").cumcount() < 9, "Too few labels"),
+        (lambda rows: rows["race"] == "green", "no label came back"),
+        (
+            lambda rows: rows.groupby("race").cumcount() < 9,
+            "fewer than 10 labels (9): not used",
+        ),
         (lambda rows: rows["age"] < 35, "are no random sample of those drawn"),
     ],
 )
@@ -96,11 +100,11 @@ def test_labels_that_cannot_be_used_are_told(cape, base, sheet, wanted, says):
 def test_labels_that_refute_the_estimate_say_so(cape, base, sheet):
     pd.read_csv(sheet).assign(y=0).to_csv(sheet, index=False)
     text = one_line(cape("predict", *base, "--checked", sheet)[1])
-    assert "the labels refute the estimate (p = 0.000)" in text
+    assert "labels of 60 rows refute the label-free estimate (p < 0.001)" in text
 
 
 def test_without_a_sheet_nothing_is_said_of_checked_rows(cape, base):
-    assert "checked" not in cape("predict", *base)[1]
+    assert "drawn rows" not in cape("predict", *base)[1]
     assert json.loads(cape("predict", *base, "--json")[1])["checked"] is None
 
 

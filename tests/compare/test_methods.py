@@ -16,7 +16,17 @@ from cape.compare import (
     make_method,
     missing_packages,
 )
+from cape.datasets import make_synthetic
 from cape.experiments import published
+from cape.metrics import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    false_positive_rate_difference,
+    proportional_equality,
+)
+from cape.rules import RULES, make_rule
 
 FAMILIES = {"CAPE", "baseline", "pre", "in", "post"}
 INSTALLED = [name for name in METHODS if not missing_packages(name)]
@@ -124,6 +134,66 @@ def test_cape_d_is_the_papers_configuration_and_cape_default_ours(learner):
     assert make_method("CAPE-D", learner).get_params() == paper.get_params()
     default = CapeClassifier(random_state=0)
     assert make_method("CAPE default", learner).get_params() == default.get_params()
+
+
+RULED = {
+    "CAPE demographic parity": ("demographic_parity", demographic_parity_difference),
+    "CAPE equal opportunity": ("equal_opportunity", equal_opportunity_difference),
+    "CAPE predictive equality": ("predictive_equality", false_positive_rate_difference),
+    "CAPE equalized odds": ("equalized_odds", equalized_odds_difference),
+    "CAPE proportional equality": ("proportional_equality", proportional_equality),
+    "CAPE accuracy": ("accuracy", None),
+}
+
+
+@pytest.mark.parametrize(("name", "rule"), [(n, r) for n, (r, _) in RULED.items()])
+def test_a_method_named_after_a_rule_has_the_rule_and_the_learner(name, rule, learner):
+    method = make_method(name, learner, seed=3)
+    expected = CapeClassifier(learner, rule=make_rule(rule), random_state=3)
+    assert method.get_params() == expected.get_params()
+
+
+def test_every_rule_has_a_method_except_the_default():
+    """Two names of rules are Fairlearn's, of rules that have a method already."""
+    compared = {make_rule(rule) for rule, _ in RULED.values()}
+    rules = {make_rule(rule) for rule in RULES}
+    assert rules - compared == {make_rule("prevalence")}
+
+
+@pytest.fixture(scope="module")
+def far_apart():
+    """Enough rows to measure a criterion, and prevalences that moved far."""
+    train = make_synthetic(3000, random_state=0)
+    return train, make_synthetic(3000, prevalences=(0.2, 0.8), random_state=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("CAPE demographic parity", 0.01),
+        ("CAPE equal opportunity", 0.06),
+        ("CAPE predictive equality", 0.06),
+        ("CAPE equalized odds", 0.08),
+        ("CAPE proportional equality", 0.3),
+    ],
+)
+def test_a_rule_keeps_its_criterion_in_rows_whose_prevalences_moved(
+    name, most, learner, far_apart, fit_predict
+):
+    _, metric = RULED[name]
+    y_pred = fit_predict(make_method(name, learner), far_apart)
+    test = far_apart[1]
+    groups = {"sensitive_features": test.sensitive_features}
+    assert metric(test.target, y_pred, **groups) <= most
+
+
+def test_the_four_fifths_rule_is_kept(learner, moved, fit_predict):
+    y_pred = fit_predict(make_method("CAPE four-fifths", learner), moved)
+    test = moved[1]
+    ratio = demographic_parity_ratio(
+        test.target, y_pred, sensitive_features=test.sensitive_features
+    )
+    assert ratio >= 0.8
 
 
 def test_reject_option_has_aif360s_own_grid(learner):

@@ -3,13 +3,19 @@
 from cape.experiments import published
 
 PRINTED = published()["table_results"]["compas"]
+PARITY = (
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equalized_odds_difference",
+    "precision_difference",
+)
 RATES = ("fpr", "fnr", "accuracy", "predicted_prevalence", "pd")
 
 
 def columns_of(n_groups):
     """List the columns that a row of the results table has."""
     columns = [f"{rate}_{z}" for rate in RATES for z in range(n_groups)]
-    columns += ["fpr_diff", "fnr_diff", "accuracy_diff", "pe"]
+    columns += ["fpr_diff", "fnr_diff", "accuracy_diff", "pe", *PARITY]
     if n_groups == 2:
         columns.append("pe_01")
     return columns

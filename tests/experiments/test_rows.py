@@ -8,8 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.experiments import published
-from cape.experiments._rows import DIFFERENCES, RATES, mean_and_sd, result_row
-from cape.metrics import fairness_table, proportional_equality
+from cape.experiments._rows import (
+    DIFFERENCES,
+    PARITY,
+    RATES,
+    mean_and_sd,
+    result_row,
+)
+from cape.metrics import (
+    equal_opportunity_difference,
+    fairness_table,
+    false_positive_rate_difference,
+    proportional_equality,
+)
 
 seeds = st.integers(0, 10_000)
 
@@ -110,6 +121,30 @@ def test_pe_is_that_of_the_metrics(seed):
     y, y_pred, z = random_predictions(seed)
     row = result_row(y, y_pred, z, ["b", "a"])
     assert row["pe"] == proportional_equality(y, y_pred, sensitive_features=z)
+
+
+@given(seeds)
+def test_criteria_of_parity_are_those_of_the_metrics(seed):
+    y, y_pred, z = random_predictions(seed, names=("a", "b", "c"))
+    groups = {"sensitive_features": z}
+    row = result_row(y, y_pred, z, ["a", "b", "c"])
+    for name, metric in PARITY.items():
+        assert row[name] == metric(y, y_pred, **groups)
+    # Tables take these two from the columns of the paper.
+    tpr = equal_opportunity_difference(y, y_pred, **groups)
+    fpr = false_positive_rate_difference(y, y_pred, **groups)
+    assert row["fnr_diff"] == pytest.approx(tpr)
+    assert row["fpr_diff"] == pytest.approx(fpr)
+    assert row["equalized_odds_difference"] == pytest.approx(max(tpr, fpr))
+
+
+def test_nobody_called_positive_has_no_ratio_of_shares_and_no_precision():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        row = result_row([1, 0, 1, 0], [0, 0, 0, 0], list("aabb"), ["a", "b"])
+    assert row["demographic_parity_difference"] == 0
+    assert row["demographic_parity_ratio"] is None
+    assert row["precision_difference"] is None
 
 
 def test_undefined_is_none_without_a_warning():

@@ -12,7 +12,7 @@ from cape.experiments import published, results_tables
 from cape.experiments._tables import number
 
 sys.path.insert(0, str(Path(__file__).parent))
-from invented import PRINTED, idle_row, invented_comparison, invented_synthetic
+from invented import PARITY, PRINTED, idle_row, invented_comparison, invented_synthetic
 
 KEYS = {
     "FPR": "fpr",
@@ -21,14 +21,21 @@ KEYS = {
     "predicts": "predicted_prevalence",
     "PD": "pd",
 }
+OTHER_KEYS = {
+    "PE worst": "pe",
+    "PE 0,1": "pe_01",
+    "share diff": "demographic_parity_difference",
+    "share ratio": "demographic_parity_ratio",
+    "TPR diff": "fnr_diff",
+    "odds diff": "equalized_odds_difference",
+    "precision diff": "precision_difference",
+}
 
 
 def key_of(heading):
     """Find the name of a column by its heading."""
-    if heading == "PE worst":
-        return "pe"
-    if heading == "PE 0,1":
-        return "pe_01"
+    if heading in OTHER_KEYS:
+        return OTHER_KEYS[heading]
     name, group = heading.split()
     return f"{KEYS[name]}_{group}"
 
@@ -90,11 +97,12 @@ def test_printed_numbers_stand_below_their_own_columns():
     for table in results_tables(invented_comparison())[1:]:
         printed = table.rows[2]
         for place, heading in enumerate(table.columns[1:], 1):
-            # The paper has no PE of the worst pair.
-            if heading == "PE worst":
+            # The paper has no PE of the worst pair, and no criteria of parity.
+            key = key_of(heading)
+            if key in {"pe", *PARITY}:
                 assert printed[place] == ""
             else:
-                assert printed[place] == number(PRINTED["CAPE-D"][key_of(heading)])
+                assert printed[place] == number(PRINTED["CAPE-D"][key])
 
 
 def test_a_method_that_did_not_run_says_why():
@@ -125,6 +133,32 @@ def test_two_groups_have_the_papers_pe_and_more_have_the_worst_alone():
     assert two.columns[-2:] == ["PE 0,1", "PE worst"]
     three = results_tables(invented_comparison(("a", "b", "c")))[2]
     assert three.columns[-2:] == ["PD 2", "PE worst"]
+
+
+def test_criteria_of_parity_have_a_table_that_names_the_four_fifths_rule():
+    table = results_tables(invented_comparison())[3]
+    assert "four-fifths rule asks for a share ratio of .8" in table.title
+    assert table.columns[1:] == [
+        "share diff",
+        "share ratio",
+        "TPR diff",
+        "FPR diff",
+        "odds diff",
+        "precision diff",
+    ]
+
+
+def test_results_that_were_stored_without_parity_have_no_table_of_it():
+    results = invented_comparison()
+    for row in results["rows"][:2]:
+        for name in PARITY:
+            del row["mean"][name]
+    assert len(results_tables(results)) == 3
+
+
+def test_without_a_finished_method_there_is_no_table_of_parity():
+    results = invented_comparison(rows=[idle_row("Gone", "not installed: x")])
+    assert len(results_tables(results)) == 3
 
 
 def test_prevalences_are_shown_by_group_with_the_estimates():
@@ -204,11 +238,11 @@ def test_the_theorem_is_shown_for_group_1():
     assert theorem.rows == [expected]
 
 
-@given(st.lists(st.floats(0, 1), min_size=15, max_size=15))
+@given(st.lists(st.floats(0, 1), min_size=19, max_size=19))
 def test_the_means_can_be_read_back_from_the_tables(values):
     results = invented_comparison()
     row = results["rows"][0]
-    row["mean"] = dict(zip(row["mean"], values, strict=False))
+    row["mean"] = dict(zip(row["mean"], values, strict=True))
     columns = {}
     for table in results_tables(results)[1:]:
         for heading, cell in zip(table.columns[1:], table.rows[0][1:], strict=True):

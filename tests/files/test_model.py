@@ -1,6 +1,7 @@
 """Model files: the parts they make of a table, and how they are loaded."""
 
 import hashlib
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -117,4 +118,54 @@ def test_a_model_that_python_saved_has_no_columns(tmp_path, people_model):
     persist.save(people_model.clf, tmp_path / "m.cape")
     message = r"was not written by cape train.*cape\.persist\.load"
     with pytest.raises(TableError, match=message):
+        load_model(tmp_path / "m.cape")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("learner", None),
+        ("data", None),
+        ("data", "text"),
+        ("settings", None),
+        ("columns", {}),
+        ("columns", {"labels": 3}),
+        ("columns", "text"),
+    ],
+    ids=str,
+)
+def test_damaged_details_are_refused_by_the_name_of_the_file(
+    tmp_path, people_model, name, value
+):
+    details = {**people_model.details, name: value}
+    if value is None:
+        del details[name]
+    persist.save(people_model.clf, tmp_path / "m.cape", details=details)
+    with pytest.raises(TableError, match=r"m\.cape is damaged: "):
+        load_model(tmp_path / "m.cape")
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_noticed(
+    people_folder, monkeypatch
+):
+    header = persist.read_header(people_folder / "m.cape")
+    other = {**header, "fingerprint": "f" * 64}
+    monkeypatch.setattr(persist, "read_header", lambda path: other)
+    with pytest.raises(TableError, match="replaced while it was read"):
+        load_model(people_folder / "m.cape")
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_model_of_another_format_is_refused_with_both_numbers(
+    people_folder, tmp_path, number
+):
+    with zipfile.ZipFile(people_folder / "m.cape") as archive:
+        header = archive.read("header.json").decode()
+        model = archive.read("model.skops")
+    with zipfile.ZipFile(tmp_path / "m.cape", "w") as archive:
+        other = header.replace('"format_version": 1', f'"format_version": {number}')
+        archive.writestr("header.json", other)
+        archive.writestr("model.skops", model)
+    message = rf"m\.cape.*its format is version {number}, this cape reads 1"
+    with pytest.raises(ValueError, match=message):
         load_model(tmp_path / "m.cape")

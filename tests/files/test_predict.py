@@ -279,6 +279,43 @@ def test_rows_without_labels_are_left_out_of_the_counts(
     )
 
 
+@pytest.mark.parametrize("rows", [150, 10_000])
+def test_labels_of_the_file_judge_the_estimates_and_do_not_touch_them(
+    tmp_path, people_folder, people_model, new, in_memory, rows
+):
+    found = predict_file(people_model, people_folder / "new.csv", rows=rows)
+    assert found.adaptation == in_memory[1]
+    labels = found.examination.labels
+    assert not labels.decide and labels.refuted == []
+    for group, check in labels.groups.items():
+        share = new.loc[new["race"] == group, "y"].mean()
+        assert check.is_complete
+        assert (check.label_estimate, check.low, check.high) == (
+            pytest.approx(share),
+        ) * 3
+    assert len(found.examination.expected_and_observed()) == 8
+    new.assign(y=1 - new["y"]).to_csv(tmp_path / "flipped.csv", index=False)
+    flipped = predict_file(people_model, tmp_path / "flipped.csv", rows=rows)
+    assert flipped.adaptation == in_memory[1]
+    assert flipped.examination.labels.refuted == ["blue", "green"]
+
+
+def test_labels_of_some_rows_are_judged_as_a_sample_or_not_at_all(
+    tmp_path, people_model, new
+):
+    random = np.random.default_rng(0)
+    cases = {"sample": random.random(700) < 0.3, "early": (new["age"] < 35)}
+    verdicts = {}
+    for name, known in cases.items():
+        some = new.assign(y=new["y"].astype("Int64").where(known))
+        some.to_csv(tmp_path / f"{name}.csv", index=False)
+        found = predict_file(people_model, tmp_path / f"{name}.csv").examination
+        verdicts[name] = {c.label_verdict for c in found.labels.groups.values()}
+        assert found.expected_and_observed() is None
+    assert verdicts["sample"] <= {"confirmed", "not_contradicted"}
+    assert verdicts["early"] == {None}
+
+
 def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, people_model, new):
     frame = new.assign(race=new["race"].where(new.index % 10 != 0, "red"))
     frame.to_csv(tmp_path / "red.csv", index=False)

@@ -78,8 +78,9 @@ def learners():
     some_columns.set_output(transform="pandas")
     words = make_column_transformer((TfidfVectorizer(), "text"))
     hashed = make_column_transformer((HashingVectorizer(n_features=8), "text"))
+    rare = OneHotEncoder(max_categories=2, handle_unknown="infrequent_if_exist")
     levels = make_column_transformer(
-        (OneHotEncoder(sparse_output=True), ["level"]), ("passthrough", ["one"])
+        (OneHotEncoder(drop="first"), ["level"]), (rare, ["text"])
     )
     forest = RandomForestClassifier(3, random_state=np.random.RandomState(0))
     chance = DummyClassifier(

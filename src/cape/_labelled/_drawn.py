@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import chdtrc
 
 from cape._group_model import GroupModel
-from cape._labelled._sample import LabelledSample
+from cape._labelled._sample import LabelledSample, row_weights
 from cape._shift_test import holm
 from cape.evidence import GroupEvidence
-from cape.histogram import ONE
 
 __all__ = ["drawn_p_value", "returned_p_value"]
 
@@ -95,8 +94,8 @@ def returned_p_value(cells: np.ndarray, returned: np.ndarray) -> float:
 def _weighted_columns(evidence: GroupEvidence) -> np.ndarray:
     """Add up the columns of labelled rows, each with its weight."""
     total = np.zeros(len(evidence.columns.counts))  # type: ignore[union-attr]
-    for probability, rows in evidence.labelled.items():
-        weight = ONE / probability if probability else 1.0
+    weights = row_weights(evidence)
+    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
         total += weight * rows.positives.columns.counts  # type: ignore[union-attr]
         total += weight * rows.negatives.columns.counts  # type: ignore[union-attr]
     return total

@@ -84,7 +84,11 @@ class PoweredEstimate:
             return self.estimate, self.estimate
         effective_rows = self.n_labelled / self.design_effect
         low, high = proportion_interval(self.estimate, effective_rows, level)
-        # Labelled rows are part of the batch: their labels are facts.
+        # Without a labelled positive, the batch may have none; negatives likewise.
+        if self.lowest == 0:
+            low = 0.0
+        if self.highest == 1:
+            high = 1.0
         return max(float(low), self.lowest), min(float(high), self.highest)
 
 
@@ -118,7 +122,8 @@ def estimate_with_labels(
     # Rows are 0 for negatives and 1 for positives, as in sample.excess.
     y_centred = np.array([[-y_bar], [1 - y_bar]])
     slope = _tune_slope(sample, prediction - f_batch, g, y_centred)
-    estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), 0, 1))
+    # Labelled rows are part of the batch: their labels are facts.
+    estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), lowest, highest))
     raw_variance = _variance(sample, y_centred - slope * g) / total_weight**2
     smoothed = (n_labelled * y_bar + 1) / (n_labelled + 2)
     one_row = smoothed * (1 - smoothed)
@@ -203,7 +208,8 @@ def proportion_interval(estimate, rows, level: float):
     jeffreys_high = betaincinv(positives, negatives, (1 + level) / 2)
     low = (np.maximum(centre - half_width, 0) + jeffreys_low) / 2
     high = (np.minimum(centre + half_width, 1) + jeffreys_high) / 2
-    return low, high
+    # Jeffreys' interval leaves 0 out where no row is positive, and 1 likewise.
+    return np.minimum(low, estimate), np.maximum(high, estimate)
 
 
 def combine(

@@ -7,19 +7,25 @@ positive. Both rates follow from these three numbers, whatever has moved.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import hypot
 
 import numpy as np
+from scipy.optimize import brentq
 from sklearn.isotonic import isotonic_regression
 
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import proportion_interval, shrinkage
+from cape._labelled._sample import row_weights
 from cape.evidence import GroupEvidence
-from cape.histogram import ONE
 from cape.metrics import FEWEST_ROWS
 from cape.pool import MemberRates
 
 __all__ = ["CheckedCalls", "LabelledRate", "check_calls", "corrected_rates"]
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,101 @@ class LabelledRate:
 
 
 @dataclass(frozen=True)
+class ClassShare:
+    """Shares of a class among some rows, for every member.
+
+    Parameters
+    ----------
+    share, variance : ndarray of shape (n_members,)
+        1/2 and 1/4 without a labelled row.
+    effective_rows : ndarray of shape (n_members,)
+        Labelled rows that would tell as much if they were drawn with replacement;
+        infinite if all rows are labelled.
+    """
+
+    share: np.ndarray
+    variance: np.ndarray
+    effective_rows: np.ndarray
+
+    def of_other_class(self) -> ClassShare:
+        """Return the shares of the other class among the same rows."""
+        return ClassShare(1 - self.share, self.variance, self.effective_rows)
+
+    def is_open(self, member: int) -> bool:
+        """Tell whether no row is labelled, so that any share is possible."""
+        return bool(self.effective_rows[member] == 0)
+
+    def scaled(
+        self, member: int, size: float, level: float
+    ) -> tuple[float, float, float]:
+        """Return the share of one member and its interval, times a size."""
+        share = float(self.share[member])
+        rows = float(self.effective_rows[member])
+        low, high = 0.0, 1.0
+        if np.isinf(rows):
+            low, high = share, share
+        elif rows > 0:
+            low, high = proportion_interval(share, rows, level)
+        return size * share, size * float(low), size * float(high)
+
+
+@dataclass(frozen=True)
+class RatioRate(LabelledRate):
+    """Rates part / (part + rest), where both parts are shares of all rows.
+
+    Parameters
+    ----------
+    called, passed : ClassShare
+        Shares of the class among the rows that each member calls, and does not call.
+    called_rows : ndarray of shape (n_members,)
+        Share of all rows that each member calls.
+    """
+
+    called: ClassShare
+    passed: ClassShare
+    called_rows: np.ndarray
+
+    def interval(self, member: int, level: float) -> tuple[float, float]:
+        """Return the interval of the rate of one member; it holds for any shift.
+
+        A rate t is inside if (1 - t) part - t rest may be 0, according to the intervals
+        of part and rest (Fieller 1954; Zou and Donner 2008). Rates near 0 and 1 have
+        intervals to one side, which a variance cannot tell.
+        """
+        rate = float(self.rate[member])
+        if np.isnan(rate):
+            return 0.0, 1.0
+        size = float(self.called_rows[member])
+        part, part_low, part_high = self.called.scaled(member, size, level)
+        rest, rest_low, rest_high = self.passed.scaled(member, 1 - size, level)
+
+        add: Callable[[float, float], float] = hypot
+        if self.called.is_open(member) or self.passed.is_open(member):
+            # Any share is as likely as another, and not in the middle of its interval.
+            add = operator.add
+
+        def too_low(t: float) -> float:
+            noise = add((1 - t) * (part - part_low), t * (rest_high - rest))
+            return (1 - t) * part - t * rest - noise
+
+        def too_high(t: float) -> float:
+            noise = add((1 - t) * (part_high - part), t * (rest - rest_low))
+            return t * rest - (1 - t) * part - noise
+
+        return _limit(too_low, rate, 0.0), _limit(too_high, rate, 1.0)
+
+
+def _limit(excess: Callable[[float], float], rate: float, end: float) -> float:
+    """Find the last possible rate on the way from a rate to an end."""
+    if excess(rate) > -_ROUNDING:
+        # There is no noise: all rows are labelled.
+        return rate
+    if excess(end) <= 0:
+        return end
+    return float(brentq(excess, rate, end))
+
+
+@dataclass(frozen=True)
 class CheckedCalls:
     """What labelled rows say of the calls of every member.
 
@@ -65,60 +166,63 @@ class CheckedCalls:
     ----------
     called : ndarray of shape (n_members,)
         Share of all rows that each member calls positive.
-    called_positive, passed_positive : ndarray of shape (n_members,)
+    of_called, of_passed : ClassShare
         Share of positives among the rows that it calls, and among those it does not.
-    called_variance, passed_variance : ndarray of shape (n_members,)
-        Their variances.
     positives, negatives : float
         Labelled rows of the two classes.
     """
 
     called: np.ndarray
-    called_positive: np.ndarray
-    passed_positive: np.ndarray
-    called_variance: np.ndarray
-    passed_variance: np.ndarray
+    of_called: ClassShare
+    of_passed: ClassShare
     positives: float
     negatives: float
 
     @property
     def tpr(self) -> LabelledRate:
         """True positive rates."""
-        hits = self.called * self.called_positive
-        misses = (1 - self.called) * self.passed_positive
-        return self._ratio(hits, misses, self.positives)
+        return self._ratio(self.of_called, self.of_passed, self.positives)
 
     @property
     def fpr(self) -> LabelledRate:
         """False positive rates."""
-        false_alarms = self.called * (1 - self.called_positive)
-        rejections = (1 - self.called) * (1 - self.passed_positive)
-        return self._ratio(false_alarms, rejections, self.negatives)
+        called = self.of_called.of_other_class()
+        passed = self.of_passed.of_other_class()
+        return self._ratio(called, passed, self.negatives)
 
     @property
     def accuracy(self) -> LabelledRate:
         """Shares of right decisions."""
-        right = self.called * self.called_positive
-        right = right + (1 - self.called) * (1 - self.passed_positive)
-        variance = self.called**2 * self.called_variance
-        variance = variance + (1 - self.called) ** 2 * self.passed_variance
+        right = self.called * self.of_called.share
+        right = right + (1 - self.called) * (1 - self.of_passed.share)
+        variance = self.called**2 * self.of_called.variance
+        variance = variance + (1 - self.called) ** 2 * self.of_passed.variance
         n_labelled = self.positives + self.negatives
         return LabelledRate(right, variance, np.full(len(right), n_labelled))
 
-    def _ratio(self, part: np.ndarray, rest: np.ndarray, rows: float) -> LabelledRate:
+    def _ratio(
+        self, of_called: ClassShare, of_passed: ClassShare, rows: float
+    ) -> RatioRate:
         """Compute part / (part + rest) and its variance, by the delta method."""
+        part = self.called * of_called.share
+        rest = (1 - self.called) * of_passed.share
         total = part + rest
+        # Without a labelled row of the class, the shares are mere guesses.
+        is_known = (total > 0) & (rows > 0)
         undefined = np.full(len(total), np.nan)
-        rate = np.divide(part, total, out=undefined.copy(), where=total > 0)
-        variance_of_part = (rest * self.called) ** 2 * self.called_variance
-        variance_of_rest = (part * (1 - self.called)) ** 2 * self.passed_variance
+        rate = np.divide(part, total, out=undefined.copy(), where=is_known)
+        variance_of_part = (rest * self.called) ** 2 * of_called.variance
+        variance_of_rest = (part * (1 - self.called)) ** 2 * of_passed.variance
         variance = np.divide(
             variance_of_part + variance_of_rest,
             total**4,
             out=undefined,
-            where=total > 0,
+            where=is_known,
         )
-        return LabelledRate(rate, variance, np.full(len(total), rows))
+        rows_of_class = np.full(len(total), rows)
+        return RatioRate(
+            rate, variance, rows_of_class, of_called, of_passed, self.called
+        )
 
 
 @dataclass(frozen=True)
@@ -129,8 +233,8 @@ class _WeightedCounts:
     weights: np.ndarray
     excess: np.ndarray
 
-    def positive_share(self) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the share of positives for each member, and its variance."""
+    def positive_share(self) -> ClassShare:
+        """Compute the share of positives for each member."""
         total = self.weights.sum(axis=0)
         half = np.full(len(total), 0.5)
         # Without a labelled row, any share is possible.
@@ -142,7 +246,9 @@ class _WeightedCounts:
         variance = np.divide(
             smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
         )
-        return share, variance
+        no_rows = np.where(total > 0, np.inf, 0.0)
+        effective_rows = np.divide(total**2, excess, out=no_rows, where=excess > 0)
+        return ClassShare(share, variance, effective_rows)
 
 
 def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
@@ -160,25 +266,20 @@ def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
     """
     n_members = len(model.pool.thetas)
     n_rows = evidence.scores.size
-    plain_weight = n_rows / evidence.labelled_rows
     of_called = np.zeros((3, 2, n_members))
     of_passed = np.zeros((3, 2, n_members))
-    for probability, rows in evidence.labelled.items():
-        weight = ONE / probability if probability else plain_weight
+    weights = row_weights(evidence)
+    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
         powers = np.array([1.0, weight, weight**2 - weight])[:, None]
         for label, part in enumerate((rows.negatives, rows.positives)):
             called = model.pool.called(part)
             of_called[:, label] += powers * called
             of_passed[:, label] += powers * (part.scores.size - called)
-    called_positive, called_variance = _WeightedCounts(*of_called).positive_share()
-    passed_positive, passed_variance = _WeightedCounts(*of_passed).positive_share()
     rows_of_classes = (of_called + of_passed)[0, :, 0]
     return CheckedCalls(
         called=model.pool.called(evidence) / n_rows,
-        called_positive=called_positive,
-        passed_positive=passed_positive,
-        called_variance=called_variance,
-        passed_variance=passed_variance,
+        of_called=_WeightedCounts(*of_called).positive_share(),
+        of_passed=_WeightedCounts(*of_passed).positive_share(),
         positives=float(rows_of_classes[1]),
         negatives=float(rows_of_classes[0]),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
 from cape._group_model import GroupModel
-from cape.evidence import GroupEvidence, LabelledEvidence
+from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram
 
 __all__ = [
@@ -18,12 +19,17 @@ __all__ = [
     "labelled_sample",
     "log_odds",
     "predictions",
+    "row_weights",
     "score_cells",
 ]
 
 _SMALLEST_PREVALENCE = 0.05
 """Predictions are not made for prevalences below this, nor above its complement: one
 that is wrong by far would be nearly constant, and of no help."""
+
+_LARGEST_SHORTFALL = 4.0
+"""Standard deviations by which weights of independent draws may fall short of the rows
+of the batch."""
 
 
 @dataclass(frozen=True)
@@ -124,17 +130,44 @@ def labelled_sample(evidence: GroupEvidence) -> LabelledSample | None:
     -------
     LabelledSample or None
     """
-    n_labelled = evidence.labelled_rows
-    if n_labelled == 0:
+    if evidence.labelled_rows == 0:
         return None
-    batch = score_cells(evidence)
-    plain_probability = n_labelled / evidence.scores.size
-    strata = []
-    weights = []
-    for probability, rows in evidence.labelled.items():
-        strata.append(_labelled_cells(rows))
-        weights.append(1 / (probability / ONE if probability else plain_probability))
-    return LabelledSample(batch, np.array(strata), np.array(weights))
+    strata = [_labelled_cells(rows) for rows in evidence.labelled.values()]
+    return LabelledSample(
+        score_cells(evidence), np.array(strata), row_weights(evidence)
+    )
+
+
+def row_weights(evidence: GroupEvidence) -> np.ndarray:
+    """Return how many rows of the batch a labelled row stands for.
+
+    If every row is labelled, each stands for itself, however it was drawn. If labelled
+    rows stand for fewer rows than there are, and chance does not explain it, labels of
+    drawn rows are missing: the known ones stand for them as well.
+
+    Parameters
+    ----------
+    evidence : GroupEvidence
+        With labelled rows.
+
+    Returns
+    -------
+    ndarray of shape (n_strata,)
+        The weight w for each inclusion probability of ``evidence.labelled``.
+    """
+    n_rows = evidence.scores.size
+    rows = np.array([part.size for part in evidence.labelled.values()])
+    probabilities = np.array(list(evidence.labelled)) / ONE
+    if rows.sum() >= n_rows:
+        return np.ones(len(rows))
+    if PLAIN in evidence.labelled:
+        return n_rows / rows
+    weights = 1 / probabilities
+    stand_for = float(rows @ weights)
+    noise = sqrt(float(rows @ (weights**2 - weights)))
+    if n_rows - stand_for > _LARGEST_SHORTFALL * noise:
+        weights = weights * (n_rows / stand_for)
+    return weights
 
 
 def _labelled_cells(rows: LabelledEvidence) -> np.ndarray:

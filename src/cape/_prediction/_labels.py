@@ -119,14 +119,12 @@ def _as_objects(y: Any) -> np.ndarray:
         y = y.to_list()
     elif hasattr(y, "to_pylist"):
         y = y.to_pylist()
-    labels = np.empty(len(y), dtype=object)
     given = np.asarray(y, dtype=object)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.ndim != 1:
         raise ValueError(f"y must be one column of labels, got shape {given.shape}.")
-    labels[:] = given
-    return labels
+    return given
 
 
 def _encode(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -163,6 +161,11 @@ def _check_probabilities(inclusion_probability: Any, codes: np.ndarray) -> np.nd
         ) from None
     if given.ndim == 0:
         given = np.full(len(codes), given)
+    if given.ndim != 1:
+        raise ValueError(
+            "inclusion_probability must be one number for each row, got shape "
+            f"{given.shape}."
+        )
     check_same_length(X=codes, inclusion_probability=given)
     is_labelled = codes != _MISSING
     of_labelled = given[is_labelled]

@@ -43,8 +43,9 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
     Every copy counts as one more person, so that intervals are too narrow; and a row
     that is in all folds is tested by learners that have seen it. Where all columns have
     few levels, independent people are often equal. Copies are told from them by a
-    column whose values are nearly all distinct once every row is counted once; or by
-    the numbers in which the rows of a class occur, if all are multiples of one number.
+    column whose values are nearly all distinct once every row is counted once, in rows
+    whose value no other row has; or by the numbers in which the rows of a class occur,
+    if all are multiples of one number.
 
     Parameters
     ----------
@@ -108,10 +109,14 @@ def _count_copies(X: Any, labels: np.ndarray) -> int:
     n_rows = len(labels)
     if n_rows - len(first) <= _MOST_COPIES * n_rows:
         return 0
-    copied_whole = _is_copied_whole(labels[first], copies)
-    if not copied_whole and not _has_continuous_column(take_rows(X, first)):
+    # The last bit is the class; a class may be copied in one group or in all of them.
+    by_group = _is_copied_whole(labels[first], copies)
+    if by_group or _is_copied_whole(labels[first] % 2, copies):
+        return int(copies[copies > 1].sum())
+    unmistakable = _copies_of_measured(take_rows(X, first), copies)
+    if (unmistakable - 1).sum() <= _MOST_COPIES * n_rows:
         return 0
-    return int(copies[copies > 1].sum())
+    return int(unmistakable[unmistakable > 1].sum())
 
 
 def _hashes(X: Any, place: int) -> np.ndarray:
@@ -154,11 +159,32 @@ def _is_copied_whole(labels: np.ndarray, copies: np.ndarray) -> bool:
     return False
 
 
-def _has_continuous_column(X: Any) -> bool:
-    """Tell whether a column has nearly as many values as there are rows."""
-    enough = _NEARLY_ALL * number_of_rows(X)
+def _copies_of_measured(X: Any, copies: np.ndarray) -> np.ndarray:
+    """Return how often those rows occur that a continuous column tells apart.
+
+    Parameters
+    ----------
+    X : table
+        Every row once.
+    copies : ndarray of shape (n_rows,)
+        How often each row occurs.
+
+    Returns
+    -------
+    ndarray
+        The numbers of the rows whose value in a continuous column no other row has.
+        Rows without a value, or with a usual one such as 0, can be equal by chance.
+        Empty if no column is continuous.
+    """
+    enough = _NEARLY_ALL * len(copies)
+    best = copies[:0]
     for place in range(number_of_columns(X)):
-        values = _hashes(X, place)
-        if len(np.unique(values)) >= enough:
-            return True
-    return False
+        _, code, rows = np.unique(
+            _hashes(X, place), return_inverse=True, return_counts=True
+        )
+        if len(rows) < enough:
+            continue
+        alone = copies[rows[code] == 1]
+        if alone.sum() > best.sum():
+            best = alone
+    return best

@@ -9,6 +9,10 @@ import signal
 import sys
 from typing import Any
 
+from cape._extras import require_extra
+
+require_extra("app", "typer", "rich", what="the command line")
+
 # OpenMP reads this when scikit-learn loads it, so it has to be set before the imports
 # below. Threads that wait then sleep instead of spinning: beside other busy processes
 # that is the difference between a second and a minute.

@@ -9,66 +9,51 @@ from cape.cli._show import interval, number
 
 __all__ = ["show_checked"]
 
-# The level at which labelled rows are taken for no sample of the file.
-_SAMPLE_LEVEL = 0.01
 
-_VERDICTS = {
-    "confirmed": "the labels confirm the estimate to within 0.1",
-    "not_contradicted": "the labels do not contradict the estimate",
-    "refuted": "the labels refute the estimate",
-}
-
-
-def show_checked(checked: list[dict[str, Any]], groups: list[dict[str, Any]]) -> None:
+def show_checked(checked: list[dict[str, Any]], summary: dict[str, Any]) -> None:
     """Print what the labels of checked rows say of each group.
 
     Parameters
     ----------
     checked : list of dict
         From `cape.files.CheckedSheet.to_dict`.
-    groups : list of dict
-        The groups of a summary of `cape.report`.
+    summary : dict
+        From `cape.report.batch_summary`.
     """
-    adapted = {group["group"]: group for group in groups}
+    verdicts = {}
+    if summary["labels"] is not None:
+        for check in summary["labels"]["groups"]:
+            verdicts[check["group"]] = check["text"]
+    adapted = {group["group"]: group for group in summary["groups"]}
     console.print()
     for entry in checked:
-        give_line(_sentence(entry, adapted[entry["group"]]))
+        name = entry["group"]
+        estimates = _estimates(adapted[name])
+        verdict = verdicts.get(name, "")
+        give_line(
+            f"{name}: {entry['returned']} of {entry['drawn']} drawn rows were checked; "
+            f"{estimates}: {_unused(entry) or verdict}."
+        )
 
 
-def _sentence(entry: dict[str, Any], group: dict[str, Any]) -> str:
-    """Say what came back of the rows of a group, and what it means."""
-    came_back = (
-        f"{entry['group']}: {entry['returned']} of {entry['drawn']} drawn rows were "
-        "checked"
-    )
+def _estimates(group: dict[str, Any]) -> str:
+    """Write the estimates without labels and, if labels were used, with them."""
     label_free = number(group["label_free_estimate"])
     span = interval(group["label_free_low"], group["label_free_high"])
     without = f"{label_free} ({span}) without labels"
     if group["label_verdict"] is None:
-        return f"{came_back}; {without}. {_why_unused(entry, group)}"
-    with_labels = (
-        f"{number(group['estimate'])} ({interval(group['low'], group['high'])})"
-    )
-    verdict = _VERDICTS[group["label_verdict"]]
-    p_value = number(group["label_p_value"])
-    return (
-        f"{came_back}; {without}, {with_labels} with them: {verdict} (p = {p_value})."
-    )
+        return without
+    estimate = number(group["estimate"])
+    return f"{without}, {estimate} ({interval(group['low'], group['high'])}) with them"
 
 
-def _why_unused(entry: dict[str, Any], group: dict[str, Any]) -> str:
-    """Say why labels make no difference to a group."""
+def _unused(entry: dict[str, Any]) -> str:
+    """Say why the labels of a group were put aside; empty if they were not."""
     if entry["returned"] == 0:
-        return "No label, no change."
-    if not entry["used"]:
-        return (
-            "The rows that came back are no random sample of those drawn (p = "
-            f"{number(entry['p_value'])}): their labels are not used."
-        )
-    p_value = group["sample_p_value"]
-    if p_value is not None and p_value < _SAMPLE_LEVEL:
-        return (
-            f"The checked rows do not look drawn from the file (p = {number(p_value)}):"
-            " their labels are not used."
-        )
-    return "Too few labels: it takes ten, or those of all rows."
+        return "no label came back"
+    if entry["used"]:
+        return ""
+    return (
+        "the rows that came back are no random sample of those drawn (p = "
+        f"{number(entry['p_value'])}), and their labels are not used"
+    )

@@ -169,7 +169,7 @@ def _show(
             give_line(f"  {sentence}")
     _show_verdicts(summary)
     if checked is not None:
-        show_checked(checked, summary["groups"])
+        show_checked(checked, summary)
     if summary["observed"]:
         _show_observed(summary["observed"])
     if summary["compared"]:

@@ -18,6 +18,7 @@ from cape.compare._aif360_methods import (
 )
 from cape.compare._fairlearn import FairlearnReduction, FairlearnThreshold
 from cape.compare._simple import AlwaysPositive, CapeOne, MaxAcc
+from cape.rules import DemographicParity, Rule, make_rule
 
 __all__ = ["METHODS", "FairClassifier", "Method", "make_method", "missing_packages"]
 
@@ -92,6 +93,16 @@ def _cape_1(learner, seed, favourable):
 def _cape_default(learner, seed, favourable):
     # Nothing is set: the default chooses its learner, too.
     return CapeClassifier(random_state=seed)
+
+
+def _cape_rule(rule: str | Rule, aim: str) -> Method:
+    """Describe CAPE with the learner of the comparison and another aim."""
+
+    def make(learner, seed, favourable):
+        return CapeClassifier(learner, rule=make_rule(rule), random_state=seed)
+
+    about = f"CapeClassifier with a rule, the test set as one batch: {aim}"
+    return Method("CAPE", make, about)
 
 
 def _max_acc(learner, seed, favourable):
@@ -201,6 +212,27 @@ METHODS: dict[str, Method] = {
         "CapeClassifier() with nothing set, its own choice of learner, "
         "the test set as one batch",
     ),
+    # What to aim at instead of the prevalence. Fairlearn's threshold optimizers below
+    # have some of the same criteria.
+    "CAPE demographic parity": _cape_rule(
+        "demographic_parity", "equal shares of positives"
+    ),
+    "CAPE four-fifths": _cape_rule(
+        DemographicParity(ratio=0.8), "no share below four fifths of another"
+    ),
+    "CAPE equal opportunity": _cape_rule(
+        "equal_opportunity", "equal true positive rates"
+    ),
+    "CAPE predictive equality": _cape_rule(
+        "predictive_equality", "equal false positive rates"
+    ),
+    "CAPE equalized odds": _cape_rule(
+        "equalized_odds", "equal true and false positive rates"
+    ),
+    "CAPE proportional equality": _cape_rule(
+        "proportional_equality", "PE of 0 at the best accuracy"
+    ),
+    "CAPE accuracy": _cape_rule("accuracy", "the best accuracy in every group"),
     # Neither baseline draws: all seeds give the same answer, so one run is enough.
     "Max_Acc": Method(
         "baseline",

@@ -36,8 +36,9 @@ class LabelChecks(GroupResult):
     --------
     >>> from cape.diagnostics import examine
     >>> groups = new.sensitive_features
-    >>> seen = examine(clf, new.data, new.target, sensitive_features=groups)
-    >>> seen.labels.groups[1].label_verdict, seen.labels.refuted
+    >>> labels = new.target.where(groups == 0)
+    >>> seen = examine(clf, new.data, labels, sensitive_features=groups)
+    >>> seen.labels.groups[0].label_verdict, seen.labels.refuted
     ('confirmed', [])
     """
 

@@ -25,7 +25,7 @@ from cape.compare import METHODS, make_method, missing_packages
 from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._problem import Problem
 from cape.experiments._reasons import reasons
-from cape.experiments._rows import Results, mean_and_sd, result_row
+from cape.experiments._rows import PARITY, Results, mean_and_sd, result_row
 from cape.experiments._tuning import GRID, tune_boosting
 from cape.experiments._verdicts import verdicts
 from cape.quantify import QUANTIFIERS, make_quantifier
@@ -202,7 +202,7 @@ class _Plan:
         """Make a cell for each repetition of a method."""
         cells = []
         for seed in range(self.repetitions(name)):
-            full_key = {**key, "cell": name, "seed": seed}
+            full_key = {**key, "cell": name, "seed": seed, "parity": list(PARITY)}
             # Only AIF360 asks for it: cells of other methods serve both choices.
             if "aif360" in METHODS[name].needs:
                 full_key["favourable"] = self.favourable

@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cape.metrics import confusion_by_group, proportional_equality_matrix
+from cape.metrics import (
+    confusion_by_group,
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equalized_odds_difference,
+    precision_difference,
+    proportional_equality_matrix,
+)
 
 __all__ = [
     "DIFFERENCES",
+    "PARITY",
     "RATES",
     "Results",
     "Row",
@@ -34,6 +42,17 @@ RATES = {
 
 DIFFERENCES = ("fpr", "fnr", "accuracy")
 """Columns that are followed by the difference between groups."""
+
+PARITY = {
+    "demographic_parity_difference": demographic_parity_difference,
+    "demographic_parity_ratio": demographic_parity_ratio,
+    "equalized_odds_difference": equalized_odds_difference,
+    "precision_difference": precision_difference,
+}
+"""Columns of criteria that the paper does not have, and their metrics.
+
+The differences of TPR and of FPR are those of the columns fnr_diff and fpr_diff.
+"""
 
 Row = dict[str, float | None]
 """Values by the names of columns; None where a value is undefined."""
@@ -73,9 +92,10 @@ def result_row(
     -------
     dict
         FPR, FNR, accuracy, predicted prevalence and PD of every group, differences
-        between groups, and PE. Keys are those of `published`: ``fpr_0`` belongs to the
-        first of ``groups``. ``pe`` is the PE of the worst ordered pair; with two groups
-        ``pe_01`` is the paper's PE. Both are None where PE is undefined.
+        between groups, PE, and the metrics of `PARITY`. Keys are those of `published`:
+        ``fpr_0`` belongs to the first of ``groups``. ``pe`` is the PE of the worst
+        ordered pair; with two groups ``pe_01`` is the paper's PE. What is undefined is
+        None.
 
     Examples
     --------
@@ -97,7 +117,22 @@ def result_row(
             # With more than two groups: between the two that are farthest apart.
             row[f"{short}_diff"] = max(values) - min(values)
     pe_columns = _pe_columns(y_true, y_pred, sensitive_features, list(groups))
-    return {**row, **pe_columns}
+    parity_columns = _parity_columns(y_true, y_pred, sensitive_features)
+    return {**row, **pe_columns, **parity_columns}
+
+
+def _parity_columns(y_true: Any, y_pred: Any, sensitive_features: Any) -> Row:
+    """Compute every metric of `PARITY`; None where it is undefined."""
+    columns = {}
+    with warnings.catch_warnings():
+        # The warning names groups without rows to compute a rate from.
+        warnings.simplefilter("ignore")
+        for name, metric in PARITY.items():
+            value = metric(
+                y_true, y_pred, sensitive_features=sensitive_features, pos_label=1
+            )
+            columns[name] = _none_if_nan(value)
+    return columns
 
 
 def _pe_columns(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cape.experiments._rows import DIFFERENCES, Results
+from cape.experiments._rows import DIFFERENCES, PARITY, Results
 
 __all__ = [
     "PAPER_NAMES",
@@ -65,6 +65,22 @@ class _Column(NamedTuple):
     heading: str
 
 
+_PARITY_TITLE = (
+    "Parity between groups: shares, TPR, FPR and precision "
+    "(the four-fifths rule asks for a share ratio of .8 or more)"
+)
+
+_PARITY_COLUMNS = [
+    _Column("demographic_parity_difference", "share diff"),
+    _Column("demographic_parity_ratio", "share ratio"),
+    # TPR is 1 - FNR, so that both have the same difference.
+    _Column("fnr_diff", "TPR diff"),
+    _Column("fpr_diff", "FPR diff"),
+    _Column("equalized_odds_difference", "odds diff"),
+    _Column("precision_difference", "precision diff"),
+]
+
+
 def number(value: float | None, *, digits: int = 3) -> str:
     """Format a number as the paper prints it.
 
@@ -98,7 +114,7 @@ def comparison_tables(results: Results) -> list[TextTable]:
 
     The first table shows prevalences and their estimates. The paper's results table is
     too wide for a terminal, so it comes as two: error rates and accuracy, then
-    predicted prevalence, PD and PE.
+    predicted prevalence, PD and PE. A last table has the criteria of parity.
     """
     n_groups = len(results["groups"])
     # The paper's order of columns.
@@ -112,11 +128,14 @@ def comparison_tables(results: Results) -> list[TextTable]:
     if n_groups == 2:
         fairness_columns.append(_Column("pe_01", "PE 0,1"))
     fairness_columns.append(_Column("pe", "PE worst"))
-    return [
+    tables = [
         _prevalence_table(results),
         _method_table("Error rates and accuracy", results, error_columns),
         _method_table("Predicted prevalence, PD and PE", results, fairness_columns),
     ]
+    if _have_parity(results):
+        tables.append(_method_table(_PARITY_TITLE, results, _PARITY_COLUMNS))
+    return tables
 
 
 def synthetic_tables(results: Results) -> list[TextTable]:
@@ -166,6 +185,12 @@ def _method_table(title: str, results: Results, columns: list[_Column]) -> TextT
     for row in results["rows"]:
         rows += _method_rows(row, columns)
     return TextTable(title, ["method (seeds)", *_headings(columns)], rows)
+
+
+def _have_parity(results: Results) -> bool:
+    """Tell whether the rows have columns of parity; stored results may have none."""
+    finished = [row["mean"] for row in results["rows"] if row["status"] == "ok"]
+    return bool(finished) and all(set(PARITY) <= set(mean) for mean in finished)
 
 
 def _headings(columns: list[_Column]) -> list[str]:

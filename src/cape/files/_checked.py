@@ -147,6 +147,7 @@ class SheetLabels:
         clf = self._model.clf
         draw = draw_rows(clf, evidence, kept, self._labels[0].draw)
         codes = self._codes_of(draw)
+        # Filled in group by group.
         probabilities = np.zeros(len(codes))
         groups = {}
         for group in evidence.groups:

@@ -29,6 +29,9 @@ __all__ = [
 
 _SMALL_TABLE_ROWS = 20_000
 
+_DETAILS = ("columns", "learner", "data", "settings")
+"""What `cape train` saves with a model, and pages and commands read."""
+
 # A part of a file has about this many numbers, and never fewer or more rows than these.
 # Each part has a fixed cost, so that small parts are slow; large ones take memory.
 _NUMBERS_OF_A_PART = 3_000_000
@@ -172,6 +175,8 @@ def load_model(path: str | Path) -> TableModel:
         If there is no such file.
     TableError
         If the model was saved in Python with `cape.persist.save`: it has no columns.
+    ValueError
+        If the file is damaged or altered.
 
     Examples
     --------
@@ -213,8 +218,23 @@ def load_with_header(path: str | Path) -> tuple[TableModel, dict[str, Any]]:
             f"{path} was not written by cape train: load it in Python with "
             "cape.persist.load."
         )
-    columns = Columns.from_dict(details["columns"])
-    return TableModel(persist.load(path), columns, details), header
+    columns = _columns_in(details, path)
+    clf = persist.load(path)
+    if clf.fingerprint_ != header["fingerprint"]:
+        raise TableError(f"{path} was replaced while it was read: try again.")
+    return TableModel(clf, columns, details), header
+
+
+def _columns_in(details: dict[str, Any], path: str | Path) -> Columns:
+    """Read the columns of training, and check that the other details are there."""
+    missing = [name for name in _DETAILS if name not in details]
+    if missing or not isinstance(details["data"], dict):
+        lacks = ", ".join(missing or ["data"])
+        raise TableError(f"{path} is damaged: its header lacks {lacks}.")
+    try:
+        return Columns.from_dict(details["columns"])
+    except ValueError as error:
+        raise TableError(f"{path} is damaged: {error}") from error
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group
+from cape._labelled import DrawnRows
 from cape._newfile import check_apart
 from cape._tables import (
     Dialect,
@@ -136,18 +137,10 @@ def sample_file(
             hasher=hasher,
         )
         drawn = draw_rows(model.clf, evidence, kept, draw)
-        rows = drawn.drawn.rows
-        sheet = _rows_of_file(path, rows, dialect, names, on_rows)
+        table = _rows_of_file(path, drawn.drawn.rows, dialect, names, on_rows)
         if file_version(path) != version:
             raise TableError(f"{path} has changed while it was read.")
-        digest = hasher.hexdigest()
-        fingerprint = model.clf.fingerprint_
-        sheet = sheet.drop(columns=model.columns.label, errors="ignore")
-        sheet[ROW] = rows + 1
-        sheet[PROBABILITY] = drawn.drawn.probabilities.round(9)
-        sheet[KEY] = [draw.key(int(row) + 1, digest, fingerprint) for row in rows]
-        sheet[model.columns.label] = pd.Series([None] * len(sheet), dtype="str")
-        writer.write(sheet)
+        writer.write(_sheet_of(table, drawn.drawn, draw, model, hasher.hexdigest()))
     if writer.disarmed:
         notes.say(
             f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe "
@@ -157,6 +150,27 @@ def sample_file(
     return SampledFile(
         rows=evidence.rows, drawn={group: counts[group] for group in evidence.groups}
     )
+
+
+def _sheet_of(
+    table: pd.DataFrame,
+    drawn: DrawnRows,
+    draw: Draw,
+    model: TableModel,
+    file_hash: str,
+) -> pd.DataFrame:
+    """Append the four columns of a sheet to the rows that were drawn."""
+    label = model.columns.label
+    fingerprint = model.clf.fingerprint_
+    numbers = drawn.rows + 1
+    # What the file says of labels must not be copied by whoever fills the sheet in.
+    sheet = table.drop(columns=label, errors="ignore")
+    sheet[ROW] = numbers
+    sheet[PROBABILITY] = drawn.probabilities.round(9)
+    keys = [draw.key(int(number), file_hash, fingerprint) for number in numbers]
+    sheet[KEY] = keys
+    sheet[label] = pd.Series([None] * len(sheet), dtype="str")
+    return sheet
 
 
 def _draw_of(n: int | None, spread: str, width: float | None, seed: int) -> Draw:

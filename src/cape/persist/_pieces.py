@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import BSpline
 from scipy.sparse import sparray, spmatrix
-from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.preprocessing import OneHotEncoder
 
 from cape.persist._numbers import plain_array, require
 
@@ -42,11 +43,14 @@ def check_sparse(matrix: Any) -> None:
 def check_vocabulary(vectorizer: Any) -> None:
     """Check that the words of a text encoder have positions within its columns.
 
+    The positions become the columns of a sparse matrix, at which nobody looks again.
+
     Parameters
     ----------
-    vectorizer : CountVectorizer
+    vectorizer : CountVectorizer or DictVectorizer
         Fitted or not.
     """
+    _check_reads_text(vectorizer)
     vocabulary = getattr(vectorizer, "vocabulary_", None)
     if vocabulary is None:
         return
@@ -58,6 +62,58 @@ def check_vocabulary(vectorizer: Any) -> None:
     )
 
 
+def check_one_hot(encoder: Any) -> None:
+    """Check that every category is encoded as a column of its own feature.
+
+    The codes become the columns of a sparse matrix, at which nobody looks again.
+
+    Parameters
+    ----------
+    encoder : OneHotEncoder
+        Fitted or not.
+    """
+    if not hasattr(encoder, "categories_"):
+        return
+    widths = encoder._n_features_outs
+    are_numbers = all(type(width) is int for width in widths)
+    require(
+        are_numbers and len(widths) == len(encoder.categories_),
+        "it encodes categories as columns that it does not count.",
+    )
+    for number, width in enumerate(widths):
+        codes = _codes_of_a_feature(encoder, number)
+        require(
+            np.all(codes >= 0) and np.all(codes < width),
+            "it encodes a category as a column that does not exist.",
+        )
+
+
+def _codes_of_a_feature(encoder: Any, number: int) -> np.ndarray:
+    """Compute the codes of all categories of a feature, as ``transform`` does."""
+    categories = encoder.categories_[number]
+    # Numbers are looked up by bisection, which needs them in order; NaN is last.
+    if categories.dtype.kind in "biuf":
+        numbers = categories[~np.isnan(categories)]
+        require(np.all(numbers[1:] > numbers[:-1]), "it has categories in disorder.")
+    codes = np.arange(len(categories))
+    if encoder._infrequent_enabled:
+        infrequent = encoder._infrequent_indices[number]
+        mapping = encoder._default_to_infrequent_mappings[number]
+        require(
+            (infrequent is None) == (mapping is None),
+            "it groups rare categories and does not say how.",
+        )
+        if mapping is not None:
+            codes = plain_array(mapping, "rare categories", ndim=1, kind="i")
+    dropped = None
+    if encoder._drop_idx_after_grouping is not None:
+        dropped = encoder._drop_idx_after_grouping[number]
+    if dropped is not None:
+        codes = codes[codes != dropped]
+        codes = codes - (codes > dropped)
+    return codes
+
+
 def check_hasher(hasher: Any) -> None:
     """Check that text is hashed to a number of columns that can be divided by.
 
@@ -65,10 +121,19 @@ def check_hasher(hasher: Any) -> None:
     ----------
     hasher : FeatureHasher or HashingVectorizer
     """
+    _check_reads_text(hasher)
     n_columns = hasher.n_features
     require(
         type(n_columns) is int and 0 < n_columns < 2**31,
         f"it hashes text to {n_columns!r} columns.",
+    )
+
+
+def _check_reads_text(encoder: Any) -> None:
+    """Check that an encoder reads texts, and not the files that texts name."""
+    require(
+        getattr(encoder, "input", "content") == "content",
+        "it takes the texts of a table for names of files.",
     )
 
 
@@ -114,6 +179,8 @@ PIECE_CHECKS = {
     spmatrix: check_sparse,
     sparray: check_sparse,
     CountVectorizer: check_vocabulary,
+    DictVectorizer: check_vocabulary,
+    OneHotEncoder: check_one_hot,
     FeatureHasher: check_hasher,
     HashingVectorizer: check_hasher,
     BSpline: check_spline,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cape._extras import require_extra
 from cape._newfile import check_free
 from cape._validation import check_is_fitted
 from cape.classifier import CapeClassifier
@@ -72,6 +73,7 @@ def save(
     >>> read_header(path)["details"]
     {'label': 'y'}
     """
+    require_extra("app", "skops", what="cape.persist")
     check_is_fitted(clf)
     # Before the work, which may take long; `write_parts` checks again.
     path = check_free(path, overwrite=overwrite)
@@ -117,6 +119,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     FileNotFoundError: path must be a model file, got 'nowhere.cape', which does not
     exist.
     """
+    require_extra("app", "skops", what="cape.persist")
     parts = read_parts(path)
     header = parse_header(parts.header, path)
     # skops need not cope with damaged bytes.

@@ -67,6 +67,10 @@ def dump_model(clf: CapeClassifier, trusted: Iterable[str]) -> bytes:
             f"clf must be made of trusted types to be saved, got {', '.join(unknown)}. "
             "If you know them to be harmless, name them in trusted, here and in load."
         )
+    try:
+        check_sound(clf)
+    except Unsound as error:
+        raise ValueError(f"clf cannot be saved, since loading fails: {error}") from None
     return model
 
 

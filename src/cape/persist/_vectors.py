@@ -38,45 +38,54 @@ def check_support(machine: Any) -> None:
     if not hasattr(machine, "support_"):
         return
     name = type(machine).__name__
-    n_classes = len(machine.classes_)
-    n_pairs = n_classes * (n_classes - 1) // 2
-    counts = plain_array(machine._n_support, "_n_support", ndim=1, kind="i")
-    vectors = machine.support_vectors_
-    coefficients = machine._dual_coef_
     require(
         not machine._sparse and not callable(machine.kernel),
         f"its {name} was fitted on a sparse matrix or has a kernel of its own.",
     )
-    plain_array(vectors, "support_vectors_", ndim=2, kind="f")
-    plain_array(coefficients, "_dual_coef_", ndim=2, kind="f")
-    support = plain_array(machine.support_, "support_", ndim=1, kind="i")
-    intercept = plain_array(machine._intercept_, "_intercept_", ndim=1, kind="f")
-    is_precomputed = machine.kernel == "precomputed"
-    n_vectors = len(support)
-    n_rows = machine.shape_fit_[0]
     sound = (
         machine._impl in ("c_svc", "nu_svc")
-        and n_classes >= 2
-        and n_vectors > 0
-        and len(counts) == n_classes
-        and np.all(counts >= 0)
-        and counts.sum() == n_vectors
-        and np.all(support >= 0)
-        and np.all(support < n_rows)
-        and coefficients.shape == (n_classes - 1, n_vectors)
-        and len(intercept) == n_pairs
-        and (is_precomputed or vectors.shape == (n_vectors, n_columns_of(machine)))
-        and (not is_precomputed or n_columns_of(machine) == n_rows)
-        and _are_empty_or_of_length(machine, n_pairs)
+        and _are_counts_of_vectors(machine)
+        and _are_coefficients_of_pairs(machine)
+        and _are_within_the_table(machine)
     )
     require(sound, f"the support vectors of its {name} do not fit each other.")
 
 
-def _are_empty_or_of_length(machine: Any, n_pairs: int) -> bool:
-    """Whether there is a sigmoid for each pair of classes, or none at all."""
+def _are_counts_of_vectors(machine: Any) -> bool:
+    """Whether the vectors of the classes add up to all vectors."""
+    counts = plain_array(machine._n_support, "_n_support", ndim=1, kind="i")
+    return bool(
+        len(counts) == len(machine.classes_) >= 2
+        and np.all(counts >= 0)
+        and counts.sum() == len(machine.support_) > 0
+    )
+
+
+def _are_coefficients_of_pairs(machine: Any) -> bool:
+    """Whether each pair of classes has its coefficients, and a sigmoid or none."""
+    n_classes = len(machine.classes_)
+    n_pairs = n_classes * (n_classes - 1) // 2
+    coefficients = plain_array(machine._dual_coef_, "_dual_coef_", ndim=2, kind="f")
+    intercept = plain_array(machine._intercept_, "_intercept_", ndim=1, kind="f")
     slopes = plain_array(machine._probA, "_probA", ndim=1, kind="f")
     offsets = plain_array(machine._probB, "_probB", ndim=1, kind="f")
-    return len(slopes) == len(offsets) and len(slopes) in (0, n_pairs)
+    return (
+        coefficients.shape == (n_classes - 1, len(machine.support_))
+        and len(intercept) == n_pairs
+        and len(slopes) == len(offsets)
+        and len(slopes) in (0, n_pairs)
+    )
+
+
+def _are_within_the_table(machine: Any) -> bool:
+    """Whether the vectors have the columns of the table, or are columns of it."""
+    support = plain_array(machine.support_, "support_", ndim=1, kind="i")
+    vectors = plain_array(machine.support_vectors_, "vectors", ndim=2, kind="f")
+    n_columns = n_columns_of(machine)
+    if machine.kernel != "precomputed":
+        return vectors.shape == (len(support), n_columns)
+    # The table is then the kernel between new rows and those of training.
+    return bool(np.all(support >= 0) and np.all(support < n_columns))
 
 
 def check_neighbours(model: Any) -> None:

@@ -4,6 +4,10 @@
 a page says; the functions ``*_summary`` make the summaries of the four kinds of pages.
 """
 
+from cape._extras import require_extra
+
+require_extra("app", "altair", "jinja2", "vl_convert", what="cape.report")
+
 from cape.report._audit_summary import audit_summary
 from cape.report._batch_summary import batch_summary
 from cape.report._demo_chart import draw_prevalences, frame_prevalences

@@ -51,7 +51,8 @@ class BoundedRule(Rule):
     def bounds(self) -> dict[str, float | None]:
         """Return the bound of each criterion, by its name in `CRITERIA`.
 
-        None, for a single criterion, is the least difference that makes up for a coin.
+        None, for a single criterion, is the least difference that is about as good as
+        parity by tosses of a coin.
         """
 
     def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:

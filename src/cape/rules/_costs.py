@@ -6,7 +6,12 @@ import numpy as np
 
 from cape.rules._base import GroupSituation
 
-__all__ = ["expected_costs", "has_known_rates", "rates_given_shares"]
+__all__ = [
+    "expected_costs",
+    "has_known_rates",
+    "rates_given_shares",
+    "variance_of_costs",
+]
 
 
 def expected_costs(
@@ -38,6 +43,24 @@ def expected_costs(
     return cost_fn * false_negatives + cost_fp * false_positives
 
 
+def variance_of_costs(
+    group: GroupSituation, *, cost_fp: float, cost_fn: float
+) -> np.ndarray:
+    """Estimate the variance of `expected_costs` that the unseen rows leave.
+
+    Parameters
+    ----------
+    group : GroupSituation
+    cost_fp, cost_fn : float
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+    """
+    variance_tp, variance_fp = _variances_of_shares(group)
+    return cost_fn**2 * variance_tp + cost_fp**2 * variance_fp
+
+
 def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
     """Move the rates of members so that the observed shares of positive calls come out.
 
@@ -56,9 +79,7 @@ def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
         NaN where a rate is unknown.
     """
     q = group.estimate
-    rates = group.rates
-    variance_tp = q**2 * _variance(rates.true_positives, rates.positives)
-    variance_fp = (1 - q) ** 2 * _variance(rates.false_positives, rates.negatives)
+    variance_tp, variance_fp = _variances_of_shares(group)
     called_by_rates = q * group.tpr + (1 - q) * group.fpr
     missing = group.predicted_prevalences - called_by_rates
     weight_tp = variance_tp / (variance_tp + variance_fp)
@@ -72,6 +93,15 @@ def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
 def has_known_rates(group: GroupSituation) -> np.ndarray:
     """Tell of which members both rates are known."""
     return ~np.isnan(group.tpr) & ~np.isnan(group.fpr)
+
+
+def _variances_of_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate the variances of the shares of true and of false positives."""
+    q = group.estimate
+    rates = group.rates
+    variance_tp = q**2 * _variance(rates.true_positives, rates.positives)
+    variance_fp = (1 - q) ** 2 * _variance(rates.false_positives, rates.negatives)
+    return variance_tp, variance_fp
 
 
 def _variance(called: np.ndarray, rows: np.ndarray) -> np.ndarray:

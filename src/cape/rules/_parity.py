@@ -48,7 +48,8 @@ class ProportionalEquality(_Parity):
     ----------
     tolerance : float or None, default=None
         Greatest PE of any ordered pair, with the estimates for true prevalences. None
-        is the least that costs no more than a PE of 0 by coin tosses.
+        is the least that is as good as a PE of 0 by coin tosses, within one standard
+        error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
         What a false positive and a false negative cost.
 
@@ -72,7 +73,8 @@ class DemographicParity(_Parity):
     ----------
     tolerance : float or None, default=None
         Greatest difference of predicted prevalences between two groups. None is the
-        least that costs no more than equal shares by coin tosses.
+        least that is as good as equal shares by coin tosses, within one standard error
+        of the expected cost.
     ratio : float in [0, 1] or None, default=None
         Smallest ratio of predicted prevalences, instead of a tolerance; 0.8 is the
         four-fifths rule.
@@ -115,7 +117,8 @@ class EqualOpportunity(_Parity):
     ----------
     tolerance : float or None, default=None
         Greatest difference of the members' true positive rates between two groups. None
-        is the least that costs no more than equal rates by coin tosses.
+        is the least that is as good as equal rates by coin tosses, within one standard
+        error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
         What a false positive and a false negative cost.
 
@@ -137,7 +140,8 @@ class PredictiveEquality(_Parity):
     ----------
     tolerance : float or None, default=None
         Greatest difference of the members' false positive rates between two groups.
-        None is the least that costs no more than equal rates by coin tosses.
+        None is the least that is as good as equal rates by coin tosses, within one
+        standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
         What a false positive and a false negative cost.
 
@@ -159,7 +163,8 @@ class EqualizedOdds(_Parity):
     ----------
     tolerance : float or None, default=None
         Greatest difference between two groups, of true and of false positive rates.
-        None is the least that costs no more than equal rates by coin tosses.
+        None is the least that is as good as equal rates by coin tosses, within one
+        standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
         What a false positive and a false negative cost.
 

@@ -1,0 +1,339 @@
+"""Labels of some rows, on the road from a table to an adaptation."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier, Evidence
+from cape.adaptation import AdaptationWarning
+from cape.datasets import make_synthetic
+
+NEW = make_synthetic(400, prevalences=(0.2, 0.8), random_state=4)
+X, y = NEW.data.to_numpy(), NEW.target.to_numpy()
+z = NEW.sensitive_features.to_numpy()
+N = len(y)
+LABELLED = np.sort(np.random.default_rng(0).choice(N, 120, replace=False))
+SETTINGS = [
+    {"pool": "threshold", "scores": "refit"},
+    {"pool": "threshold", "scores": "folds"},
+    {"pool": "resampled", "scores": "refit"},
+    {"pool": "resampled", "scores": "folds"},
+]
+
+
+def some_labels(rows=LABELLED, missing=None, values=y):
+    known = np.full(N, missing, dtype=object)
+    for row in rows:
+        known[row] = values[row].item() if hasattr(values[row], "item") else values[row]
+    return known
+
+
+@pytest.fixture(scope="module", params=SETTINGS, ids=lambda s: "-".join(s.values()))
+def clf(request, fitted):
+    return fitted(cv=3, prevalences=5, **request.param)
+
+
+@pytest.fixture(scope="module")
+def one_clf(fitted):
+    return fitted(pool="threshold", scores="refit", cv=3, prevalences=5)
+
+
+def evidence_of(clf, labels=None, rows=slice(None), **settings):
+    if labels is not None:
+        labels = labels[rows]
+    return clf.evidence(X[rows], labels, sensitive_features=z[rows], **settings)
+
+
+def of_labels(clf, y, **settings):
+    return clf.evidence(X, y, sensitive_features=z, **settings)
+
+
+# Which rows have a label
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NaT, pd.NA], ids=repr)
+def test_missing_values_of_any_kind_are_no_labels(one_clf, missing):
+    expected = of_labels(one_clf, some_labels())
+    assert of_labels(one_clf, some_labels(missing=missing)) == expected
+    assert of_labels(one_clf, list(some_labels(missing=missing))) == expected
+    counts = [part.labelled_rows for part in expected.groups.values()]
+    assert counts == [(z[LABELLED] == 0).sum(), (z[LABELLED] == 1).sum()]
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        lambda known: pd.Series(known, dtype="Int64"),
+        lambda known: pd.Series(known, dtype="float64"),
+        lambda known: pd.Series(known, dtype=object, index=range(5, 5 + N)),
+        lambda known: pd.Series(known, dtype="Int64").to_frame().to_numpy(),
+        lambda known: pl.Series(list(known), dtype=pl.Int64),
+        lambda known: pa.array(list(known)),
+        lambda known: np.array([np.nan if v is None else v for v in known]),
+    ],
+    ids=["Int64", "float", "object", "column", "polars", "pyarrow", "numpy"],
+)
+def test_series_of_any_library_hold_labels(one_clf, series):
+    assert of_labels(one_clf, series(some_labels())) == of_labels(
+        one_clf, some_labels()
+    )
+
+
+@pytest.mark.parametrize(
+    "names", [("no", "yes"), (False, True), (3, 8), (0.0, 1.0)], ids=repr
+)
+def test_labels_of_any_type(train, one_clf, names):
+    def rename(labels):
+        return np.array(names)[labels]
+
+    clf = CapeClassifier(
+        LogisticRegression(), pool="threshold", cv=3, prevalences=5, random_state=0
+    )
+    clf.fit(train.X, rename(train.y), sensitive_features=train.z)
+    known = some_labels(values=rename(y))
+    parts = of_labels(clf, known).groups
+    expected = of_labels(one_clf, some_labels()).groups
+    for group, part in parts.items():
+        for side in ("positives", "negatives"):
+            rows = getattr(part.labelled[0], side)
+            wanted = getattr(expected[group].labelled[0], side)
+            assert rows.scores.size == wanted.scores.size
+
+
+def test_positives_and_negatives_are_the_rows_with_that_label(clf):
+    parts = of_labels(clf, some_labels()).groups
+    for group, part in parts.items():
+        for label, side in ((1, "positives"), (0, "negatives")):
+            rows = LABELLED[(z[LABELLED] == group) & (y[LABELLED] == label)]
+            alone = evidence_of(clf, rows=rows).groups[group]
+            assert getattr(part.labelled[0], side) == alone
+
+
+# What is refused
+
+
+def test_labels_that_the_model_does_not_know_are_refused(one_clf):
+    known = some_labels()
+    known[LABELLED[3]] = "1"
+    with pytest.raises(ValueError, match=r"y must hold the labels \[0, 1\].*got '1'"):
+        of_labels(one_clf, known)
+    known[LABELLED[3]] = 2
+    with pytest.raises(ValueError, match=r"y must hold the labels .* got 2"):
+        one_clf.adapt(X, known, sensitive_features=z)
+
+
+@pytest.mark.parametrize("length", [0, 1, N - 1, N + 1])
+def test_labels_must_be_as_many_as_rows(one_clf, length):
+    with pytest.raises(ValueError, match=rf"\by\b.*{length}"):
+        of_labels(one_clf, np.resize(some_labels(), length))
+
+
+@pytest.mark.parametrize("labels", [np.zeros((N, 2)), "yes", 5, {"a": 1}], ids=repr)
+def test_what_is_no_column_of_labels_is_refused(one_clf, labels):
+    with pytest.raises(ValueError, match="^y must be one column of labels, got shape"):
+        of_labels(one_clf, labels)
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, 1.01, np.nan, np.inf, 1e-12])
+def test_probabilities_of_labelled_rows_are_above_0_and_at_most_1(one_clf, bad):
+    probabilities = np.full(N, 0.5)
+    probabilities[LABELLED[0]] = bad
+    with pytest.raises(ValueError, match=r"inclusion_probability must be in \(0, 1\]"):
+        of_labels(one_clf, some_labels(), inclusion_probability=probabilities)
+
+
+def test_probabilities_of_other_rows_are_not_read(one_clf):
+    probabilities = np.full(N, np.nan)
+    probabilities[LABELLED] = 0.25
+    found = of_labels(one_clf, some_labels(), inclusion_probability=probabilities)
+    same = of_labels(one_clf, some_labels(), inclusion_probability=0.25)
+    assert found == same
+    assert list(found.groups[0].labelled) == [1 << 30]
+
+
+@pytest.mark.parametrize(
+    ("probability", "message"),
+    [
+        (["a"] * N, "inclusion_probability must be a number"),
+        (np.full(N - 1, 0.5), f"inclusion_probability.*{N - 1}"),
+        (np.full((N, 2), 0.5), "inclusion_probability must be one number .* shape"),
+    ],
+    ids=["text", "length", "shape"],
+)
+def test_what_is_no_probability_is_refused(one_clf, probability, message):
+    with pytest.raises(ValueError, match=message):
+        of_labels(one_clf, some_labels(), inclusion_probability=probability)
+
+
+def test_probabilities_need_labels_and_evidence_has_its_own(one_clf):
+    with pytest.raises(ValueError, match="inclusion_probability needs labels"):
+        of_labels(one_clf, None, inclusion_probability=0.5)
+    evidence = of_labels(one_clf, some_labels())
+    with pytest.raises(ValueError, match="y and inclusion_probability must be None"):
+        one_clf.adapt(evidence=evidence, y=some_labels())
+    with pytest.raises(ValueError, match="y and inclusion_probability must be None"):
+        one_clf.adapt(evidence=evidence, inclusion_probability=0.5)
+
+
+# Evidence with labels adds up
+
+
+@st.composite
+def cuts(draw):
+    order = draw(st.permutations(range(N)))
+    places = sorted(draw(st.lists(st.integers(0, N), max_size=4)))
+    parts = []
+    for start, stop in zip([0, *places], [*places, N], strict=True):
+        parts.append(np.array(order[start:stop], dtype=int))
+    return parts
+
+
+@settings(max_examples=6)
+@given(parts=cuts(), weighted=st.booleans())
+def test_parts_add_up_to_the_whole(clf, parts, weighted):
+    known = some_labels()
+    probabilities = np.where(X[:, 0] > np.median(X[:, 0]), 0.25, 0.4)
+
+    def count(rows):
+        drawn = {"inclusion_probability": probabilities[rows]} if weighted else {}
+        return evidence_of(clf, known, rows, **drawn)
+
+    whole = count(np.arange(N))
+    pieces = [count(rows) for rows in parts]
+    assert sum(pieces) == sum(reversed(pieces)) == whole
+    assert whole - pieces[0] == sum(pieces[1:], Evidence(clf.fingerprint_))
+    assert Evidence.from_json(whole.to_json()) == whole
+    found = clf.adapt(evidence=sum(pieces))
+    pd.testing.assert_frame_equal(
+        found.table(), clf.adapt(evidence=whole).table(), rtol=0, atol=1e-9
+    )
+
+
+def test_adapting_to_a_table_is_adapting_to_its_evidence(clf):
+    direct = clf.adapt(X, some_labels(), sensitive_features=z)
+    by_evidence = clf.adapt(evidence=of_labels(clf, some_labels()))
+    assert direct == by_evidence
+    again = Evidence.from_json(of_labels(clf, some_labels()).to_json())
+    assert clf.adapt(evidence=again) == direct
+
+
+def test_plain_and_weighted_labels_are_not_mixed(one_clf):
+    plain = evidence_of(one_clf, some_labels(), slice(0, 200))
+    weighted = evidence_of(
+        one_clf, some_labels(), slice(200, N), inclusion_probability=0.3
+    )
+    with pytest.raises(ValueError, match="inclusion_probability cannot be added"):
+        plain + weighted
+    unlabelled = evidence_of(one_clf, rows=slice(200, N))
+    assert (plain + unlabelled).groups[0].labelled == plain.groups[0].labelled
+
+
+def test_labels_that_were_never_added_are_not_taken_away(one_clf):
+    whole = evidence_of(one_clf)
+    with pytest.raises(ValueError, match="labels that were never added"):
+        whole - evidence_of(one_clf, some_labels(), slice(0, 100))
+    few = evidence_of(one_clf, some_labels(), slice(0, 100))
+    with pytest.raises(ValueError, match="never added"):
+        (few + evidence_of(one_clf, rows=slice(100, N))) - evidence_of(
+            one_clf, some_labels(), slice(100, 300)
+        )
+
+
+def test_labels_make_evidence_differ(one_clf):
+    labelled = of_labels(one_clf, some_labels())
+    assert labelled != evidence_of(one_clf)
+    other = some_labels()
+    other[LABELLED[0]] = 1 - other[LABELLED[0]]
+    assert of_labels(one_clf, other) != labelled
+    assert of_labels(one_clf, some_labels(rows=[])) == evidence_of(one_clf)
+
+
+# What an adaptation makes of labels
+
+
+def test_a_group_without_labels_stays_label_free(clf):
+    free = clf.adapt(X, sensitive_features=z)
+    of_group_1 = LABELLED[z[LABELLED] == 1]
+    found = clf.adapt(X, some_labels(of_group_1), sensitive_features=z)
+    assert found.groups[0] == free.groups[0]
+    assert found.groups[1].labelled == len(of_group_1)
+    assert found.groups[1].label_verdict is not None
+    assert found.groups[1].label_free_estimate == free.groups[1].estimate
+
+
+def test_a_few_labels_are_counted_and_not_used(clf):
+    few = np.concatenate([np.flatnonzero(z == group)[:9] for group in (0, 1)])
+    with pytest.warns(AdaptationWarning, match=r"fewer than 10 labels \(9\)"):
+        found = clf.adapt(X, some_labels(few), sensitive_features=z)
+    free = clf.adapt(X, sensitive_features=z)
+    for group, adapted in found.groups.items():
+        assert adapted.labelled == 9
+        assert adapted.label_verdict is None
+        assert adapted.estimate == free.groups[group].estimate
+        assert adapted.member == free.groups[group].member
+
+
+def test_all_labels_give_the_share_of_positives_exactly(clf):
+    adaptation = clf.adapt(X, y, sensitive_features=z)
+    for group, adapted in adaptation.groups.items():
+        truth = y[z == group].mean()
+        assert adapted.estimate == pytest.approx(truth, abs=1e-12)
+        assert adapted.low == adapted.high == adapted.estimate
+        assert adapted.labelled == (z == group).sum()
+
+
+def test_members_are_picked_for_the_corrected_estimate(clf):
+    flipped = 1 - y
+    with pytest.warns(AdaptationWarning, match="labels refute"):
+        adaptation = clf.adapt(X, flipped, sensitive_features=z)
+    free = clf.adapt(X, sensitive_features=z)
+    evidence = evidence_of(clf)
+    for group, adapted in adaptation.groups.items():
+        pool = clf.model_of(group).pool
+        share = pool.called(evidence.groups[group]) / (z == group).sum()
+        distance = np.abs(share - flipped[z == group].mean())
+        assert distance[adapted.member] == distance.min()
+        assert adapted.member != free.groups[group].member
+        assert adapted.label_verdict == "refuted"
+        assert adapted.label_free_estimate == free.groups[group].estimate
+
+
+def test_predictions_use_an_adaptation_with_labels(clf):
+    flipped = 1 - y
+    with pytest.warns(AdaptationWarning, match="labels refute"):
+        adaptation = clf.adapt(X, flipped, sensitive_features=z)
+    share = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+    for group, adapted in adaptation.groups.items():
+        assert share[z == group].mean() == pytest.approx(adapted.predicted_prevalence)
+
+
+def test_labels_that_are_no_sample_are_said_to_be_none(one_clf):
+    early = []
+    for group in (0, 1):
+        rows = np.flatnonzero(z == group)
+        early += rows[np.argsort(X[rows, 0])[-60:]].tolist()
+    with pytest.warns(AdaptationWarning, match="do not look drawn from the batch"):
+        found = one_clf.adapt(X, some_labels(early), sensitive_features=z)
+    free = one_clf.adapt(X, sensitive_features=z)
+    for group, adapted in found.groups.items():
+        assert adapted.sample_p_value < 0.01
+        assert adapted.label_verdict is None
+        assert adapted.estimate == free.groups[group].estimate
+        assert (adapted.low, adapted.high) == (
+            free.groups[group].low,
+            free.groups[group].high,
+        )
+
+
+def test_saved_evidence_names_its_labels(one_clf):
+    content = json.loads(of_labels(one_clf, some_labels()).to_json())
+    labelled = content["groups"][0]["labelled"]
+    assert [part["probability"] for part in labelled] == [0]
+    assert sum(labelled[0]["positives"]["scores"]["counts"]) > 0

@@ -1,0 +1,88 @@
+"""Without an extra, one line says which one to install."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cape._extras import MissingExtra, require_extra
+
+HIDE = """
+import importlib.util, sys
+hidden = {hidden!r}
+find_spec = importlib.util.find_spec
+
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+def without(name, package=None):
+    return None if name in hidden else find_spec(name, package)
+
+importlib.util.find_spec = without
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def run_without(hidden, code):
+    """Run code in a process that has not installed some packages."""
+    program = HIDE.format(hidden=hidden) + code
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+
+def test_what_is_installed_is_not_missed():
+    require_extra("app", "numpy", "scipy", what="this")
+
+
+def test_all_that_is_missing_is_named():
+    with pytest.raises(MissingExtra, match=r"^x needs no_a, no_b, which are not inst"):
+        require_extra("app", "no_a", "numpy", "no_b", what="x")
+
+
+def test_the_command_line_says_it_in_one_line():
+    result = run_without(["typer"], "from cape.__main__ import main; main()")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "error: the command line needs typer, which is not installed: pip install "
+        '"cape-fair[app]".\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("hidden", "code", "says"),
+    [
+        ("altair", "import cape.report", "cape.report needs altair"),
+        ("jinja2", "import cape.report", "cape.report needs jinja2"),
+        ("skops", "from cape.persist import load; load('x')", "cape.persist needs"),
+        ("skops", "from cape.persist import save; save(1, 'x')", "cape.persist needs"),
+        (
+            "distributed",
+            "from cape import scale; scale.fit(1, 2, 3)",
+            'pip install "cape-fair[dask]"',
+        ),
+    ],
+)
+def test_modules_say_what_they_need(hidden, code, says):
+    result = run_without([hidden], code)
+    last_line = result.stderr.strip().splitlines()[-1]
+    assert last_line.startswith("cape._extras.MissingExtra: ")
+    assert says in last_line
+
+
+def test_the_core_needs_no_extra():
+    hidden = ["typer", "rich", "altair", "jinja2", "skops", "skrub", "pyarrow", "dask"]
+    code = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from cape import CapeClassifier
+import cape.diagnostics, cape.stream, cape.persist, cape.files, cape.datasets
+x = np.random.default_rng(0).normal(size=(200, 2))
+clf = CapeClassifier(LogisticRegression()).fit(x, x[:, 0] > 0)
+print(clf.predict(x).shape)
+"""
+    result = run_without(hidden, code)
+    assert result.stdout == "(200,)\n", result.stderr

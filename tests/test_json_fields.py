@@ -1,0 +1,140 @@
+"""Fields of JSON are checked as they are read, and errors say where they stand."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape._json_fields import Fields, read_format
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+
+
+@given(anything)
+def test_whole_numbers_are_whole_numbers(value):
+    fields = Fields({"rows": value})
+    is_whole = type(value) is int and 0 <= value < 2**63
+    if is_whole:
+        assert fields.whole("rows") == value
+    else:
+        with pytest.raises(
+            ValueError, match="^rows must be a whole number from 0 on, got"
+        ):
+            fields.whole("rows")
+
+
+@given(anything)
+def test_numbers_lie_between_their_ends(value):
+    fields = Fields({"share": value})
+    if type(value) in (int, float) and 0 <= value <= 1:
+        assert fields.number("share", 0, 1) == value
+    else:
+        with pytest.raises(ValueError, match="^share must be a number from 0 to 1"):
+            fields.number("share", 0, 1)
+
+
+@given(anything)
+def test_texts_are_texts(value):
+    fields = Fields({"kind": value})
+    if isinstance(value, str):
+        assert fields.text("kind") == value
+    else:
+        with pytest.raises(ValueError, match="^kind must be a text, got"):
+            fields.text("kind")
+
+
+@given(anything)
+def test_lists_of_whole_numbers_hold_nothing_else(value):
+    fields = Fields({"counts": value})
+    is_good = isinstance(value, list)
+    is_good = is_good and all(type(v) is int and 0 <= v < 2**63 for v in value)
+    if is_good:
+        found = fields.whole_numbers("counts")
+        assert found.dtype == np.int64
+        assert found.tolist() == value
+    else:
+        with pytest.raises(ValueError, match="^counts must be a list of whole numbers"):
+            fields.whole_numbers("counts")
+
+
+@given(anything)
+def test_what_is_no_object_is_refused_with_its_place(value):
+    if isinstance(value, dict):
+        assert list(Fields(value)) == list(value)
+        return
+    with pytest.raises(ValueError, match="^JSON must be an object with fields"):
+        Fields(value)
+    with pytest.raises(ValueError, match=r"^a\.b must be an object with fields"):
+        Fields({"b": value}, "a").fields("b")
+
+
+def test_lengths_and_least_numbers():
+    fields = Fields({"counts": [1, 2], "rows": 0})
+    assert fields.whole_numbers("counts", length=2, least=1).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="counts must be a list of 3 whole numbers"):
+        fields.whole_numbers("counts", length=3)
+    with pytest.raises(ValueError, match="from 2 on, got 1"):
+        fields.whole_numbers("counts", least=2)
+    with pytest.raises(ValueError, match="rows must be a whole number from 1 on"):
+        fields.whole("rows", least=1)
+
+
+def test_a_field_that_is_not_there():
+    fields = Fields({})
+    assert fields.optional("rows") is None
+    for read in (fields.value, fields.whole, fields.text, fields.fields):
+        with pytest.raises(ValueError, match="^rows must be there, got nothing"):
+            read("rows")
+
+
+def test_errors_name_the_whole_way():
+    fields = Fields({"groups": [{"rows": 1}, {"rows": "many"}]})
+    first, second = fields.entries("groups")
+    assert first.whole("rows") == 1
+    with pytest.raises(ValueError, match=r"^groups\[1\]\.rows must be a whole number"):
+        second.whole("rows")
+    with pytest.raises(ValueError, match="^groups must be a list, got {}"):
+        list(Fields({"groups": {}}).entries("groups"))
+    with pytest.raises(ValueError, match=r"^groups\[0\] must be an object"):
+        list(Fields({"groups": [3]}).entries("groups"))
+
+
+def test_accepted_texts_and_unknown_numbers():
+    fields = Fields({"drift": "some", "level": float("nan")})
+    with pytest.raises(ValueError, match="drift must be one of 'a', 'b', got 'some'"):
+        fields.text("drift", ("a", "b"))
+    assert np.isnan(fields.number("level", may_be_unknown=True))
+    with pytest.raises(ValueError, match="level must be a number"):
+        fields.number("level")
+
+
+def test_errors_stay_short():
+    with pytest.raises(ValueError) as error:
+        Fields({"rows": "x" * 10_000}).whole("rows")
+    assert len(str(error.value)) < 150
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", None, 5, b"\xff"])
+def test_what_is_no_json_of_the_writer_is_refused(text):
+    with pytest.raises(ValueError, match="^text must be JSON that Thing.to_json wrote"):
+        read_format(text, "Thing.to_json", 1)
+
+
+@pytest.mark.parametrize("number", [None, 0, 2, "1", [1], True])
+def test_another_format_is_refused(number):
+    text = json.dumps({"format": number})
+    with pytest.raises(
+        ValueError, match="format 1 of Thing.to_json, got format .* another version"
+    ):
+        read_format(text, "Thing.to_json", 1)
+
+
+def test_deep_nesting_is_no_json_of_ours():
+    with pytest.raises(ValueError, match="text must be JSON"):
+        read_format("[" * 100_000, "Thing.to_json", 1)
