@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cape._extras import require_extra
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -73,7 +75,9 @@ def frontier(
     >>> type(plot.frontier(frame, criterion="pe")).__name__
     'LayerChart'
     """
-    alt = _import_altair()
+    require_extra("app", "altair", what="cape.plot")
+    import altair as alt
+
     is_rule = frame["rule"].notna()
     curve = alt.Chart(frame[~is_rule])
     rules = alt.Chart(frame[is_rule])
@@ -105,16 +109,6 @@ def frontier(
         layers.append(marks.encode(x=x, y=y))
         layers.append(texts.encode(x=x, y=y, text=f"{label}:N"))
     return alt.layer(*layers).properties(width=width, height=height)
-
-
-def _import_altair() -> Any:
-    try:
-        import altair
-    except ImportError as error:
-        raise ImportError(
-            "pictures need altair: pip install 'cape-fair[app]'."
-        ) from error
-    return altair
 
 
 def _scale(alt: Any, domain: Sequence[float] | None) -> Any:

@@ -7,7 +7,7 @@ number is computed in one place and shows the same value wherever it appears.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cape._groups import Group, unique_names
@@ -122,7 +122,7 @@ class Examination:
     moved: PrevalenceMoved
     expected: ExpectedPerformance
     criteria: ExpectedCriteria
-    draws: BatchDraws
+    draws: BatchDraws = field(compare=False)
     labels: LabelChecks | None = None
     observed: Observed | None = None
     provenance: Mapping[str, Any] | None = None

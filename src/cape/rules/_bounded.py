@@ -196,7 +196,15 @@ def best_within_each(
     -------
     list of dict from group to int
         The chosen members, one dict for each bound.
+
+    Examples
+    --------
+    >>> from cape.rules import best_within_each
+    >>> best_within_each({}, "equal_opportunity_difference", [])
+    []
     """
+    if not bounds:
+        return []
     # The members are ranked once, which takes longer than to find one choice.
     problem = Problem.of(
         list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
@@ -221,6 +229,12 @@ def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[G
     -------
     list of groups
         Empty if there are fewer than two: a group has nothing to be compared with.
+
+    Examples
+    --------
+    >>> from cape.rules import compared_groups
+    >>> compared_groups("equal_opportunity_difference", {})
+    []
     """
     criterion = CRITERIA[name]
     compared = []
@@ -248,6 +262,12 @@ def measure_criterion(
     -------
     float
         NaN if fewer than two groups take part.
+
+    Examples
+    --------
+    >>> from cape.rules import measure_criterion
+    >>> measure_criterion("equal_opportunity_difference", {}, {})
+    nan
     """
     compared = compared_groups(name, groups)
     if not compared:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cape.rules._criteria import Criterion
 from cape.rules._ranking import RankedMembers, rank_members
 from cape.rules._search import Candidates, best_choice
 from cape.rules._sweep import best_within
+from cape.rules._two_groups import best_of_two, common_order
 
 __all__ = ["Problem"]
 
@@ -138,9 +140,13 @@ class Problem:
             limit[:, ~compared] = np.inf
             limits.extend([limit] * criterion.n_values)
         shape = (len(limits), len(self.groups), len(self.groups))
-        chosen = best_choice(
-            self.candidates, np.reshape(limits, shape), at_least=at_least
-        )
+        between = np.reshape(limits, shape)
+        if self._order is not None:
+            chosen = best_of_two(
+                self.candidates, self._order, between, at_least=at_least
+            )
+        else:
+            chosen = best_choice(self.candidates, between, at_least=at_least)
         return None if chosen is None else self._members_at(chosen)
 
     def nearest(
@@ -251,6 +257,10 @@ class Problem:
     def compared(self, criterion: int) -> np.ndarray:
         """Tell which groups take part in a criterion, given by its place."""
         return np.array([ranked.compared[criterion] for ranked in self.ranked])
+
+    @cached_property
+    def _order(self) -> np.ndarray | None:
+        return common_order(self.candidates)
 
     def _members_at(self, positions: np.ndarray) -> list[int]:
         """Turn positions among the candidates into members of the pools."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from cape.rules._search import SLACK, Candidates
 
-__all__ = ["best_within"]
+__all__ = ["best_within", "first_positions"]
 
 
 def best_within(
@@ -78,8 +78,27 @@ def _best_in_windows(
     ordered = values[order]
     start = ordered.searchsorted(levels - SLACK)
     stop = ordered.searchsorted(levels + width + SLACK, side="right")
+    return first_positions(order, start, stop)
+
+
+def first_positions(
+    order: np.ndarray, start: np.ndarray, stop: np.ndarray
+) -> np.ndarray:
+    """Return the smallest of ``order[start:stop]`` for many stretches, or -1.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        Positions of members, sorted by some value.
+    start, stop : ndarray of int
+        Ends of the stretches; a stretch that ends before it starts is empty.
+
+    Returns
+    -------
+    ndarray of int
+    """
     length = stop - start
-    best = np.full(len(levels), -1)
+    best = np.full(len(start), -1)
     # A sparse table: the first position in every stretch of 1, 2, 4, ... values. A
     # window is covered by two stretches.
     firsts = order
