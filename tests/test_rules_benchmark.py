@@ -1,4 +1,4 @@
-"""benchmarks/rules.py: the page has its figures, and its parts measure what they say."""
+"""benchmarks/rules.py: the page has its figures; its parts measure what they say."""
 
 import json
 import sys
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import rules as benchmark
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import threshold_peers
 
+import rules as benchmark
+
+ROOT = Path(__file__).parents[1]
 RECORDS = json.loads((ROOT / "docs" / "data" / "rules.json").read_text())
 PAGE = (ROOT / "docs" / "what_to_aim_at.md").read_text(encoding="utf-8")
 
