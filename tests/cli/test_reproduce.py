@@ -40,6 +40,19 @@ def synthetic_run(tmp_path_factory):
     return folder, run(*SMALL, "--repetitions", 1, "--out", folder)
 
 
+def test_methods_beside_those_of_the_paper_are_handed_on(monkeypatch, tmp_path):
+    handed_on = []
+
+    def record(run, out, *, jobs):
+        handed_on.append(run.keywords["also"])
+
+    monkeypatch.setattr("cape.cli._reproduce.run_and_show", record)
+    wanted = ["CAPE accuracy", "CAPE four-fifths"]
+    run(*SMALL, "--out", tmp_path)
+    run(*SMALL, "--out", tmp_path, "--also", wanted[0], "--also", wanted[1])
+    assert [list(names) for names in handed_on] == [[], wanted]
+
+
 def test_synthetic_prints_its_tables(synthetic_run):
     _, shown = synthetic_run
     assert "Table 1" in shown

@@ -47,6 +47,21 @@ def test_has_all_pairs_and_methods(results):
         assert list(pair["methods"]) == METHODS
 
 
+def test_rules_are_judged_beside_the_methods_of_the_paper():
+    more = ["CAPE demographic parity", "Max_Acc", "CAPE equal opportunity"]
+    options = {**OPTIONS, "repetitions": 1, "prevalences": (0.2, 0.8)}
+    results = run_synthetic(**options, also=more)
+    methods = methods_at(results, 0.2, 0.8)
+    assert list(methods) == [*METHODS, more[0], more[2]]
+    shares = methods[more[0]]["mean"]["demographic_parity_difference"]
+    assert shares < 0.05 < methods["Max_Acc"]["mean"]["demographic_parity_difference"]
+
+
+def test_an_unknown_method_is_refused_before_anything_is_trained():
+    with pytest.raises(ValueError, match="also must be one of 'CAPE-D'"):
+        run_synthetic(**OPTIONS, also=["Magic"])
+
+
 def test_results_are_json_and_say_how_they_were_made(results):
     assert json.loads(json.dumps(results)) == results
     assert results["experiment"] == "synthetic"

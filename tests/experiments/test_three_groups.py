@@ -79,10 +79,11 @@ def test_nothing_is_printed_so_nothing_is_judged_or_explained(results):
 
 
 def test_tables_have_a_column_for_every_group(results):
-    prevalences, rates, fairness = results_tables(results)
+    prevalences, rates, fairness, parity = results_tables(results)
     assert prevalences.columns == ["", "0 a", "1 b", "2 c"]
     assert rates.columns[1:5] == ["FPR 0", "FPR 1", "FPR 2", "FPR diff"]
     assert fairness.columns[-1] == "PE worst"
+    assert "TPR diff" in parity.columns
 
 
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(problem, results, row_of):
@@ -137,5 +138,8 @@ def test_an_undefined_pe_is_none_and_the_rest_is_not(undefined):
 def test_an_undefined_pe_can_be_stored_and_is_shown_as_such(undefined):
     assert json.loads(json.dumps(undefined, allow_nan=False)) == undefined
     page = results_markdown(undefined)
-    [line] = [line for line in page.splitlines() if "undef" in line]
-    assert line.startswith("| Never positive |")
+    lines = [line for line in page.splitlines() if "undef" in line]
+    # PE in one table; ratio of shares and precision in the table of parity.
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith("| Never positive |")

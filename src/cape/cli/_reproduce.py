@@ -41,6 +41,14 @@ Repetitions = Annotated[
     int,
     typer.Option(min=1, help="Repetitions; each draws its own data."),
 ]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        help="A method beside those of the paper (repeat it), such as "
+        "'CAPE demographic parity'.",
+    ),
+]
 Data = Annotated[
     Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")
 ]
@@ -68,6 +76,7 @@ def synthetic(
     repetitions: Repetitions = 20,
     rows: Rows = 50_000,
     test_rows: TestRows = 10_000,
+    also: Also = None,
     jobs: shared.Jobs = shared.CORES,
 ) -> None:
     """Table 1, the figure, all 81 pairs of prevalences, and Theorem 3 at work.
@@ -77,7 +86,11 @@ def synthetic(
     from cape.experiments import run_synthetic
 
     run = partial(
-        run_synthetic, repetitions=repetitions, n_train=rows, n_test=test_rows
+        run_synthetic,
+        repetitions=repetitions,
+        n_train=rows,
+        n_test=test_rows,
+        also=also or (),
     )
     run_and_show(run, out, jobs=jobs)
 

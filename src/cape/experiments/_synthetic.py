@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.compare import make_method
+from cape.compare import METHODS, make_method
 from cape.datasets import make_synthetic
 from cape.experiments._cells import Cell, OnStep, run_cells
 from cape.experiments._comparison import run_facts
@@ -44,6 +45,7 @@ def run_synthetic(
     n_train: int = 50_000,
     n_test: int = 10_000,
     prevalences: Sequence[float] = _PREVALENCES,
+    also: Sequence[str] = (),
     folder: Path | None = None,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
@@ -60,6 +62,8 @@ def run_synthetic(
         Number of rows of a test batch; the paper does not say.
     prevalences : sequence of float, default=(0.1, ..., 0.9)
         Test prevalences; all pairs of them are judged.
+    also : sequence of str, default=()
+        Keys of `cape.compare.METHODS` that are judged beside `METHODS_COMPARED`.
     folder, n_jobs, on_step
         Where finished repetitions are kept, how many run at the same time, and what is
         called after each; see `compare_methods`.
@@ -73,6 +77,8 @@ def run_synthetic(
 
     Raises
     ------
+    ValueError
+        If ``also`` has a name that is no key of `cape.compare.METHODS`.
     RuntimeError
         If a repetition fails.
 
@@ -84,12 +90,16 @@ def run_synthetic(
     >>> [(pair["rho_0"], pair["rho_1"]) for pair in results["pairs"]]
     [(0.2, 0.2), (0.2, 0.8), (0.8, 0.2), (0.8, 0.8)]
     """
+    for name in also:
+        check_choice("also", name, tuple(METHODS))
+    # Each method once, in the order in which tables have them.
+    names = list(dict.fromkeys([*METHODS_COMPARED, *also]))
     start = time.monotonic()
     # Floats of Python, which JSON can hold: prevalences may come from numpy.
     pairs = []
     for rho_0, rho_1 in product(prevalences, repeat=2):
         pairs.append((float(rho_0), float(rho_1)))
-    cells = _repetition_cells(repetitions, n_train, n_test, pairs)
+    cells = _repetition_cells(repetitions, n_train, n_test, pairs, names)
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
     _check_finished(finished)
     results: Results = {
@@ -131,6 +141,7 @@ def _repetition_cells(
     n_train: int,
     n_test: int,
     pairs: list[Pair],
+    names: list[str],
 ) -> list[Cell]:
     """Make one cell for each repetition, whose seed is its number."""
     cells = []
@@ -140,10 +151,10 @@ def _repetition_cells(
             "n_train": n_train,
             "n_test": n_test,
             "pairs": pairs,
-            "methods": METHODS_COMPARED,
+            "methods": names,
             "seed": seed,
         }
-        work = partial(_repetition, seed, n_train, n_test, pairs)
+        work = partial(_repetition, seed, n_train, n_test, pairs, names)
         cells.append(Cell(f"repetition {seed}", key, work))
     return cells
 
@@ -153,6 +164,7 @@ def _repetition(
     n_train: int,
     n_test: int,
     pairs: list[Pair],
+    names: list[str],
 ) -> Results:
     """Train all methods once, and judge them at every pair of prevalences.
 
@@ -164,7 +176,7 @@ def _repetition(
     """
     train = make_synthetic(n_train, random_state=seed)
     methods: dict[str, Any] = {}
-    for name in METHODS_COMPARED:
+    for name in names:
         method = make_method(name, _learner(), seed=seed)
         groups = train.sensitive_features
         methods[name] = method.fit(
@@ -253,7 +265,7 @@ def _summarise(
 def _mean_pair(repetitions: list[Results]) -> Results:
     """Average the rows of every method."""
     methods = {}
-    for name in METHODS_COMPARED:
+    for name in repetitions[0]:
         summary = mean_and_sd([rows[name] for rows in repetitions])
         methods[name] = summary._asdict()
     return {"methods": methods}

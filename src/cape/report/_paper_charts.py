@@ -9,6 +9,7 @@ functions and add it to `_charts_of`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ _METHOD_COLOURS = {
     "CAPE default": "#009e73",
     "Max_Acc": "#d55e00",
 }
-_OTHER_METHOD = "#cc79a7"
+_OTHER_METHODS = ["#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _GROUP_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"]
 _BETWEEN_GROUPS = "between groups"
 _BETWEEN_COLOUR = "#444444"
@@ -424,7 +425,10 @@ def _group_colour(frame: pd.DataFrame) -> alt.Color:
 def _method_colour(frame: pd.DataFrame) -> alt.Color:
     """Give every classifier its colour."""
     names = list(dict.fromkeys(frame["classifier"]))
-    colours = [_METHOD_COLOURS.get(name, _OTHER_METHOD) for name in names]
+    others = cycle(_OTHER_METHODS)
+    colours = []
+    for name in names:
+        colours.append(_METHOD_COLOURS.get(name) or next(others))
     scale = alt.Scale(domain=names, range=colours)
     return alt.Color(
         "classifier:N",
