@@ -168,7 +168,7 @@ def test_an_adaptation_carries_its_rule(fitted, batch, groups, rule):
 def test_an_adaptation_without_a_rule_is_refused(fitted, batch, groups, wrong):
     content = json.loads(fitted().adapt(batch.X, **groups).to_json())
     content["rule"] = wrong
-    with pytest.raises(ValueError, match=r"Adaptation\.to_json"):
+    with pytest.raises(ValueError, match=r"^rule(\.name)? must"):
         Adaptation.from_json(json.dumps(content))
 
 
@@ -274,7 +274,7 @@ def test_a_stream_goes_on_with_its_rule(fitted, batch):
 def test_a_stream_with_a_rule_of_your_own_needs_it_again(fitted):
     clf = fitted()
     text = RollingCape(clf, window=5, rule=Last()).to_json()
-    with pytest.raises(ValueError, match=r"RollingCape\.to_json"):
+    with pytest.raises(ValueError, match="^rule must be one of"):
         RollingCape.from_json(clf, text)
     mine = Last()
     assert RollingCape.from_json(clf, text, rule=mine).rule is mine

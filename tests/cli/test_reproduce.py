@@ -195,6 +195,7 @@ def test_defaults_of_the_synthetic_experiment_are_the_papers(recorder):
         "repetitions": 20,
         "n_train": 50_000,
         "n_test": 10_000,
+        "also": (),
     }
 
 
