@@ -12,7 +12,6 @@ from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
-from cape.diagnostics._expected_draws import fold
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
 from cape.rules import CRITERIA, bounds_of, compared_groups, measure_criterion
@@ -228,18 +227,16 @@ class _Differences:
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval of the greatest absolute difference.
 
-        The lower end is that of the signed difference of a pair, folded at 0: absolute
-        values of draws would never reach 0. Where it is 0, nothing can lie below it,
-        and the upper end has all of the error to itself.
+        Absolute values of draws would never reach 0. So the interval starts at 0 unless
+        some pair differs by its signed interval. Nothing can lie below 0, and the upper
+        end has then all of the error to itself.
         """
-        lows = []
         for differences in self.signed:
-            low, _ = fold(*interval_of(differences, level))
-            lows.append(low)
-        low = max(lows)
-        below_high = level if low == 0 else (1 + level) / 2
-        high = np.quantile(self.greatest, below_high, method="inverted_cdf")
-        return low, float(high)
+            low, high = interval_of(differences, level)
+            if low > 0 or high < 0:
+                return interval_of(self.greatest, level)
+        high = np.quantile(self.greatest, level, method="inverted_cdf")
+        return 0.0, float(high)
 
     def meets(self, bound: float) -> np.ndarray:
         """Tell in which draws no pair differs by more."""
@@ -247,7 +244,7 @@ class _Differences:
 
 
 _MOST_PAIRS = 20
-"""Pairs of groups behind the lower end of an interval."""
+"""Pairs of groups that are looked at to tell whether any of them differ."""
 
 
 @dataclass(frozen=True)
