@@ -122,7 +122,8 @@ def pickable(X: Any) -> Any:
     if type(X) is np.ndarray:
         return X
     refuse_lazy("X", X)
-    if isinstance(X, Mapping):
+    # scipy's dictionary of keys is a dict, and a table.
+    if isinstance(X, Mapping) and not sparse.issparse(X):
         raise ValueError(
             "X must be a table of rows and columns, got a dict: call "
             "pandas.DataFrame(X) first."

@@ -169,10 +169,18 @@ def adaptation_of(**groups):
     found = {
         name: GroupAdaptation(
             rows=100,
+            labelled=0,
             training_prevalence=0.5,
             estimate=estimate,
             low=0.0,
             high=1.0,
+            label_free_estimate=estimate,
+            label_free_low=0.0,
+            label_free_high=1.0,
+            label_estimate=float("nan"),
+            label_verdict=None,
+            label_p_value=float("nan"),
+            sample_p_value=float("nan"),
             prior_shift_estimate=estimate,
             prior_shift_low=0.0,
             prior_shift_high=1.0,
@@ -203,6 +211,11 @@ def test_expected_pe_worked_by_hand():
     assert wide.pe_low == 0 and wide.pe_high == pytest.approx(0.4, abs=0.04)
 
 
+EXPECTED = GroupExpected(
+    5, 0.4, 0.3, 0.5, 0.1, 0.0, 0.3, 0.6, 0.6, 0.6, 0.1, 0.0, 0.2, True
+)
+
+
 @pytest.mark.parametrize("without", [(0.0, 0.5), (0.4, 0.0)])
 def test_pe_relative_to_a_group_without_positives_is_unknown(without):
     adaptation = adaptation_of(a=(0.2, 0.3), b=without)
@@ -212,7 +225,8 @@ def test_pe_relative_to_a_group_without_positives_is_unknown(without):
     assert _expect_pe("b", "a", adaptation, draws).pe == pytest.approx(
         abs(without[0] / 0.2 - without[1] / 0.3)
     )
-    content = ExpectedPerformance({}, (found,), 0.9).to_dict()["pairs"]
+    groups = {"a": EXPECTED, "b": EXPECTED}
+    content = ExpectedPerformance(groups, (found,), 0.9).to_dict()["pairs"]
     assert json.loads(json.dumps(content)) == [
         {"group": "a", "other": "b", "pe": None, "pe_low": 0, "pe_high": None}
     ]
@@ -220,8 +234,7 @@ def test_pe_relative_to_a_group_without_positives_is_unknown(without):
 
 def test_expected_and_observed_stand_side_by_side_for_any_groups():
     """FPR 1/2, FNR 1/3 and accuracy 3/5 of ("x", 1); all right in ("y", 2)."""
-    expected = GroupExpected(5, 0.4, 0.3, 0.5, 0.1, 0.0, 0.3, 0.6, 0.6, 0.6, True)
-    groups = {("x", 1): expected, ("y", 2): expected}
+    groups = {("x", 1): EXPECTED, ("y", 2): EXPECTED}
     found = compare_expected(
         ExpectedPerformance(
             groups, (ExpectedPair(("x", 1), ("y", 2), 0.1, 0.0, 0.2),), 0.95
@@ -230,15 +243,16 @@ def test_expected_and_observed_stand_side_by_side_for_any_groups():
         [1, 0, 0, 1, 1, 0, 1],
         sensitive_features=pd.DataFrame({"a": list("xxxxxyy"), "b": [1] * 5 + [2] * 2}),
     )
-    assert found["observed"].tolist() == pytest.approx([1 / 2, 1 / 3, 3 / 5, 0, 0, 1])
-    assert found["inside"].tolist() == [
-        True,
-        False,
-        True,
-        False,
-        True,
-        False,
-    ]  # both ends belong to an interval
+    observed = found["observed"].unstack()
+    columns = ["fpr", "fnr", "accuracy", "pd"]
+    assert observed.loc["x, 1", columns].tolist() == pytest.approx(
+        [1 / 2, 1 / 3, 3 / 5, 0]
+    )
+    assert observed.loc["y, 2", columns].tolist() == [0, 0, 1, 0]
+    # Both ends belong to an interval.
+    inside = found["inside"].unstack()
+    assert inside.loc["x, 1", columns].tolist() == [True, False, True, True]
+    assert inside.loc["y, 2", columns].tolist() == [False, True, False, True]
     assert found.index.tolist()[:2] == [("x, 1", "fpr"), ("x, 1", "fnr")]
 
 

@@ -53,7 +53,11 @@ def test_wrong_numbers_are_named(fitted, name, value):
 def drifted(clf, batch, **changes):
     """Adapt to a batch, and pretend that drift was found in group 0."""
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
-    found = replace(adaptation.groups[0], **changes)
+    without_labels = {}
+    for name in ("estimate", "low", "high"):
+        if name in changes:
+            without_labels[f"label_free_{name}"] = changes[name]
+    found = replace(adaptation.groups[0], **changes, **without_labels)
     return replace(adaptation, groups={**adaptation.groups, 0: found})
 
 

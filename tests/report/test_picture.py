@@ -99,7 +99,7 @@ def test_the_largest_groups_are_drawn_and_the_page_says_how_many_are_not(
     pictures = batch_pictures(many)
     names = [picture.heading for picture in pictures["histograms"]]
     assert names == [f"g{place}" for place in range(19, 7, -1)]
-    assert set(pictures) == {"moved", "histograms", "columns", "rates"}
+    assert set(pictures) == {"moved", "histograms", "columns", "rates", "frontiers"}
 
 
 def test_each_rate_has_a_picture_of_its_own_numbers(
