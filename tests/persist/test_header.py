@@ -29,7 +29,11 @@ HEADER = {
 }
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda values: (
         st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3)
     ),
@@ -79,6 +83,11 @@ def test_settings_that_json_cannot_hold_become_text(fitted, path):
     clf = fitted(pool="threshold", prevalences=np.array([0.25, 0.5]))
     persist.save(clf, path)
     assert persist.read_header(path)["settings"]["prevalences"] == "[0.25 0.5 ]"
+
+
+def test_numbers_that_json_cannot_hold_become_text():
+    numbers = [float("inf"), -np.inf, np.float64("nan")]
+    assert _as_json_value(numbers) == ["inf", "-inf", "nan"]
 
 
 @given(json_values)

@@ -7,6 +7,7 @@ model. It carries a format number; files of another format are refused.
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -183,6 +184,8 @@ def _as_json_value(value: Any) -> Any:
     # Classes and settings are often scalars of numpy, of which JSON holds none.
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
     return str(value)
