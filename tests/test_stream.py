@@ -168,7 +168,7 @@ def test_a_window_of_numpys_is_a_span_of_time(shared_clf):
     assert rolling.window == timedelta(minutes=5)
     assert RollingCape.from_json(shared_clf, rolling.to_json()).window == rolling.window
     with pytest.raises(ValueError, match="window must be"):
-        RollingCape(shared_clf, np.timedelta64("NaT"))
+        RollingCape(shared_clf, np.timedelta64("NaT", "s"))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_times_go_with_windows_of_time(shared_clf):
         rolling.predict(X, sensitive_features=z, times=HOURS[1:])
     with pytest.raises(ValueError, match="1 missing"):
         rolling.predict(
-            X[:2], sensitive_features=z[:2], times=[HOURS[0], np.datetime64("NaT")]
+            X[:2], sensitive_features=z[:2], times=[HOURS[0], np.datetime64("NaT", "s")]
         )
     with pytest.raises(ValueError, match="go back"):
         rolling.predict(X, sensitive_features=z, times=HOURS[::-1])

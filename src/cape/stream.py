@@ -504,9 +504,13 @@ def _in_nanoseconds(times: Any) -> np.ndarray:
     given = np.ravel(np.asarray(times))
     if given.dtype.kind != "M":
         given = _parse_times(given, times)
-    moments = given.astype("datetime64[ns]")
-    known = ~np.isnat(given)
-    if (moments.astype(given.dtype) != given)[known].any():
+    try:
+        moments = given.astype("datetime64[ns]")
+        fits = moments.astype(given.dtype) == given
+    except OverflowError:
+        # From numpy 2.5 on; numpy before gives another time instead.
+        fits = np.zeros(len(given), dtype=bool)
+    if not (fits | np.isnat(given)).all():
         raise ValueError(
             "times must lie between the years 1678 and 2262, got a time outside."
         )
