@@ -1,5 +1,6 @@
 """A sheet that was filled in: what spreadsheet programs and people do to it."""
 
+import pandas as pd
 import pytest
 
 from cape._tables import TableError
@@ -144,3 +145,13 @@ def test_everything_that_matters_changes_a_key():
     keys += [DRAW.key(5, "other", "model"), DRAW.key(5, "file", "other"), *KEYS]
     hashes = {key.rsplit("-", 1)[1] for key in keys}
     assert len(hashes) == len(keys)
+
+
+def test_what_is_no_text_file_is_refused_in_words(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file .*nowhere.csv"):
+        read_sheet(tmp_path / "nowhere.csv", NUMBERS)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        read_sheet(tmp_path, NUMBERS)
+    pd.DataFrame({"cape_key": ["x"], "y": [1]}).to_parquet(tmp_path / "sheet.parquet")
+    with pytest.raises(TableError, match="must be a text file: save the sheet as CSV"):
+        read_sheet(tmp_path / "sheet.parquet", NUMBERS)

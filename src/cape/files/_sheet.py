@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cape._tables import TableError
+from cape._tables import TableError, is_csv
 from cape.diagnostics import LabelPlan
 from cape.files._columns import Columns, missing_column
 from cape.files._plain_text import plain_value
@@ -204,6 +204,8 @@ def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
 
 def _decoded(path: Path) -> str:
     """Read a text file in the encoding that a spreadsheet program has chosen."""
+    if not is_csv(path):
+        raise TableError(f"{path} must be a text file: save the sheet as CSV.")
     content = path.read_bytes()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16")
