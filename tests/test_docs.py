@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import inspect
 import re
-import sys
 import tomllib
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -13,21 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-
-
-def program(name):
-    """Import a program of the folder docs, which is no package."""
-    path = ROOT / "docs" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look their module up here.
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-make_api = program("make_api")
-pages = program("run_page")
+spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
+make_api = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(make_api)
 
 PUBLIC = make_api.public_names()
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
@@ -107,78 +94,6 @@ def test_methods_of_the_classifier_are_documented():
             documented = re.findall(r"^(\w+) : ", text, re.MULTILINE)
             parameters = set(inspect.signature(method).parameters) - {"self"}
             assert parameters <= set(documented), name
-
-
-PAGES_THAT_RUN = [
-    "README.md",
-    "docs/a_hundred_labels.md",
-    "docs/columns_to_leave_out.md",
-    "docs/production.md",
-    "docs/reading_the_report.md",
-    "docs/text_columns.md",
-    "docs/trust.md",
-    "docs/tutorial.md",
-    "docs/verdicts.md",
-    "docs/what_to_aim_at.md",
-]
-
-
-@pytest.mark.parametrize("page", PAGES_THAT_RUN)
-def test_code_on_pages_runs_and_says_what_the_page_shows(page, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(pages.COLUMNS))
-    text = (ROOT / page).read_text(encoding="utf-8")
-    if not pages.lay_out_data(text, tmp_path):
-        pytest.skip("COMPAS is not here: set CAPE_DATA, or fetch it once")
-    steps = pages.run_page(text, tmp_path)
-    assert steps
-    for step in steps:
-        assert step.exit_code == step.expected_exit_code, (step.code, step.printed)
-        missing = words_of_first_line(step.shown) - set(words(step.printed))
-        remedy = f"run `python docs/run_page.py {page}` and look at what changed."
-        assert not missing, f"{step.code} does not say {missing}: {remedy}"
-
-
-def words(text):
-    """Return the words of a text; numbers may differ from machine to machine."""
-    return re.findall(r"[A-Za-z]{3,}", text)
-
-
-def words_of_first_line(shown):
-    """Return the words by which a reader recognises an output."""
-    lines = shown.splitlines() or [""]
-    return set(words(lines[0]))
-
-
-def test_pages_with_code_are_run():
-    files = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    with_code = set()
-    for file in files:
-        if pages.steps_of(file.read_text(encoding="utf-8")):
-            with_code.add(file.relative_to(ROOT).as_posix())
-    assert with_code == set(PAGES_THAT_RUN)
-
-
-def test_a_page_is_read_into_steps():
-    text = (
-        "```python\nprint(1)\n```\n\n```text\n2\n```\n"
-        "```console\n$ pip install x\nno output\n$ cape info \\\n  m\nerror: no\n```\n"
-    )
-    first, second = pages.steps_of(text)
-    assert (first.code, first.shown) == ("print(1)\n", "2\n")
-    assert (second.code, second.shown) == ("cape info    m", "error: no\n")
-    assert second.expected_exit_code == 2
-    first.run({})
-    second.printed = "ok\n"
-    assert pages.with_outputs(text, [first, second]) == text.replace(
-        "\n2\n", "\n1\n"
-    ).replace("error: no", "ok")
-
-
-def test_an_excerpt_stays_as_it_is():
-    text = "```console\n$ cape --version\nca\n...\n```\n"
-    steps = pages.steps_of(text)
-    steps[0].printed = "else\n"
-    assert pages.with_outputs(text, steps) == text
 
 
 @pytest.mark.parametrize(
