@@ -146,7 +146,9 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             if not lay_out_data(text, Path(folder)):
-                raise SystemExit(f"{name} needs COMPAS: set CAPE_DATA, or fetch it once")
+                raise SystemExit(
+                    f"{name} needs COMPAS: set CAPE_DATA, or fetch it once"
+                )
             steps = run_page(text, Path(folder))
         page.write_text(with_outputs(text, steps), encoding="utf-8")
 

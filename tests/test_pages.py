@@ -74,7 +74,10 @@ error: no
 def test_a_page_is_read_into_steps():
     code, command = run_page.steps_of(PAGE)
     assert (code.code, code.shown) == ("print(1)\n", "2\n")
-    assert (command.code.split(), command.shown) == (["cape", "info", "m"], "error: no\n")
+    assert (command.code.split(), command.shown) == (
+        ["cape", "info", "m"],
+        "error: no\n",
+    )
     assert code.expected_exit_code == 0
     assert command.expected_exit_code == 2
 
