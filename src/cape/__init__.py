@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 __version__ = "0.1.0.dev0"
+"""Version of the package."""
 
 _HOME = {
     "Adaptation": "cape.adaptation",

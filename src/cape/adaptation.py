@@ -297,6 +297,15 @@ class Adaptation:
     def from_json(cls, text: str) -> Adaptation:
         """Read the text that `to_json` wrote.
 
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Adaptation
+
         Raises
         ------
         ValueError

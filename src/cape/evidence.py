@@ -74,6 +74,15 @@ class GroupEvidence:
         """Tell whether this can be evidence of the model of another evidence.
 
         Columns may be missing, since they are not counted where drift is ignored.
+
+        Parameters
+        ----------
+        other : GroupEvidence
+            Evidence that the model has made.
+
+        Returns
+        -------
+        bool
         """
         same_scores = self.scores.unit == other.scores.unit
         same_scores = same_scores and np.array_equal(
@@ -262,7 +271,7 @@ class Evidence:
         return Evidence(self.fingerprint, groups)
 
     def to_json(self) -> str:
-        """Write the evidence as JSON text: counts alone, no row.
+        """Return the evidence as JSON text: counts alone, no row.
 
         Of text columns it has up to 20 values each that training has never seen.
         """
@@ -279,6 +288,15 @@ class Evidence:
     @classmethod
     def from_json(cls, text: str) -> Evidence:
         """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Evidence
 
         Raises
         ------

@@ -41,6 +41,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+"""The typer application: the commands and their options."""
+
 console = Console()
 """Prints results."""
 

@@ -223,8 +223,8 @@ class Examination:
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.
 
-        The intervals of `expected` are for rates over all rows of a group: groups with
-        labels of some of their rows are left out.
+        The intervals of ``expected`` are for rates over all rows of a group: groups
+        with labels of some of their rows are left out.
 
         Returns
         -------
