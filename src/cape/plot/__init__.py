@@ -9,6 +9,10 @@ Altair is imported when a picture is drawn, and not before.
 """
 
 from cape.plot._audit import audit
+from cape.plot._columns import columns
 from cape.plot._frontier import frontier
+from cape.plot._moved import moved
+from cape.plot._rates import rates
+from cape.plot._scores import scores
 
-__all__ = ["audit", "frontier"]
+__all__ = ["audit", "columns", "frontier", "moved", "rates", "scores"]

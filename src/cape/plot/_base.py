@@ -61,25 +61,25 @@ def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, st
     Returns
     -------
     frame : DataFrame
-        At most 24 rows in their order, those with the largest ``rows`` if there is such
-        a column.
+        The rows of at most 24 names in their order, those with the largest ``rows`` if
+        there is such a column.
     sentence : str
         Empty if all rows are drawn.
     """
-    drawn = frame
+    names = frame[name].map(lambda value: printable(str(value)))
+    frame = frame.assign(**{name: names})
+    n_names = names.nunique()
+    if n_names <= MOST_ROWS:
+        return frame, ""
     which = "first"
-    if len(frame) > MOST_ROWS:
-        drawn = frame.head(MOST_ROWS)
-        if "rows" in frame:
-            which = "largest"
-            largest = frame["rows"].reset_index(drop=True).nlargest(MOST_ROWS)
-            # Groups stay in their order; sorted by size they would look ranked.
-            drawn = frame.iloc[sorted(largest.index)]
-    names = [printable(str(value)) for value in drawn[name]]
-    sentence = ""
-    if len(drawn) < len(frame):
-        sentence = f"The {which} {MOST_ROWS} of {len(frame)} {name}s are drawn."
-    return drawn.assign(**{name: names}), sentence
+    kept = names.unique()[:MOST_ROWS]
+    if "rows" in frame:
+        which = "largest"
+        rows = frame.groupby(name, sort=False)["rows"].max()
+        kept = rows.nlargest(MOST_ROWS).index.to_numpy()
+    # Groups stay in their order; sorted by size they would look ranked.
+    drawn = frame[names.isin(kept)]
+    return drawn, f"The {which} {MOST_ROWS} of {n_names} {name}s are drawn."
 
 
 def share_domain(frame: pd.DataFrame, columns: Sequence[str]) -> list[float]:
