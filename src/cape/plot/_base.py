@@ -41,7 +41,8 @@ _ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 def import_altair() -> ModuleType:
     """Import altair, or say which extra installs it."""
-    require_extra("app", "altair", what="cape.plot")
+    # Altair itself needs jinja2.
+    require_extra("app", "altair", "jinja2", what="cape.plot")
     import altair
 
     return altair

@@ -57,7 +57,12 @@ def moved(
     drawn, left_out = drawable(frame)
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
-    x = alt.X("now:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives")
+    x = alt.X(
+        "now:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(tickCount=5),
+        title="share of positives",
+    )
     base = alt.Chart(drawn)
     interval = base.mark_rule(
         strokeWidth=8,
