@@ -17,6 +17,7 @@ from typing import Any
 
 from cape._newfile import check_free, new_file
 from cape.diagnostics import Examination
+from cape.report._audit_words import GLOSSARY
 from cape.report._batch_charts import batch_pictures, rate_pictures
 from cape.report._batch_summary import batch_summary
 from cape.report._criteria_summary import (
@@ -186,6 +187,8 @@ def to_html(content: Examination | Summary) -> str:
             context["check_rows"] = check_rows(summary)
             context["needed_columns"] = _needed_columns()
             context["needed_rows"] = needed_rows(summary)
+    if summary["kind"] == "audit":
+        context["glossary"] = GLOSSARY
     if summary["kind"] == "monitor":
         context["monitor_rows"] = monitor_rows(summary)
     if summary.get("observed"):
