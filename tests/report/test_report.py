@@ -6,10 +6,11 @@ import re
 import pandas as pd
 import pytest
 
+from cape import plot
 from cape.files import count_file, predict_file
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
-from cape.report._batch_charts import draw_moved, frame_moved
+from cape.report._batch_charts import frame_moved
 from cape.report._html import _json_for_script
 from cape.report._picture import svg_of
 
@@ -155,7 +156,7 @@ def test_a_name_in_a_picture_is_text():
             "high": 0.6,
         }
     ]
-    svg = svg_of(draw_moved(frame_moved(groups)), f"Picture of {EVIL}")
+    svg = svg_of(plot.moved(frame_moved(groups)), f"Picture of {EVIL}")
     assert "<script" not in svg and "currentColor" in svg and "var(--now)" in svg
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cape._newfile import check_free, new_file
+from cape._printable import printable
 from cape.diagnostics import Examination
 from cape.report._audit_words import GLOSSARY
 from cape.report._batch_charts import batch_pictures, rate_pictures
@@ -44,7 +45,7 @@ from cape.report._page_tables import (
     verdict_rows,
 )
 from cape.report._types import Summary
-from cape.report._words import EACH_BY_ITSELF, printable
+from cape.report._words import EACH_BY_ITSELF
 
 __all__ = ["check_report", "to_html", "write_report"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 __all__ = [
@@ -12,7 +11,6 @@ __all__ = [
     "p_value_text",
     "percent",
     "points",
-    "printable",
     "rows_text",
 ]
 
@@ -114,35 +112,6 @@ def points(share: float) -> str:
     elif size >= 1:
         digits = 1
     return f"{100 * share:.{digits}f}"
-
-
-def printable(text: str) -> str:
-    r"""Write out the characters of a text that nobody sees.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        The text with control characters, marks that turn the direction of writing, and
-        halves of surrogate pairs as escapes; spaces of all kinds stay.
-
-    Examples
-    --------
-    >>> printable("a\x00b"), printable("größe\u202e")
-    ('a\\x00b', 'größe\\u202e')
-    """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        is_space = unicodedata.category(character) == "Zs"
-        if not character.isprintable() and not is_space:
-            character = character.encode("unicode_escape").decode()
-        characters.append(character)
-    return "".join(characters)
 
 
 def p_value_text(value: float | None) -> str:
