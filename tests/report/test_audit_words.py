@@ -84,7 +84,7 @@ def test_equal_groups_differ_by_chance():
 
 def test_few_rows_leave_four_fifths_open():
     counts = {"a": Confusion(8, 4, 2, 6, 20), "b": Confusion(6, 2, 4, 8, 20)}
-    assert "cannot be told from so few rows" in words_of(counts)[1]
+    assert "The rows do not tell whether that is below" in words_of(counts)[1]
 
 
 def test_groups_without_ten_rows_are_not_described():

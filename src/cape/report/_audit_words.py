@@ -259,7 +259,7 @@ def _four_fifths(pair: Finding) -> str:
         return "That is below four fifths."
     if pair.low >= 0.8:
         return "That is above four fifths."
-    return "Whether that is below four fifths cannot be told from so few rows."
+    return "The rows do not tell whether that is below four fifths."
 
 
 _WRONGED = {

@@ -15,6 +15,7 @@ __all__ = [
 ]
 
 _MOST_NAMES = 6
+_MINUS = "\u2212"
 
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
@@ -102,7 +103,7 @@ def points(share: float) -> str:
     Examples
     --------
     >>> points(0.204), points(-0.034), points(0.0), points(1.0)
-    ('20', '-3.4', '0', '100')
+    ('20', '−3.4', '0', '100')
     """
     size = 100 * abs(share)
     # Two digits that count: a share of .012 is no share of .01.
@@ -111,7 +112,8 @@ def points(share: float) -> str:
         digits = 0
     elif size >= 1:
         digits = 1
-    return f"{100 * share:.{digits}f}"
+    number = f"{100 * share:.{digits}f}"
+    return number.replace("-", _MINUS)
 
 
 def p_value_text(value: float | None) -> str:
