@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
+    Decimal,
     Encoding,
     FailIf,
     Force,
@@ -67,8 +68,9 @@ def audit(
     fail_if: FailIf = None,
     report: Report = None,
     level: Level = 0.95,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -103,7 +105,7 @@ def audit(
             prediction=prediction,
             group=groups,
             positive=positive,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal),
             hasher=hasher,
             notes=notes,
             on_rows=on_rows,
