@@ -66,7 +66,7 @@ def moved(
     drawn, left_out = drawable(frame)
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
-    domain = share_domain(drawn, drawn.columns.intersection(_SHARES))
+    domain = share_domain(drawn, list(drawn.columns.intersection(_SHARES)))
     x = alt.X(
         "now:Q",
         scale=alt.Scale(domain=domain),
