@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test docs test-browser test-oldest test-newest test-learners fuzz lint bench results clean
+.PHONY: demo test docs test-browser test-oldest test-newest test-learners fuzz lint wheel bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -57,6 +57,14 @@ lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+wheel: $(STAMP)  ## dist/*.whl and dist/*.tar.gz; tries the wheel in an empty environment
+	@$(BIN)/python -c "import build" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls $(CURDIR)/dist/*.whl)[app]"
+	cd .venv-wheel && bin/cape demo
 
 bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; make bench QUICK=--quick for a first look
 	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \

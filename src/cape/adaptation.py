@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from cape import plot
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
 from cape._groups import (
@@ -20,6 +22,7 @@ from cape._groups import (
 )
 from cape._json_fields import Fields, read_format
 from cape._labelled import FEWEST_LABELS
+from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._shift_test import holm
 from cape.rules import Prevalence, describe_rule
 
@@ -66,6 +69,8 @@ _MAY_BE_UNKNOWN = (
     "sample_p_value",
     "pd_bound",
 )
+
+_DRAWN = ["group", "rows", "training", "now", "low", "high"]
 
 _WIDEST_INTERVAL = 0.5
 _MOST_NAMES = 10
@@ -229,7 +234,7 @@ class LabelCheck:
 
 
 @dataclass(frozen=True)
-class Adaptation:
+class Adaptation(InNotebook):
     """What CAPE estimated in a batch and picked for it, group by group.
 
     Given an adaptation, prediction is row by row. It is small, can be saved as JSON,
@@ -276,6 +281,73 @@ class Adaptation:
         columns = list(GroupAdaptation.__dataclass_fields__)
         index = pd.Index(list(labels.values()), name="group")
         return pd.DataFrame(rows, index=index, columns=columns)
+
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = f"Share of positives in training and now{self._interval_words()}"
+        without = "estimated without labels"
+        return plot.moved(self._shares(), title=title, compared=without, width=300)
+
+    def _interval_words(self) -> str:
+        if math.isnan(self.level):
+            return ""
+        return f", with {percent(self.level)} intervals"
+
+    def _shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture."""
+        import pandas as pd
+
+        names = unique_names(self.groups)
+        rows = []
+        for group, adapted in self.groups.items():
+            row: dict[str, Any] = {
+                "group": names[group],
+                "rows": adapted.rows,
+                "training": adapted.training_prevalence,
+                "now": adapted.estimate,
+                "low": adapted.low,
+                "high": adapted.high,
+            }
+            if adapted.label_verdict is not None:
+                row["compared"] = adapted.label_free_estimate
+                row["compared_low"] = adapted.label_free_low
+                row["compared_high"] = adapted.label_free_high
+            rows.append(row)
+        return pd.DataFrame(rows, columns=None if rows else _DRAWN)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for adapted in self.groups.values():
+            now = Estimate(adapted.estimate, adapted.low, adapted.high)
+            row = {
+                "rows": adapted.rows,
+                "in training": adapted.training_prevalence,
+                "now": now,
+                "called positive": adapted.predicted_prevalence,
+                "PD at most": adapted.pd_bound,
+                "verdict": describe_verdict(adapted),
+            }
+            rows.append(row)
+        index = pd.Index(unique_names(self.groups).values(), name="group")
+        table = pd.DataFrame(rows, index=index)
+        title = f"Share of positives of each group{self._interval_words()}"
+        return Shown(title, table, self._labels_in_words())
+
+    def _labels_in_words(self) -> list[str]:
+        """Say what labels say, and what the rule has to say."""
+        sentences = []
+        names = unique_names(self.groups)
+        for group, adapted in self.groups.items():
+            if adapted.labelled:
+                sentences.append(f"{names[group]}: {LabelCheck.of(adapted).text}.")
+        return [*sentences[:_MOST_NAMES], *self.notes]
 
     def to_json(self) -> str:
         """Write the adaptation as JSON text."""

@@ -346,6 +346,7 @@ def test_the_file_that_was_trained_on_is_recorded(tmp_path, frame):
         "rows": 200,
         "rows_in_file": 200,
         "sha256": file_hash(tmp_path / "train.csv"),
+        "dialect": {"separator": ",", "encoding": "utf-8", "decimal": "."},
     }
 
 

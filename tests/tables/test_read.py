@@ -101,7 +101,7 @@ def test_types_can_be_given_where_a_csv_leaves_them_open(tmp_path):
     assert frame["n"].dtype == float
     for kind, words in (
         ("number", "numbers"),
-        ("date", "dates such as 2024-03-01"),
+        ("date", "dates such as 2024-03-01 or 01.03.2024"),
         ("flag", "true or false"),
     ):
         path.write_text("n\nseven\n")

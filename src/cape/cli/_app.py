@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from cape import __version__
+from cape.cli._words import in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -131,10 +132,11 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
         return _BAD_INPUT
     if hasattr(error, "format_message"):  # typer could not parse the arguments
-        message = f"{error.format_message()} See: {_help_command(arguments)}"
+        fault = error.format_message().rstrip(".")
+        message = f"{fault}. See: {_help_command(arguments)}"
         code = _BAD_INPUT
     elif isinstance(error, _EXPECTED_ERRORS):
-        message = str(error) or type(error).__name__
+        message = in_options(_words_of(error)) or type(error).__name__
         code = _BAD_INPUT
     else:
         message = (
@@ -146,12 +148,20 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     return code
 
 
+def _words_of(error: Exception) -> str:
+    """Return the message of an error, without the number of an error of the system."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
+
+
 def _help_command(arguments: list[str]) -> str:
     """Return the call that prints the help of the command that was called."""
+    commands = getattr(typer.main.get_command(app), "commands", {})
     # The first word that is no option is the command.
     for argument in arguments:
         if not argument.startswith("-"):
-            return f"cape {argument} --help"
+            return f"cape {argument} --help" if argument in commands else "cape --help"
     return "cape --help"
 
 
@@ -161,8 +171,11 @@ def give_json(content: Any) -> None:
     Parameters
     ----------
     content : dict or list
-        NaN is an error: other programs could not read it.
+        NaN is an error: other programs could not read it. Notes among it name options,
+        as those that are printed do.
     """
+    if "notes" in content:
+        content = content | {"notes": [in_options(note) for note in content["notes"]]}
     # Not by rich, which wraps lines at the width of the terminal.
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
 
@@ -202,7 +215,7 @@ def give_notes(notes: Iterable[str]) -> None:
     notes : iterable of str
     """
     for note in notes:
-        _give_aside(f"note: {note}")
+        _give_aside(f"note: {in_options(note)}")
 
 
 def _give_aside(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
+    Decimal,
     Drift,
     Encoding,
     FailIf,
@@ -49,8 +50,9 @@ def monitor(
     level: Level = 0.95,
     rule: Rule = None,
     drift: Drift = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -80,7 +82,9 @@ def monitor(
                 loaded,
                 paths,
                 level=level,
-                dialect=dialect_of(separator, encoding),
+                dialect=dialect_of(
+                    separator, encoding, decimal, default=loaded.dialect
+                ),
                 rule=rule,
                 drift=drift,
                 notes=notes,

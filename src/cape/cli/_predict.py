@@ -12,6 +12,7 @@ from rich.text import Text
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._checked import show_checked
 from cape.cli._options import (
+    Decimal,
     Drift,
     Encoding,
     Force,
@@ -84,8 +85,9 @@ def predict(
     rule: Rule = None,
     drift: Drift = None,
     checked: Checked = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -113,7 +115,7 @@ def predict(
             file,
             out,
             level=level,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
             rule=rule,
             drift=drift,
             checked=checked,

@@ -16,6 +16,7 @@ from cape.cli._app import (
     progress,
 )
 from cape.cli._options import (
+    Decimal,
     Encoding,
     Force,
     Json,
@@ -79,8 +80,9 @@ def sample(
     spread: Spread = "equal",
     width: Width = None,
     seed: Seed = 0,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -111,7 +113,7 @@ def sample(
             spread=spread,
             width=width,
             seed=seed,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
             overwrite=force,
             notes=notes,
             on_rows=on_rows,

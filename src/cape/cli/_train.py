@@ -18,6 +18,7 @@ from cape.cli._app import (
     progress,
 )
 from cape.cli._options import (
+    Decimal,
     Encoding,
     Force,
     Group,
@@ -183,8 +184,9 @@ def train(
     seed: Seed = 0,
     jobs: Jobs = 1,
     dask: Scheduler = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -231,7 +233,7 @@ def train(
             positive=positive,
             learner=learner,
             settings=settings,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal),
             most=most,
             overwrite=force,
             notes=notes,

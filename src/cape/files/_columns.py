@@ -16,7 +16,13 @@ from cape.files._kinds import Place, as_kind
 from cape.files._notes import Notes
 from cape.files._plain_text import group_text, plain_text
 
-__all__ = ["Columns", "check_columns_exist", "check_named_once", "missing_column"]
+__all__ = [
+    "Columns",
+    "check_columns_exist",
+    "check_named_once",
+    "missing_column",
+    "quoted",
+]
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class Columns:
         extra = [name for name in names if name not in (*needed, self.label)]
         if extra:
             plural = "s" if len(extra) > 1 else ""
-            listed = _quoted(extra, 5)
+            listed = quoted(extra, 5)
             notes.say(f"{len(extra)} column{plural} not used by the model: {listed}.")
         return self.label in names
 
@@ -310,7 +316,7 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     if nearest:
         hint = f"did you mean {original[nearest[0]]!r}?"
     else:
-        hint = f"its columns are {_quoted(names, 12)}."
+        hint = f"its columns are {quoted(names, 12)}."
     return TableError(f"{path} has no column {name!r}; {hint}")
 
 
@@ -324,11 +330,11 @@ def check_named_once(group: Sequence[str]) -> None:
     cape._tables._error.TableError: a column can be a group once, got 'sex', 'sex'.
     """
     if len(set(group)) < len(group):
-        listed = _quoted(list(group), len(group))
+        listed = quoted(list(group), len(group))
         raise TableError(f"a column can be a group once, got {listed}.")
 
 
-def _quoted(names: list[str], most: int) -> str:
+def quoted(names: list[str], most: int) -> str:
     """List names in quotes, the first ``most`` of them."""
     shown = ", ".join(map(repr, names[:most]))
     left_out = len(names) - most

@@ -78,6 +78,17 @@ class TableModel:
     columns: Columns
     details: dict[str, Any]
 
+    @property
+    def dialect(self) -> Dialect:
+        """How the training file was written, if it was a CSV: later files may be, too.
+
+        A comma, UTF-8 and decimal points if the model does not tell.
+        """
+        written = self.details.get("data", {}).get("dialect")
+        if written is None:
+            return Dialect()
+        return Dialect(**written)
+
     def parts(
         self,
         path: str | Path,
@@ -99,7 +110,7 @@ class TableModel:
         rows : int
             How many rows a part has.
         dialect : Dialect, optional
-            How a CSV is written.
+            How a CSV is written; None is as that of training.
         names : list of str, optional
             The columns of the file, if they are known already. None reads its header.
         hasher : hashlib object, optional
@@ -115,6 +126,7 @@ class TableModel:
             If a column is missing or cannot be converted, or if a row has a third
             label.
         """
+        dialect = dialect or self.dialect
         if names is None:
             names = table_columns(path, dialect=dialect)
         # Names first: a missing column is found before any row is read.
@@ -231,9 +243,11 @@ def _columns_in(details: dict[str, Any], path: str | Path) -> Columns:
     if missing or not isinstance(details["data"], dict):
         lacks = ", ".join(missing or ["data"])
         raise TableError(f"{path} is damaged: its header lacks {lacks}.")
+    written = details["data"].get("dialect", {})
     try:
+        Dialect(**written)
         return Columns.from_dict(details["columns"])
-    except ValueError as error:
+    except (TypeError, AttributeError, ValueError) as error:
         raise TableError(f"{path} is damaged: {error}") from error
 
 

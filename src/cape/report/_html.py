@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from cape._newfile import check_free, new_file
+from cape._printable import printable
 from cape.diagnostics import Examination
-from cape.report._batch_charts import batch_pictures, rate_pictures
+from cape.report._audit_words import GLOSSARY
+from cape.report._batch_charts import audit_pictures, batch_pictures
 from cape.report._batch_summary import batch_summary
 from cape.report._criteria_summary import (
     criteria_columns,
@@ -43,7 +45,7 @@ from cape.report._page_tables import (
     verdict_rows,
 )
 from cape.report._types import Summary
-from cape.report._words import EACH_BY_ITSELF, printable
+from cape.report._words import EACH_BY_ITSELF
 
 __all__ = ["check_report", "to_html", "write_report"]
 
@@ -186,6 +188,8 @@ def to_html(content: Examination | Summary) -> str:
             context["check_rows"] = check_rows(summary)
             context["needed_columns"] = _needed_columns()
             context["needed_rows"] = needed_rows(summary)
+    if summary["kind"] == "audit":
+        context["glossary"] = GLOSSARY
     if summary["kind"] == "monitor":
         context["monitor_rows"] = monitor_rows(summary)
     if summary.get("observed"):
@@ -276,7 +280,7 @@ def _pictures(summary: Summary) -> Summary:
     if summary["kind"] == "batch":
         return batch_pictures(summary)
     if summary["kind"] == "audit":
-        return {"rates": rate_pictures(summary)}
+        return audit_pictures(summary)
     if summary["kind"] == "monitor":
         return monitor_pictures(summary)
     return {}
