@@ -22,7 +22,7 @@ test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, 
 docs: $(STAMP)  ## the documentation site, in docs/_build/html; installs Sphinx if absent; needs no network after that
 	@$(BIN)/python -c "import sphinx_gallery, myst_parser, pydata_sphinx_theme, sphinx_design, sphinx_copybutton" 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
-	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet --doctree-dir docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 LEARNERS := .venv-learners

@@ -44,6 +44,9 @@ autosummary_filename_map = public_api.file_names()
 # The docstrings have the types, in words.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
+# default="auto" is code.
+smartquotes = False
 # Class pages list their members themselves; a table of them would be a second list.
 numpydoc_show_class_members = False
 
@@ -60,7 +63,8 @@ sphinx_gallery_conf = {
     "image_scrapers": (AltairScraper(),),
     "reset_modules": (),
     "capture_repr": ("_repr_html_", "__repr__"),
-    "ignore_repr_types": "altair",
+    # Charts are pictures, and the diagram of an estimator is as wide as it is empty.
+    "ignore_repr_types": r"altair|cape\.classifier|sklearn",
     "doc_module": ("cape",),
     "backreferences_dir": "gallery/backreferences",
     "abort_on_example_error": True,
@@ -74,15 +78,22 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "cape"
+# The theme complains in the console unless it is told.
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["cape.css"]
+html_js_files = ["cape.js"]
 html_copy_source = False
 html_show_sourcelink = False
+# A page that was opened from a disk may not read another for a summary of it.
+html_show_search_summary = False
 html_theme_options = {
     "navbar_start": ["navbar-logo"],
     "navbar_center": ["navbar-nav"],
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "navbar_align": "left",
+    "collapse_navigation": True,
     "logo": {"text": "cape"},
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],

@@ -1,4 +1,4 @@
-"""Pictures for the gallery: an altair chart at the end of a block is saved as SVG."""
+"""Pictures for the gallery: an altair chart at the end of a block is saved as PNG."""
 
 from __future__ import annotations
 
@@ -29,9 +29,17 @@ class AltairScraper:
         if chart is self._saved or not isinstance(chart, alt.TopLevelMixin):
             return ""
         self._saved = chart
-        path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
+        path = Path(next(block_vars["image_path_iterator"]))
+        sharper = path.with_stem(f"{path.stem}_sharp")
+        # An SVG would be set in a font of the reader's, and its texts cut off.
         chart.save(path)
-        return figure_rst([path], gallery_conf["src_dir"], _alternative_text(chart))
+        chart.save(sharper, scale_factor=2)
+        return figure_rst(
+            [path],
+            gallery_conf["src_dir"],
+            _alternative_text(chart),
+            srcsetpaths=[{0: path, 2: sharper}],
+        )
 
 
 def _alternative_text(chart: Any) -> str:

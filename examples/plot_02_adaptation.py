@@ -25,9 +25,15 @@ print(adaptation)
 # %%
 # A line for each group: how the share of positives moved, what the tests of scores and
 # columns say, which classifier of the pool was chosen, and a bound on how far its
-# predicted share can be from the true one. ``table()`` has all of it as numbers.
+# predicted share can be from the true one. In a notebook, an adaptation is a table with
+# a picture:
 
-adaptation.table()[["rows", "estimate", "low", "high", "verdict", "pd_bound"]]
+adaptation
+
+# %%
+# ``table()`` has the numbers, and ``plot()`` is the picture alone.
+
+adaptation.plot()
 
 # %%
 # The same batch, of which fewer and fewer rows have arrived. The dashed lines are the

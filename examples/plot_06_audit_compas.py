@@ -8,7 +8,6 @@ those of 2014. Every number has an interval, so that nobody has to guess whether
 difference between groups could be chance.
 """
 
-import altair as alt
 from sklearn.linear_model import LogisticRegression
 
 from cape.compare import MaxAcc
@@ -23,31 +22,21 @@ model.fit(train.data, train.target, sensitive_features=train.sensitive_features)
 y_pred = model.predict(batch.data, sensitive_features=groups)
 
 # %%
-# The rates of each group. FPR is the share of those who did not reoffend and were
-# called positive all the same; FNR the share of those who did and were missed.
+# FPR is the share of those who did not reoffend and were called positive all the same;
+# FNR the share of those who did and were missed; PD how far the predicted share is from
+# the true one.
 
 result = audit(batch.target, y_pred, sensitive_features=groups)
 result.table().round(3)
 
 # %%
-# True and predicted shares. The classifier calls positive as many as in 2013, when
-# fewer reoffended, and misses by more in one of the groups.
+# True and predicted shares. The classifier has learned from 2013, when fewer
+# reoffended. It calls far too few positive, and misses by more in one of the groups.
 
-table = result.table().reset_index()
-shares = table[table["metric"].isin(["prevalence", "predicted_prevalence"])]
-names = {"prevalence": "true", "predicted_prevalence": "predicted"}
-shares = shares.replace({"metric": names})
+result.plot()
 
-base = alt.Chart(shares).encode(
-    alt.Y("group:N", title=None, axis=alt.Axis(labelLimit=200)),
-    color=alt.Color("metric:N", title=None),
-    yOffset="metric:N",
-)
-interval = base.mark_rule(strokeWidth=3).encode(
-    alt.X("low:Q", title="share of positives", scale=alt.Scale(domain=[0, 1])),
-    x2="high:Q",
-)
-point = base.mark_circle(size=90, opacity=1).encode(x="value:Q")
-alt.layer(interval, point).properties(
-    width=420, height=150, title="True and predicted shares, with intervals"
-)
+# %%
+# Groups are compared in pairs. A difference whose interval does not hold 0 is hardly
+# chance.
+
+result.pairs().round(3)

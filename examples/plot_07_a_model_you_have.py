@@ -45,12 +45,12 @@ for step in range(1, 10):
         rows.append({"model": name, "true share": share, "predicted share": predicted})
 frame = pd.DataFrame(rows)
 
+x = alt.X("true share:Q", scale=alt.Scale(domain=[0, 1]))
+y = alt.Y("predicted share:Q", scale=alt.Scale(domain=[0, 1]))
 line = alt.Chart(frame).mark_line(point=True)
-line = line.encode(
-    x="true share:Q", y="predicted share:Q", color=alt.Color("model:N", title=None)
-)
-diagonal = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]}))
-diagonal = diagonal.mark_line(strokeDash=[4, 4], color="grey").encode(x="x:Q", y="y:Q")
+line = line.encode(x, y, color=alt.Color("model:N", title=None))
+ends = pd.DataFrame({"true share": [0, 1], "predicted share": [0, 1]})
+diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 4], color="grey").encode(x, y)
 alt.layer(diagonal, line).properties(
     width=320, height=280, title="Predicted against true share of group 0"
 )
