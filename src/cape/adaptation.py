@@ -18,6 +18,7 @@ from cape._groups import (
     group_labels,
     group_name,
     group_to_json,
+    name_index,
     unique_names,
 )
 from cape._json_fields import Fields, read_format
@@ -69,8 +70,6 @@ _MAY_BE_UNKNOWN = (
     "sample_p_value",
     "pd_bound",
 )
-
-_DRAWN = ["group", "rows", "training", "now", "low", "high"]
 
 _WIDEST_INTERVAL = 0.5
 _MOST_NAMES = 10
@@ -291,34 +290,14 @@ class Adaptation(InNotebook):
         """
         title = f"Share of positives in training and now{self._interval_words()}"
         without = "estimated without labels"
-        return plot.moved(self._shares(), title=title, compared=without, width=300)
+        return plot.moved(
+            frame_of_shares(self), title=title, compared=without, width=300
+        )
 
     def _interval_words(self) -> str:
         if math.isnan(self.level):
             return ""
         return f", with {percent(self.level)} intervals"
-
-    def _shares(self) -> pd.DataFrame:
-        """Return the numbers of the picture."""
-        import pandas as pd
-
-        names = unique_names(self.groups)
-        rows = []
-        for group, adapted in self.groups.items():
-            row: dict[str, Any] = {
-                "group": names[group],
-                "rows": adapted.rows,
-                "training": adapted.training_prevalence,
-                "now": adapted.estimate,
-                "low": adapted.low,
-                "high": adapted.high,
-            }
-            if adapted.label_verdict is not None:
-                row["compared"] = adapted.label_free_estimate
-                row["compared_low"] = adapted.label_free_low
-                row["compared_high"] = adapted.label_free_high
-            rows.append(row)
-        return pd.DataFrame(rows, columns=None if rows else _DRAWN)
 
     def _shown(self) -> Shown:
         import pandas as pd
@@ -335,8 +314,7 @@ class Adaptation(InNotebook):
                 "verdict": describe_verdict(adapted),
             }
             rows.append(row)
-        index = pd.Index(unique_names(self.groups).values(), name="group")
-        table = pd.DataFrame(rows, index=index)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
         title = f"Share of positives of each group{self._interval_words()}"
         return Shown(title, table, self._labels_in_words())
 
@@ -410,6 +388,40 @@ class Adaptation(InNotebook):
             lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
+
+
+def frame_of_shares(adaptation: Adaptation) -> pd.DataFrame:
+    """Return the numbers that `cape.plot.moved` draws of an adaptation.
+
+    Parameters
+    ----------
+    adaptation : Adaptation
+
+    Returns
+    -------
+    DataFrame
+        One row for each group. Where labels corrected an estimate, it is compared with
+        what was estimated without them.
+    """
+    import pandas as pd
+
+    rows = []
+    names = unique_names(adaptation.groups)
+    for group, adapted in adaptation.groups.items():
+        row: dict[str, Any] = {
+            "group": names[group],
+            "rows": adapted.rows,
+            "training": adapted.training_prevalence,
+            "now": adapted.estimate,
+            "low": adapted.low,
+            "high": adapted.high,
+        }
+        if adapted.label_verdict is not None:
+            row["compared"] = adapted.label_free_estimate
+            row["compared_low"] = adapted.label_free_low
+            row["compared_high"] = adapted.label_free_high
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _group_from_json(entry: Fields) -> GroupAdaptation:

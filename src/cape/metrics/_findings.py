@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import plot
-from cape._groups import Group, group_labels, unique_names
+from cape._groups import Group, group_labels, name_index, unique_names
 from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape.metrics._rates import FEWEST_ROWS
 
@@ -225,12 +225,11 @@ class Audit(InNotebook):
                 if metric in findings:
                     row[name] = _estimate(findings[metric])
             rows.append(row)
-        index = pd.Index([names[group] for group in by_group], name="group")
         title = (
             f"Audit of {len(by_group)} groups, with {percent(self.level)} intervals. "
             "Positive: by the labels."
         )
-        table = pd.DataFrame(rows, index=index)
+        table = pd.DataFrame(rows, index=name_index(by_group))
         return Shown(title, table, self._worst_in_words(names))
 
     def _worst_in_words(self, names: Mapping[Group, str]) -> list[str]:

@@ -48,7 +48,9 @@ def import_altair() -> ModuleType:
     return altair
 
 
-def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, str]:
+def drawable(
+    frame: pd.DataFrame, name: str = "group", *, most: int = MOST_ROWS
+) -> tuple[pd.DataFrame, str]:
     """Return the rows of a frame that are drawn, and a sentence about the rest.
 
     Parameters
@@ -58,11 +60,13 @@ def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, st
     name : str, default="group"
         Column with the names of the rows. They become printable text: a NUL in a name
         ends the whole process inside the library that draws.
+    most : int, default=24
+        Names that are drawn.
 
     Returns
     -------
     frame : DataFrame
-        The rows of at most 24 names in their order, those with the largest ``rows`` if
+        The rows of so many names in their order, those with the largest ``rows`` if
         there is such a column.
     sentence : str
         Empty if all rows are drawn.
@@ -70,17 +74,17 @@ def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, st
     names = frame[name].map(lambda value: printable(str(value)))
     frame = frame.assign(**{name: names})
     n_names = names.nunique()
-    if n_names <= MOST_ROWS:
+    if n_names <= most:
         return frame, ""
     which = "first"
-    kept = names.unique()[:MOST_ROWS]
+    kept = names.unique()[:most]
     if "rows" in frame:
         which = "largest"
         rows = frame.groupby(name, sort=False)["rows"].max()
-        kept = rows.nlargest(MOST_ROWS).index.to_numpy()
+        kept = rows.nlargest(most).index.to_numpy()
     # Groups stay in their order; sorted by size they would look ranked.
     drawn = frame[names.isin(kept)]
-    return drawn, f"The {which} {MOST_ROWS} of {n_names} {name}s are drawn."
+    return drawn, f"The {which} {most} of {n_names} {name}s are drawn."
 
 
 def share_domain(frame: pd.DataFrame, columns: Sequence[str]) -> list[float]:
