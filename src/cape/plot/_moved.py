@@ -66,7 +66,7 @@ def moved(
     drawn, left_out = drawable(frame)
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
-    domain = share_domain(drawn, drawn.columns.intersection(_SHARES))
+    domain = share_domain(drawn, [name for name in _SHARES if name in drawn])
     x = alt.X("now:Q", scale=alt.Scale(domain=domain), title="share of positives")
     base = alt.Chart(drawn)
     interval = base.mark_rule(
