@@ -125,8 +125,8 @@ def test_which_label_is_positive(tmp_path, frame):
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        ({}, {"label": "Y_"}, r"has no column 'Y_'; did you mean 'y'\?"),
-        ({}, {"group": ["zz"]}, r"has no column 'zz'; did you mean 'z'\?"),
+        ({}, {"label": "Y"}, r"has no column 'Y'; did you mean 'y'\?"),
+        ({}, {"group": ["zz"]}, r"has no column 'zz'; its columns are 'x'"),
         (
             {},
             {"drop": ["nothing"]},

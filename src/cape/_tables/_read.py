@@ -23,6 +23,7 @@ from cape._tables._formats import (
     table_format,
     typed_schema,
 )
+from cape._tables._missing import missing_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -369,10 +370,7 @@ def _check_columns(path: Path, columns: list[str], names: Sequence[str]) -> None
     known = set(names)
     for column in columns:
         if column not in known:
-            raise TableError(
-                f"{path} has no column {column!r}; "
-                f"its columns are {', '.join(names[:20])}."
-            )
+            raise missing_column(column, names, path)
 
 
 def _types_to_read(

@@ -53,6 +53,7 @@ aside = Console(stderr=True)
 _BAD_INPUT = 2
 _BUG = 3
 _STOPPED = 130  # what typer returns after Ctrl-C
+_PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 
 # Errors that the library raises on purpose, with a message for the user.
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
@@ -99,7 +100,7 @@ def run(argv: list[str] | None = None) -> int:
     -------
     int
         The exit code: 0 for success, 1 if a ``--fail-if`` was met, 2 for bad input, 3
-        for a mistake in cape, 130 after Ctrl-C.
+        for a mistake in cape, 130 after Ctrl-C, 141 if the reader of a pipe has left.
 
     Examples
     --------
@@ -115,6 +116,12 @@ def run(argv: list[str] | None = None) -> int:
     try:
         # Standalone, typer would print errors itself, in a frame of many lines.
         code = app(arguments, prog_name="cape", standalone_mode=False)
+    except SystemExit as error:
+        # So rich and typer end if nobody reads on, as after ``cape ... | head -1``.
+        # Conditions of --fail-if return their 1.
+        if error.code == 1:
+            return _PIPE_CLOSED
+        raise
     except Exception as error:
         if debug:
             raise

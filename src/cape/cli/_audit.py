@@ -110,14 +110,14 @@ def audit(
     """
     import hashlib
 
-    from cape._tables import table_length
-    from cape.files import Notes, count_file
-    from cape.report import audit_summary
-
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output = Output(report, force, as_json)
     output.check(inputs=[file])
+    from cape._tables import table_length
+    from cape.files import Notes, count_file
+    from cape.report import audit_summary
+
     hasher = hashlib.sha256()
     notes = Notes()
     groups = group or []

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from cape._tables import Dialect
-from cape.rules import RULES
 
 __all__ = [
     "Decimal",
@@ -124,7 +123,7 @@ Drift = Annotated[
 ]
 Rule = Annotated[
     str | None,
-    option(f"What to aim at: {', '.join(RULES)}. Default: that of the model.", "NAME"),
+    option("What to aim at: {rules}. Default: that of the model.", "NAME"),
 ]
 Report = Annotated[
     Path | None,

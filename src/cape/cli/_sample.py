@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from cape._groups import group_name
 from cape.cli._app import (
     app,
     console,
@@ -28,6 +27,7 @@ from cape.cli._options import (
     option,
     workers,
 )
+from cape.cli._output import check_outputs
 from cape.cli._show import table_of
 
 File = Annotated[
@@ -97,6 +97,8 @@ def sample(
     that you can stop early. The sheet may be sorted, and other columns deleted or
     added: keep cape_key and the label column.
     """
+    check_outputs([out], inputs=[file, model], overwrite=force)
+    from cape._groups import group_name
     from cape._tables import table_length
     from cape.files import Notes, load_model, sample_file
 

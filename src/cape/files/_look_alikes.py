@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from cape.files._columns import quoted
+from cape._tables import quoted
 from cape.files._notes import Notes
 
 __all__ = ["note_look_alikes"]

@@ -12,6 +12,7 @@ from cape._newfile import check_apart, check_free
 from cape._tables import Dialect, is_csv
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
+from cape.files._describe import describe_groups
 from cape.files._model import TableModel, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
@@ -170,6 +171,7 @@ def train_file(
         "columns": table.columns.to_dict(),
         "learner": _describe_learner(learner, clf),
         "data": _describe_data(path, table, dialect or Dialect()),
+        "groups": describe_groups(clf),
         "settings": {**used_settings, "rule": _rule_as_json(used_settings["rule"])},
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
