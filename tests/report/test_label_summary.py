@@ -8,11 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from cape import plot
 from cape.adaptation import LabelCheck
 from cape.diagnostics import LabelChecks, Observed, examine
 from cape.metrics import confusion_by_group
 from cape.report import batch_summary, to_html
-from cape.report._batch_charts import draw_moved, frame_moved
+from cape.report._batch_charts import frame_moved
 from cape.report._label_summary import WIDTHS, _verdict, labels_for_width
 from cape.report._page_tables import check_rows, needed_rows, rests_sentence
 
@@ -189,7 +190,7 @@ def test_the_first_picture_has_a_diamond_where_the_labels_are(page_of, examined,
     np.testing.assert_allclose(frame["compared_low"], frame["compared_high"])
     estimates = [group["estimate"] for group in summary["groups"]]
     assert frame["now"].tolist() == estimates
-    assert '"diamond"' in draw_moved(frame).to_json()
+    assert '"diamond"' in plot.moved(frame).to_json()
     assert "according to the labels</li>" in page_of(seen)
 
 
@@ -203,7 +204,7 @@ def test_where_labels_decide_the_diamond_is_the_label_free_estimate(
     first = summary["groups"][0]
     assert frame["compared"][0] == first["label_free_estimate"] != first["estimate"]
     assert frame[["compared", "compared_low", "compared_high"]].loc[1].isna().all()
-    drawn = draw_moved(frame).to_dict()
+    drawn = plot.moved(frame).to_dict()
     assert [len(rows) for rows in drawn["datasets"].values()] == [2, 1]
     assert "and hold whatever has moved" in rests_sentence(summary)
     assert rests_sentence(summary).startswith("This rests on the assumption")

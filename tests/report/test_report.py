@@ -6,10 +6,11 @@ import re
 import pandas as pd
 import pytest
 
+from cape import plot
 from cape.files import count_file, predict_file
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
-from cape.report._batch_charts import draw_moved, frame_moved
+from cape.report._batch_charts import frame_moved
 from cape.report._html import _json_for_script
 from cape.report._picture import svg_of
 
@@ -155,7 +156,7 @@ def test_a_name_in_a_picture_is_text():
             "high": 0.6,
         }
     ]
-    svg = svg_of(draw_moved(frame_moved(groups)), f"Picture of {EVIL}")
+    svg = svg_of(plot.moved(frame_moved(groups)), f"Picture of {EVIL}")
     assert "<script" not in svg and "currentColor" in svg and "var(--now)" in svg
 
 
@@ -219,9 +220,10 @@ def test_one_person_against_one_person_is_not_compared_on_the_page():
     summary = audit_summary(counts, **facts)
     page = to_html(summary)
     assert "1.000<small>1.000" not in page
-    # Without negatives an FPR is undefined; the five other values have too few rows.
-    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 2
-    assert page.count("<td>too few rows<small>") == 2 * 5
+    # Without negatives an FPR is undefined, and nobody called positive has no
+    # precision; all other values have too few rows.
+    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 3
+    assert page.count("<td>too few rows<small>") == 2 * 5 + 1
     for pair in summary["observed"]["cape"]["worst"].values():
         assert {pair["group"], pair["other"]} == {"many", "more"}
     sentence = "Pairs with &lt;one&gt; and another are left out: a group of fewer than "
@@ -236,7 +238,7 @@ def test_where_no_pair_has_enough_rows_the_page_says_so():
     page = to_html(summary)
     assert summary["observed"]["cape"]["worst"] == {}
     between = page.partition("Between groups")[2]
-    assert between.count("<td>too few rows</td>") == 5
+    assert between.count("<td>too few rows</td>") == 6
     counts["a"] = Confusion(tp=0, fp=10, fn=0, tn=10, rows=20)
     page = to_html(audit_summary(counts, **facts))
     assert "left out" not in page

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
+from cape._printable import printable
 from cape.cli._output import Output
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
 from cape.report._picture import Picture
-from cape.report._words import printable
 
 HOSTILE = ["a\x00b", "\x1b[31mred", "\ud800", "\ufffe", "\u202eabc", "a\nb"]
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, unique_names
+from cape import plot
+from cape._groups import Group, name_index, unique_names
 from cape._labelled import LabelFree, use_labels
+from cape._notebook import Estimate, InNotebook, Shown
 from cape.adaptation import Adaptation, LabelCheck, label_checks, refuted_groups
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
     from cape.classifier import CapeClassifier
@@ -22,7 +27,7 @@ __all__ = ["LabelChecks", "check_labels"]
 
 
 @dataclass(frozen=True)
-class LabelChecks(GroupResult):
+class LabelChecks(InNotebook, GroupResult):
     """What labels say of the label-free estimates of all groups.
 
     Parameters
@@ -54,6 +59,72 @@ class LabelChecks(GroupResult):
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together."""
         return refuted_groups(self.groups)
+
+    def shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture, one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Group, rows, now (estimated without labels), low and high; and what labels
+            say: compared, compared_low and compared_high, missing where they cannot be
+            used.
+        """
+        import pandas as pd
+
+        rows = []
+        for group, check in self.groups.items():
+            said = (math.nan, math.nan, math.nan)
+            if check.label_verdict is not None:
+                said = (check.label_estimate, check.low, check.high)
+            row = {
+                "group": self.names[group],
+                "rows": check.rows,
+                "now": check.label_free_estimate,
+                "low": check.label_free_low,
+                "high": check.label_free_high,
+                "compared": said[0],
+                "compared_low": said[1],
+                "compared_high": said[2],
+            }
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw what was estimated without labels, and what labels say; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = "Share of positives with and without labels"
+        without = "estimated without labels"
+        with_labels = "according to the labels"
+        return plot.moved(
+            self.shares(),
+            title=title,
+            now=without,
+            compared=with_labels,
+            width=300,
+        )
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for check in self.groups.values():
+            without = (check.label_free_estimate, check.label_free_low)
+            row = {
+                "rows": check.rows,
+                "labelled": check.labelled,
+                "without labels": Estimate(*without, check.label_free_high),
+                "by the labels": Estimate(check.label_estimate, check.low, check.high),
+                "verdict": check.text,
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = "What labels say of the estimates that were made without them"
+        return Shown(title, table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their words."""

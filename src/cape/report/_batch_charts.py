@@ -8,25 +8,22 @@ Pictures are 340 pixels wide, so that they can be read on a phone without being 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from cape import plot
 from cape.report._frontier_summary import frontier_pictures
-from cape.report._picture import ALARM, INK, NOW, SOFT, THEN, Picture
+from cape.report._picture import Picture
 from cape.report._types import Summary
 
 __all__ = [
+    "audit_pictures",
     "batch_pictures",
-    "draw_columns",
-    "draw_histogram",
-    "draw_moved",
-    "draw_rates",
     "frame_columns",
     "frame_histogram",
     "frame_moved",
     "frame_rates",
+    "frame_shares",
     "rate_pictures",
 ]
 
@@ -39,9 +36,6 @@ MOST_COLUMNS = 10
 # A column with a larger error speaks for any prevalence.
 _LARGEST_ERROR = 0.15
 _NORMAL_95 = 1.96
-_WIDTH = 200
-# Pixels between the dot of an estimate and the diamond of what it is compared with.
-_BELOW = 10
 _RATES = {
     "fpr": "False positive rate",
     "fnr": "False negative rate",
@@ -64,7 +58,7 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
     """
     frame = frame_moved(summary["groups"], summary["labels"])
     title = "Share of positives in training and now, by group"
-    moved = Picture("", title, draw_moved(frame), frame)
+    moved = Picture("", title, plot.moved(frame), frame)
     return {
         "moved": [moved],
         "histograms": _histogram_pictures(summary),
@@ -72,6 +66,58 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
         "frontiers": frontier_pictures(summary),
         "rates": rate_pictures(summary),
     }
+
+
+def audit_pictures(summary: Summary) -> dict[str, list[Picture]]:
+    """Draw the pictures of the audit page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `audit_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    frame = frame_shares(summary["observed"]["cape"]["groups"])
+    title = "Share called positive and share positive by the labels, by group"
+    return {
+        "shares": [Picture("", title, plot.audit(frame), frame)],
+        "rates": rate_pictures(summary),
+    }
+
+
+def frame_shares(findings: list[Summary]) -> pd.DataFrame:
+    """Return the predicted and the true share of each group, with their intervals.
+
+    Parameters
+    ----------
+    findings : list of dict
+        The entry ``groups`` of an audit.
+
+    Returns
+    -------
+    DataFrame
+        One row for each group: group, rows, predicted, predicted_low, predicted_high,
+        true, true_low and true_high.
+    """
+    names = {"predicted_prevalence": "predicted", "prevalence": "true"}
+    groups: dict[str, Summary] = {}
+    for finding in findings:
+        if finding["metric"] not in names:
+            continue
+        name = names[finding["metric"]]
+        row = groups.setdefault(finding["group"], {"group": finding["group"]})
+        row["rows"] = finding["rows"]
+        row[name] = finding["value"]
+        row[f"{name}_low"] = finding["low"]
+        row[f"{name}_high"] = finding["high"]
+    columns = ["group", "rows"]
+    for name in names.values():
+        columns += [name, f"{name}_low", f"{name}_high"]
+    return pd.DataFrame(list(groups.values()), columns=columns)
 
 
 def _histogram_pictures(summary: Summary) -> list[Picture]:
@@ -88,7 +134,7 @@ def _histogram_pictures(summary: Summary) -> list[Picture]:
             f"Scores of {name} in the batch, "
             "and the best mixture of the training classes"
         )
-        pictures.append(Picture(name, title, draw_histogram(frame), frame))
+        pictures.append(Picture(name, title, plot.scores(frame), frame))
     return pictures
 
 
@@ -107,7 +153,7 @@ def _column_pictures(summary: Summary) -> list[Picture]:
         # One column alone has nothing to disagree with.
         if len(frame) > 1:
             title = f"Share of positives that each column of {name} speaks for"
-            pictures.append(Picture(name, title, draw_columns(frame), frame))
+            pictures.append(Picture(name, title, plot.columns(frame), frame))
     return pictures
 
 
@@ -158,42 +204,6 @@ def _share(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-def draw_columns(frame: pd.DataFrame) -> Any:
-    """Draw a dot with a bar for each column, and three upright lines.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_columns`.
-
-    Returns
-    -------
-    altair chart
-    """
-    y = alt.Y("column:N", sort=None, title=None)
-    domain = alt.Scale(domain=[0, 1])
-    x = alt.X("prevalence:Q", scale=domain, title="share of positives")
-    first = alt.Chart(frame.head(1))
-    dashes = {
-        "training": (THEN, [5, 4]),
-        "mean score": (INK, [2, 3]),
-        "estimate": (NOW, [1, 0]),
-    }
-    layers = []
-    for name, (colour, dash) in dashes.items():
-        line = first.mark_rule(strokeWidth=2, color=colour, strokeDash=dash)
-        layers.append(line.encode(x=alt.X(f"{name}:Q")))
-    for moved, colour in (("no", NOW), ("yes", ALARM)):
-        part = alt.Chart(frame[frame["moved"] == moved])
-        bar = part.mark_rule(strokeWidth=6, opacity=0.35, color=colour)
-        layers.append(bar.encode(y=y, x="low:Q", x2="high:Q"))
-        dot = part.mark_circle(size=80, opacity=1, color=colour)
-        layers.append(dot.encode(x=x, y=y))
-    # The order of the columns must not depend on which of them moved.
-    order = alt.Chart(frame).mark_point(opacity=0).encode(x=x, y=y)
-    return alt.layer(order, *layers).properties(width=_WIDTH, height=alt.Step(24))
-
-
 def rate_pictures(summary: Summary) -> list[Picture]:
     """Draw FPR, FNR and accuracy by group, for the batch page and the audit page.
 
@@ -212,7 +222,7 @@ def rate_pictures(summary: Summary) -> list[Picture]:
     pictures = []
     for rate, name in _RATES.items():
         frame = rates[rates["rate"] == rate].drop(columns="rate")
-        pictures.append(Picture(name, f"{name} by group", draw_rates(frame), frame))
+        pictures.append(Picture(name, f"{name} by group", plot.rates(frame), frame))
     return pictures
 
 
@@ -254,70 +264,6 @@ def frame_moved(groups: list[Summary], labels: Summary | None = None) -> pd.Data
     return frame
 
 
-def draw_moved(frame: pd.DataFrame) -> Any:
-    """Draw training as a ring, and now as a dot with its interval as a bar.
-
-    With labels, a diamond below the dot is what they say, or what was estimated without
-    them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_moved`.
-
-    Returns
-    -------
-    altair chart
-    """
-    # Groups stay in their order; sorted by value they would look ranked.
-    y = alt.Y("group:N", sort=None, title=None)
-    x = alt.X("now:Q", scale=alt.Scale(domain=[0, 1]), title="share of positives")
-    base = alt.Chart(frame)
-    interval = base.mark_rule(
-        strokeWidth=8,
-        opacity=0.35,
-        color=NOW,
-    )
-    interval = interval.encode(
-        y=y,
-        x=alt.X("low:Q"),
-        x2="high:Q",
-    )
-    dot = base.mark_circle(
-        size=110,
-        opacity=1,
-        color=NOW,
-    )
-    dot = dot.encode(x=x, y=y)
-    ring = base.mark_point(
-        size=95,
-        strokeWidth=2.5,
-        opacity=1,
-        color=THEN,
-    )
-    ring = ring.encode(x="training:Q", y=y)
-    layers = alt.layer(interval, ring, dot, *_compared_layers(frame, y))
-    return layers.properties(width=_WIDTH, height=alt.Step(34))
-
-
-def _compared_layers(frame: pd.DataFrame, y: Any) -> list[Any]:
-    """Draw what the estimate is compared with: a diamond with a thin bar, below it."""
-    if "compared" not in frame or frame["compared"].isna().all():
-        return []
-    base = alt.Chart(frame.dropna(subset="compared"))
-    line = base.mark_rule(strokeWidth=2, color=INK, yOffset=_BELOW)
-    line = line.encode(y=y, x="compared_low:Q", x2="compared_high:Q")
-    diamond = base.mark_point(
-        shape="diamond",
-        size=70,
-        filled=True,
-        opacity=1,
-        color=INK,
-        yOffset=_BELOW,
-    )
-    return [line, diamond.encode(y=y, x="compared:Q")]
-
-
 def frame_histogram(entry: Summary) -> pd.DataFrame:
     """Return the share of scores in each cell, in the batch and in the best mixture.
 
@@ -340,44 +286,6 @@ def frame_histogram(entry: Summary) -> pd.DataFrame:
             "mixture": entry["mixture"],
         }
     )
-
-
-def draw_histogram(frame: pd.DataFrame) -> Any:
-    """Draw the batch as bars, and the mixture as a line of steps over them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_histogram`.
-
-    Returns
-    -------
-    altair chart
-    """
-    x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
-    y = alt.Y(
-        "batch:Q",
-        title="share of rows",
-        scale=alt.Scale(zero=True),
-        axis=alt.Axis(format="%", tickCount=4),
-    )
-    bars = alt.Chart(frame).mark_rect(color=SOFT, opacity=1)
-    bars = bars.encode(
-        x=x,
-        x2="to:Q",
-        y=y,
-        y2=alt.datum(0),
-    )
-    # A line of steps ends where its last point begins: one more point closes the cell.
-    end = frame.tail(1).assign(**{"from": 1.0})
-    steps = alt.Chart(pd.concat([frame, end]))
-    line = steps.mark_line(
-        interpolate="step-after",
-        strokeWidth=2,
-        color=NOW,
-    )
-    line = line.encode(x=x, y="mixture:Q")
-    return alt.layer(bars, line).properties(width=270, height=110)
 
 
 def frame_rates(summary: Summary) -> pd.DataFrame:
@@ -447,48 +355,3 @@ def _expected_rates(expected: Summary, rate: str) -> Iterator[Summary]:
             "low": None,
             "high": None,
         }
-
-
-def draw_rates(frame: pd.DataFrame) -> Any:
-    """Draw one rate: a dot and a bar for CAPE, a ring for the unadapted classifier.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows of `frame_rates` for one rate.
-
-    Returns
-    -------
-    altair chart
-    """
-    y = alt.Y("group:N", sort=None, title=None)
-    x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=None)
-    # The ring lies below the dot: where both agree, CAPE stays visible.
-    unadapted = frame["classifier"] == "unadapted"
-    main = alt.Chart(frame[~unadapted])
-    interval = main.mark_rule(
-        strokeWidth=8,
-        opacity=0.35,
-        color=NOW,
-    )
-    interval = interval.encode(
-        y=y,
-        x="low:Q",
-        x2="high:Q",
-    )
-    dot = main.mark_circle(
-        size=100,
-        opacity=1,
-        color=NOW,
-    )
-    dot = dot.encode(x=x, y=y)
-    ring = alt.Chart(frame[unadapted])
-    ring = ring.mark_point(
-        size=90,
-        strokeWidth=2.5,
-        opacity=1,
-        color=THEN,
-    )
-    ring = ring.encode(x=x, y=y)
-    layers = alt.layer(interval, ring, dot)
-    return layers.properties(width=_WIDTH, height=alt.Step(30))

@@ -15,7 +15,7 @@ import pandas as pd
 from cape import plot
 from cape.diagnostics import Examination, Frontier
 from cape.report._criteria_summary import CRITERION_NAMES, RULE_NAMES
-from cape.report._picture import NOW, THEN, Picture
+from cape.report._picture import Picture
 from cape.report._types import Summary
 
 __all__ = ["frame_frontier", "frontier_pictures", "frontier_summary"]
@@ -248,7 +248,6 @@ def _draw(frame: pd.DataFrame, curve: Summary) -> Any:
         label="mark",
         x_domain=curve["x_domain"],
         y_domain=curve["y_domain"],
-        colours=(NOW, THEN),
         width=_WIDTH,
         height=_HEIGHT,
     )

@@ -1,20 +1,22 @@
 """A chart as it stands on a page or in a file.
 
-The other chart modules say *what* is drawn. Each of them has, for one picture, a
-function ``frame_*`` that returns the numbers and a function ``draw_*`` that draws them.
-This module knows how a chart becomes an SVG in the colours of the page, or a file.
+The other chart modules say *what* is drawn: a function ``frame_*`` returns the numbers,
+and a function of `cape.plot`, or a function ``draw_*``, draws them. This module knows
+how a chart becomes an SVG in the colours of the page, or a file.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from cape.plot._base import ALARM, INK, NOW, SOFT, THEN
+from cape.plot._svg import LINE, svg_or_reason
+from cape.plot._svg import svg_of as plot_svg_of
 
 __all__ = [
     "ALARM",
@@ -27,53 +29,15 @@ __all__ = [
     "svg_of",
 ]
 
-# Vega can draw fixed colours only, but the page has two themes. These stand for the CSS
-# variables of the page and are exchanged once the picture is drawn.
-INK = "#010101"
-_LINE = "#020202"
-NOW = "#030303"
-THEN = "#040404"
-SOFT = "#050505"
-ALARM = "#060606"
-
+# Vega can draw fixed colours only, but the page has two themes. The colours of a chart
+# are exchanged for the CSS variables of the page once the picture is drawn.
 _CSS_COLOURS = {
     INK: "currentColor",
-    _LINE: "var(--line)",
+    LINE: "var(--line)",
     NOW: "var(--now)",
     THEN: "var(--then)",
     SOFT: "var(--soft)",
     ALARM: "var(--bad)",
-}
-
-_AXIS = {
-    "labelColor": INK,
-    "titleColor": INK,
-    "gridColor": _LINE,
-    "domainColor": _LINE,
-    "tickColor": _LINE,
-    "labelFontSize": 12,
-    "titleFontSize": 12,
-    "titleFontWeight": "normal",
-    "labelLimit": 155,
-}
-
-_CONFIG = {
-    "axis": _AXIS,
-    "view": {"stroke": None},
-    "background": None,
-    "font": "sans-serif",
-}
-
-_LONGEST_REASON = 200
-"""Characters of an error that stand in the place of a picture."""
-
-# Vega measures text in its own font. The reader's may be wider, so that labels need
-# room.
-_PADDING = {
-    "left": 14,
-    "right": 6,
-    "top": 5,
-    "bottom": 5,
 }
 
 
@@ -101,15 +65,7 @@ class Picture:
     @property
     def svg(self) -> str:
         """The drawing as SVG in the colours of the page, or a sentence why not."""
-        try:
-            return svg_of(self.chart, self.title)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        # A panic of the drawing library is no Exception. The page has the numbers too,
-        # and is worth more than one of its pictures.
-        except BaseException as error:
-            reason = escape(f"{type(error).__name__}: {str(error)[:_LONGEST_REASON]}")
-            return f"<p>This picture could not be drawn ({reason}).</p>"
+        return svg_or_reason(lambda: self.chart, self.title, _CSS_COLOURS)
 
     @property
     def columns(self) -> list[str]:
@@ -163,27 +119,7 @@ def svg_of(chart: Any, title: str) -> str:
     >>> "<title>One point</title>" in svg, "var(--now)" in svg
     (True, True)
     """
-    import vl_convert
-
-    # vl-convert draws without a browser and without a network.
-    spec = {
-        **chart.to_dict(),
-        "config": _CONFIG,
-        "padding": _PADDING,
-    }
-    svg = vl_convert.vegalite_to_svg(spec)
-    for colour, css in _CSS_COLOURS.items():
-        svg = svg.replace(f'"{colour}"', f'"{css}"')
-    # Vega gives every mark a role and a label. Screen readers would read hundreds of
-    # them; the picture has one name instead, and its numbers stand in a table below it.
-    svg = re.sub(r'\s(role|aria-[a-z]+)="[^"]*"', "", svg)
-    svg = re.sub(r'font-family="[^"]*"', 'font-family="inherit"', svg)
-    opening = re.search(r"<svg([^>]*)>", svg)
-    if opening is None:
-        raise ValueError("chart must be drawn as SVG, got a text without <svg>.")
-    name = escape(title, quote=False)
-    named = f'<svg{opening[1]} role="img"><title>{name}</title>'
-    return svg[: opening.start()] + named + svg[opening.end() :]
+    return plot_svg_of(chart, title, _CSS_COLOURS)
 
 
 def save_chart(chart: Any, path: Path) -> Path:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+
+from cape._printable import p_value_text
 
 __all__ = [
     "EACH_BY_ITSELF",
     "counted",
     "joined",
     "p_value_text",
-    "printable",
+    "percent",
+    "points",
     "rows_text",
 ]
 
 _MOST_NAMES = 6
+_MINUS = "\u2212"
 
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
@@ -82,46 +85,34 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def printable(text: str) -> str:
-    r"""Write out the characters of a text that nobody sees.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        The text with control characters, marks that turn the direction of writing, and
-        halves of surrogate pairs as escapes; spaces of all kinds stay.
+def percent(share: float) -> str:
+    """Write a share in percent, with more digits where it is small.
 
     Examples
     --------
-    >>> printable("a\x00b"), printable("größe\u202e")
-    ('a\\x00b', 'größe\\u202e')
+    >>> percent(0.5764), percent(0.0123), percent(0.00045), percent(float("nan"))
+    ('58 %', '1.2 %', '0.04 %', 'an unknown share')
     """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        is_space = unicodedata.category(character) == "Zs"
-        if not character.isprintable() and not is_space:
-            character = character.encode("unicode_escape").decode()
-        characters.append(character)
-    return "".join(characters)
+    # NaN is the only number that differs from itself.
+    if share != share:
+        return "an unknown share"
+    return f"{points(share)} %"
 
 
-def p_value_text(value: float | None) -> str:
-    """Write a p-value with three digits.
+def points(share: float) -> str:
+    """Write a share, or a difference of shares, in percentage points.
 
     Examples
     --------
-    >>> p_value_text(0.0421), p_value_text(0.00001), p_value_text(None)
-    ('0.042', 'below 0.001', 'unknown')
+    >>> points(0.204), points(-0.034), points(0.0), points(1.0)
+    ('20', '−3.4', '0', '100')
     """
-    if value is None:
-        return "unknown"
-    if value < 0.001:
-        # Further digits would claim more than a large-sample test can tell.
-        return "below 0.001"
-    return f"{value:.3f}"
+    size = 100 * abs(share)
+    # Two digits that count: a share of .012 is no share of .01.
+    digits = 2
+    if size >= 10 or size == 0:
+        digits = 0
+    elif size >= 1:
+        digits = 1
+    number = f"{100 * share:.{digits}f}"
+    return number.replace("-", _MINUS)

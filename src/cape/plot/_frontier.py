@@ -1,22 +1,16 @@
-"""Pictures of data frames, one function for each picture.
-
-This is the lowest layer, so that results can have a method ``plot``. Altair is imported
-when a picture is drawn, and not before.
-"""
+"""What a criterion costs: the picture of a frontier."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._extras import require_extra
+from cape.plot._base import NOW, THEN, import_altair, with_title
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["frontier"]
-
-_COLOURS = ("#1f5fa8", "#8a5a00")
 
 
 def frontier(
@@ -25,10 +19,10 @@ def frontier(
     criterion: str,
     value: str = "accuracy",
     title: str | None = None,
+    heading: str | None = None,
     label: str | None = None,
     x_domain: Sequence[float] | None = None,
     y_domain: Sequence[float] | None = None,
-    colours: Sequence[str] = _COLOURS,
     width: int = 400,
     height: int = 260,
 ) -> Any:
@@ -45,13 +39,13 @@ def frontier(
         ``{value}_high``.
     title : str, default=None
         Title of the horizontal axis; None is ``criterion``.
+    heading : str, default=None
+        Written above the picture, with what its marks mean. None writes neither.
     label : str, default=None
         Column with short texts to write beside the marks of rules. None has a legend of
         the rules instead.
     x_domain, y_domain : pair of float, default=None
         Ends of the axes; None fits them to the points.
-    colours : pair of str
-        Of the curve and of the marks.
     width, height : int
         In pixels.
 
@@ -75,13 +69,10 @@ def frontier(
     >>> type(plot.frontier(frame, criterion="pe")).__name__
     'LayerChart'
     """
-    require_extra("app", "altair", what="cape.plot")
-    import altair as alt
-
+    alt = import_altair()
     is_rule = frame["rule"].notna()
     curve = alt.Chart(frame[~is_rule])
     rules = alt.Chart(frame[is_rule])
-    of_curve, of_rules = colours
     few_ticks = alt.Axis(tickCount=5)
     x = alt.X(
         f"{criterion}:Q",
@@ -92,8 +83,8 @@ def frontier(
     vertical = {"title": value, "scale": _scale(alt, y_domain), "axis": few_ticks}
     y = alt.Y(f"{value}:Q", **vertical)
     y_low = alt.Y(f"{value}_low:Q", **vertical)
-    band = curve.mark_area(opacity=0.2, color=of_curve)
-    line = curve.mark_line(color=of_curve, strokeWidth=2)
+    band = curve.mark_area(opacity=0.2, color=NOW)
+    line = curve.mark_line(color=NOW, strokeWidth=2)
     layers = [
         band.encode(x=x, y=y_low, y2=f"{value}_high:Q"),
         line.encode(x=x, y=y),
@@ -102,13 +93,15 @@ def frontier(
         marks = rules.mark_point(filled=True, size=90, opacity=1)
         layers.append(marks.encode(x=x, y=y, color="rule:N", shape="rule:N"))
     else:
-        marks = rules.mark_circle(size=60, opacity=1, color=of_rules)
+        marks = rules.mark_circle(size=60, opacity=1, color=THEN)
         texts = rules.mark_text(
-            align="left", dx=3, dy=-9, fontWeight="bold", color=of_rules
+            align="left", dx=3, dy=-9, fontWeight="bold", color=THEN
         )
         layers.append(marks.encode(x=x, y=y))
         layers.append(texts.encode(x=x, y=y, text=f"{label}:N"))
-    return alt.layer(*layers).properties(width=width, height=height)
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    key = ["curve: the best choice for each bound, with its interval", "marks: rules"]
+    return with_title(chart, heading, key)
 
 
 def _scale(alt: Any, domain: Sequence[float] | None) -> Any:
