@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -120,5 +121,5 @@ def test_a_page_has_one_title_and_headings_in_order(page):
     levels = [len(marks) for marks in re.findall(r"^(#+) ", without_code, re.MULTILINE)]
     assert levels.count(1) == 1
     assert levels[0] == 1
-    for above, below in zip(levels, levels[1:], strict=False):
+    for above, below in pairwise(levels):
         assert below <= above + 1
