@@ -347,6 +347,15 @@ class Adaptation(InNotebook):
     def from_json(cls, text: str) -> Adaptation:
         """Read the text that `to_json` wrote.
 
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Adaptation
+
         Raises
         ------
         ValueError

@@ -82,6 +82,15 @@ class GroupEvidence:
         """Tell whether this can be evidence of the model of another evidence.
 
         Columns may be missing, since they are not counted where drift is ignored.
+
+        Parameters
+        ----------
+        other : GroupEvidence
+            Evidence that the model has made.
+
+        Returns
+        -------
+        bool
         """
         same_scores = self.scores.unit == other.scores.unit
         same_scores = same_scores and np.array_equal(
@@ -311,7 +320,7 @@ class Evidence(InNotebook):
         return Evidence(self.fingerprint, groups)
 
     def to_json(self) -> str:
-        """Write the evidence as JSON text: counts alone, no row.
+        """Return the evidence as JSON text: counts alone, no row.
 
         Of text columns it has up to 20 values each that training has never seen.
         """
@@ -328,6 +337,15 @@ class Evidence(InNotebook):
     @classmethod
     def from_json(cls, text: str) -> Evidence:
         """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Evidence
 
         Raises
         ------

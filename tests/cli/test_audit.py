@@ -7,13 +7,22 @@ import pytest
 
 from cape.metrics import audit
 
-OF_GROUP = ["pd", "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence"]
+OF_GROUP = [
+    "pd",
+    "fpr",
+    "fnr",
+    "accuracy",
+    "precision",
+    "prevalence",
+    "predicted_prevalence",
+]
 OF_PAIR = [
     "pe",
     "fpr_difference",
     "fnr_difference",
     "accuracy_difference",
     "predicted_prevalence_difference",
+    "predicted_prevalence_ratio",
 ]
 
 
@@ -355,3 +364,48 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
     assert (
         err == "note: group column 'ward': 1.0 is read as 1, taken as the same group.\n"
     )
+
+
+def test_the_positive_label_is_named_and_can_be_chosen(cape, base):
+    assert "Positive is '1', negative '0'" in cape(*base)[1]
+    assert "Positive is '0', negative '1'" in cape(*base, "--positive", "0")[1]
+
+
+@pytest.fixture
+def in_words(tmp_path, scored):
+    words = scored.assign(yhat=scored["yhat"].map({1: "high", 0: "low"}))
+    words.to_csv(tmp_path / "words.csv", index=False)
+    return "audit", tmp_path / "words.csv", "--label", "y", "--prediction", "yhat"
+
+
+def test_predictions_in_other_words_are_mapped(cape, base, in_words):
+    code, _, err = cape(*in_words)
+    assert code == 2
+    assert "--map high=1 --map low=0" in err
+    _, plain, _ = cape(*base, "--group", "race", "--json")
+    mapped = ("--map", "high=1", "--map", "low=0")
+    code, out, _ = cape(*in_words, "--group", "race", *mapped, "--json")
+    assert code == 0
+    assert json.loads(out)["observed"] == json.loads(plain)["observed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--map", "high"], "--map must be PREDICTION=LABEL, such as high=yes"),
+        (["--map", "a=1", "--map", "a=0"], "--map names the prediction 'a' twice"),
+    ],
+)
+def test_a_mapping_that_says_nothing_is_refused(cape, in_words, options, message):
+    code, _, err = cape(*in_words, *options)
+    assert code == 2
+    assert message in err
+
+
+def test_title_author_and_note_are_on_the_page(cape, base, tmp_path):
+    words = ("--title", "March", "--author", "A. Person", "--note", "A first look.")
+    code, _, _ = cape(*base, *words, "--report", tmp_path / "audit.html")
+    page = (tmp_path / "audit.html").read_text()
+    assert code == 0
+    assert "<h1>Audit: March</h1>" in page
+    assert "By A. Person" in page and "A first look." in page

@@ -12,6 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from cape import AdaptationWarning, CapeClassifier, Evidence
 from cape.diagnostics import (
     Observed,
+    compare_expected,
     examine,
     expected_criteria,
     expected_performance,
@@ -261,3 +262,60 @@ def test_criteria_are_those_of_the_function(fitted, batch):
     alone = expected_criteria(clf, seen.evidence, seen.adaptation)
     assert seen.criteria.to_dict() == alone.to_dict()
     assert seen.to_dict()["criteria"] == alone.to_dict()["criteria"]
+
+
+def disagreements(seen):
+    """Everything that two places of an examination say differently."""
+    chosen = seen.frontiers(["equal_opportunity_difference"], n_points=2)
+    (point,) = (found.chosen for found in chosen.values())
+    pairs = [(seen.criteria.accuracy.value, point.accuracy)]
+    shares = dict(seen.evidence.rows)
+    accuracy = 0.0
+    for group, expected in seen.expected.groups.items():
+        outcome = point.groups[group]
+        for rate in ("fpr", "fnr", "accuracy", "pd"):
+            pairs.append((getattr(expected, rate), getattr(outcome, rate)))
+        accuracy += shares[group] / seen.rows * expected.accuracy
+    pairs.append((point.accuracy, accuracy))
+    for name, rates in (
+        ("equal_opportunity_difference", ["fnr"]),
+        ("false_positive_rate_difference", ["fpr"]),
+        ("equalized_odds_difference", ["fnr", "fpr"]),
+    ):
+        spreads = []
+        for rate in rates:
+            values = [getattr(group, rate) for group in seen.expected.groups.values()]
+            spreads.append(np.ptp(values))
+        pairs.append((seen.criteria.criteria[name].value, max(spreads)))
+    return [pair for pair in pairs if pair[0] != pytest.approx(pair[1], abs=1e-8)]
+
+
+@pytest.mark.parametrize("labelled", [None, 3, 1])
+@pytest.mark.parametrize("rule", [None, "equal_opportunity"])
+def test_one_thing_has_one_number(fitted, batch, labelled, rule):
+    """Without labels, with labels of every third row, and with all labels."""
+    labels = None
+    if labelled is not None:
+        labels = np.where(np.arange(len(batch.y)) % labelled, np.nan, batch.y)
+    seen = examine(fitted(), batch.X, labels, sensitive_features=batch.z, rule=rule)
+    assert (seen.labels is not None) == (labelled is not None)
+    assert disagreements(seen) == []
+
+
+def test_with_all_labels_the_expected_rates_are_the_observed_ones(fitted, batch):
+    clf = fitted()
+    seen = examine(clf, batch.X, batch.y, sensitive_features=batch.z)
+    groups = {"sensitive_features": batch.z}
+    y_pred = clf.predict(batch.X, adaptation=seen.adaptation, **groups)
+    both = compare_expected(seen.expected, batch.y, y_pred, **groups)
+    assert both["expected"].tolist() == pytest.approx(both["observed"].tolist())
+
+
+def test_what_a_member_calls_positive_is_part_of_what_to_expect(fitted, batch):
+    """Predicted share = prevalence x TPR + (1 - prevalence) x FPR, but for draws."""
+    seen = examine(fitted(), batch.X, sensitive_features=batch.z)
+    for group, expected in seen.expected.groups.items():
+        adapted = seen.adaptation.groups[group]
+        rho = seen.draws.prevalences(group).mean()
+        called = rho * (1 - expected.fnr) + (1 - rho) * expected.fpr
+        assert called == pytest.approx(adapted.predicted_prevalence, abs=0.005)

@@ -138,8 +138,8 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
     ("change", "options", "message"),
     [
         ({}, {"label": "Y"}, r"no column 'Y'; did you mean 'y'\?"),
-        ({}, {"prediction": "pp"}, r"no column 'pp'; did you mean 'p'\?"),
-        ({}, {"group": ["gg"]}, r"no column 'gg'; did you mean 'g'\?"),
+        ({}, {"prediction": "pp"}, r"no column 'pp'; its columns are 'y', 'p', 'g'"),
+        ({}, {"group": ["gg"]}, r"no column 'gg'; its columns are"),
         ({}, {"group": ["g", "g"]}, r"a column can be a group once, got 'g', 'g'"),
         ({}, {"positive": "x"}, r"the positive label must be '0' or '1', got 'x'"),
         (
@@ -159,3 +159,61 @@ def test_what_is_wrong_is_said(count, frame, change, options, message):
 def test_a_file_without_rows_is_refused(count, frame):
     with pytest.raises(TableError, match="has a header but no rows"):
         count(frame.head(0))
+
+
+@pytest.fixture
+def in_words(tmp_path):
+    """Labels yes and no, and predictions that say high and low."""
+    frame = pd.DataFrame(
+        {
+            "y": ["yes"] * 6 + ["no"] * 6,
+            "p": ["high"] * 5 + ["low"] * 5 + ["high"] * 2,
+        }
+    )
+    frame.to_csv(tmp_path / "words.csv", index=False)
+    return tmp_path / "words.csv"
+
+
+def test_predictions_can_be_translated(in_words):
+    mapping = {"high": "yes", "low": "no"}
+    counts, labels = count_file(in_words, label="y", prediction="p", mapping=mapping)
+    assert labels == ("no", "yes")
+    (found,) = counts.values()
+    assert (found.tp, found.fp, found.fn, found.tn) == (5, 2, 1, 4)
+
+
+def test_the_error_says_how_to_translate(in_words):
+    with pytest.raises(TableError, match="--map high=yes --map low=no") as caught:
+        count_file(in_words, label="y", prediction="p")
+    assert "got 4: 'high', 'low', 'no', 'yes'" in str(caught.value)
+    with pytest.raises(TableError, match="--map low=no") as caught:
+        count_file(in_words, label="y", prediction="p", mapping={"high": "yes"})
+    assert "high" not in str(caught.value)
+
+
+def test_three_labels_cannot_be_translated(tmp_path):
+    frame = pd.DataFrame({"y": ["a", "b", "c"], "p": ["d", "e", "d"]})
+    frame.to_csv(tmp_path / "three.csv", index=False)
+    with pytest.raises(TableError, match="got 5") as caught:
+        count_file(tmp_path / "three.csv", label="y", prediction="p")
+    assert "--map" not in str(caught.value)
+
+
+def test_a_prediction_that_never_occurs_is_noted(in_words):
+    notes = Notes()
+    mapping = {"high": "yes", "low": "no", "hgih": "yes"}
+    count_file(in_words, label="y", prediction="p", mapping=mapping, notes=notes)
+    assert list(notes) == ["--map: 'p' never is 'hgih'."]
+
+
+def test_numbers_are_translated_however_they_are_written(tmp_path):
+    frame = pd.DataFrame({"y": ["yes", "no"] * 5, "p": [1.0, 0.0] * 5})
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    counts, _ = count_file(
+        tmp_path / "numbers.csv",
+        label="y",
+        prediction="p",
+        mapping={"1": "yes", "0": "no"},
+    )
+    (found,) = counts.values()
+    assert found.accuracy == 1

@@ -18,13 +18,22 @@ from cape.metrics import (
     wilson_interval,
 )
 
-RATES = {"fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd"}
+RATES = {
+    "fpr",
+    "fnr",
+    "accuracy",
+    "precision",
+    "prevalence",
+    "predicted_prevalence",
+    "pd",
+}
 PAIRS = {
     "pe",
     "fpr_difference",
     "fnr_difference",
     "accuracy_difference",
     "predicted_prevalence_difference",
+    "predicted_prevalence_ratio",
 }
 
 
@@ -65,7 +74,11 @@ def test_values_are_those_of_the_fairness_table(two_groups):
     table = result.table()
     assert {metric for _, metric in table.index} == RATES
     for (group, metric), value in table["value"].items():
-        assert value == pytest.approx(row[metric, group])
+        if metric != "precision":
+            assert value == pytest.approx(row[metric, group])
+    of_a = (z == "a") & (y_hat == 1)
+    assert table.loc[("a", "precision"), "value"] == pytest.approx(y[of_a].mean())
+    assert table.loc[("a", "precision"), "rows"] == of_a.sum()
     pairs = result.pairs()
     assert {metric for _, _, metric in pairs.index} == PAIRS
     matrix = proportional_equality_matrix(y, y_hat, sensitive_features=z)
@@ -73,6 +86,10 @@ def test_values_are_those_of_the_fairness_table(two_groups):
     assert pairs.loc[("b", "a", "pe"), "value"] == pytest.approx(matrix.loc["b", "a"])
     difference = pairs.loc[("a", "b", "fpr_difference"), "value"]
     assert difference == pytest.approx(row["fpr", "a"] - row["fpr", "b"])
+    ratios = pairs.xs("predicted_prevalence_ratio", level="metric")["value"]
+    predicted = row["predicted_prevalence"]
+    assert ratios["a", "b"] == pytest.approx(predicted["a"] / predicted["b"])
+    assert ratios["a", "b"] * ratios["b", "a"] == pytest.approx(1)
 
 
 def test_every_interval_holds_its_value_and_all_rows_are_counted(two_groups):
@@ -189,6 +206,7 @@ def test_intervals_hold_their_level(rows):
         ("a", "b", "pe"): abs(0.4 / 0.6 - predicted(*a) / predicted(*b)),
         ("a", "b", "fpr_difference"): -0.1,
         ("a", "b", "predicted_prevalence_difference"): predicted(*a) - predicted(*b),
+        ("a", "b", "predicted_prevalence_ratio"): predicted(*a) / predicted(*b),
     }
     held = {key: [] for key in truth}
     for _ in range(200):

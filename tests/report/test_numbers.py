@@ -162,7 +162,8 @@ def test_what_the_model_as_trained_would_do_follows_from_its_two_rates(
 def test_worst_pairs_are_the_greatest_of_both_orders(summary):
     for found in summary["observed"].values():
         for metric, worst in found["worst"].items():
-            assert worst["value"] == max(
+            extreme = min if metric.endswith("_ratio") else max
+            assert worst["value"] == extreme(
                 pair["value"] for pair in found["pairs"] if pair["metric"] == metric
             )
         assert set(found["worst"]) == {pair["metric"] for pair in found["pairs"]}
@@ -239,11 +240,12 @@ def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
 ):
     note = "as trained: the same model cut at 1/2, without CAPE"
     rows = tables[f"Each rate with its 90 % interval; {note}"]
-    metrics = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
+    metrics = ("fpr", "fnr", "accuracy", "precision")
+    metrics += ("prevalence", "predicted_prevalence", "pd")
     assert [row[0] for row in rows[::2]] == [
         f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]
     ]
-    assert [row[-7] for row in rows] == ["CAPE", "as trained"] * 2
+    assert [row[-8] for row in rows] == ["CAPE", "as trained"] * 2
     for place, row in enumerate(rows):
         group, who = ("blue", "green")[place // 2], ("cape", "unadapted")[place % 2]
         found = {
@@ -251,7 +253,7 @@ def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
             for f in summary["observed"][who]["groups"]
             if f["group"] == group
         }
-        assert row[-6:] == [
+        assert row[-7:] == [
             within(*(found[m][end] for end in ("value", "low", "high")))
             for m in metrics
         ]
@@ -259,7 +261,7 @@ def test_the_page_shows_observed_rates_of_both_classifiers_with_their_intervals(
 
 def test_the_page_shows_the_worst_pairs_with_their_names(tables, summary):
     rows = tables["Between groups: the worst pair of each kind"]
-    assert len(rows) == 5
+    assert len(rows) == 6
     for cell, who in zip(rows[0][1:], ("cape", "unadapted"), strict=True):
         pe = summary["observed"][who]["worst"]["pe"]
         number = within(pe["value"], pe["low"], pe["high"])

@@ -248,7 +248,7 @@ def test_two_classifiers_stand_one_below_the_other():
     (label, pairs), *others = tables["between_rows"]
     assert label == "PE"
     assert pairs == [worst["pe"], "too few rows"]
-    assert [row[1] for row in others] == [["undefined", "undefined"]] * 4
+    assert [row[1] for row in others] == [["undefined", "undefined"]] * 5
 
 
 def test_the_sentence_below_each_heading():

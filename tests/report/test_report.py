@@ -220,9 +220,10 @@ def test_one_person_against_one_person_is_not_compared_on_the_page():
     summary = audit_summary(counts, **facts)
     page = to_html(summary)
     assert "1.000<small>1.000" not in page
-    # Without negatives an FPR is undefined; the five other values have too few rows.
-    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 2
-    assert page.count("<td>too few rows<small>") == 2 * 5
+    # Without negatives an FPR is undefined, and nobody called positive has no
+    # precision; all other values have too few rows.
+    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 3
+    assert page.count("<td>too few rows<small>") == 2 * 5 + 1
     for pair in summary["observed"]["cape"]["worst"].values():
         assert {pair["group"], pair["other"]} == {"many", "more"}
     sentence = "Pairs with &lt;one&gt; and another are left out: a group of fewer than "
@@ -237,7 +238,7 @@ def test_where_no_pair_has_enough_rows_the_page_says_so():
     page = to_html(summary)
     assert summary["observed"]["cape"]["worst"] == {}
     between = page.partition("Between groups")[2]
-    assert between.count("<td>too few rows</td>") == 5
+    assert between.count("<td>too few rows</td>") == 6
     counts["a"] = Confusion(tp=0, fp=10, fn=0, tn=10, rows=20)
     page = to_html(audit_summary(counts, **facts))
     assert "left out" not in page

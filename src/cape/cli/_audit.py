@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
+    Decimal,
     Encoding,
     FailIf,
     Force,
@@ -36,6 +39,7 @@ _METRICS_OF_A_GROUP = (
     "fpr",
     "fnr",
     "accuracy",
+    "precision",
     "prevalence",
     "predicted_prevalence",
 )
@@ -45,6 +49,7 @@ _METRICS_OF_A_PAIR = (
     "fnr_difference",
     "accuracy_difference",
     "predicted_prevalence_difference",
+    "predicted_prevalence_ratio",
 )
 
 File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
@@ -52,6 +57,20 @@ Prediction = Annotated[
     str,
     option("Column with the prediction, which has the same two values.", "COLUMN"),
 ]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="What a prediction is called among the labels, such as high=yes. Repeat "
+        "the option for the other prediction.",
+        metavar="PREDICTION=LABEL",
+    ),
+]
+Title = Annotated[
+    str | None, option("Heading of the page. Default: the name of the file.", "TEXT")
+]
+Author = Annotated[str, option("Who made the audit, for the page.", "TEXT")]
+Note = Annotated[str, option("What a reader of the page has to know first.", "TEXT")]
 
 
 @app.command(
@@ -64,11 +83,16 @@ def audit(
     prediction: Prediction,
     group: Group = None,
     positive: Positive = None,
+    mapping: Map = None,
     fail_if: FailIf = None,
     report: Report = None,
+    title: Title = None,
+    author: Author = "",
+    note: Note = "",
     level: Level = 0.95,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -78,21 +102,22 @@ def audit(
     PE is the distance between the predicted and the true ratio of two groups. Both are
     0 if predictions follow the true shares.
 
-    --fail-if takes pd, fpr, fnr, accuracy, prevalence and predicted_prevalence of a
-    group, and pe, fpr_difference, fnr_difference, accuracy_difference and
-    predicted_prevalence_difference of a pair of groups. The exit code is 1 if a
-    condition is met. What rests on fewer than ten rows is not checked, and is named.
+    --fail-if takes pd, fpr, fnr, accuracy, precision, prevalence and
+    predicted_prevalence of a group, and pe, fpr_difference, fnr_difference,
+    accuracy_difference, predicted_prevalence_difference and predicted_prevalence_ratio
+    of a pair of groups. The exit code is 1 if a condition is met. What rests on fewer
+    than ten rows is not checked, and is named.
     """
     import hashlib
-
-    from cape._tables import table_length
-    from cape.files import Notes, count_file
-    from cape.report import audit_summary
 
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output = Output(report, force, as_json)
     output.check(inputs=[file])
+    from cape._tables import table_length
+    from cape.files import Notes, count_file
+    from cape.report import audit_summary
+
     hasher = hashlib.sha256()
     notes = Notes()
     groups = group or []
@@ -103,7 +128,8 @@ def audit(
             prediction=prediction,
             group=groups,
             positive=positive,
-            dialect=dialect_of(separator, encoding),
+            mapping=_parse_mapping(mapping),
+            dialect=dialect_of(separator, encoding, decimal),
             hasher=hasher,
             notes=notes,
             on_rows=on_rows,
@@ -113,6 +139,7 @@ def audit(
         "prediction": prediction,
         "groups": ", ".join(groups),
         "positive": labels[1],
+        "negative": labels[0],
     }
     summary = audit_summary(
         counts,
@@ -120,11 +147,49 @@ def audit(
         file=file,
         file_sha256=hasher.hexdigest(),
         columns=columns,
+        title=title,
+        author=author,
+        note=note,
     )
     findings = _findings(summary)
     output.give_and_judge(
         summary, conditions, findings, "failed", show=_show, notes=notes
     )
+
+
+def _parse_mapping(texts: list[str] | None) -> dict[str, str]:
+    """Parse the values of ``--map``.
+
+    Parameters
+    ----------
+    texts : list of str or None
+        What the user gave, such as "high=yes".
+
+    Returns
+    -------
+    dict from str to str
+
+    Raises
+    ------
+    ValueError
+        If a text has no equals sign, or a prediction is mapped twice.
+
+    Examples
+    --------
+    >>> _parse_mapping(["high=yes", "low=no"])
+    {'high': 'yes', 'low': 'no'}
+    """
+    mapping: dict[str, str] = {}
+    for text in texts or []:
+        prediction, sign, label = text.partition("=")
+        if not sign:
+            raise ValueError(
+                f"--map must be PREDICTION=LABEL, such as high=yes, got {text!r}."
+            )
+        if prediction in mapping:
+            raise ValueError(f"--map names the prediction {prediction!r} twice.")
+        mapping[prediction] = label
+    return mapping
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:
@@ -170,7 +235,12 @@ def _show(summary: dict[str, Any]) -> None:
         rows.append(_row(name, found))
     level = f"{summary['level']:.0%} of PD"
     columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
+    labels = summary["made"]["columns"]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))
+    give_line(
+        f"Positive is {labels['positive']!r}, negative {labels['negative']!r}; "
+        "--positive chooses."
+    )
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
         give_line("few: fewer than ten rows, too few to say.")
     # There is no pair if there is one group.

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape._groups import Group
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
+from cape.diagnostics._chosen_draws import (
+    BatchDraws,
+    DrawnGroup,
+    ExpectedRates,
+    expected_cost,
+    expected_situation,
+)
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
-from cape.rules import CRITERIA, bounds_of, compared_groups, measure_criterion
+from cape.rules import CRITERIA, GroupSituation, bounds_of, compared_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +31,7 @@ __all__ = [
     "ExpectedCriteria",
     "criteria_of_draws",
     "expected_criteria",
+    "expected_criterion",
     "interval_of",
 ]
 
@@ -161,10 +169,11 @@ def criteria_of_draws(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCrit
     level = adaptation.level
     members = {group: chosen.member for group, chosen in adaptation.groups.items()}
     drawn = draws.of_choice(members)
+    expected = draws.expected(members)
     bounds = bounds_of(adaptation.rule)
     criteria = {}
     for name in CRITERIA:
-        value = measure_criterion(name, draws.situations, members)
+        value = expected_criterion(name, draws.situations, members, expected)
         compared = compared_groups(name, draws.situations)
         differences = None
         if not np.isnan(value):
@@ -172,10 +181,42 @@ def criteria_of_draws(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCrit
         criteria[name] = _expect(value, differences, bounds.get(name), level)
     if not members:
         return ExpectedCriteria(criteria, _UNKNOWN, level)
-    cost = draws.cost(drawn, cost_fp=1, cost_fn=1)
-    low, high = interval_of(1 - cost, level)
-    accuracy = CriterionValue(float(1 - cost.mean()), low, high)
+    value = 1 - expected_cost(expected, draws.situations, cost_fp=1, cost_fn=1)
+    low, high = interval_of(1 - draws.cost(drawn, cost_fp=1, cost_fn=1), level)
+    accuracy = CriterionValue(value, min(low, value), max(high, value))
     return ExpectedCriteria(criteria, accuracy, level)
+
+
+def expected_criterion(
+    name: str,
+    situations: Mapping[Group, GroupSituation],
+    members: Mapping[Group, int],
+    expected: Mapping[Group, ExpectedRates],
+) -> float:
+    """Compute a criterion from the rates to expect of a choice of members.
+
+    Parameters
+    ----------
+    name : str
+        A name in `cape.rules.CRITERIA`.
+    situations : mapping from group to GroupSituation
+    members : mapping from group to int
+    expected : mapping from group to ExpectedRates
+        Of these members.
+
+    Returns
+    -------
+    float
+        NaN if fewer than two groups take part, or if a rate is unknown.
+    """
+    compared = compared_groups(name, situations)
+    if not compared:
+        return float("nan")
+    measured = []
+    for group in compared:
+        member = members[group]
+        measured.append(expected_situation(situations[group], member, expected[group]))
+    return CRITERIA[name].measure(measured, [0] * len(measured))
 
 
 _UNKNOWN = CriterionValue(float("nan"), 0.0, 1.0)
@@ -192,6 +233,8 @@ def _expect(
     probability = None
     if bound is not None:
         probability = float(np.mean(drawn.meets(bound)))
+    low = min(low, value)
+    high = max(high, value)
     return CriterionValue(float(value), low, high, bound, probability)
 
 

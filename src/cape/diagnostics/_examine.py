@@ -22,7 +22,7 @@ from cape.diagnostics._criteria import N_DRAWS, ExpectedCriteria, criteria_of_dr
 from cape.diagnostics._expected import (
     ExpectedPerformance,
     compare_counts,
-    expected_performance,
+    expected_of_draws,
 )
 from cape.diagnostics._frontier import Frontier, frontiers_of_draws
 from cape.diagnostics._label_checks import LabelChecks, check_labels
@@ -273,8 +273,8 @@ class Examination(InNotebook):
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.
 
-        The intervals of `expected` are for rates over all rows of a group: groups with
-        labels of some of their rows are left out.
+        The intervals of ``expected`` are for rates over all rows of a group: groups
+        with labels of some of their rows are left out.
 
         Returns
         -------
@@ -482,7 +482,7 @@ def examine(
         shift_test=prior_shift_test(clf, evidence=evidence),
         columns=column_shift(clf, evidence=evidence),
         moved=moves_from_adaptation(clf, evidence, adaptation),
-        expected=expected_performance(clf, evidence, adaptation),
+        expected=expected_of_draws(draws, clf, evidence, adaptation),
         criteria=criteria_of_draws(draws, adaptation),
         draws=draws,
         labels=check_labels(clf, with_labels, adaptation, decide=labels_decide),

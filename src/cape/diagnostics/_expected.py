@@ -11,14 +11,14 @@ import numpy as np
 
 from cape import plot
 from cape._groups import Group, group_labels, name_index, unique_names
-from cape._labelled import check_calls, corrected_rates
+from cape._labelled import check_calls
 from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
+from cape.diagnostics._chosen_draws import BatchDraws, ExpectedRates
 from cape.diagnostics._expected_draws import (
     draw_batches,
-    draw_prevalences,
     fold,
     interval_of_pe,
     interval_of_rate,
@@ -42,6 +42,7 @@ __all__ = [
     "GroupExpected",
     "compare_counts",
     "compare_expected",
+    "expected_of_draws",
     "expected_performance",
 ]
 
@@ -253,8 +254,9 @@ def expected_performance(
     """Compute the rates to expect of each group, and the PE of each pair.
 
     Under prior shift the FPR and FNR of a member do not move, so that those of its
-    unseen training rows are to be expected again. Where drift held the estimate back,
-    the rates are drawn so that the observed share of positive predictions comes out.
+    unseen training rows are to be expected again, but for noise. How many rows the
+    member calls positive is known, and the rates are the mean over simulated batches in
+    which it calls so many.
     Where labels of some rows are known, they correct the rates, and the intervals hold
     whatever has moved.
     The intervals are for the rates as they will be observed in this batch: they include
@@ -292,105 +294,119 @@ def expected_performance(
     """
     check_same_model(clf, "evidence", evidence, Evidence)
     check_same_model(clf, "adaptation", adaptation, Adaptation)
-    random = np.random.default_rng(random_state)
+    draws = BatchDraws(
+        clf, evidence, adaptation, n_draws=n_draws, random_state=random_state
+    )
+    return expected_of_draws(draws, clf, evidence, adaptation)
+
+
+def expected_of_draws(
+    draws: BatchDraws, clf: CapeClassifier, evidence: Evidence, adaptation: Adaptation
+) -> ExpectedPerformance:
+    """Compute the rates to expect from simulated batches.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+        Of the same batch.
+    clf, evidence, adaptation
+        As in `expected_performance`.
+
+    Returns
+    -------
+    ExpectedPerformance
+    """
+    members = {group: chosen.member for group, chosen in adaptation.groups.items()}
     groups = {}
-    prevalences = {}
-    for group, group_evidence in evidence.groups.items():
+    for group, rates in draws.expected(members).items():
         model = clf.model_of(group)
         chosen = adaptation.groups[group]
-        # One generator serves all groups: the order of these two draws is part of the
-        # seeded answer.
-        drawn = draw_prevalences(model, group_evidence, chosen, n_draws, random)
+        level = adaptation.level
         if chosen.label_verdict is None:
-            rates = _expect_rates(model, chosen, drawn, adaptation.level, random)
+            intervals = _intervals_of_draws(draws, group, model, chosen, level)
         else:
-            rates = _correct_rates(model, group_evidence, chosen, adaptation.level)
-        groups[group] = rates
-        prevalences[group] = drawn
+            part = evidence.groups[group]
+            intervals = _intervals_of_labels(model, part, chosen, level)
+        groups[group] = _group_expected(chosen, rates, intervals)
     pairs = []
     # PE is not symmetric, so that both orders of a pair are computed.
     for group, other in permutations(groups, 2):
-        pairs.append(_expect_pe(group, other, adaptation, prevalences))
+        pairs.append(_expect_pe(group, other, adaptation, draws))
     return ExpectedPerformance(groups, tuple(pairs), adaptation.level)
 
 
-def _expect_rates(
-    model: GroupModel,
-    chosen: GroupAdaptation,
-    prevalences: np.ndarray,
-    level: float,
-    random: np.random.Generator,
+@dataclass(frozen=True)
+class _Intervals:
+    """Both ends of the interval of each rate of one group."""
+
+    fpr: tuple[float, float]
+    fnr: tuple[float, float]
+    accuracy: tuple[float, float]
+
+
+def _group_expected(
+    chosen: GroupAdaptation, rates: ExpectedRates, intervals: _Intervals
 ) -> GroupExpected:
-    """Compute the rates of one group from simulated batches of its size."""
-    fpr = float(model.pool.rates.fpr[chosen.member])
-    fnr = 1 - float(model.pool.rates.tpr[chosen.member])
-    noise = noise_of_rates(model)
-    batches = draw_batches(model.pool.rates, chosen, prevalences, random, noise=noise)
-    # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN then.
-    known_fpr = not np.isnan(fpr)
-    known_fnr = not np.isnan(fnr)
-    known = known_fpr and known_fnr
-    if chosen.held_back > 0 and known:
-        # More than the prevalence moved, and with it the rates: what is to be expected
-        # is the mean over the simulated batches.
-        fpr = float(np.nanmean(batches.fpr))
-        fnr = float(np.nanmean(batches.fnr))
-    # The accuracy has no training counterpart: it depends on the prevalence, so that
-    # its expectation is the mean over the simulated batches.
-    accuracy = float(batches.accuracy.mean()) if known else float("nan")
-    fpr_low, fpr_high = interval_of_rate(batches.fpr, level, known_fpr)
-    fnr_low, fnr_high = interval_of_rate(batches.fnr, level, known_fnr)
-    accuracy_low, accuracy_high = interval_of_rate(batches.accuracy, level, known)
-    pd_low, pd_high = _interval_of_pd(chosen)
+    """Put rates and their intervals together."""
+    ends = {}
+    for name in ("fpr", "fnr", "accuracy"):
+        low, high = getattr(intervals, name)
+        value = getattr(rates, name)
+        # The two come from different draws. NaN, unknown, leaves the interval alone.
+        ends[f"{name}_low"] = float(np.fmin(low, value))
+        ends[f"{name}_high"] = float(np.fmax(high, value))
+    ends["pd_low"], ends["pd_high"] = _interval_of_pd(chosen)
     return GroupExpected(
         rows=chosen.rows,
-        fpr=fpr,
-        fpr_low=fpr_low,
-        fpr_high=fpr_high,
-        fnr=fnr,
-        fnr_low=fnr_low,
-        fnr_high=fnr_high,
-        accuracy=accuracy,
-        accuracy_low=accuracy_low,
-        accuracy_high=accuracy_high,
+        fpr=rates.fpr,
+        fnr=rates.fnr,
+        accuracy=rates.accuracy,
         pd=abs(chosen.estimate - chosen.predicted_prevalence),
-        pd_low=pd_low,
-        pd_high=pd_high,
-        known=known,
+        known=rates.known,
+        **ends,
     )
 
 
-def _correct_rates(
+def _intervals_of_draws(
+    draws: BatchDraws,
+    group: Group,
+    model: GroupModel,
+    chosen: GroupAdaptation,
+    level: float,
+) -> _Intervals:
+    """Compute the intervals of one group from simulated batches of its size."""
+    rates = model.pool.rates
+    batches = draw_batches(
+        rates,
+        chosen,
+        draws.prevalences(group),
+        draws.generator(group),
+        noise=noise_of_rates(model),
+    )
+    # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN then.
+    known_fpr = not np.isnan(rates.fpr[chosen.member])
+    known_fnr = not np.isnan(rates.tpr[chosen.member])
+    return _Intervals(
+        fpr=interval_of_rate(batches.fpr, level, known_fpr),
+        fnr=interval_of_rate(batches.fnr, level, known_fnr),
+        accuracy=interval_of_rate(batches.accuracy, level, known_fpr and known_fnr),
+    )
+
+
+def _intervals_of_labels(
     model: GroupModel, evidence: GroupEvidence, chosen: GroupAdaptation, level: float
-) -> GroupExpected:
-    """Compute the rates of one group from labels of some of its rows."""
-    member = chosen.member
+) -> _Intervals:
+    """Compute the intervals of one group from labels of some of its rows.
+
+    They are those of labels alone: what labels and training agree on makes an estimate
+    better, but nobody knows by how much.
+    """
     calls = check_calls(model, evidence)
-    rates = corrected_rates(model.pool.rates, calls)
-    # Intervals are those of labels alone: what labels and training agree on makes an
-    # estimate better, but nobody knows by how much.
-    fpr_low, fpr_high = calls.fpr.interval(member, level)
-    tpr_low, tpr_high = calls.tpr.interval(member, level)
-    accuracy_low, accuracy_high = calls.accuracy.interval(member, level)
-    pd_low, pd_high = _interval_of_pd(chosen)
-    fpr = float(rates.fpr[member])
-    fnr = 1 - float(rates.tpr[member])
-    accuracy = 1 - chosen.estimate * fnr - (1 - chosen.estimate) * fpr
-    return GroupExpected(
-        rows=chosen.rows,
-        fpr=float(np.clip(fpr, fpr_low, fpr_high)),
-        fpr_low=fpr_low,
-        fpr_high=fpr_high,
-        fnr=float(np.clip(fnr, 1 - tpr_high, 1 - tpr_low)),
-        fnr_low=1 - tpr_high,
-        fnr_high=1 - tpr_low,
-        accuracy=float(np.clip(accuracy, accuracy_low, accuracy_high)),
-        accuracy_low=accuracy_low,
-        accuracy_high=accuracy_high,
-        pd=abs(chosen.estimate - chosen.predicted_prevalence),
-        pd_low=pd_low,
-        pd_high=pd_high,
-        known=not (np.isnan(fpr) or np.isnan(fnr)),
+    tpr_low, tpr_high = calls.tpr.interval(chosen.member, level)
+    return _Intervals(
+        fpr=calls.fpr.interval(chosen.member, level),
+        fnr=(1 - tpr_high, 1 - tpr_low),
+        accuracy=calls.accuracy.interval(chosen.member, level),
     )
 
 
@@ -406,7 +422,7 @@ def _expect_pe(
     group: Group,
     other: Group,
     adaptation: Adaptation,
-    prevalences: Mapping[Group, np.ndarray],
+    draws: BatchDraws,
 ) -> ExpectedPair:
     """Compute the PE of one ordered pair, whose predicted prevalences are known."""
     own = adaptation.groups[group]
@@ -422,7 +438,10 @@ def _expect_pe(
         return ExpectedPair(group, other, float("nan"), 0.0, float("inf"))
     predicted_ratio = own.predicted_prevalence / others.predicted_prevalence
     low, high = interval_of_pe(
-        prevalences[group], prevalences[other], predicted_ratio, adaptation.level
+        draws.prevalences(group),
+        draws.prevalences(other),
+        predicted_ratio,
+        adaptation.level,
     )
     return ExpectedPair(group, other, float(pe), low, high)
 

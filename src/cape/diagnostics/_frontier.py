@@ -15,8 +15,8 @@ from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice, check_number
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.diagnostics._chosen_draws import BatchDraws, DrawnGroup
-from cape.diagnostics._criteria import interval_of
+from cape.diagnostics._chosen_draws import BatchDraws, ExpectedRates, expected_cost
+from cape.diagnostics._criteria import expected_criterion, interval_of
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
 from cape.rules import (
@@ -419,7 +419,7 @@ class _Search:
         # "accuracy" does not do: both have an end of the curve to offer.
         [loosest] = self._best_within([self._loosest])
         free = _choose(Accuracy(**self._costs), self.draws)
-        widest = self._measure(self.criterion, loosest)
+        widest = measure_criterion(self.criterion, self.draws.situations, loosest)
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
             return [self.point(None, None, free)]
@@ -464,9 +464,6 @@ class _Search:
             self.draws.situations, self.criterion, bounds, **self._costs
         )
 
-    def _measure(self, criterion: str, members: Mapping[Group, int]) -> float:
-        return measure_criterion(criterion, self.draws.situations, members)
-
     @property
     def _costs(self) -> dict[str, float]:
         return {"cost_fp": self.cost_fp, "cost_fn": self.cost_fn}
@@ -479,41 +476,41 @@ class _Search:
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]
     ) -> FrontierPoint:
         """Describe a choice of members."""
+        expected = self.draws.expected(members)
         situations = self.draws.situations
-        drawn = self.draws.of_choice(members)
-        costs = self.draws.cost(drawn, cost_fp=self.cost_fp, cost_fn=self.cost_fn)
-        low, high = interval_of(costs, self.level)
+        cost = expected_cost(expected, situations, **self._costs)
+        drawn = self.draws.cost(self.draws.of_choice(members), **self._costs)
+        low, high = interval_of(drawn, self.level)
         outcomes = {}
         for group, member in members.items():
-            outcomes[group] = _outcome(situations[group], drawn[group], member)
+            outcomes[group] = _outcome(situations[group], expected[group], member)
+        choice = (situations, members, expected)
+        criterion = expected_criterion(self.criterion, *choice)
+        worst_pe = expected_criterion("proportional_equality", *choice)
         return FrontierPoint(
             rule,
             tolerance,
-            self._measure(self.criterion, members),
-            float(costs.mean()),
-            low,
-            high,
-            self._measure("proportional_equality", members),
+            criterion,
+            cost,
+            min(low, cost),
+            max(high, cost),
+            worst_pe,
             outcomes,
         )
 
 
-def _outcome(situation: GroupSituation, drawn: DrawnGroup, member: int) -> GroupOutcome:
+def _outcome(
+    situation: GroupSituation, expected: ExpectedRates, member: int
+) -> GroupOutcome:
     predicted = float(situation.predicted_prevalences[member])
     return GroupOutcome(
         member=member,
         predicted_prevalence=predicted,
-        fpr=_mean(drawn.fpr),
-        fnr=1 - _mean(drawn.tpr),
-        accuracy=_mean(drawn.accuracy),
+        fpr=expected.fpr,
+        fnr=expected.fnr,
+        accuracy=expected.accuracy,
         pd=abs(float(situation.estimate) - predicted),
     )
-
-
-def _mean(values: np.ndarray) -> float:
-    """Return the mean of the values that are defined; NaN if none is."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
 
 
 def _point_to_dict(point: FrontierPoint) -> dict[str, Any]:

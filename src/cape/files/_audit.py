@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ def count_file(
     prediction: str,
     group: Sequence[str] = (),
     positive: str | None = None,
+    mapping: Mapping[str, str] | None = None,
     rows: int = 200_000,
     dialect: Dialect | None = None,
     hasher: Any = None,
@@ -50,6 +52,9 @@ def count_file(
         Columns that make the groups. Without any, all rows are one group.
     positive : str, optional
         The positive label; by default the greater of the two.
+    mapping : mapping from str to str, optional
+        What predictions are called among the labels, such as ``{"high": "yes", "low":
+        "no"}``.
     rows : int, default=200000
         How many rows are read at a time.
     dialect : Dialect, optional
@@ -87,7 +92,7 @@ def count_file(
         notes = Notes()
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
-    columns = _AuditColumns(path, label, prediction, tuple(group))
+    columns = _AuditColumns(path, label, prediction, tuple(group), _plain(mapping))
     check_columns_exist(columns.names, table_columns(path, dialect=dialect), path)
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
@@ -106,6 +111,7 @@ def count_file(
         on_rows("counting", len(frame))
     if not cells:
         raise TableError(f"{path} has a header but no rows.")
+    cells = _translated(cells, columns, notes)
     labels = _two_labels(cells, positive, columns)
     return _confusions(cells, labels[1]), labels
 
@@ -120,12 +126,15 @@ class _AuditColumns:
         The file, for messages.
     label, prediction : str
     group : tuple of str
+    mapping : dict from str to str
+        What predictions are called among the labels.
     """
 
     path: str | Path
     label: str
     prediction: str
     group: tuple[str, ...]
+    mapping: dict[str, str]
 
     @property
     def names(self) -> list[str]:
@@ -182,6 +191,30 @@ def _group_of(values: tuple[str, ...]) -> Group:
     return values
 
 
+def _plain(mapping: Mapping[str, str] | None) -> dict[str, str]:
+    """Write the values of a mapping as those of the columns are written."""
+    plain = {}
+    for value, label in (mapping or {}).items():
+        plain[plain_value(value)] = plain_value(label)
+    return plain
+
+
+def _translated(
+    cells: Counter[_Cell], columns: _AuditColumns, notes: Notes
+) -> Counter[_Cell]:
+    """Call the predictions what the labels are called."""
+    predictions = {cell.prediction for cell in cells}
+    for value in columns.mapping:
+        # In a small file nobody may be called "high", so that it is no error.
+        if value not in predictions:
+            notes.say(f"--map: {columns.prediction!r} never is {value!r}.")
+    translated: Counter[_Cell] = Counter()
+    for cell, size in cells.items():
+        prediction = columns.mapping.get(cell.prediction, cell.prediction)
+        translated[cell._replace(prediction=prediction)] += size
+    return translated
+
+
 def _two_labels(
     cells: Counter[_Cell], positive: str | None, columns: _AuditColumns
 ) -> tuple[str, str]:
@@ -193,11 +226,40 @@ def _two_labels(
         listed = ", ".join(map(repr, labels[:5]))
         raise TableError(
             f"{columns.path}: {columns.label!r} and {columns.prediction!r} must hold "
-            f"two values between them, got {len(labels)}: {listed}."
+            f"two values between them, got {len(labels)}: {listed}.{_how_to_map(cells)}"
         )
     if len(labels) == 1:
         return _label_and_its_opposite(labels[0], positive, columns.path)
     return order_labels(labels, positive)
+
+
+def _how_to_map(cells: Counter[_Cell]) -> str:
+    """Say how predictions can be translated, where they are two other words."""
+    labels = {cell.label for cell in cells}
+    predictions = {cell.prediction for cell in cells} - labels
+    if len(labels) != 2 or not 1 <= len(predictions) <= 2:
+        return ""
+    options = []
+    for value in sorted(predictions, key=by_value):
+        label = _most_often(cells, value)
+        options.append(shlex.join(["--map", f"{value}={label}"]))
+    return (
+        " If the predictions mean the same by other words, say which is which, such as "
+        f"{' '.join(options)}."
+    )
+
+
+def _most_often(cells: Counter[_Cell], prediction: str) -> str:
+    """Return the label that rows with a prediction have more often than other rows."""
+    lift: Counter[str] = Counter()
+    n_rows = sum(cells.values())
+    n_predicted = sum(n for cell, n in cells.items() if cell.prediction == prediction)
+    for cell, size in cells.items():
+        # Rows expected if predictions had nothing to do with labels are subtracted.
+        lift[cell.label] -= size * n_predicted
+        if cell.prediction == prediction:
+            lift[cell.label] += size * n_rows
+    return max(lift, key=lambda label: lift[label])
 
 
 def _label_and_its_opposite(

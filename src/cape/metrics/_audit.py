@@ -214,8 +214,8 @@ class _AuditedGroup:
     def rows_behind(self, rate: str) -> _RowsBehind:
         """Rows that the denominator of a rate counts.
 
-        The FPR is a share of the negatives, the FNR of the positives, and every other
-        rate of all rows.
+        The FPR is a share of the negatives, the FNR of the positives, precision of the
+        rows that are called positive, and every other rate of all rows.
         """
         confusion = self.confusion
         if not confusion.total:
@@ -225,6 +225,8 @@ class _AuditedGroup:
             weight = confusion.negatives
         elif rate == "fnr":
             weight = confusion.positives
+        elif rate == "precision":
+            weight = confusion.predicted_positives
         # Of weighted rows only the weight in the denominator is known, not the number.
         share = weight / confusion.total
         return _RowsBehind(round(confusion.rows * share), self.effective_rows * share)
@@ -255,6 +257,7 @@ def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
         "fpr": (confusion.fp, confusion.negatives),
         "fnr": (confusion.fn, confusion.positives),
         "accuracy": (confusion.tp + confusion.tn, confusion.total),
+        "precision": (confusion.tp, confusion.predicted_positives),
         "prevalence": (confusion.positives, confusion.total),
         "predicted_prevalence": (confusion.predicted_positives, confusion.total),
     }
@@ -286,7 +289,7 @@ def _finding_of_pd(one: _AuditedGroup, level: float) -> Finding:
 def _findings_of_pair(
     one: _AuditedGroup, other: _AuditedGroup, level: float
 ) -> list[Finding]:
-    """PE of an ordered pair and the differences of its rates."""
+    """PE of an ordered pair, the differences of its rates, and the ratio of shares."""
     findings = [_finding_of_pe(one, other, level)]
     observed = one.observed()
     observed_of_other = other.observed()
@@ -299,6 +302,7 @@ def _findings_of_pair(
         metric = f"{rate}_difference"
         finding = _finding(metric, one.group, other.group, value, interval, rows)
         findings.append(finding)
+    findings.append(_finding_of_ratio(one, other, level))
     return findings
 
 
@@ -311,6 +315,27 @@ def _finding_of_pe(one: _AuditedGroup, other: _AuditedGroup, level: float) -> Fi
     interval = absolute_interval(signed)
     rows = one.rows_behind("pe").fewer(other.rows_behind("pe"))
     return _finding("pe", one.group, other.group, abs(value), interval, rows)
+
+
+def _finding_of_ratio(
+    one: _AuditedGroup, other: _AuditedGroup, level: float
+) -> Finding:
+    """Ratio of the predicted prevalences of an ordered pair: 1 where they are equal.
+
+    The four-fifths rule of the EEOC (29 CFR 1607.4 D) asks for 0.8 or more.
+    """
+    value = _ratio(one.observed(), other.observed())[0]
+    draws = _ratio(one.draws, other.draws)
+    widest = Interval(0.0, np.inf)
+    interval = central_interval(draws, level, value=value, widest=widest)
+    metric = "predicted_prevalence_ratio"
+    rows = one.rows_behind(metric).fewer(other.rows_behind(metric))
+    return _finding(metric, one.group, other.group, value, interval, rows)
+
+
+def _ratio(one: _Rates, other: _Rates) -> np.ndarray:
+    """Ratio of predicted prevalences; NaN where the other group has none."""
+    return _divide(one.predicted_prevalence, other.predicted_prevalence)
 
 
 def _pe(one: _Rates, other: _Rates) -> np.ndarray:

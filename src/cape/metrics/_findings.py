@@ -41,9 +41,10 @@ class Finding:
     Parameters
     ----------
     metric : str
-        Of a group: "fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence" or
-        "pd". Of an ordered pair: "pe", "fpr_difference", "fnr_difference",
-        "accuracy_difference" or "predicted_prevalence_difference".
+        Of a group: "fpr", "fnr", "accuracy", "precision", "prevalence",
+        "predicted_prevalence" or "pd". Of an ordered pair: "pe", "fpr_difference",
+        "fnr_difference", "accuracy_difference", "predicted_prevalence_difference" or
+        "predicted_prevalence_ratio".
     group : group
         The group, or the first group of the pair.
     other : group or None

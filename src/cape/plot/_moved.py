@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cape.plot._base import INK, NOW, THEN, drawable, import_altair, with_title
+from cape.plot._base import (
+    INK,
+    NOW,
+    THEN,
+    drawable,
+    import_altair,
+    share_domain,
+    with_title,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +22,7 @@ __all__ = ["moved"]
 _WIDTH = 200
 # Pixels between the dot of an estimate and the diamond of what it is compared with.
 _BELOW = 10
+_SHARES = ["training", "now", "low", "high", "compared", "compared_high"]
 
 
 def moved(
@@ -59,9 +68,10 @@ def moved(
     drawn, left_out = drawable(frame)
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
+    domain = share_domain(drawn, list(drawn.columns.intersection(_SHARES)))
     x = alt.X(
         "now:Q",
-        scale=alt.Scale(domain=[0, 1]),
+        scale=alt.Scale(domain=domain),
         axis=alt.Axis(tickCount=5),
         title="share of positives",
     )

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cape.plot._base import NOW, THEN, drawable, import_altair, with_title
+from cape.plot._base import (
+    NOW,
+    THEN,
+    drawable,
+    import_altair,
+    share_domain,
+    with_title,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +56,10 @@ def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH)
     alt = import_altair()
     drawn, left_out = drawable(frame)
     y = alt.Y("group:N", sort=None, title=None)
+    domain = share_domain(drawn, ["value", "high"])
     x = alt.X(
         "value:Q",
-        scale=alt.Scale(domain=[0, 1]),
+        scale=alt.Scale(domain=domain),
         axis=alt.Axis(tickCount=5),
         title=None,
     )

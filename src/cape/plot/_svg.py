@@ -26,6 +26,7 @@ _AXIS = {
     "titleFontSize": 12,
     "titleFontWeight": "normal",
     "labelLimit": 155,
+    "labelSeparation": 10,
 }
 
 _WORDS = {"color": INK, "subtitleColor": INK}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cape._groups import Group, unique_names
 from cape.metrics import FEWEST_ROWS, Confusion, audit_counts
+from cape.report._audit_words import audit_words
 from cape.report._made import stamped
 from cape.report._types import Summary
 from cape.report._words import joined
@@ -21,6 +22,9 @@ def audit_summary(
     file: str | Path,
     file_sha256: str,
     columns: Summary,
+    title: str | None = None,
+    author: str = "",
+    note: str = "",
 ) -> Summary:
     """Summarise predictions that anybody made, with intervals.
 
@@ -35,7 +39,12 @@ def audit_summary(
     file_sha256 : str
         Hash of the file.
     columns : dict
-        Which columns hold the labels, the predictions and the groups.
+        Which columns hold the labels, the predictions and the groups; ``positive`` is
+        the positive label.
+    title : str, default=None
+        Heading of the page; None is the name of the file.
+    author, note : str, default=""
+        Who made the audit, and what a reader has to know first.
 
     Returns
     -------
@@ -53,6 +62,7 @@ def audit_summary(
     ('scored.csv', 20)
     """
     name = Path(file).name
+    names = unique_names(counts)
     made = {
         "files": [
             {
@@ -64,10 +74,13 @@ def audit_summary(
     }
     return {
         "kind": "audit",
-        "title": name,
+        "title": title or name,
+        "author": author,
+        "note": note,
         "rows": sum(confusion.rows for confusion in counts.values()),
         "level": level,
-        "observed": {"cape": audit_of_counts(counts, level)},
+        "words": audit_words(counts, names, level=level, columns=columns),
+        "observed": {"cape": audit_of_counts(counts, level, names)},
         "made": stamped(made),
     }
 
@@ -75,7 +88,7 @@ def audit_summary(
 def audit_of_counts(
     counts: Mapping[Group, Confusion],
     level: float,
-    names: Mapping[Group, str] | None = None,
+    names: Mapping[Group, str],
 ) -> Summary:
     """Audit confusion counts, and pick out the worst pair for each metric.
 
@@ -85,18 +98,16 @@ def audit_of_counts(
         Confusion counts of each group.
     level : float in (0, 1)
         Confidence level of the intervals.
-    names : mapping from group to str, default=None
-        What the groups are called, if they stand beside groups without labels.
+    names : mapping from group to str
+        What the groups are called.
 
     Returns
     -------
     dict
         What `cape.metrics.Audit.to_dict` gives; ``worst``, the pair with the greatest
-        value for each metric; ``small_groups``, the groups whose pairs are never the
-        worst; and ``left_out``, a sentence about them.
+        difference or PE and that with the smallest ratio; ``small_groups``, the groups
+        whose pairs are never the worst; and ``left_out``, a sentence about them.
     """
-    if names is None:
-        names = unique_names(counts)
     # A board looks at the worst pair first; with ten groups there are ninety.
     content = audit_counts(counts, level=level).to_dict(names)
     worst: Summary = {}
@@ -106,7 +117,7 @@ def audit_of_counts(
         if value is None:
             continue
         worst_so_far = worst.get(pair["metric"])
-        if worst_so_far is None or value > worst_so_far["value"]:
+        if worst_so_far is None or _is_worse(pair, worst_so_far):
             worst[pair["metric"]] = pair
     small = []
     for group, confusion in counts.items():
@@ -124,3 +135,10 @@ def audit_of_counts(
         "small_groups": small,
         "left_out": left_out,
     }
+
+
+def _is_worse(pair: Summary, other: Summary) -> bool:
+    """Compare two pairs by one metric: a small ratio is bad, and a large difference."""
+    if pair["metric"].endswith("_ratio"):
+        return pair["value"] < other["value"]
+    return pair["value"] > other["value"]

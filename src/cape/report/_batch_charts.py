@@ -17,11 +17,13 @@ from cape.report._picture import Picture
 from cape.report._types import Summary
 
 __all__ = [
+    "audit_pictures",
     "batch_pictures",
     "frame_columns",
     "frame_histogram",
     "frame_moved",
     "frame_rates",
+    "frame_shares",
     "rate_pictures",
 ]
 
@@ -64,6 +66,58 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
         "frontiers": frontier_pictures(summary),
         "rates": rate_pictures(summary),
     }
+
+
+def audit_pictures(summary: Summary) -> dict[str, list[Picture]]:
+    """Draw the pictures of the audit page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `audit_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    frame = frame_shares(summary["observed"]["cape"]["groups"])
+    title = "Share called positive and share positive by the labels, by group"
+    return {
+        "shares": [Picture("", title, plot.audit(frame), frame)],
+        "rates": rate_pictures(summary),
+    }
+
+
+def frame_shares(findings: list[Summary]) -> pd.DataFrame:
+    """Return the predicted and the true share of each group, with their intervals.
+
+    Parameters
+    ----------
+    findings : list of dict
+        The entry ``groups`` of an audit.
+
+    Returns
+    -------
+    DataFrame
+        One row for each group: group, rows, predicted, predicted_low, predicted_high,
+        true, true_low and true_high.
+    """
+    names = {"predicted_prevalence": "predicted", "prevalence": "true"}
+    groups: dict[str, Summary] = {}
+    for finding in findings:
+        if finding["metric"] not in names:
+            continue
+        name = names[finding["metric"]]
+        row = groups.setdefault(finding["group"], {"group": finding["group"]})
+        row["rows"] = finding["rows"]
+        row[name] = finding["value"]
+        row[f"{name}_low"] = finding["low"]
+        row[f"{name}_high"] = finding["high"]
+    columns = ["group", "rows"]
+    for name in names.values():
+        columns += [name, f"{name}_low", f"{name}_high"]
+    return pd.DataFrame(list(groups.values()), columns=columns)
 
 
 def _histogram_pictures(summary: Summary) -> list[Picture]:

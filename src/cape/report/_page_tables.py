@@ -35,6 +35,7 @@ OBSERVED_COLUMNS = {
     "fpr": "FPR",
     "fnr": "FNR",
     "accuracy": "accuracy",
+    "precision": "precision",
     "prevalence": "true",
     "predicted_prevalence": "predicted",
     "pd": "PD",
@@ -45,6 +46,7 @@ _BETWEEN_GROUPS = {
     "fnr_difference": "difference of FNR",
     "accuracy_difference": "difference of accuracy",
     "predicted_prevalence_difference": "difference of predicted share",
+    "predicted_prevalence_ratio": "ratio of predicted shares (four-fifths rule)",
 }
 # As many as fit a screen; they are sorted by effect.
 _MOST_COLUMNS = 12

@@ -11,10 +11,13 @@ __all__ = [
     "counted",
     "joined",
     "p_value_text",
+    "percent",
+    "points",
     "rows_text",
 ]
 
 _MOST_NAMES = 6
+_MINUS = "\u2212"
 
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
@@ -80,3 +83,36 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     if len(shown) == 1:
         return shown[0]
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent, with more digits where it is small.
+
+    Examples
+    --------
+    >>> percent(0.5764), percent(0.0123), percent(0.00045), percent(float("nan"))
+    ('58 %', '1.2 %', '0.04 %', 'an unknown share')
+    """
+    # NaN is the only number that differs from itself.
+    if share != share:
+        return "an unknown share"
+    return f"{points(share)} %"
+
+
+def points(share: float) -> str:
+    """Write a share, or a difference of shares, in percentage points.
+
+    Examples
+    --------
+    >>> points(0.204), points(-0.034), points(0.0), points(1.0)
+    ('20', '−3.4', '0', '100')
+    """
+    size = 100 * abs(share)
+    # Two digits that count: a share of .012 is no share of .01.
+    digits = 2
+    if size >= 10 or size == 0:
+        digits = 0
+    elif size >= 1:
+        digits = 1
+    number = f"{100 * share:.{digits}f}"
+    return number.replace("-", _MINUS)
