@@ -1,9 +1,9 @@
 """The pages: their code runs, their commands say what is shown, their links lead on."""
 
 import importlib.util
+import itertools
 import re
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -121,5 +121,5 @@ def test_a_page_has_one_title_and_headings_in_order(page):
     levels = [len(marks) for marks in re.findall(r"^(#+) ", without_code, re.MULTILINE)]
     assert levels.count(1) == 1
     assert levels[0] == 1
-    for above, below in pairwise(levels):
+    for above, below in itertools.pairwise(levels):
         assert below <= above + 1
