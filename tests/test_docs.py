@@ -126,27 +126,7 @@ def test_methods_of_the_classifier_are_documented():
             assert parameters <= set(documented), name
 
 
-def code_of(page):
-    """Return the blocks of Python code on a page."""
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
-
-
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES_THAT_RUN = [page for page in PAGES if code_of(page)]
-
-
-def test_pages_with_code_are_found():
-    names = {page.name for page in PAGES_THAT_RUN}
-    assert {"README.md", "index.md", "trust.md", "what_to_aim_at.md"} <= names
-
-
-@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: page.name)
-def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in code_of(page):
-        exec(compile(block, page.name, "exec"), names)
-
 
 # Sphinx writes these pages.
 GENERATED = ("api/", "gallery/")

@@ -1,20 +1,25 @@
 """Results in a notebook: a table and a picture, whatever the groups are called."""
 
 import re
+import warnings
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
+import altair
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
-from cape import plot
+from cape import CapeClassifier, diagnostics
 from cape._extras import MissingExtra
 from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
 from cape.adaptation import Adaptation
-from cape.metrics import Confusion, audit_counts
+from cape.datasets import make_synthetic
+from cape.evidence import Evidence
+from cape.metrics import Confusion, audit, audit_counts
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -40,13 +45,11 @@ class Reader(HTMLParser):
         self.elements = []
         self.rows = []
         self.words = []
-        self.ids = []
 
     def handle_starttag(self, tag, attributes):
         assert tag not in _VOID, tag
         self.open.append(tag)
         self.elements.append(tag)
-        self.ids += [value for name, value in attributes if name == "id"]
         for name, value in attributes:
             assert not name.startswith("on")
             is_link = name in ("href", "src", "xlink:href")
@@ -164,16 +167,17 @@ def test_who_stops_the_notebook_stops_it():
         Result(table_of(0.5), stop)._repr_html_()
 
 
-def test_ids_of_two_pictures_differ():
-    one = read(Result(table_of(1), lambda: plot.frontier(curve(0.5), criterion="x")))
-    other = read(Result(table_of(1), lambda: plot.frontier(curve(0.6), criterion="x")))
-    assert not set(one.ids) & set(other.ids)
-
-
-def curve(accuracy):
-    ends = {"accuracy_low": accuracy - 0.1, "accuracy_high": accuracy + 0.1}
-    points = {"rule": None, "x": [0.0, 0.1], "accuracy": accuracy}
-    return pd.DataFrame({**points, **ends})
+@pytest.mark.parametrize(("second", "differ"), [(2, True), (1, False)])
+def test_ids_of_two_pictures_differ_unless_the_pictures_are_the_same(second, differ):
+    found = []
+    for end in (1, second):
+        frame = pd.DataFrame({"x": [0, end], "y": [0, 1]})
+        line = altair.Chart(frame).mark_line(clip=True).encode(x="x:Q", y="y:Q")
+        html = Result(table_of(1), lambda line=line: line)._repr_html_()
+        [name] = re.findall(r' id="([^"]*)"', html)
+        assert html.count(f"url(#{name})") == html.count("url(#") > 0
+        found.append(name)
+    assert (found[0] != found[1]) == differ
 
 
 def draw_nothing():
@@ -294,6 +298,206 @@ def test_an_audit_shows_its_numbers():
     assert b["true"] is None and b["true_high"] > b["true_low"]
 
 
+@pytest.fixture(scope="module")
+def results():
+    """Every result that a notebook shows, of groups and columns with hostile names."""
+    columns = ["<i>V</i>", "U\x00"]
+    groups = np.array(["<script>alert(1)</script>", "a\x00b"])
+    train = make_synthetic(600, random_state=0)
+    new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3)
+    train_X = train.data.set_axis(columns, axis=1)
+    # One column in other units, so that there is something to find.
+    X = (new.data * [1, 60]).set_axis(columns, axis=1)
+    z = groups[new.sensitive_features]
+    clf = CapeClassifier(LogisticRegression(), cv=5, random_state=0)
+    train_z = groups[train.sensitive_features]
+    clf.fit(train_X, train.target, sensitive_features=train_z)
+    labels = new.target.where(z == groups[0])
+    with warnings.catch_warnings():
+        # Columns in other units are what the results are about.
+        warnings.simplefilter("ignore")
+        seen = diagnostics.examine(
+            clf, X, labels, sensitive_features=z, labels_decide=False
+        )
+        adaptation = seen.adaptation
+        called = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+        evidence = clf.evidence(X, labels, sensitive_features=z)
+        frontier = diagnostics.frontier(clf, seen.evidence, n_points=5, n_draws=50)
+    rows = [[0.1, 0.01, 0.5, 0.1, 9], [0.2, np.nan, np.nan, np.nan, 1]]
+    index = pd.MultiIndex.from_tuples(
+        [(100, "threshold", "spa"), (500, "resampled", "spa")],
+        names=["batch_size", "pool", "quantifier"],
+    )
+    names = ["pd", "pd_error", "pe", "pe_error", "batches"]
+    tried = pd.DataFrame(rows, index=index, columns=names)
+    audited = audit(new.target, called, sensitive_features=z, n_resamples=20)
+    return {
+        "Adaptation": adaptation,
+        "Audit": audited,
+        "ColumnShift": seen.columns,
+        "Evidence": evidence,
+        "Examination": seen,
+        "ExpectedPerformance": seen.expected,
+        "Frontier": frontier,
+        "LabelChecks": seen.labels,
+        "PriorShiftTest": seen.shift_test,
+        "Recommendation": diagnostics.Recommendation(tried),
+    }
+
+
+SHOWN = [
+    "Adaptation",
+    "Audit",
+    "ColumnShift",
+    "Evidence",
+    "Examination",
+    "ExpectedPerformance",
+    "Frontier",
+    "LabelChecks",
+    "PriorShiftTest",
+    "Recommendation",
+]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_result_has_a_table_a_picture_and_both_as_html(results, name):
+    result = results[name]
+    assert isinstance(result.table(), pd.DataFrame)
+    chart = result.plot().to_dict()
+    # What the marks mean is written above them.
+    assert chart["title"]["text"]
+    reader = read(result)
+    assert "svg" in reader.elements
+    assert len(reader.rows) > 1
+    assert len(result._repr_html_()) < 100_000
+
+
+# The cell of one number in the HTML, and the same number in the table.
+NUMBERS = {
+    "Evidence": ("mean score", "mean_score"),
+    "Examination": ("accuracy", "accuracy"),
+    "PriorShiftTest": ("unexplained", "effect"),
+    "Recommendation": ("PD", "pd"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_html_has_the_numbers_of_the_table(results, name):
+    head, column = NUMBERS[name]
+    reader = read(results[name])
+    place = reader.rows[0].index(head)
+    shown = [row[place] for row in reader.rows[1:]]
+    numbers = results[name].table()[column]
+    assert shown == [f"{number:.3f}" for number in numbers]
+
+
+# The same of numbers with an interval.
+INTERVALS = {
+    "ExpectedPerformance": ("FNR", ("fnr", "fnr_low", "fnr_high")),
+    "Frontier": ("accuracy", ("accuracy", "accuracy_low", "accuracy_high")),
+    "LabelChecks": (
+        "without labels",
+        ("label_free_estimate", "label_free_low", "label_free_high"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_the_html_has_the_intervals_of_the_table(results, name):
+    head, columns = INTERVALS[name]
+    reader = read(results[name])
+    place = reader.rows[0].index(head)
+    shown = [row[place] for row in reader.rows[1:]]
+    table = results[name].table()
+    if name == "Frontier":
+        table = table[table["rule"].notna()]
+    expected = []
+    for value, low, high in table[list(columns)].itertuples(index=False):
+        expected.append(f"{value:.3f} {low:.3f} to {high:.3f}")
+    assert shown == expected
+
+
+def test_columns_that_moved_come_first(results):
+    reader = read(results["ColumnShift"])
+    table = results["ColumnShift"].table()
+    assert reader.rows[1][1] == "U\\x00"
+    assert reader.words[0].startswith(f"{table['moved'].sum()} of {len(table)} columns")
+    chart = results["ColumnShift"].plot().to_dict()
+    drawn = chart["datasets"][chart["layer"][0]["data"]["name"]]
+    assert [row["effect"] for row in drawn] == table["effect"].tolist()
+    assert drawn[0]["column"].startswith("U\\x00, ")
+
+
+def test_columns_that_were_not_counted_are_not_drawn():
+    reader = read(diagnostics.ColumnShift({"a": ()}))
+    assert reader.words == ["Columns were not counted"]
+    assert "svg" not in reader.elements
+
+
+def test_an_examination_draws_what_the_labels_say(results):
+    seen = results["Examination"]
+    chart = seen.plot().to_dict()
+    assert chart["title"]["subtitle"][-1] == "diamond: according to the labels"
+    rows = next(rows for rows in chart["datasets"].values() if len(rows) == 1)
+    [first, second] = seen.labels.groups.values()
+    # Only one group has labels, and only it has a diamond.
+    assert second.labelled == 0
+    assert rows[0]["compared"] == first.label_estimate
+    [checked] = [
+        rows
+        for rows in seen.labels.plot().to_dict()["datasets"].values()
+        if len(rows) == 2
+    ]
+    assert "training" not in checked[0]
+    assert checked[0]["now"] == first.label_free_estimate
+    reader = read(seen.labels)
+    place = reader.rows[0].index("by the labels")
+    ends = f"{first.low:.3f} to {first.high:.3f}"
+    said = [f"{first.label_estimate:.3f} {ends}", ""]
+    assert [row[place] for row in reader.rows[1:]] == said
+
+
+def test_rates_to_expect_have_a_panel_each(results):
+    chart = results["ExpectedPerformance"].plot().to_dict()
+    titles = [panel["title"] for panel in chart["hconcat"]]
+    assert titles == ["false positive rate", "false negative rate", "accuracy"]
+
+
+def test_a_recommendation_draws_the_metric_that_is_asked_for(results):
+    tried = results["Recommendation"]
+    chart = tried.plot("pe").to_dict()
+    assert len(chart["hconcat"]) == 2
+    assert chart["hconcat"][0]["layer"][1]["encoding"]["x"]["field"] == "pe"
+    with pytest.raises(ValueError, match="metric must be"):
+        tried.plot("accuracy")
+
+
+def test_evidence_draws_the_scores_of_the_largest_groups(results):
+    evidence = results["Evidence"]
+    chart = evidence.plot().to_dict()
+    panels = [panel["title"] for panel in chart["concat"]]
+    assert panels == ["<script>alert(1)</script>", "'a\\x00b'"]
+    for rows in chart["datasets"].values():
+        assert sum(row["batch"] for row in rows) == pytest.approx(1)
+    part = next(iter(evidence.groups.values()))
+    many = Evidence("x", dict.fromkeys(range(300), part))
+    chart = many.plot().to_dict()
+    assert len(chart["concat"]) == 8
+    assert chart["title"]["subtitle"] == ["The largest 8 of 300 groups are drawn."]
+    assert len(read(many).rows) == 1 + MOST_ROWS
+
+
+def test_evidence_has_a_table(results):
+    evidence = results["Evidence"]
+    table = evidence.table()
+    assert table["rows"].to_dict() == evidence.rows
+    assert table["labelled"].tolist() == [150, 0]
+    first = next(iter(evidence.groups.values()))
+    assert table["mean_score"].iloc[0] == first.scores.mean
+    assert Evidence("x").table().empty
+    assert "svg" not in read(Evidence("x")).elements
+
+
 WITHOUT_PICTURES = """
 from cape.metrics import Confusion, audit_counts
 counts = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
@@ -304,7 +508,7 @@ audited.plot().to_dict()
 """
 
 
-@pytest.mark.parametrize("hidden", ["altair", "vl_convert", "jinja2"])
+@pytest.mark.parametrize("hidden", ["altair", "vl_convert"])
 def test_without_extras_the_table_is_left(run_without, hidden):
     result = run_without([hidden], WITHOUT_PICTURES)
     assert result.stdout == "True False False\n", result.stderr
@@ -314,6 +518,51 @@ def test_without_extras_the_table_is_left(run_without, hidden):
         return
     last_line = result.stderr.strip().splitlines()[-1]
     assert last_line == (
-        f"cape._extras.MissingExtra: cape.plot needs {hidden}, which is not "
+        "cape._extras.MissingExtra: cape.plot needs altair, which is not "
         'installed: pip install "cape-fair[app]".'
     )
+
+
+CELLS = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from cape import CapeClassifier, diagnostics
+from cape.datasets import make_synthetic
+from cape.metrics import audit
+train = make_synthetic(600, random_state=0)
+new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3)
+groups = new.sensitive_features
+clf = CapeClassifier(LogisticRegression(), cv=5, random_state=0)
+clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
+seen = diagnostics.examine(clf, new.data, sensitive_features=groups)
+---
+seen.adaptation
+---
+audit(new.target, clf.predict(new.data, sensitive_features=groups),
+      sensitive_features=groups, n_resamples=50)
+---
+seen.expected.plot()
+"""
+
+
+def test_an_exported_notebook_has_tables_and_pictures(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbconvert = pytest.importorskip("nbconvert")
+    pytest.importorskip("ipykernel")
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    cells = [nbformat.v4.new_code_cell(text.strip()) for text in CELLS.split("---")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    ExecutePreprocessor(timeout=120).preprocess(notebook, resources)
+    [_, adapted, audited, chart] = notebook.cells
+    for cell in (adapted, audited):
+        [output] = cell.outputs
+        html = output["data"]["text/html"]
+        assert "<table>" in html and "<svg" in html and "<script" not in html
+    assert "vega" in str(chart.outputs[0]["data"])
+    exporter = nbconvert.HTMLExporter()
+    page, _ = exporter.from_notebook_node(notebook)
+    assert page.count('class="cape-result"') == 2
+    # The exporter writes the attributes of an element in an order of its own.
+    assert len(re.findall(r'<svg[^>]*role="img"[^>]*><title>', page)) == 2

@@ -75,9 +75,10 @@ def test_costs_are_drawn_by_their_name(frame):
     assert chart["layer"][1]["encoding"]["y"]["field"] == "cost"
 
 
-def test_without_altair_it_says_what_to_install(frame, monkeypatch):
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(ImportError, match=r"cape-fair\[app\]"):
+@pytest.mark.parametrize("package", ["altair", "jinja2"])
+def test_without_altair_it_says_what_to_install(frame, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"needs {package}.*cape-fair\[app\]"):
         plot.frontier(frame, criterion="gap")
 
 

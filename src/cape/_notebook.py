@@ -42,7 +42,7 @@ white-space:nowrap;max-width:26em}
 white-space:normal;overflow-wrap:anywhere;min-width:6em}
 .cape-result small{display:block;opacity:.75;font-size:.85em}
 .cape-result svg{display:block;height:auto;max-width:100%;overflow:visible;
-font-family:sans-serif}
+margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
 """
 
 

@@ -211,15 +211,16 @@ class Examination(InNotebook):
                 "in training": chosen.training_prevalence,
                 "now": Estimate(chosen.estimate, chosen.low, chosen.high),
                 "called positive": chosen.predicted_prevalence,
-                "FPR to expect": expected.fpr,
-                "FNR to expect": expected.fnr,
-                "accuracy to expect": expected.accuracy,
+                "FPR": expected.fpr,
+                "FNR": expected.fnr,
+                "accuracy": expected.accuracy,
                 "verdict": self.verdict(group).text,
             }
             rows.append(row)
         table = pd.DataFrame(rows, index=name_index(self.adaptation.groups))
         title = (
-            f"Examination of {self.rows:,} rows, with {percent(self.level)} intervals"
+            f"Examination of {self.rows:,} rows, with {percent(self.level)} intervals; "
+            "FPR, FNR and accuracy are those to expect"
         )
         notes = []
         if self.labels is not None:

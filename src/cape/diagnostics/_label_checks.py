@@ -74,18 +74,16 @@ class LabelChecks(InNotebook, GroupResult):
 
         rows = []
         for group, check in self.groups.items():
-            said = (math.nan, math.nan, math.nan)
-            if check.label_verdict is not None:
-                said = (check.label_estimate, check.low, check.high)
+            said = _said(check)
             row = {
                 "group": self.names[group],
                 "rows": check.rows,
                 "now": check.label_free_estimate,
                 "low": check.label_free_low,
                 "high": check.label_free_high,
-                "compared": said[0],
-                "compared_low": said[1],
-                "compared_high": said[2],
+                "compared": said.value,
+                "compared_low": said.low,
+                "compared_high": said.high,
             }
             rows.append(row)
         return pd.DataFrame(rows)
@@ -118,7 +116,7 @@ class LabelChecks(InNotebook, GroupResult):
                 "rows": check.rows,
                 "labelled": check.labelled,
                 "without labels": Estimate(*without, check.label_free_high),
-                "by the labels": Estimate(check.label_estimate, check.low, check.high),
+                "by the labels": _said(check),
                 "verdict": check.text,
             }
             rows.append(row)
@@ -136,6 +134,13 @@ class LabelChecks(InNotebook, GroupResult):
     def _facts(self) -> dict[str, Any]:
         refuted = [self.names[group] for group in self.refuted]
         return {"decide": self.decide, "refuted": refuted}
+
+
+def _said(check: LabelCheck) -> Estimate:
+    """Return what labels say; unknown where they cannot be used."""
+    if check.label_verdict is None:
+        return Estimate(math.nan, math.nan, math.nan)
+    return Estimate(check.label_estimate, check.low, check.high)
 
 
 def check_labels(

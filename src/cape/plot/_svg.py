@@ -151,9 +151,16 @@ def _with_name(svg: str, title: str) -> str:
 def _with_own_ids(svg: str) -> str:
     """Make the ids of a drawing differ from those of all other drawings.
 
-    Vega counts its clips from 0 in every drawing. In one page, the second drawing would
-    be cut by the clip of the first.
+    Vega counts its clips from where it likes. In one page, the second drawing could be
+    cut by the clip of the first. The ids depend on the drawing alone, so that the same
+    chart is drawn as the same text.
     """
+    own: dict[str, str] = {}
+    for place, name in enumerate(re.findall(r'\sid="([^"]*)"', svg)):
+        own[name] = f"clip{place}"
+    for name, place_name in own.items():
+        svg = svg.replace(f' id="{name}"', f' id="{place_name}"')
+        svg = svg.replace(f"url(#{name})", f"url(#{place_name})")
     mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
-    svg = re.sub(r'\bid="([^"]*)"', rf'id="\1-{mark}"', svg)
-    return re.sub(r"url\(#([^)]*)\)", rf"url(#\1-{mark})", svg)
+    svg = re.sub(r'(\sid="[^"]*)"', rf'\1-{mark}"', svg)
+    return re.sub(r"(url\(#[^)]*)\)", rf"\1-{mark})", svg)
