@@ -24,6 +24,7 @@ from cape.cli._options import (
     dialect_of,
 )
 from cape.cli._output import Output
+from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
 from cape.cli._show import interval, number, show_faults, table_of
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
@@ -51,6 +52,9 @@ def monitor(
     report: Report = None,
     level: Level = 0.95,
     rule: Rule = None,
+    tolerance: Tolerance = None,
+    cost_fp: CostFp = None,
+    cost_fn: CostFn = None,
     drift: Drift = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -75,6 +79,7 @@ def monitor(
     from cape.files import Notes, load_model, monitor_files
     from cape.report import file_provenance, monitor_summary
 
+    aim = rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn)
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -87,7 +92,7 @@ def monitor(
                 dialect=dialect_of(
                     separator, encoding, decimal, default=loaded.dialect
                 ),
-                rule=rule,
+                rule=aim,
                 drift=drift,
                 notes=notes,
                 on_batch=on_batch,
