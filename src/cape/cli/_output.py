@@ -79,6 +79,8 @@ class Output:
         more : dict
             What the JSON that is printed holds beside the summary.
         """
+        notes = list(notes)
+        summary = {**summary, "notes": notes}
         failure = self._write(summary)
         give_notes(notes)
         if self.as_json:
