@@ -171,16 +171,17 @@ class _GroupDraws:
 
     def expected(self, member: int) -> ExpectedRates:
         """Return what to expect of one member, within what labels allow."""
-        tpr, fpr = self.rates
-        limits_of_tpr = limits_of_fpr = (0.0, 1.0)
-        if self.calls is not None:
-            limits_of_tpr = self.calls.tpr.interval(member, self.level)
-            limits_of_fpr = self.calls.fpr.interval(member, self.level)
-        return ExpectedRates(
-            prevalence=float(self.situation.estimate),
-            fpr=float(np.clip(fpr[member], *limits_of_fpr)),
-            fnr=1 - float(np.clip(tpr[member], *limits_of_tpr)),
-        )
+        prevalence = float(self.situation.estimate)
+        tpr, fpr = (float(rates[member]) for rates in self.rates)
+        if self.calls is not None and 0 < prevalence < 1:
+            tpr = float(np.clip(tpr, *self.calls.tpr.interval(member, self.level)))
+            # Both rates together make the share of rows that is called positive.
+            called = float(self.situation.predicted_prevalences[member])
+            fpr = (called - prevalence * tpr) / (1 - prevalence)
+            fpr = float(np.clip(fpr, *self.calls.fpr.interval(member, self.level)))
+            tpr = (called - (1 - prevalence) * fpr) / prevalence
+            tpr = float(np.clip(tpr, 0, 1))
+        return ExpectedRates(prevalence, fpr, 1 - tpr)
 
     def of_member(self, member: int) -> DrawnGroup:
         """Draw the rates of a member, given what it called positive."""

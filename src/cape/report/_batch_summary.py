@@ -102,8 +102,11 @@ def _rates(examination: Examination) -> dict[Group, BatchRates]:
     for group, chosen in examination.adaptation.groups.items():
         tpr, fpr = examination.draws.member_rates(group)
         expected = examination.expected.groups[group]
-        tpr = tpr.copy()
         fpr = fpr.copy()
+        # Members that call as many rows positive as the chosen one are left out:
+        # rounded, they would be as near to the estimate, or nearer.
+        called = examination.draws.situations[group].predicted_prevalences
+        tpr = np.where(called == called[chosen.member], np.nan, tpr)
         # Labels may have set limits to the rates of the member that decides.
         tpr[chosen.member] = 1 - expected.fnr
         fpr[chosen.member] = expected.fpr
