@@ -160,7 +160,9 @@ def test_a_report_is_written_though_a_condition_is_met(
     printed = json.loads(out)
     assert code == 0
     assert printed.pop("breaches") == printed.pop("left_out") == []
-    assert json.loads(report.read_text()) == printed
+    written = json.loads(report.read_text())
+    assert written.pop("breaches") == written.pop("left_out") == []
+    assert written == printed
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
     assert code == 0
     assert "<html" in (tmp_path / "r.html").read_text()
@@ -327,7 +329,5 @@ def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
     assert code == 1
     assert f"{len(met)} conditions are met that should not be" in page
     assert "<li>pd&gt;0.0001: feb.csv, blue, 0." in page
-    assert page.count("<li>moved_clearly: ") == out.count(
-        "fail-if moved_clearly is met"
-    )
-    assert out.count("fail-if moved_clearly is met") > 0
+    clearly = out.count("fail-if moved_clearly is met")
+    assert page.count("<li>moved_clearly: ") == clearly > 0
