@@ -145,7 +145,7 @@ def predict(
         summary,
         show=lambda summary: _show(summary, came_back, out),
         notes=notes,
-        more={"out": written, "checked": came_back, "notes": list(notes)},
+        more={"out": written, "checked": came_back},
     )
 
 
