@@ -50,6 +50,10 @@ smartquotes = False
 # Class pages list their members themselves; a table of them would be a second list.
 numpydoc_show_class_members = False
 
+# Prompts are not part of what is copied, nor is what a command printed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 

@@ -127,7 +127,9 @@ def _table(frame: pd.DataFrame) -> str:
         for value, words in zip(values, is_words, strict=True):
             cells.append(_cell("td", _value(value), words))
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    table = f'<div class="cape-scroll"><table>{"".join(rows)}</tbody></table></div>'
+    # The tabulator reaches a table that is wider than a phone, so that keys scroll it.
+    scroll = '<div class="cape-scroll" tabindex="0">'
+    table = f"{scroll}<table>{''.join(rows)}</tbody></table></div>"
     if n_rows <= MOST_ROWS:
         return table
     left_out = f"The first {MOST_ROWS} of {n_rows:,} rows; table() has all of them."

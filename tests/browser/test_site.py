@@ -9,7 +9,8 @@ pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 PAGES = [
     "index.html",
-    "guide.html",
+    "tutorial.html",
+    "verdicts.html",
     "what_to_aim_at.html",
     "results.html",
     "gallery/index.html",
