@@ -12,7 +12,7 @@ PAGES = [
     "tutorial.html",
     "verdicts.html",
     "what_to_aim_at.html",
-    "results.html",
+    "glossary.html",
     "gallery/index.html",
     "gallery/plot_02_adaptation.html",
     "api/index.html",
