@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 WINDOW = (900, 2600)
 """Width and height of the page that is photographed, in pixels."""
 
-PARTS = {"report-top": (20, 710), "report-columns": (1730, 2258)}
+PARTS = {"report-top": (20, 660), "report-columns": (1660, 2220)}
 """The pictures, and the heights between which they lie."""
 
 

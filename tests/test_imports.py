@@ -93,6 +93,7 @@ def run(code, **settings):
     return result.stdout.strip()
 
 
+@pytest.mark.slow
 def test_import_loads_none_of_the_extras():
     """Beyond what scikit-learn itself loads where it is installed."""
     loaded = {name.partition(".")[0] for name in json.loads(run(NEWLY_LOADED))}

@@ -99,6 +99,7 @@ def test_rows_of_a_group_are_taken_from_the_whole_table():
 
 
 @pytest.mark.parametrize("many", [100, 10_000], ids=["threads", "processes"])
+@pytest.mark.slow
 def test_threads_and_processes_train_what_one_after_the_other_trains(many, monkeypatch):
     monkeypatch.setattr(_train, "_MANY_ROWS", many)
     X, y, z = arrays(1000, 0)
@@ -132,6 +133,7 @@ def test_what_counts_for_a_member_is_unseen():
         assert counts_of(member) == tuple(map(float, expected))
 
 
+@pytest.mark.slow
 def test_cape_is_the_plain_loop_but_for_the_draws():
     train, new = arrays(4000, 0), arrays(4000, 1, prevalences=(0.2, 0.8))
     predicted = []

@@ -161,7 +161,7 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("colour", [ALARM, INK, NOW, SOFT, THEN])
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1e1e1e"])
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1e1e1e", "#333333"])
 def test_marks_are_seen_on_light_and_on_dark_grounds(colour, ground):
     dark, light = sorted([luminance(colour), luminance(ground)])
     # WCAG 2.1, 1.4.11: graphical objects need a contrast of 3.

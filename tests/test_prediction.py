@@ -82,6 +82,7 @@ def answers(clf, X, z):
     [LogisticRegression(), DecisionTreeClassifier(max_depth=3)],
     ids=["linear", "tree"],
 )
+@pytest.mark.slow
 def test_pieces_and_threads_do_not_show(learner, pool, groups, in_pieces):
     clf = fit(learner, pool, groups)
     X, _, z = table(1501, groups, 1)

@@ -210,17 +210,18 @@ def test_an_audit_of_a_thousand_groups(five_thousand):
     groups = np.arange(5000) % 1000
     result = audit(*five_thousand, sensitive_features=groups, n_resamples=100)
     table = result.table()
-    assert len(table) == 6000
+    assert len(table) == 7000
     assert not table["enough"].any()
     assert len(result.pairs()) == 0
 
 
+@pytest.mark.slow
 def test_an_audit_of_all_pairs_of_forty_groups(five_thousand):
     groups = np.arange(5000) % 40
     result = audit(
         *five_thousand, sensitive_features=groups, n_resamples=20, pairs=True
     )
-    assert len(result.pairs()) == 40 * 39 * 5
+    assert len(result.pairs()) == 40 * 39 * 6
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +244,7 @@ def thousand_groups(pooled):
     return pooled.evidence(X, sensitive_features=np.arange(1000) + 10)
 
 
+@pytest.mark.slow
 def test_adapting_to_a_thousand_groups_of_one_row(pooled, thousand_groups):
     with pytest.warns(AdaptationWarning, match="9[0-9][0-9] more"):
         adaptation = pooled.adapt(evidence=thousand_groups)
@@ -251,6 +253,7 @@ def test_adapting_to_a_thousand_groups_of_one_row(pooled, thousand_groups):
         assert 0 <= adapted.low <= adapted.estimate <= adapted.high <= 1
 
 
+@pytest.mark.slow
 def test_testing_a_thousand_groups_of_one_row(pooled, thousand_groups):
     assert not prior_shift_test(pooled, evidence=thousand_groups).rejected
     table = prevalence_moved(pooled, evidence=thousand_groups).table()

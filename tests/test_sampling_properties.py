@@ -65,6 +65,7 @@ def test_the_grid_is_even_symmetric_and_covers_every_prevalence(k):
     ),
     st.floats(0.01, 0.99),
 )
+@pytest.mark.slow
 def test_weights_up_to_a_factor_draw_the_same_rows(y, theta):
     weights = 1.0 + np.arange(len(y)) % 4
     rows = pp_sampling(y, theta, sample_weight=weights, random_state=1)

@@ -55,6 +55,7 @@ def in_memory(clf, new):
 
 
 @pytest.mark.parametrize("npartitions", [1, 2, 7, 9, 40, 70])
+@pytest.mark.slow
 def test_any_number_of_partitions_gives_what_memory_gives(
     clf, new, in_memory, npartitions
 ):
@@ -309,6 +310,7 @@ def test_a_bad_address_is_an_error_of_one_line(tmp_path, capfd, monkeypatch, add
     assert not model.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(cluster, clf, new, in_memory):
     def slowly(frame):
         time.sleep(0.2)
@@ -329,6 +331,7 @@ def evidence_of(clf, part):
     return clf.evidence(part[FEATURES], sensitive_features=part["z"])
 
 
+@pytest.mark.slow
 def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(
     cluster, clf, new, in_memory
 ):

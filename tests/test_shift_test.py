@@ -39,6 +39,7 @@ def mixed(random, rho, n):
 
 
 @pytest.mark.parametrize("training_rows", [100, 2000, 25_000])
+@pytest.mark.slow
 def test_it_rejects_at_its_level_when_the_batch_is_a_mixture(training_rows):
     random = np.random.default_rng(training_rows)
     p_values = {rows: [] for rows in (50, 500, 5000)}

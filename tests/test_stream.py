@@ -44,6 +44,7 @@ def clf(request):
     return fitted(**request.param)
 
 
+@pytest.mark.slow
 def test_a_window_of_one_row_is_cape_1(clf):
     y_pred = RollingCape(clf, window=1).predict(X, sensitive_features=z)
     np.testing.assert_array_equal(
@@ -98,6 +99,7 @@ def test_time_goes_by_for_groups_without_rows():
     refresh=st.integers(1, 60),
 )
 @settings(max_examples=25, deadline=None)
+@pytest.mark.slow
 def test_nothing_depends_on_how_the_stream_is_cut_nor_on_a_stop_in_the_middle(
     shared_clf, cuts, window, refresh
 ):

@@ -424,6 +424,7 @@ def test_prefit_needs_the_labels_of_its_hold_out():
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @pytest.mark.usefixtures("threads")
+@pytest.mark.slow
 def test_a_seed_decides_all_that_is_random_and_workers_nothing(pool, scores):
     forest = RandomForestClassifier(4, max_depth=4)
     made = [
@@ -788,6 +789,7 @@ def numbered(bayes):
 
 @settings(max_examples=25)
 @given(names.map(sorted))
+@pytest.mark.slow
 def test_what_groups_are_called_does_not_matter(numbered, called):
     if isinstance(called[0], tuple):
         named = pd.DataFrame(called, columns=["a", "b"], dtype=object)
@@ -809,6 +811,7 @@ def test_what_groups_are_called_does_not_matter(numbered, called):
     order=st.permutations(range(len(NEW))),
     cuts=st.lists(st.integers(0, len(NEW)), max_size=5),
 )
+@pytest.mark.slow
 def test_neither_order_nor_cuts_of_a_batch_matter(bayes, numbered, order, cuts):
     clf = bayes
     np.testing.assert_array_equal(

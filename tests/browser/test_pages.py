@@ -127,7 +127,7 @@ def shown(page):
     return page.evaluate(
         """() => ({
             rho: [...document.querySelectorAll('#explorer input')]
-                .map(i => Number(i.value)),
+                .map(i => Number(i.dataset.rho)),
             cells: [...document.querySelectorAll('#explorer .group')]
                 .map(g => Object.fromEntries(
                 [...g.querySelectorAll('td[data-who]')]

@@ -72,3 +72,9 @@ def test_a_terminal_gets_lines_that_fit(cape, people_folder, monkeypatch):
     table_begins = screen.getvalue().index("group")
     facts = screen.getvalue()[:table_begins]
     assert max(len(line) for line in facts.splitlines()) <= 60
+
+
+def test_a_rule_with_numbers_is_written_in_words():
+    rule = {"name": "accuracy", "cost_fp": 1.0, "cost_fn": 4.0}
+    facts = _facts({**CONTENT, "settings": {"rule": rule}})
+    assert facts["learner"] == "boosting; rule (accuracy, cost_fp 1, cost_fn 4)"

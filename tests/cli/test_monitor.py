@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import cape.cli._app as app
+from cape.cli._monitor import _moved
 from cape.files import monitor_files
 
 OF_GROUP = {
@@ -105,7 +106,8 @@ def values_of(batches):
         values["pe"][batch.name] = batch.pe
         for group in batch.groups:
             where = f"{batch.name}, {group['group']}"
-            values["moved"][where] = abs(group["estimate"] - group["training"])
+            moved = abs(group["estimate"] - group["training"])
+            values["moved"][where] = moved if group["moved"] else 0.0
             for metric, key in OF_GROUP.items():
                 values[metric][where] = group[key]
     return values
@@ -158,7 +160,9 @@ def test_a_report_is_written_though_a_condition_is_met(
     printed = json.loads(out)
     assert code == 0
     assert printed.pop("breaches") == printed.pop("left_out") == []
-    assert json.loads(report.read_text()) == printed
+    written = json.loads(report.read_text())
+    assert written.pop("breaches") == written.pop("left_out") == []
+    assert written == printed
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
     assert code == 0
     assert "<html" in (tmp_path / "r.html").read_text()
@@ -302,3 +306,28 @@ def test_every_batch_has_the_rule(cape, refused, model, months):
         shares.append(group["batches"][0]["predicted_prevalence"])
     assert max(shares) - min(shares) < 0.05
     refused("monitor", model, month, "--rule", "fair", says="rule must be")
+
+
+def found(**changes):
+    batch = {"rows": 500, "moved": True, "estimate": 0.5, "training": 0.2, **changes}
+    return _moved(batch, "jan.csv, a")
+
+
+def test_only_clear_moves_of_enough_rows_count():
+    assert found().value == pytest.approx(0.3)
+    assert found(moved=False).value == 0
+    few = found(rows=9)
+    assert few.value is None and few.why == "too few rows"
+
+
+def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
+    report = tmp_path / "page.html"
+    conditions = ("--fail-if", "moved_clearly", "--fail-if", "pd>0.0001")
+    code, out, _ = cape("monitor", model, months, "--report", report, *conditions)
+    page = report.read_text()
+    met = [line for line in out.splitlines() if line.startswith("fail-if")]
+    assert code == 1
+    assert f"{len(met)} conditions are met that should not be" in page
+    assert "<li>pd&gt;0.0001: feb.csv, blue, 0." in page
+    clearly = out.count("fail-if moved_clearly is met")
+    assert page.count("<li>moved_clearly: ") == clearly > 0

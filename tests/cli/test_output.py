@@ -9,6 +9,7 @@ from cape.cli._fail_if import Breach, Condition, Finding
 from cape.cli._output import Output
 
 SUMMARY = {"kind": "audit", "rows": 3}
+NOTED = {**SUMMARY, "notes": ["look."]}
 
 
 def show(summary):
@@ -32,15 +33,15 @@ def test_tables_are_printed_and_notes_go_to_the_error_stream(capsys):
 def test_json_holds_the_summary_and_more(capsys):
     give(Output(None, False, True), more={"failed": ["x"]})
     out, err = capsys.readouterr()
-    assert json.loads(out) == {**SUMMARY, "failed": ["x"]}
+    assert json.loads(out) == {**NOTED, "failed": ["x"]}
     assert err == "note: look.\n"
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_the_report_holds_the_summary_alone(tmp_path, capsys, as_json):
+def test_the_report_holds_the_summary_and_the_notes(tmp_path, capsys, as_json):
     report = tmp_path / "r.json"
     give(Output(report, False, as_json))
-    assert json.loads(report.read_text()) == SUMMARY
+    assert json.loads(report.read_text()) == NOTED
     printed = f"report: {report}" in capsys.readouterr().out
     assert printed is not as_json
 
@@ -58,7 +59,7 @@ def test_a_report_that_exists_is_refused_unless_it_may_be_replaced(tmp_path):
     Output(report, True, False).check()
     assert report.read_text() == "mine"
     give(Output(report, True, False))
-    assert json.loads(report.read_text()) == SUMMARY
+    assert json.loads(report.read_text()) == NOTED
 
 
 def test_a_report_of_another_format_is_refused(tmp_path):
@@ -82,7 +83,7 @@ def test_a_breach_is_handed_over_before_the_command_fails(capsys, as_json):
         content = json.loads(out)
         assert content.pop("failed") == [breach.to_dict()]
         assert [left["where"] for left in content.pop("left_out")] == ["b"]
-        assert content == SUMMARY
+        assert content == {**SUMMARY, "notes": []}
     else:
         left_out = "fail-if pd>0.5 left out, too few rows: b"
         assert out == f"3 rows\n{left_out}\n{breach}\n"
@@ -91,5 +92,5 @@ def test_a_breach_is_handed_over_before_the_command_fails(capsys, as_json):
 def test_without_a_breach_the_command_goes_on(capsys):
     output = Output(None, False, True)
     output.give_and_judge(SUMMARY, [], [], "failed", show=show, notes=[])
-    more = {"failed": [], "left_out": []}
+    more = {"failed": [], "left_out": [], "notes": []}
     assert json.loads(capsys.readouterr().out) == {**SUMMARY, **more}

@@ -307,6 +307,7 @@ def wait_for_cells(folder, n_cells, process):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on(tmp_path):
     """The real command, killed after its first cells: those cells stay as they were."""
     code = "from cape.cli import main; main()"

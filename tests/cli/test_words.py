@@ -84,6 +84,7 @@ def test_every_option_is_named_where_its_parameter_must_be_something(name):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wrong")
     make_synthetic(300, random_state=0).frame.to_csv(folder / "t.csv", index=False)
+    (folder / "taken.cape").touch()
     return folder
 
 
@@ -106,7 +107,7 @@ WRONG = [
     (TRAIN + "--decimal x", "--decimal must be"),
     (TRAIN + "--separator xx", "--separator must be"),
     (TRAIN + "--encoding x", "--encoding must be"),
-    ("train t.csv --label y --out t.csv", "--force replaces it"),
+    ("train t.csv --label y --out taken.cape", "(--force replaces it)"),
     ("audit t.csv --label y --prediction y --level 2", "--level must be"),
     ("predict t.csv t.csv", "MODEL must be a model file"),
     ("compare t.csv t.csv --label y --group z --method x", "--method must be one of"),

@@ -22,6 +22,7 @@ def look(clf, X, z):
 @pytest.mark.parametrize(
     ("pool", "quantifier"), [("threshold", "spa"), ("resampled", "histogram")]
 )
+@pytest.mark.slow
 def test_intervals_hold_their_level_on_labels_that_come_later(pool, quantifier):
     inside = {metric: [] for metric in METRICS}
     pairs = []

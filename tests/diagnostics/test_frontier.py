@@ -44,7 +44,7 @@ class PlainDraws:
         for group, drawn in self.of_choice(members).items():
             fpr, fnr = float(drawn.fpr[0]), float(1 - drawn.tpr[0])
             q = float(drawn.prevalence[0])
-            expected[group] = ExpectedRates(fpr, fnr, (1 - q) * fpr, q * fnr, True)
+            expected[group] = ExpectedRates(q, fpr, fnr)
         return expected
 
     def cost(self, drawn, *, cost_fp, cost_fn):

@@ -218,6 +218,7 @@ def test_a_table_worked_by_hand():
 
 @settings(max_examples=15)
 @given(st.lists(whole_counts, min_size=2, max_size=4), st.floats(0.5, 0.99))
+@pytest.mark.slow
 def test_differences_of_a_pair_turn_their_sign_with_the_pair(groups, level):
     result = audit_counts(dict(enumerate(groups)), level=level, n_resamples=101)
     between = {(f.group, f.other, f.metric): f for f in result.between}

@@ -106,6 +106,7 @@ def test_a_share_of_one_in_a_hundred_keeps_its_digits():
     assert "a difference of 0.53 (" in accused
 
 
+@pytest.mark.slow
 def test_of_many_equal_groups_the_clearest_is_seldom_called_clear():
     """20 groups with the same rates: 5 % of pages may claim a difference of FPR."""
     random = np.random.default_rng(0)

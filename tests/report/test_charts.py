@@ -1,6 +1,7 @@
 """Pictures as they are drawn: their numbers, their axes, and a mark for each group."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -14,7 +15,11 @@ from cape.report._batch_charts import (
     frame_moved,
     frame_rates,
 )
-from cape.report._monitor_charts import draw_over_time, frame_over_time
+from cape.report._monitor_charts import (
+    draw_over_time,
+    frame_over_time,
+    monitor_pictures,
+)
 from cape.report._paper_charts import (
     draw_comparison,
     draw_figure,
@@ -209,7 +214,7 @@ def test_three_lines_stand_where_estimate_mean_score_and_training_are():
     assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
 
 
-def over_time(*words):
+def over_time(*words, labels=None):
     batches = [
         {
             "batch": f"b{i}",
@@ -221,36 +226,63 @@ def over_time(*words):
             "training": 0.6,
         }
         for i, word in enumerate(words, 1)
+        if word is not None
     ]
-    return frame_over_time({"group": "a", "batches": batches})
+    labels = labels or [f"b{i}" for i in range(1, len(words) + 1)]
+    return frame_over_time({"group": "a", "batches": batches}, labels)
 
 
 def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
-    band, then, line, dots, crosses = layers(
-        draw_over_time(over_time("some_drift", "drifted", "cannot_tell", "fault"))
-    )
-    assert [row["place"] for row in crosses[2]] == [2, 4] and crosses[0][
-        "shape"
-    ] == "cross"
-    assert len(line[2]) == len(dots[2]) == len(band[2]) == 4
+    frame = over_time("some_drift", "drifted", "cannot_tell", "fault")
+    bars, then, line, dots, crosses = layers(draw_over_time(frame, [0, 0.5]))
+    assert [row["batch"] for row in crosses[2]] == ["b2", "b4"]
+    assert crosses[0]["shape"] == "cross"
+    assert len(line[2]) == len(dots[2]) == len(bars[2]) == 4
     assert then[1]["y"]["field"] == "training" and "strokeDash" in then[0]
-    assert line[1]["y"]["scale"]["domain"] == [0, 1] and line[1]["x"]["scale"][
-        "domain"
-    ] == [1, 4]
-    assert (band[1]["y"]["field"], band[1]["y2"]["field"]) == ("low", "high")
+    assert line[1]["y"]["scale"]["domain"] == [0, 0.5]
+    assert line[1]["x"]["scale"]["domain"] == ["b1", "b2", "b3", "b4"]
+    assert (bars[1]["y"]["field"], bars[1]["y2"]["field"]) == ("low", "high")
 
 
-def test_one_batch_still_has_an_axis_of_some_length():
-    chart = draw_over_time(over_time("consistent"))
-    assert (
-        layers(chart)[0][1]["x"]["scale"]["domain"] == [1, 2]
-        and layers(chart)[-1][2] == []
-    )
-    assert svg_of(chart, "One").count("<path") > 3
+def test_a_line_is_broken_where_a_group_or_a_month_is_missing():
+    labels = ["2024-01", "2024-02", "2024-04"]
+    frame = over_time("consistent", None, "consistent", labels=labels)
+    assert frame["batch"].tolist() == ["2024-01", "2024-02", "2024-03", "2024-04"]
+    assert frame["estimate"].isna().tolist() == [False, True, True, False]
+    bars, _, line, dots, _ = layers(draw_over_time(frame, [0, 1]))
+    assert len(line[2]) == 4 and len(dots[2]) == len(bars[2]) == 2
+    svg = svg_of(draw_over_time(frame, [0, 1]), "Broken")
+    assert all(label in svg for label in frame["batch"])
+    # Two separate points have no line between them.
+    (drawn,) = re.findall(r'<path d="([^"]*)" stroke="var\(--now\)"', svg)
+    assert "L" not in drawn
+
+
+def test_many_batches_have_twelve_names():
+    frame = over_time(*["consistent"] * 40)
+    line = layers(draw_over_time(frame, [0, 1]))[2]
+    values = line[1]["x"]["axis"]["values"]
+    assert len(values) <= 12 and values[0] == "b1"
+
+
+def test_all_groups_have_the_same_axes():
+    low = {"batch": "x.csv", "place": 1, "estimate": 0.01, "low": 0.0, "high": 0.015}
+    high = {**low, "place": 2, "estimate": 0.03, "high": 0.04}
+    more = {"verdict": "consistent", "training": 0.02}
+    groups = [
+        {"group": "a", "batches": [{**low, **more}]},
+        {"group": "b", "batches": [{**high, **more}]},
+    ]
+    batches = [{"batch": "x.csv"}, {"batch": "y.csv"}]
+    pictures = monitor_pictures({"groups": groups, "batches": batches})["over_time"]
+    for picture in pictures:
+        line = layers(picture.chart)[2]
+        assert line[1]["x"]["scale"]["domain"] == ["x", "y"]
+        assert line[1]["y"]["scale"]["domain"] == [0, 0.05]
 
 
 def test_a_title_is_text_of_the_picture():
-    svg = svg_of(draw_over_time(over_time("consistent")), 'a & b < c > "d"')
+    svg = svg_of(draw_over_time(over_time("consistent"), [0, 1]), 'a & b < c > "d"')
     assert (
         '<title>a &amp; b &lt; c &gt; "d"</title>' in svg
         and svg.count('role="img"') == 1

@@ -102,7 +102,7 @@ def test_unknown_rates_are_left_out(train):
 
 def test_data_for_the_page(people_model):
     content = explorer_data(people_model.clf, {"green": 0.256})
-    assert [(g["name"], g["now"]) for g in content["groups"]] == [("green", 0.26)]
+    assert [(g["name"], g["now"]) for g in content["groups"]] == [("green", 0.256)]
     assert [g["name"] for g in explorer_data(people_model.clf)["groups"]] == [
         "blue",
         "green",

@@ -161,7 +161,7 @@ def test_the_page_carries_the_rates_of_the_models_members_and_starts_at_training
     for group in sent["groups"]:
         model = people_model.clf.models_[group["name"]]
         assert group["training"] == pytest.approx(model.prevalence, abs=1e-6)
-        assert group["now"] == round(model.prevalence, 2)
+        assert group["now"] == round(model.prevalence, 6)
         members = model.pool.thetas, model.pool.rates.tpr, model.pool.rates.fpr
         known = set(zip(*(np.round(values, 6) for values in members), strict=True))
         assert set(zip(*group["cape"].values(), strict=True)) <= known

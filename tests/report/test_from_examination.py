@@ -15,7 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from cape import AdaptationWarning, CapeClassifier
 from cape.diagnostics import Observed, examine
 from cape.metrics import confusion_by_group
-from cape.report import batch_summary, explorer_summary, to_html, write_report
+from cape.report import (
+    Members,
+    batch_summary,
+    explorer_summary,
+    outcomes,
+    to_html,
+    write_report,
+)
 
 
 @pytest.fixture(scope="module")
@@ -291,3 +298,37 @@ def test_a_summary_computes_nothing_anew(seen, monkeypatch):
     monkeypatch.setattr(Quantifier, "interval", refuse)
     monkeypatch.setattr(_shift_test, "fit_mixture", refuse)
     assert batch_summary(seen)["rows"] == 200
+
+
+@pytest.mark.parametrize("every", [None, 4, 1])
+def test_the_sliders_start_at_the_numbers_that_are_expected(clf, batch, every):
+    """The explorer, the expected rates and the frontier say the same of one batch."""
+    labels = None
+    if every is not None:
+        labels = np.where(np.arange(len(batch.y)) % every, np.nan, batch.y)
+    summary = batch_summary(examine(clf, batch.X, labels, sensitive_features=batch.z))
+    for place, group in enumerate(summary["explorer"]["groups"]):
+        rates = [np.array(group["cape"][name]) for name in ("theta", "tpr", "fpr")]
+        members = Members(*rates)
+        start = outcomes(members, group["now"])
+        expected = summary["expected"]["groups"][place]
+        chosen = summary["frontiers"]["rules"][-1]["outcomes"][place]
+        for name, outcome in zip(("fpr", "fnr", "accuracy"), chosen[1:4], strict=True):
+            assert float(start[name]) == pytest.approx(expected[name], abs=2e-6)
+            assert outcome == pytest.approx(expected[name], abs=1e-4)
+
+
+def test_labels_are_mentioned_only_where_there_are_labels(clf, batch, page):
+    sentence = "The labels of this batch were not used"
+    assert sentence not in page
+    seen = examine(
+        clf, batch.X, batch.y, sensitive_features=batch.z, labels_decide=False
+    )
+    assert sentence in to_html(seen)
+
+
+def test_notes_stand_below_the_verdict(summary):
+    noted = to_html({**summary, "notes": ["column <age> is ignored."]})
+    place = noted.index("column &lt;age&gt; is ignored.")
+    assert noted.index(summary["verdict"]["head"]) < place
+    assert place < noted.index("How far has each group moved?")

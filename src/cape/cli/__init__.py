@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # isort: off
 from cape.cli import _train
 from cape.cli import _predict
+from cape.cli import _rows_needed
 from cape.cli import _sample
 from cape.cli import _monitor
 from cape.cli import _audit

@@ -6,6 +6,7 @@ from typing import Any
 
 from cape.cli._app import app, console, give_json, give_line
 from cape.cli._options import Json, Model
+from cape.cli._rule import described
 from cape.cli._show import groups_table
 
 _SHOWN_SETTINGS = (
@@ -54,6 +55,8 @@ def _facts(content: dict[str, Any]) -> dict[str, str]:
     settings = content["settings"]
     # Settings that say how the model was made; the others are in the JSON.
     shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
+    if isinstance(shown.get("rule"), dict):
+        shown["rule"] = f"({described(shown['rule'])})"
     features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
     return {
         "trained on": (

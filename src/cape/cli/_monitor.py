@@ -24,10 +24,12 @@ from cape.cli._options import (
     dialect_of,
 )
 from cape.cli._output import Output
+from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
 from cape.cli._show import interval, number, show_faults, table_of
+from cape.metrics import FEWEST_ROWS
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
-_VERDICTS = ("drifted", "cannot_tell", "fault")
+_VERDICTS = ("moved_clearly", "drifted", "cannot_tell", "fault")
 
 Batches = Annotated[
     list[Path],
@@ -51,6 +53,9 @@ def monitor(
     report: Report = None,
     level: Level = 0.95,
     rule: Rule = None,
+    tolerance: Tolerance = None,
+    cost_fp: CostFp = None,
+    cost_fn: CostFn = None,
     drift: Drift = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -61,11 +66,13 @@ def monitor(
     """Follow the share of positives of each group over batches without labels.
 
     Files are read one at a time, in parts. --fail-if takes what can be computed without
-    labels: moved (how far the estimated prevalence of a group is from training), pd
+    labels: moved (how far the estimated prevalence of a group has clearly moved from
+    training: 0 if noise explains it; groups of fewer than ten rows are left out), pd
     (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
     of rows whose scores no mixture of the classes explains). It also takes a verdict by
-    itself: drifted (more moved than the prevalence, or a column is at fault),
-    cannot_tell, or fault. The exit code is 1 if a condition is met in any batch.
+    itself: moved_clearly, drifted (more moved than the prevalence, or a column is at
+    fault), cannot_tell, or fault. The exit code is 1 if a condition is met in any
+    batch.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
@@ -75,6 +82,7 @@ def monitor(
     from cape.files import Notes, load_model, monitor_files
     from cape.report import file_provenance, monitor_summary
 
+    aim = rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn)
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -87,7 +95,7 @@ def monitor(
                 dialect=dialect_of(
                     separator, encoding, decimal, default=loaded.dialect
                 ),
-                rule=rule,
+                rule=aim,
                 drift=drift,
                 notes=notes,
                 on_batch=on_batch,
@@ -169,8 +177,9 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     for group in summary["groups"]:
         for batch in group["batches"]:
             where = f"{batch['batch']}, {group['group']}"
-            moved = abs(batch["estimate"] - batch["training"])
-            findings.append(Finding("moved", where, moved))
+            findings.append(_moved(batch, where))
+            if batch["moved"] and batch["rows"] >= FEWEST_ROWS:
+                findings.append(Finding("moved_clearly", where, 1.0))
             findings.append(Finding("pd", where, batch["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, batch[metric]))
@@ -178,6 +187,20 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
                 reason = batch["worst_column"] or batch["verdict_text"]
                 findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
     return findings
+
+
+def _moved(batch: dict[str, Any], where: str) -> Finding:
+    """Return how far a group has clearly moved.
+
+    An estimate is never that of training. A distance that noise explains, or what else
+    moved, counts as none; a group of fewer than ten rows is not judged.
+    """
+    if batch["rows"] < FEWEST_ROWS:
+        return Finding("moved", where, None, "too few rows")
+    distance = 0.0
+    if batch["moved"]:
+        distance = abs(batch["estimate"] - batch["training"])
+    return Finding("moved", where, distance)
 
 
 def _show(summary: dict[str, Any]) -> None:

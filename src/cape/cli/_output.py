@@ -101,6 +101,8 @@ class Output:
         more : dict
             What the JSON that is printed holds beside the summary.
         """
+        notes = list(notes)
+        summary = {**summary, "notes": notes}
         failure = self._write(summary)
         give_notes(notes)
         if self.as_json:
@@ -146,8 +148,8 @@ class Output:
         findings : list of Finding
             The values that they are checked against.
         key : str
-            Where the JSON that is printed holds the conditions that were met. What
-            could not be checked is in ``left_out``.
+            Where report and JSON hold the conditions that were met. What could not be
+            checked is in ``left_out``.
         """
         breaches = find_breaches(conditions, findings)
         left_out = find_left_out(conditions, findings)
@@ -155,5 +157,6 @@ class Output:
             key: [breach.to_dict() for breach in breaches],
             "left_out": [one.to_dict() for one in left_out],
         }
-        self.give(summary, show=show, notes=notes, more=more)
+        # The page shows what failed, too: whoever reads it did not see the terminal.
+        self.give({**summary, **more}, show=show, notes=notes, more={})
         exit_if_breached(breaches, left_out, shown=not self.as_json)

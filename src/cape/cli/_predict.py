@@ -30,6 +30,7 @@ from cape.cli._options import (
     workers,
 )
 from cape.cli._output import Output
+from cape.cli._rule import CostFn, CostFp, Tolerance, described, rule_of
 from cape.cli._show import (
     interval,
     number,
@@ -85,6 +86,9 @@ def predict(
     report: Report = None,
     level: Level = 0.95,
     rule: Rule = None,
+    tolerance: Tolerance = None,
+    cost_fp: CostFp = None,
+    cost_fn: CostFn = None,
     drift: Drift = None,
     checked: Checked = None,
     separator: Separator = None,
@@ -109,6 +113,7 @@ def predict(
     from cape.files import Notes, load_model, predict_file
     from cape.report import batch_summary, file_provenance
 
+    aim = rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn)
     loaded = load_model(model)
     notes = Notes()
     length = table_length(file)
@@ -119,7 +124,7 @@ def predict(
             out,
             level=level,
             dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
-            rule=rule,
+            rule=aim,
             drift=drift,
             checked=checked,
             overwrite=force,
@@ -140,7 +145,7 @@ def predict(
         summary,
         show=lambda summary: _show(summary, came_back, out),
         notes=notes,
-        more={"out": written, "checked": came_back, "notes": list(notes)},
+        more={"out": written, "checked": came_back},
     )
 
 
@@ -169,7 +174,7 @@ def _show(
         legend = f"{member} {legend}"
     give_line(legend)
     if summary["rule"]["name"] != _PAPER_RULE:
-        give_line(f"rule: {_describe_rule(summary['rule'])}.")
+        give_line(f"rule: {described(summary['rule'])}.")
         for sentence in summary["aims"]:
             give_line(f"  {sentence}")
     _show_verdicts(summary)
@@ -181,17 +186,6 @@ def _show(
         give_line(summary["compared"]["text"])
     if out is not None:
         give_path("predictions", out)
-
-
-def _describe_rule(rule: dict[str, Any]) -> str:
-    """Write the name of a rule and the parameters that it has."""
-    parameters = []
-    for name, value in rule.items():
-        if name != "name" and value is not None:
-            parameters.append(f"{name} {value:g}")
-    if not parameters:
-        return rule["name"]
-    return f"{rule['name']}, {', '.join(parameters)}"
 
 
 def _show_label_verdict(labels: dict[str, Any] | None) -> None:

@@ -155,7 +155,7 @@ def _rich_table(table: Any) -> Table:
         pad_edge=False,
     )
     for place, heading in enumerate(table.columns):
-        if place == 0 or heading == "method":
+        if place == 0 or heading in ("method", "group"):
             shown.add_column(heading, no_wrap=True)
         else:
             # On two lines: a column of numbers is narrower than its heading.

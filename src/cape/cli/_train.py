@@ -35,6 +35,7 @@ from cape.cli._options import (
     trainers,
 )
 from cape.cli._output import check_outputs
+from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
 from cape.cli._show import groups_table
 
 _PANEL = "Settings of CAPE"
@@ -173,6 +174,9 @@ def train(
     scores: Scores = None,
     cv: Folds = None,
     rule: Rule = None,
+    tolerance: Tolerance = None,
+    cost_fp: CostFp = None,
+    cost_fn: CostFn = None,
     drift: Drift = None,
     min_group_size: MinGroupSize = 30,
     small_groups: SmallGroups = "error",
@@ -204,7 +208,7 @@ def train(
         "quantifier": quantifier,
         "scores": scores,
         "cv": cv,
-        "rule": rule,
+        "rule": rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn),
         "drift": drift,
     }
     settings = _settings(paper, chosen) | {

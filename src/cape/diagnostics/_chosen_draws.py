@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ __all__ = [
 
 _MANY_ROWS = 1e9
 """Rows behind a rate that is given as it is."""
+
+_ALMOST_NONE = 1e-6
+"""Rows of a class that has none."""
 
 
 @dataclass(frozen=True)
@@ -62,28 +66,35 @@ class ExpectedRates:
 
     Parameters
     ----------
+    prevalence : float
+        As estimated.
     fpr, fnr : float
-        NaN where a rate rests on fewer than ten rows, and where the batch has no row of
-        the class.
-    false_positives, false_negatives : float
-        Share of the rows of the group that are wrongly called positive, and wrongly
-        called negative.
-    known : bool
-        Whether both rates rest on ten rows or more.
+        NaN where a rate rests on fewer than ten rows.
     """
 
+    prevalence: float
     fpr: float
     fnr: float
-    false_positives: float
-    false_negatives: float
-    known: bool
+
+    @property
+    def false_positives(self) -> float:
+        """Share of the rows that are negative and called positive."""
+        return (1 - self.prevalence) * self.fpr
+
+    @property
+    def false_negatives(self) -> float:
+        """Share of the rows that are positive and called negative."""
+        return self.prevalence * self.fnr
 
     @property
     def accuracy(self) -> float:
         """Share of rows that are called what they are; NaN where a rate is unknown."""
-        if not self.known:
-            return float("nan")
         return 1 - self.false_positives - self.false_negatives
+
+    @property
+    def known(self) -> bool:
+        """Whether both rates are known."""
+        return not np.isnan(self.accuracy)
 
 
 @dataclass(frozen=True)
@@ -115,76 +126,79 @@ class _GroupDraws:
     calls: CheckedCalls | None
     level: float
 
-    def expected(self, member: int) -> ExpectedRates:
-        """Compute what to expect of a member.
+    @cached_property
+    def rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """TPR and FPR to expect of every member; NaN where they are unknown.
 
-        Without labels it is the mean over simulated batches in which the member calls
-        as many rows positive as it does. The rates of training alone do not know that
-        number: on COMPAS (36 groups of batches) their FPR misses the observed one by
-        .045 and this mean by .040 (root mean square), on MEPS from year to year by .016
-        and .012.
+        A member calls C rows positive, which is known. What it calls positive among the
+        positives is expected given that sum, as in `of_member`, at the estimated
+        prevalence. The rates of training do not know C: on COMPAS (36 groups of
+        batches) their FPR missed the observed one by .045 and these by .040 (root mean
+        square), on MEPS from year to year by .016 and .012.
         """
-        if self.calls is not None:
-            return self._expected_by_labels(member, self.calls)
-        drawn = self.of_member(member)
-        known_fpr = not np.isnan(self.situation.fpr[member])
-        known_fnr = not np.isnan(self.situation.tpr[member])
-        false_positives = (1 - drawn.prevalence) * np.nan_to_num(drawn.fpr)
-        false_negatives = drawn.prevalence * (1 - np.nan_to_num(drawn.tpr, nan=1.0))
-        return ExpectedRates(
-            fpr=_mean(drawn.fpr) if known_fpr else float("nan"),
-            fnr=1 - _mean(drawn.tpr) if known_fnr else float("nan"),
-            false_positives=float(false_positives.mean()),
-            false_negatives=float(false_negatives.mean()),
-            known=known_fpr and known_fnr,
-        )
+        situation = self.situation
+        # Without a positive the TPR is that of the first one to come.
+        positives = max(float(situation.estimate) * self.rows, _ALMOST_NONE)
+        negatives = max((1 - float(situation.estimate)) * self.rows, _ALMOST_NONE)
+        called = situation.predicted_prevalences * self.rows
+        split = self._split(situation.rates, called, positives, negatives)
+        true_positives = split.within(positives, negatives, split.mean)
+        tpr = true_positives / positives
+        fpr = (called - true_positives) / negatives
+        tpr = np.where(np.isnan(situation.tpr), np.nan, tpr.clip(0, 1))
+        fpr = np.where(np.isnan(situation.fpr), np.nan, fpr.clip(0, 1))
+        return tpr, fpr
 
-    def _expected_by_labels(self, member: int, calls: CheckedCalls) -> ExpectedRates:
-        """Correct the rates of a member by labels, within what labels alone allow."""
-        fpr_low, fpr_high = calls.fpr.interval(member, self.level)
-        tpr_low, tpr_high = calls.tpr.interval(member, self.level)
-        fpr = float(np.clip(self.situation.fpr[member], fpr_low, fpr_high))
-        fnr = 1 - float(np.clip(self.situation.tpr[member], tpr_low, tpr_high))
-        prevalence = float(self.situation.estimate)
-        known = not (np.isnan(fpr) or np.isnan(fnr))
-        return ExpectedRates(
-            fpr=fpr,
-            fnr=fnr,
-            false_positives=(1 - prevalence) * float(np.nan_to_num(fpr)),
-            false_negatives=prevalence * float(np.nan_to_num(fnr)),
-            known=known,
-        )
-
-    def of_member(self, member: int) -> DrawnGroup:
-        """Draw the rates of a member, given what it called positive.
+    def _split(
+        self, rates: MemberRates, called: Any, positives: Any, negatives: Any
+    ) -> _Split:
+        """Split the rows that are called positive among the two classes.
 
         With N1 positives and N0 negatives, a member calls T of the first and F of the
         second positive. Both are nearly normal, and T + F is observed. Given the sum,
         T has the mean E T + (T + F - E T - E F) v1 / (v1 + v0) and the variance
         v1 v0 / (v1 + v0).
         """
-        situation = self.situation
-        rates = situation.rates
-        positives = np.rint(self.prevalences * self.rows)
-        negatives = self.rows - positives
-        called = round(float(situation.predicted_prevalences[member]) * self.rows)
         mean_1, variance_1 = _moments(
-            rates.true_positives[member], rates.positives[member], positives, self.noise
+            rates.true_positives, rates.positives, positives, self.noise
         )
         mean_0, variance_0 = _moments(
-            rates.false_positives[member],
-            rates.negatives[member],
-            negatives,
-            self.noise,
+            rates.false_positives, rates.negatives, negatives, self.noise
         )
         total = np.maximum(variance_1 + variance_0, 1e-12)
         mean = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
-        deviation = np.sqrt(variance_1 * variance_0 / total)
-        drawn = np.rint(mean + deviation * self.normals)
-        # No class has more rows than it has, and the rest of the calls is the other's.
-        true_positives = np.clip(
-            drawn, np.maximum(0, called - negatives), np.minimum(positives, called)
+        return _Split(called, mean, np.sqrt(variance_1 * variance_0 / total))
+
+    def expected(self, member: int) -> ExpectedRates:
+        """Return what to expect of one member, within what labels allow."""
+        prevalence = float(self.situation.estimate)
+        tpr, fpr = (float(rates[member]) for rates in self.rates)
+        if self.calls is not None and 0 < prevalence < 1:
+            tpr = float(np.clip(tpr, *self.calls.tpr.interval(member, self.level)))
+            # Both rates together make the share of rows that is called positive.
+            called = float(self.situation.predicted_prevalences[member])
+            fpr = (called - prevalence * tpr) / (1 - prevalence)
+            fpr = float(np.clip(fpr, *self.calls.fpr.interval(member, self.level)))
+            tpr = (called - (1 - prevalence) * fpr) / prevalence
+            tpr = float(np.clip(tpr, 0, 1))
+        return ExpectedRates(prevalence, fpr, 1 - tpr)
+
+    def of_member(self, member: int) -> DrawnGroup:
+        """Draw the rates of a member, given what it called positive."""
+        situation = self.situation
+        rates = situation.rates
+        of_member = MemberRates(
+            rates.true_positives[member],
+            rates.positives[member],
+            rates.false_positives[member],
+            rates.negatives[member],
         )
+        positives = np.rint(self.prevalences * self.rows)
+        negatives = self.rows - positives
+        called = round(float(situation.predicted_prevalences[member]) * self.rows)
+        split = self._split(of_member, called, positives, negatives)
+        drawn = np.rint(split.mean + split.deviation * self.normals)
+        true_positives = split.within(positives, negatives, drawn)
         false_positives = called - true_positives
         right = true_positives + negatives - false_positives
         return DrawnGroup(
@@ -196,21 +210,40 @@ class _GroupDraws:
         )
 
 
-def _mean(values: np.ndarray) -> float:
-    """Return the mean of the values that are defined; NaN if none is."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
+@dataclass(frozen=True)
+class _Split:
+    """How many of the rows that are called positive are positive.
+
+    Parameters
+    ----------
+    called : float or ndarray
+        Rows that are called positive.
+    mean, deviation : ndarray
+        Of the positives among them.
+    """
+
+    called: Any
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    def within(
+        self, positives: Any, negatives: Any, true_positives: np.ndarray
+    ) -> np.ndarray:
+        """Cut numbers of true positives to what the rows of both classes allow."""
+        # No class has more rows than it has, and the rest of the calls is the other's.
+        fewest = np.maximum(0, self.called - negatives)
+        return np.clip(true_positives, fewest, np.minimum(positives, self.called))
 
 
 def _moments(
-    called: float, rows: float, new_rows: np.ndarray, noise: float
+    called: Any, rows: Any, new_rows: Any, noise: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of the new rows that a member calls positive.
 
     The rate has the posterior of Jeffreys' prior, given the rows it is known from.
     """
     rows = rows / noise
-    called = min(called / noise, rows)
+    called = np.minimum(called / noise, rows)
     rate = (called + 0.5) / (rows + 1)
     one_row = rate * (1 - rate)
     variance = new_rows * one_row + new_rows**2 * one_row / (rows + 2)
@@ -268,6 +301,10 @@ class BatchDraws:
                 adaptation.level,
             )
 
+    def member_rates(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
+        """Return TPR and FPR to expect of all members of a group."""
+        return self._groups[group].rates
+
     def prevalences(self, group: Group) -> np.ndarray:
         """Return the drawn prevalences of a group."""
         return self._groups[group].prevalences
@@ -312,6 +349,8 @@ def expected_cost(
 ) -> float:
     """Compute the cost of errors of a row of the batch, as it is expected.
 
+    It is that of the groups whose rates are known.
+
     Parameters
     ----------
     expected : mapping from group to ExpectedRates
@@ -324,10 +363,14 @@ def expected_cost(
     float
     """
     total = 0.0
+    known = 0.0
     for group, rates in expected.items():
-        cost = cost_fn * rates.false_negatives + cost_fp * rates.false_positives
-        total += situations[group].share * cost
-    return total
+        if rates.known:
+            cost = cost_fn * rates.false_negatives + cost_fp * rates.false_positives
+            total += situations[group].share * cost
+            known += situations[group].share
+    # Of groups whose rates are unknown nothing can be expected.
+    return total / known if known else float("nan")
 
 
 def expected_situation(

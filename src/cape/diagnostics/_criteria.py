@@ -181,8 +181,12 @@ def criteria_of_draws(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCrit
         criteria[name] = _expect(value, differences, bounds.get(name), level)
     if not members:
         return ExpectedCriteria(criteria, _UNKNOWN, level)
+    accuracies = 1 - draws.cost(drawn, cost_fp=1, cost_fn=1)
+    low, high = interval_of(accuracies, level)
     value = 1 - expected_cost(expected, draws.situations, cost_fp=1, cost_fn=1)
-    low, high = interval_of(1 - draws.cost(drawn, cost_fp=1, cost_fn=1), level)
+    if np.isnan(value):
+        # No rate of any group is known.
+        value = float(accuracies.mean())
     accuracy = CriterionValue(value, min(low, value), max(high, value))
     return ExpectedCriteria(criteria, accuracy, level)
 

@@ -478,8 +478,11 @@ class _Search:
         """Describe a choice of members."""
         expected = self.draws.expected(members)
         situations = self.draws.situations
-        cost = expected_cost(expected, situations, **self._costs)
         drawn = self.draws.cost(self.draws.of_choice(members), **self._costs)
+        cost = expected_cost(expected, situations, **self._costs)
+        if np.isnan(cost):
+            # No rate of any group is known.
+            cost = float(drawn.mean())
         low, high = interval_of(drawn, self.level)
         outcomes = {}
         for group, member in members.items():

@@ -114,8 +114,59 @@ def comparison_tables(results: Results) -> list[TextTable]:
 
     The first table shows prevalences and their estimates. The paper's results table is
     too wide for a terminal, so it comes as two: error rates and accuracy, then
-    predicted prevalence, PD and PE. A last table has the criteria of parity.
+    predicted prevalence, PD and PE. Where the paper prints nothing, as of a user's own
+    tables, one table has a line for each group, by its name. A last table has the
+    criteria of parity.
     """
+    tables = [_prevalence_table(results)]
+    if _have_print(results):
+        tables += _tables_as_printed(results)
+    else:
+        tables.append(_group_table(results))
+        columns = [
+            _Column(f"{rate}_diff", f"{_HEADINGS[rate]} diff") for rate in DIFFERENCES
+        ]
+        columns.append(_Column("pe", "PE worst"))
+        tables.append(_method_table("Between groups", results, columns))
+    if _have_parity(results):
+        tables.append(_method_table(_PARITY_TITLE, results, _PARITY_COLUMNS))
+    return tables
+
+
+def _have_print(results: Results) -> bool:
+    """Tell whether the paper prints a number of any method."""
+    return any(row["printed"] for row in results["rows"])
+
+
+def _group_table(results: Results) -> TextTable:
+    """Show every method in every group, whose name stands in its line."""
+    rows = []
+    for row in results["rows"]:
+        if row["status"] != "ok":
+            rows.append([row["method"], row["status"]])
+            continue
+        rows += _group_rows(row, results["groups"])
+    columns = ["method", "group", *_HEADINGS.values()]
+    return TextTable("Every method in every group", columns, rows)
+
+
+def _group_rows(row: Results, groups: list[str]) -> list[list[str]]:
+    """Make the lines of one method, and below each the spread over several seeds."""
+    several = row["seeds"] > 1
+    name = f"{row['method']} ({row['seeds']})" if several else row["method"]
+    lines = []
+    for place, group in enumerate(groups):
+        columns = [_Column(f"{rate}_{place}", rate) for rate in _HEADINGS]
+        lines.append([name, group, *_cells(row["mean"], columns)])
+        if several:
+            lines.append(["", "  ± sd", *_cells(row["sd"], columns)])
+        # A method is named once.
+        name = ""
+    return lines
+
+
+def _tables_as_printed(results: Results) -> list[TextTable]:
+    """Make the results table of the paper, as two."""
     n_groups = len(results["groups"])
     # The paper's order of columns.
     error_columns = []
@@ -128,14 +179,10 @@ def comparison_tables(results: Results) -> list[TextTable]:
     if n_groups == 2:
         fairness_columns.append(_Column("pe_01", "PE 0,1"))
     fairness_columns.append(_Column("pe", "PE worst"))
-    tables = [
-        _prevalence_table(results),
+    return [
         _method_table("Error rates and accuracy", results, error_columns),
         _method_table("Predicted prevalence, PD and PE", results, fairness_columns),
     ]
-    if _have_parity(results):
-        tables.append(_method_table(_PARITY_TITLE, results, _PARITY_COLUMNS))
-    return tables
 
 
 def synthetic_tables(results: Results) -> list[TextTable]:
@@ -161,7 +208,10 @@ def _prevalence_table(results: Results) -> TextTable:
 
     It is the paper's quantifier table with a line for each quantifier.
     """
-    groups = [f"{z} {group}" for z, group in enumerate(results["groups"])]
+    groups = list(results["groups"])
+    if _have_print(results):
+        # The columns of the other tables have the numbers of the groups.
+        groups = [f"{z} {group}" for z, group in enumerate(groups)]
     training_rows = ["training rows"]
     test_rows = ["test rows"]
     training_prevalences = ["training prevalence"]
@@ -203,8 +253,11 @@ def _estimate_rows(estimates: Results) -> list[list[str]]:
     cells = [f"estimate, {estimates['quantifier']}"]
     spreads = estimates["sd"]
     for place, mean in enumerate(estimates["mean"]):
-        sd = number(spreads[place])
-        cells.append(f"{number(mean)} ± {sd}")
+        cell = number(mean)
+        # One seed has no spread.
+        if estimates["seeds"] > 1:
+            cell += f" ± {number(spreads[place])}"
+        cells.append(cell)
     lines = [cells]
     if estimates["printed"]:
         printed = _numbers(estimates["printed"])

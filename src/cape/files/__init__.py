@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cape.files._describe import describe_file, describe_model
     from cape.files._model import TableModel, file_hash, load_model
     from cape.files._monitor import MonitoredBatch, monitor_files
+    from cape.files._needed import rows_needed_of_file
     from cape.files._notes import Notes
     from cape.files._plain_text import plain_text
     from cape.files._predict import Prediction, gather_evidence, here, predict_file
@@ -52,6 +53,7 @@ __all__ = [
     "monitor_files",
     "plain_text",
     "predict_file",
+    "rows_needed_of_file",
     "sample_file",
     "train_file",
 ]
@@ -80,6 +82,7 @@ _HOME = {
     "monitor_files": "cape.files._monitor",
     "plain_text": "cape.files._plain_text",
     "predict_file": "cape.files._predict",
+    "rows_needed_of_file": "cape.files._needed",
     "sample_file": "cape.files._sample",
     "train_file": "cape.files._train",
 }

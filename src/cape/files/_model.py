@@ -86,6 +86,24 @@ class TableModel:
             return Dialect()
         return Dialect(**written)
 
+    def note_training_file(self, path: str | Path, sha256: str, notes: Notes) -> None:
+        """Note that a file is the one that the model was trained on.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, for the note.
+        sha256 : str
+            Hash of its bytes.
+        notes : Notes
+        """
+        if sha256 == self.details.get("data", {}).get("sha256"):
+            notes.say(
+                f"{path} is the file that the model was trained on: its predictions "
+                "are of rows that the model has seen, and may look better than those "
+                "of new rows."
+            )
+
     def parts(
         self,
         path: str | Path,

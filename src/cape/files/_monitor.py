@@ -114,6 +114,7 @@ def monitor_files(
             evidence, _ = gather_evidence(
                 model, path, rows=rows, dialect=dialect, notes=notes, hasher=hasher
             )
+            model.note_training_file(path, hasher.hexdigest(), notes)
             with warnings.catch_warnings():
                 # What the adaptation would warn of is among the numbers that are kept.
                 warnings.simplefilter("ignore", AdaptationWarning)

@@ -240,6 +240,7 @@ def predict_file(
             hasher=hasher,
             on_part=None if sheet is None else sheet.collect,
         )
+        model.note_training_file(path, hasher.hexdigest(), notes)
         came_back = None
         if sheet is not None:
             # What the file has of labels is no random sample; the sheet is.

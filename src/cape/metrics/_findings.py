@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Finding"]
 
-_MOST_LINES = 24
-"""Lines of a text that are seen at once."""
+_MOST_LINES = 26
+"""Lines of a text that are seen at once: two groups are told whole."""
 
 _MOST_GROUPS = 12
 
@@ -29,6 +29,7 @@ _METRICS = {
     "pd": "PD",
     "fpr": "FPR",
     "fnr": "FNR",
+    "precision": "precision",
     "accuracy": "accuracy",
 }
 """Metrics of a group, and what a notebook calls them."""
@@ -86,6 +87,33 @@ class Finding:
             return "undefined"
         return "too few rows"
 
+    def to_dict(self, names: Mapping[Group, str]) -> dict[str, Any]:
+        """Return the finding as JSON can hold it, which has neither NaN nor infinity.
+
+        Parameters
+        ----------
+        names : mapping from group to str
+            What the groups are called.
+
+        Returns
+        -------
+        dict
+            See `Audit.to_dict`.
+        """
+        entry: dict[str, Any] = {"metric": self.metric}
+        entry["group"] = names[self.group]
+        if self.other is not None:
+            entry["other"] = names[self.other]
+        for name in ("value", "low", "high"):
+            entry[name] = _number_or_none(getattr(self, name))
+        # A rate of two rows would be read, sorted and plotted as any other.
+        if not self.enough:
+            entry["value"] = None
+        entry["rows"] = self.rows
+        entry["enough"] = self.enough
+        entry["why"] = self.why
+        return entry
+
 
 @dataclass(frozen=True)
 class Audit(InNotebook):
@@ -138,17 +166,21 @@ class Audit(InNotebook):
         return _frame(self.between, ["group", "other", "metric"])
 
     def worst_pairs(self) -> dict[str, Finding]:
-        """Find the pair with the greatest value of each metric.
+        """Find the worst pair of each metric.
 
         Returns
         -------
         dict from str to Finding
-            Pairs that rest on too few rows are left out.
+            The pair with the greatest difference or PE, and that with the smallest
+            ratio. Pairs that rest on too few rows are left out.
         """
         worst: dict[str, Finding] = {}
         for finding in self.between:
+            # Undefined, or one person compared with another.
+            if not finding.enough:
+                continue
             so_far = worst.get(finding.metric)
-            if finding.enough and (so_far is None or finding.value > so_far.value):
+            if so_far is None or _is_worse(finding, so_far):
                 worst[finding.metric] = finding
         return worst
 
@@ -180,8 +212,8 @@ class Audit(InNotebook):
             names = self._names()
         return {
             "level": self.level,
-            "groups": [_to_dict(finding, names) for finding in self.findings],
-            "pairs": [_to_dict(finding, names) for finding in self.between],
+            "groups": [finding.to_dict(names) for finding in self.findings],
+            "pairs": [finding.to_dict(names) for finding in self.between],
         }
 
     def _names(self) -> dict[Group, str]:
@@ -317,21 +349,11 @@ def _groups_of(findings: Sequence[Finding]) -> list[Group]:
     return groups
 
 
-def _to_dict(finding: Finding, names: Mapping[Group, str]) -> dict[str, Any]:
-    """One finding as JSON can hold it, which has neither NaN nor infinity."""
-    entry: dict[str, Any] = {"metric": finding.metric}
-    entry["group"] = names[finding.group]
-    if finding.other is not None:
-        entry["other"] = names[finding.other]
-    for name in ("value", "low", "high"):
-        entry[name] = _number_or_none(getattr(finding, name))
-    # A rate of two rows would be read, sorted and plotted as any other.
-    if not finding.enough:
-        entry["value"] = None
-    entry["rows"] = finding.rows
-    entry["enough"] = finding.enough
-    entry["why"] = finding.why
-    return entry
+def _is_worse(finding: Finding, other: Finding) -> bool:
+    """Compare two findings of a metric: a small ratio is bad, or a large difference."""
+    if finding.metric.endswith("_ratio"):
+        return finding.value < other.value
+    return finding.value > other.value
 
 
 def _number_or_none(number: float) -> float | None:

@@ -25,13 +25,13 @@ __all__ = [
     "with_title",
 ]
 
-# Each has a contrast of at least 3 with white and with the grounds of dark notebooks
-# (#111 and #1e1e1e). A page exchanges them for the colours of its two themes.
-INK = "#757575"
+# Each has a contrast of at least 3 with white and with the grounds of dark themes
+# (#111, #1e1e1e and #333). A page exchanges them for the colours of its two themes.
+INK = "#858585"
 NOW = "#3a7fd0"
 THEN = "#a8741a"
 SOFT = "#8593a8"
-ALARM = "#d9483b"
+ALARM = "#de5044"
 
 MOST_ROWS = 24
 """Groups, or other rows, in one picture: with more of them nobody sees the whole."""

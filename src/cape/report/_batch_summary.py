@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape.adaptation import GroupAdaptation
@@ -14,7 +16,7 @@ from cape.evidence import GroupEvidence
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._criteria_summary import bound_sentences
-from cape.report._explorer import explorer_data, members_of, outcomes
+from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes
 from cape.report._frontier_summary import frontier_summary
 from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
@@ -77,7 +79,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": compared_summary(examination),
-        "explorer": explorer_data(examination.clf, estimates),
+        "explorer": explorer_data(examination.clf, estimates, _rates(examination)),
         "made": _made(examination),
     }
 
@@ -88,6 +90,24 @@ def _estimates(examination: Examination) -> dict[Group, float]:
     for group, chosen in examination.adaptation.groups.items():
         estimates[group] = chosen.estimate
     return estimates
+
+
+def _rates(examination: Examination) -> dict[Group, BatchRates]:
+    """Return what to expect of all members; where CAPE chose, as the page says it."""
+    rates = {}
+    for group, chosen in examination.adaptation.groups.items():
+        tpr, fpr = examination.draws.member_rates(group)
+        expected = examination.expected.groups[group]
+        fpr = fpr.copy()
+        # Members that call as many rows positive as the chosen one are left out:
+        # rounded, they would be as near to the estimate, or nearer.
+        called = examination.draws.situations[group].predicted_prevalences
+        tpr = np.where(called == called[chosen.member], np.nan, tpr)
+        # Labels may have set limits to the rates of the member that decides.
+        tpr[chosen.member] = 1 - expected.fnr
+        fpr[chosen.member] = expected.fpr
+        rates[group] = BatchRates(tpr, fpr, chosen.member)
+    return rates
 
 
 def _positive_label(examination: Examination) -> str:

@@ -22,6 +22,7 @@ from cape.report._types import Summary
 from cape.rules import nearest_member
 
 __all__ = [
+    "BatchRates",
     "GroupMembers",
     "Members",
     "explorer_data",
@@ -34,6 +35,21 @@ __all__ = [
 _MOST_MEMBERS = 200
 # More digits would make the page longer and move no curve.
 _DIGITS = 6
+
+
+class BatchRates(NamedTuple):
+    """What to expect of the members of a group in one batch.
+
+    Parameters
+    ----------
+    tpr, fpr : ndarray of shape (n_members,)
+    chosen : int or None
+        The member that decides, which is never left out.
+    """
+
+    tpr: np.ndarray
+    fpr: np.ndarray
+    chosen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -120,7 +136,7 @@ class GroupMembers(NamedTuple):
     unadapted: Members
 
 
-def members_of(model: GroupModel) -> GroupMembers:
+def members_of(model: GroupModel, in_batch: BatchRates | None = None) -> GroupMembers:
     """Return the rates of a group's members, and of the model as trained.
 
     Members whose rates are unknown are left out. A pool with more than 200 members is
@@ -130,18 +146,24 @@ def members_of(model: GroupModel) -> GroupMembers:
     ----------
     model : GroupModel
         What training left of the group.
+    in_batch : BatchRates, default=None
+        What to expect of all members in a batch; None takes their rates in training.
 
     Returns
     -------
     GroupMembers
         With numbers rounded to six digits.
     """
-    rates = model.pool.rates
-    members = Members(model.pool.thetas, rates.tpr, rates.fpr)
+    if in_batch is None:
+        in_batch = BatchRates(model.pool.rates.tpr, model.pool.rates.fpr)
+    members = Members(model.pool.thetas, in_batch.tpr, in_batch.fpr)
     # A rate is NaN, unknown, if it rests on fewer than ten unseen rows.
-    members = members.take(~np.isnan(members.tpr + members.fpr))
-    if len(members.thetas) > _MOST_MEMBERS:
-        members = _thinned(members)
+    places = np.flatnonzero(~np.isnan(members.tpr + members.fpr))
+    if len(places) > _MOST_MEMBERS:
+        places = _thinned(members, places)
+        if in_batch.chosen is not None:
+            places = np.union1d(places, [in_batch.chosen])
+    members = members.take(places)
     tpr, fpr = model.unadapted_rates()
     unadapted = Members(
         thetas=np.array([model.prevalence]),
@@ -151,18 +173,18 @@ def members_of(model: GroupModel) -> GroupMembers:
     return GroupMembers(members.rounded(), unadapted.rounded())
 
 
-def _thinned(members: Members) -> Members:
+def _thinned(members: Members, places: np.ndarray) -> np.ndarray:
     """Keep 200 members that are spread evenly over what they predict.
 
     Even in theta would not do: many thetas may share nearly the same cut.
     """
-    order = np.argsort(members.thetas, kind="stable")
+    order = places[np.argsort(members.thetas[places], kind="stable")]
     # What a member predicts in a batch with as many positives as negatives.
     predicted = (members.tpr + members.fpr)[order] / 2
     increasing = np.maximum.accumulate(predicted)
-    places = np.searchsorted(increasing, np.linspace(0, 1, _MOST_MEMBERS))
-    places = places.clip(0, len(order) - 1)
-    return members.take(order[np.unique(places)])
+    steps = np.searchsorted(increasing, np.linspace(0, 1, _MOST_MEMBERS))
+    steps = steps.clip(0, len(order) - 1)
+    return order[np.unique(steps)]
 
 
 def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
@@ -210,7 +232,9 @@ def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
 
 
 def explorer_data(
-    clf: CapeClassifier, now: Mapping[Group, float] | None = None
+    clf: CapeClassifier,
+    now: Mapping[Group, float] | None = None,
+    in_batch: Mapping[Group, BatchRates] | None = None,
 ) -> Summary:
     """Return the numbers that the page's script computes from.
 
@@ -221,6 +245,8 @@ def explorer_data(
     now : mapping from group to float, default=None
         Where the sliders stand at first; only these groups are shown. None shows all
         groups at their training prevalences.
+    in_batch : mapping from group to BatchRates, default=None
+        What to expect of all members in a batch; None takes their rates in training.
 
     Returns
     -------
@@ -233,7 +259,7 @@ def explorer_data(
     >>> [group["name"] for group in explorer_data(clf)["groups"]]
     ['0', '1']
     >>> explorer_data(clf, {1: 0.812})["groups"][0]["now"]
-    0.81
+    0.812
     """
     # Groups without rows in the batch have no estimate and no slider.
     if now is None:
@@ -242,13 +268,12 @@ def explorer_data(
     names = unique_names(now)
     for group, prevalence in now.items():
         model = clf.model_of(group)
-        members = members_of(model)
+        members = members_of(model, None if in_batch is None else in_batch[group])
         entries.append(
             {
                 "name": names[group],
                 "training": round(model.prevalence, _DIGITS),
-                # Sliders move in steps of 0.01.
-                "now": round(prevalence, 2),
+                "now": round(prevalence, _DIGITS),
                 "cape": members.cape.to_dict(),
                 "unadapted": members.unadapted.to_dict(),
             }

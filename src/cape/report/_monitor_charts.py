@@ -6,12 +6,13 @@ To add a picture, write its ``frame_*`` and ``draw_*`` here, add it to
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
+from cape.plot._base import share_domain
+from cape.report._batch_axis import batch_labels, with_gaps
 from cape.report._picture import ALARM, NOW, THEN, Picture
 from cape.report._types import Summary
 
@@ -19,6 +20,7 @@ __all__ = ["draw_over_time", "frame_over_time", "monitor_pictures"]
 
 _MOST_TICKS = 12
 _DRIFTED = ["fault", "drifted", "ignored"]
+_WIDTH = 330
 
 
 def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
@@ -34,35 +36,50 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
     dict
         Lists of pictures under the names by which the page asks for them.
     """
-    pictures = []
+    names = [batch["batch"] for batch in summary["batches"]]
+    labels = batch_labels(names)
+    frames = {}
     for group in summary["groups"]:
-        name = group["group"]
-        frame = frame_over_time(group)
-        title = f"Share of positives of {name} over {len(frame)} batches"
-        pictures.append(Picture(name, title, draw_over_time(frame), frame))
+        frames[group["group"]] = frame_over_time(group, labels)
+    # One scale for all: groups are compared with each other, too.
+    domain = share_domain(pd.concat(frames.values()), ["high", "estimate", "training"])
+    pictures = []
+    for name, frame in frames.items():
+        title = f"Share of positives of {name} over {len(names)} batches"
+        chart = draw_over_time(frame, domain)
+        pictures.append(Picture(name, title, chart, frame))
     return {"over_time": pictures}
 
 
-def frame_over_time(group: Summary) -> pd.DataFrame:
+def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
     """Return the prevalence of one group in each batch, in order of time.
 
     Parameters
     ----------
     group : dict
         One entry of ``groups`` of a monitor summary.
+    labels : list of str
+        What the axis calls all batches, in order of time.
 
     Returns
     -------
     DataFrame
-        One row for each batch: batch, place, estimate, low, high, verdict and
-        training.
+        One row for each batch: batch, estimate, low, high, verdict and training.
+        Numbers are missing where the group is not in the batch, and where there is no
+        batch of a month or day.
     """
-    columns = ["batch", "place", "estimate", "low", "high", "verdict", "training"]
-    return pd.DataFrame(group["batches"])[columns]
+    rows = []
+    for batch in group["batches"]:
+        row = {name: batch[name] for name in ("estimate", "low", "high", "verdict")}
+        rows.append({"batch": labels[batch["place"] - 1], **row})
+    columns = ["batch", "estimate", "low", "high", "verdict"]
+    frame = pd.DataFrame(rows, columns=columns).set_index("batch")
+    frame = frame.reindex(with_gaps(labels)).rename_axis("batch").reset_index()
+    return frame.assign(training=group["batches"][0]["training"])
 
 
-def draw_over_time(frame: pd.DataFrame) -> Any:
-    """Draw the prevalence as a line with its band.
+def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
+    """Draw the prevalence as a line with bars, broken where a batch is missing.
 
     The training prevalence is a dashed line. Batches in which more than the prevalence
     moved are marked by crosses.
@@ -71,53 +88,45 @@ def draw_over_time(frame: pd.DataFrame) -> Any:
     ----------
     frame : DataFrame
         From `frame_over_time`.
+    domain : list of two floats
+        Ends of the axis of shares.
 
     Returns
     -------
     altair chart
     """
-    # One batch alone would give an axis without length.
-    last = max(int(frame["place"].max()), 2)
-    x = alt.X(
-        "place:Q",
-        title="batch",
-        scale=alt.Scale(domain=[1, last]),
-        axis=alt.Axis(values=_places(last), format="d"),
+    labels = frame["batch"].tolist()
+    axis = alt.Axis(
+        values=labels[:: -(-len(labels) // _MOST_TICKS)],
+        labelAngle=-40,
+        labelLimit=110,
+        grid=False,
     )
-    y = alt.Y("estimate:Q", title="share of positives", scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("batch:O", title=None, scale=alt.Scale(domain=labels), axis=axis)
+    scale = alt.Scale(domain=domain)
+    y = alt.Y("estimate:Q", title="share of positives", scale=scale)
     base = alt.Chart(frame)
-    band = base.mark_area(opacity=0.25, color=NOW)
-    band = band.encode(
-        x=x,
-        y=alt.Y("low:Q"),
-        y2="high:Q",
-    )
+    there = alt.Chart(frame.dropna(subset="estimate"))
+    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=NOW)
+    bars = bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    # A line ends where a number is missing.
     line = base.mark_line(strokeWidth=2, color=NOW).encode(x=x, y=y)
-    dots = base.mark_circle(
-        size=28,
+    dots = there.mark_circle(
+        size=40,
         opacity=1,
         color=NOW,
     ).encode(x=x, y=y)
-    training = base.mark_line(
+    training = alt.Chart(frame.head(1)).mark_rule(
         strokeDash=[5, 4],
         strokeWidth=1.5,
         color=THEN,
     )
-    training = training.encode(x=x, y="training:Q")
+    training = training.encode(y="training:Q")
     # Crosses are drawn last, so that a line never hides one.
     drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
     crosses = drifted.mark_point(
         shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM
     )
     crosses = crosses.encode(x=x, y=y)
-    layers = alt.layer(band, training, line, dots, crosses)
-    return layers.properties(width=350, height=130)
-
-
-def _places(last: int) -> list[int]:
-    """Return the batches that the axis names, evenly spaced.
-
-    Vega would put ticks between them and round their labels, so that some come twice.
-    """
-    step = math.ceil(last / _MOST_TICKS)
-    return list(range(1, last + 1, step))
+    layers = alt.layer(bars, training, line, dots, crosses)
+    return layers.properties(width=_WIDTH, height=130)

@@ -468,10 +468,14 @@ def observed_tables(summary: Summary) -> Summary:
             "unadapted": "as trained",
         }
         caption += "; as trained: the same model cut at 1/2, without CAPE"
+    columns = dict(OBSERVED_COLUMNS)
+    if len(names) > 1:
+        # Beside the names of two classifiers there is room for six rates.
+        del columns["precision"]
     return {
         "both": len(names) > 1,
         "observed_caption": caption,
-        "observed_columns": OBSERVED_COLUMNS,
+        "observed_columns": columns,
         "observed_rows": _observed_rows(observed, names),
         "between_columns": ["measure", *names.values()],
         "between_rows": _between_rows(observed, names),

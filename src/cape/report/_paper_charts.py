@@ -388,12 +388,22 @@ def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
         base = alt.Chart(frame[frame["metric"] == metric]).encode(y=y, color=colour)
         layers = _comparison_layers(base, metric)
         panels.append(layers.properties(width=230, height=22 * len(order)))
-    title = _title(
-        "PD, PE and accuracy of every method",
-        "Filled: ours, with one standard deviation over seeds. Hollow: the paper's. "
-        "PD and PE: lower is fairer.",
-    )
+    title = _title("PD, PE and accuracy of every method", _how_to_read(frame))
     return alt.hconcat(*panels, title=title)
+
+
+def _how_to_read(frame: pd.DataFrame) -> str:
+    """Say what the marks of a comparison are, as far as there are any."""
+    sentences = []
+    has_spread = (frame["high"] > frame["value"]).any()
+    has_print = (frame["kind"] == "print").any()
+    if has_print:
+        spread = ", with one standard deviation over seeds" if has_spread else ""
+        sentences.append(f"Filled: ours{spread}. Hollow: the paper's.")
+    elif has_spread:
+        sentences.append("Lines: one standard deviation over seeds.")
+    sentences.append("PD and PE: lower is fairer.")
+    return " ".join(sentences)
 
 
 def _comparison_layers(base: alt.Chart, metric: str) -> alt.LayerChart:

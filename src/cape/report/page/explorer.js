@@ -123,8 +123,12 @@
         make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rates of " + group.name },
           make("table", null, make("thead", null, head), make("tbody", null, ...body))),
         svg));
-    slider.addEventListener("input", update);
-    return { group, slider, shown, cells, title, here, curves, dots, section };
+    const view = { group, slider, shown, cells, title, here, curves, dots, section, rho: group.now };
+    slider.addEventListener("input", () => {
+      view.rho = Number(slider.value);
+      update();
+    });
+    return view;
   });
 
   const select = make("select", { id: "curve" }, ...[["pd", "PD"], ["predicted", "predicted share"], ["fpr", "FPR"],
@@ -139,7 +143,10 @@
   }));
   select.addEventListener("change", update);
   reset.addEventListener("click", () => {
-    for (const view of views) view.slider.value = String(view.group.now);
+    for (const view of views) {
+      view.slider.value = String(view.group.now);
+      view.rho = view.group.now;
+    }
     update();
   });
   const controls = make("div", { class: "controls" },
@@ -149,8 +156,10 @@
   function update() {
     const what = select.value, rho = [], predicted = { cape: [], unadapted: [] };
     for (const view of views) {
-      const x = Number(view.slider.value);
+      // At first the estimate itself, which lies between two steps of the slider.
+      const x = view.rho;
       rho.push(x);
+      view.slider.dataset.rho = String(x);
       view.shown.textContent = x.toFixed(2);
       view.slider.setAttribute("aria-valuetext", "share of positives " + x.toFixed(2));
       view.here.setAttribute("x1", px(x));
