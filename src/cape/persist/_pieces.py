@@ -144,7 +144,9 @@ def check_spline(spline: Any) -> None:
     ----------
     spline : BSpline or its inner part
     """
-    inner = _inner_spline(spline)
+    inner = spline
+    if type(spline) is not _INNER_SPLINE:
+        inner = getattr(spline, "_delegate_to", None)
     require(
         type(inner) is _INNER_SPLINE and type(inner.k) is int and inner.axis == 0,
         "it has a spline of another kind than scikit-learn makes.",
@@ -153,13 +155,9 @@ def check_spline(spline: Any) -> None:
     BSpline(knots, inner.c, inner.k, inner.extrapolate)
 
 
-def _inner_spline(spline: Any) -> Any:
-    """Return the object that holds the numbers: from scipy 1.18 on, a part of it."""
-    inner = getattr(spline, "_delegate_to", None)
-    return spline if inner is None else inner
-
-
-_INNER_SPLINE = type(_inner_spline(BSpline([0.0, 1.0, 2.0], [0.0, 1.0], 0)))
+_ANY_SPLINE = BSpline([0.0, 1.0, 2.0], [0.0, 1.0], 0)
+_INNER_SPLINE = type(getattr(_ANY_SPLINE, "_delegate_to", _ANY_SPLINE))
+"""The type that holds the numbers: from scipy 1.18 on, that of a part of a spline."""
 
 
 def check_generator(generator: Any) -> None:
