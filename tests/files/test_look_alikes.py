@@ -16,16 +16,29 @@ def notes_on(**columns):
 
 @pytest.mark.parametrize(
     "texts",
-    [["1,5", "2"], ["-0,5", "+3,25"], [None, "1,5"], ["1,234", "5,678,901"]],
+    [["1,5", "2"], ["-0,5", "+3,25"], [None, "1,5"], ["1,234", "5,678"], [" 1,5 "]],
 )
 def test_numbers_with_commas_are_named(texts):
     (note,) = notes_on(size=texts)
-    assert "looks like numbers with a comma" in note
+    assert "looks like numbers with ','" in note
     assert "'size'. If the comma is the decimal sign, say so (--decimal ,)" in note
 
 
+def test_so_are_points_where_commas_were_asked_for():
+    (note,) = notes_on(size=["1.5", "2"])
+    assert "If the point is the decimal sign, say so (--decimal .)." in note
+
+
 @pytest.mark.parametrize(
-    "text", ["12/31/2024", "31.12.24", "31-12-2024", "1/2/24 8:30"]
+    "text", ["1.234,50", "1,234.50", "1,234,567", "12 000", "12'000.5", "-1.234,5"]
+)
+def test_signs_between_thousands_are_named(text):
+    (note,) = notes_on(size=["5", "900,5", text])
+    assert f"numbers with signs between thousands, such as {text!r}: 'size'." in note
+
+
+@pytest.mark.parametrize(
+    "text", ["12/31/2024", "31.12.24", "31-12-2024", "1/2/24 8:30", "2024/12/31"]
 )
 def test_dates_of_other_kinds_are_named(text):
     (note,) = notes_on(when=[text, text])
@@ -34,7 +47,16 @@ def test_dates_of_other_kinds_are_named(text):
 
 @pytest.mark.parametrize(
     "texts",
-    [["1,5", "x"], ["a,b", "c"], ["1", "2"], [None, None], ["12/31/2024", "soon"]],
+    [
+        ["1,5", "x"],
+        ["a,b", "c"],
+        ["1", "2"],
+        [None, None],
+        ["12/31/2024", "soon"],
+        ["1.2.3", "1.12.4"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["030-123", "030-456"],
+    ],
 )
 def test_other_text_is_not(texts):
     assert notes_on(words=pd.Series(texts, dtype="str")) == []
