@@ -134,7 +134,7 @@ GENERATED = ("api/", "gallery/")
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)", page.read_text(encoding="utf-8")):
+    for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
         if target.startswith(GENERATED):
             continue
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
