@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-browser test-oldest test-newest test-learners fuzz lint bench results clean
+.PHONY: demo test docs test-browser test-oldest test-newest test-learners fuzz lint wheel bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -18,6 +18,12 @@ test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, 
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
 	@test -f $(AXE) || npm install --silent --no-audit --no-fund --no-save --prefix .browser axe-core@4.14.0
 	CAPE_AXE=$(AXE) $(BIN)/python -m pytest -m browser tests/browser
+
+docs: $(STAMP)  ## the documentation site, in docs/_build/html; installs Sphinx if absent; needs no network after that
+	@$(BIN)/python -c "import sphinx_gallery, myst_parser, pydata_sphinx_theme, sphinx_design, sphinx_copybutton" 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet --doctree-dir docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 
 LEARNERS := .venv-learners
 
@@ -52,6 +58,14 @@ lint: $(STAMP)  ## format, lint, layers, types
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
+wheel: $(STAMP)  ## dist/*.whl and dist/*.tar.gz; tries the wheel in an empty environment
+	@$(BIN)/python -c "import build" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls $(CURDIR)/dist/*.whl)[app]"
+	cd .venv-wheel && bin/cape demo
+
 bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; make bench QUICK=--quick for a first look
 	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -69,7 +83,7 @@ results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; 
 	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
 
 clean:
-	rm -rf $(VENV) $(LEARNERS) .browser demo
+	rm -rf $(VENV) $(LEARNERS) .browser demo docs/_build docs/api docs/gallery
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,5 +1,8 @@
 """Settings and data that many tests share."""
 
+import subprocess
+import sys
+
 import hypothesis
 import numpy as np
 import pandas as pd
@@ -136,3 +139,35 @@ def people_model(people_folder):
     from cape.files import load_model
 
     return load_model(people_folder / "m.cape")
+
+
+# A process that finds some packages no more than if they had never been installed.
+HIDE = """
+import importlib.util, sys
+hidden = {hidden!r}
+find_spec = importlib.util.find_spec
+
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+def without(name, package=None):
+    return None if name in hidden else find_spec(name, package)
+
+importlib.util.find_spec = without
+sys.meta_path.insert(0, Hide())
+"""
+
+
+@pytest.fixture(scope="session")
+def run_without():
+    """Run code in a process that has not installed some packages."""
+
+    def run(hidden, code):
+        program = HIDE.format(hidden=hidden) + code
+        return subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+
+    return run

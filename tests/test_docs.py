@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import tomllib
 from dataclasses import is_dataclass
@@ -12,11 +13,19 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-make_api = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make_api)
 
-PUBLIC = make_api.public_names()
+def load(name):
+    """Return a program of the folder of documents as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+public_api = load("public_api")
+check_links = load("check_links")
+
+PUBLIC = public_api.public_names()
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
 WITH_EXAMPLES = (
     "cape",
@@ -36,30 +45,48 @@ WITH_EXAMPLES = (
 )
 
 
-def sections():
-    """Return the names that the API page lists under each module."""
-    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    # Behind the text before the first module, modules and their texts alternate.
-    _, *parts = re.split(r"^`(cape[.\w]*)`$", page, flags=re.MULTILINE)
-    listed = {}
-    for module, text in zip(parts[::2], parts[1::2], strict=True):
-        listed[module] = re.findall(r"^- `(\w+)`", text, re.MULTILINE)
-    return listed
-
-
-@pytest.mark.parametrize("module", PUBLIC)
-def test_every_public_name_is_on_the_api_page(module):
-    listed = sections().get(module, [])
-    missing = set(PUBLIC[module]) - set(listed)
-    gone = set(listed) - set(PUBLIC[module])
-    remedy = "run `python docs/make_api.py` and commit it."
-    assert not missing, f"docs/api.md lacks {sorted(missing)} of {module}: {remedy}"
-    assert not gone, f"docs/api.md lists {sorted(gone)}, not in {module}: {remedy}"
-
-
 def test_every_public_module_has_a_title():
-    unknown = set(PUBLIC) - set(make_api.TITLES)
-    assert not unknown, f"give {sorted(unknown)} a title in TITLES of docs/make_api.py."
+    unknown = set(PUBLIC) - set(public_api.TITLES)
+    assert not unknown, f"give {sorted(unknown)} a title in docs/public_api.py."
+
+
+def test_every_public_name_is_on_the_page_of_its_module(tmp_path):
+    public_api.write_api(tmp_path)
+    first_page = (tmp_path / "index.rst").read_text(encoding="utf-8")
+    for module, names in PUBLIC.items():
+        assert f":doc:`{module}`" in first_page
+        page = (tmp_path / f"{module}.rst").read_text(encoding="utf-8")
+        listed = set(re.findall(r"^(?:   |\.\. py:data:: )~?([\w.]+)$", page, re.M))
+        assert {name.rpartition(".")[2] for name in listed} >= set(names), module
+
+
+def test_a_class_of_two_modules_has_one_page(tmp_path):
+    public_api.write_api(tmp_path)
+    page = (tmp_path / "cape.classifier.rst").read_text(encoding="utf-8")
+    assert "   ~cape.CapeClassifier\n" in page
+    assert ":toctree:" not in page
+
+
+def test_pages_that_would_not_change_are_left_alone(tmp_path):
+    public_api.write_api(tmp_path)
+    page = tmp_path / "cape.metrics.rst"
+    os.utime(page, (1, 1))
+    public_api.write_api(tmp_path)
+    assert page.stat().st_mtime == 1
+
+
+def test_no_two_pages_have_names_that_differ_in_case_alone():
+    other_names = public_api.file_names()
+    files = []
+    for name in set(public_api.first_homes().values()):
+        files.append(other_names.get(name, name).lower())
+    assert len(files) == len(set(files))
+
+
+def test_short_names_stand_for_one_thing_alone():
+    short = public_api.short_names()
+    assert short["CapeClassifier"] == "cape.CapeClassifier"
+    assert all(name.rpartition(".")[2] in short for name in short.values())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +94,10 @@ def test_every_public_module_has_a_title():
 )
 def test_every_public_name_is_documented(module, name):
     thing = getattr(importlib.import_module(module), name)
-    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+    if public_api.is_constant(thing):
+        assert public_api.constant_text(module, name), (
+            f"{module}.{name} needs a string below its assignment that says what it is."
+        )
         return
     text = inspect.getdoc(thing) or ""
     own_docstring = thing.__doc__ or ""
@@ -96,31 +126,88 @@ def test_methods_of_the_classifier_are_documented():
             assert parameters <= set(documented), name
 
 
-PAGES_THAT_RUN = [
-    "README.md",
-    "docs/user_guide.md",
-    "docs/trust.md",
-    "docs/what_to_aim_at.md",
-]
+def code_of(page):
+    """Return the blocks of Python code on a page."""
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
-@pytest.mark.parametrize("page", PAGES_THAT_RUN)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES_THAT_RUN = [page for page in PAGES if code_of(page)]
+
+
+def test_pages_with_code_are_found():
+    names = {page.name for page in PAGES_THAT_RUN}
+    assert {"README.md", "index.md", "trust.md", "what_to_aim_at.md"} <= names
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: page.name)
 def test_code_on_pages_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert blocks
     names = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
+    for block in code_of(page):
+        exec(compile(block, page.name, "exec"), names)
+
+
+# Sphinx writes these pages.
+GENERATED = ("api/", "gallery/")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)", page.read_text(encoding="utf-8")):
+        if target.startswith(GENERATED):
+            continue
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {"index"}
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"```{toctree}\n(.*?)```", text, re.S):
+            listed.update(re.findall(r"^\w+$", block, re.M))
+    assert {page.stem for page in (ROOT / "docs").glob("*.md")} <= listed
+
+
+SITE = {
+    "index.html": """<h1 id="here">One</h1>
+        <a href="#here">x</a> <a href="sub/two.html#there">x</a>
+        <a href="https://elsewhere.example">x</a> <img src="data:image/png;base64,">""",
+    "sub/two.html": """<p id="there"><a href="../index.html">x</a> <a href="#">x</a>""",
+}
+
+
+def write_site(folder, pages):
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_site_whose_links_lead_somewhere_passes(tmp_path, capsys):
+    assert check_links.main([str(write_site(tmp_path, SITE))]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name
+    ("fault", "words"),
+    [
+        ('<a href="three.html">x</a>', "three.html is not there"),
+        ('<a href="sub">x</a>', "sub is not there"),
+        ('<a href="sub/two.html#no">x</a>', "no place 'no'"),
+        ('<a href="#no">x</a>', "no place 'no'"),
+        ('<img src="no.png">', "no.png is not there"),
+        ('<script src="https://cdn.example/a.js">', "<script> fetches https://cdn"),
+        ('<link href="//cdn.example/a.css">', "<link> fetches //cdn"),
+    ],
 )
-def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def test_a_link_that_leads_nowhere_is_named(tmp_path, capsys, fault, words):
+    folder = write_site(tmp_path, SITE | {"index.html": SITE["index.html"] + fault})
+    assert check_links.main([str(folder)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("index.html: ")
+    assert words in line
 
 
 def test_the_layers_of_the_design_page_are_those_that_are_checked():

@@ -1,36 +1,8 @@
 """Without an extra, one line says which one to install."""
 
-import subprocess
-import sys
-
 import pytest
 
 from cape._extras import MissingExtra, require_extra
-
-HIDE = """
-import importlib.util, sys
-hidden = {hidden!r}
-find_spec = importlib.util.find_spec
-
-class Hide:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in hidden:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-def without(name, package=None):
-    return None if name in hidden else find_spec(name, package)
-
-importlib.util.find_spec = without
-sys.meta_path.insert(0, Hide())
-"""
-
-
-def run_without(hidden, code):
-    """Run code in a process that has not installed some packages."""
-    program = HIDE.format(hidden=hidden) + code
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
 
 
 def test_what_is_installed_is_not_missed():
@@ -42,7 +14,7 @@ def test_all_that_is_missing_is_named():
         require_extra("app", "no_a", "numpy", "no_b", what="x")
 
 
-def test_the_command_line_says_it_in_one_line():
+def test_the_command_line_says_it_in_one_line(run_without):
     result = run_without(["typer"], "from cape.__main__ import main; main()")
     assert result.returncode == 2
     assert result.stdout == ""
@@ -66,14 +38,14 @@ def test_the_command_line_says_it_in_one_line():
         ),
     ],
 )
-def test_modules_say_what_they_need(hidden, code, says):
+def test_modules_say_what_they_need(run_without, hidden, code, says):
     result = run_without([hidden], code)
     last_line = result.stderr.strip().splitlines()[-1]
     assert last_line.startswith("cape._extras.MissingExtra: ")
     assert says in last_line
 
 
-def test_the_core_needs_no_extra():
+def test_the_core_needs_no_extra(run_without):
     hidden = ["typer", "rich", "altair", "jinja2", "skops", "skrub", "pyarrow", "dask"]
     code = """
 import numpy as np

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import sklearn
 
 FOLDER = Path(__file__).with_name("golden")
 
@@ -19,9 +20,15 @@ def _load():
 golden = _load()
 ANSWERS = json.loads(golden.FILE.read_text())
 
+# scikit-learn grows slightly other boosted trees in each version.
+OF_BOOSTED_TREES = {"paper, boosting", "threshold, boosting", "prefit"}
+GROWN_BY = "1.9."
+
 
 @pytest.mark.parametrize("name", golden.NAMES)
 def test_answers_are_those_of_the_golden_file(name):
+    if name in OF_BOOSTED_TREES and not sklearn.__version__.startswith(GROWN_BY):
+        pytest.skip(f"the trees of these answers were grown by scikit-learn {GROWN_BY}")
     made = golden.make(name)
     expected = ANSWERS[name]
     assert list(made) == list(expected)

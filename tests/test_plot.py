@@ -75,9 +75,10 @@ def test_costs_are_drawn_by_their_name(frame):
     assert chart["layer"][1]["encoding"]["y"]["field"] == "cost"
 
 
-def test_without_altair_it_says_what_to_install(frame, monkeypatch):
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(ImportError, match=r"cape-fair\[app\]"):
+@pytest.mark.parametrize("package", ["altair", "jinja2"])
+def test_without_altair_it_says_what_to_install(frame, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"needs {package}.*cape-fair\[app\]"):
         plot.frontier(frame, criterion="gap")
 
 
@@ -160,7 +161,7 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("colour", [ALARM, INK, NOW, SOFT, THEN])
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1e1e1e"])
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1e1e1e", "#333333"])
 def test_marks_are_seen_on_light_and_on_dark_grounds(colour, ground):
     dark, light = sorted([luminance(colour), luminance(ground)])
     # WCAG 2.1, 1.4.11: graphical objects need a contrast of 3.

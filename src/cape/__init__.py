@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cape._lazy import lazily
 
 if TYPE_CHECKING:
     from cape.adaptation import Adaptation, AdaptationWarning
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 __version__ = "0.1.0.dev0"
+"""Version of the package."""
 
 _HOME = {
     "Adaptation": "cape.adaptation",
@@ -34,15 +36,9 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used.
-
-    The command line has settings to make before scikit-learn is imported, and its help
-    should not wait for that import.
-    """
-    if name not in _HOME:
-        raise AttributeError(f"module 'cape' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+# The command line has settings to make before scikit-learn is imported, and its help
+# should not wait for that import.
+__getattr__ = lazily("cape", _HOME)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from cape._validation import (
     take_columns,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
     "EVERYONE",
     "Group",
@@ -34,6 +37,7 @@ __all__ = [
     "group_labels",
     "group_name",
     "group_to_json",
+    "name_index",
     "sorted_groups",
     "split_columns",
     "split_groups",
@@ -434,6 +438,20 @@ def group_labels(groups: Iterable[Group]) -> dict[Group, Any]:
     for group, name in unique_names(groups).items():
         labels[group] = name if isinstance(group, tuple) else group
     return labels
+
+
+def name_index(groups: Iterable[Group]) -> pd.Index:
+    """Return the names of groups as the index of a table that people read.
+
+    Examples
+    --------
+    >>> from cape._groups import name_index
+    >>> name_index([1, "1"]).tolist()
+    ['1', "'1'"]
+    """
+    import pandas as pd
+
+    return pd.Index(list(unique_names(groups).values()), name="group")
 
 
 def group_to_json(group: Group) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["check_apart", "check_free", "new_file"]
+__all__ = ["check_apart", "check_free", "check_report", "new_file"]
 
 
 def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -67,6 +67,39 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
         folder = target.parent if path.is_symlink() else path.parent
         raise FileNotFoundError(f"the folder {folder} of {path.name} does not exist.")
     return path
+
+
+def check_report(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Check that `cape.report.write_report` can write to a path, before any work.
+
+    Parameters
+    ----------
+    path : str or Path
+        Must end in .html, .htm or .json, in a folder that exists.
+    overwrite : bool, default=False
+        Whether an existing file may be replaced.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If the ending is another one.
+    FileExistsError
+        If the file exists and ``overwrite`` is False.
+
+    Examples
+    --------
+    >>> check_report(folder / "march.pdf")
+    Traceback (most recent call last):
+    ValueError: a report must end in .html or .json, got 'march.pdf'.
+    """
+    path = Path(path)
+    if path.suffix not in (".html", ".htm", ".json"):
+        raise ValueError(f"a report must end in .html or .json, got {path.name!r}.")
+    return check_free(path, overwrite=overwrite)
 
 
 def check_apart(

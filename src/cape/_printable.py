@@ -1,10 +1,11 @@
-"""Text that people see: what is invisible in a name is written out."""
+"""Names and numbers where people read them."""
 
 from __future__ import annotations
 
+import math
 import unicodedata
 
-__all__ = ["printable"]
+__all__ = ["p_value_text", "printable"]
 
 
 def printable(text: str) -> str:
@@ -34,3 +35,19 @@ def printable(text: str) -> str:
             character = character.encode("unicode_escape").decode()
         characters.append(character)
     return "".join(characters)
+
+
+def p_value_text(value: float | None) -> str:
+    """Write a p-value with three digits.
+
+    Examples
+    --------
+    >>> p_value_text(0.0421), p_value_text(0.00001), p_value_text(None)
+    ('0.042', 'below 0.001', 'unknown')
+    """
+    if value is None or math.isnan(value):
+        return "unknown"
+    if value < 0.001:
+        # Further digits would claim more than a large-sample test can tell.
+        return "below 0.001"
+    return f"{value:.3f}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from cape import plot
 from cape._column_words import describe_column
 from cape._drift import LEVEL, GroupDrift
 from cape._groups import (
@@ -16,10 +18,12 @@ from cape._groups import (
     group_labels,
     group_name,
     group_to_json,
+    name_index,
     unique_names,
 )
 from cape._json_fields import Fields, read_format
 from cape._labelled import FEWEST_LABELS
+from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._shift_test import holm
 from cape.rules import Prevalence, describe_rule
 
@@ -229,7 +233,7 @@ class LabelCheck:
 
 
 @dataclass(frozen=True)
-class Adaptation:
+class Adaptation(InNotebook):
     """What CAPE estimated in a batch and picked for it, group by group.
 
     Given an adaptation, prediction is row by row. It is small, can be saved as JSON,
@@ -277,6 +281,52 @@ class Adaptation:
         index = pd.Index(list(labels.values()), name="group")
         return pd.DataFrame(rows, index=index, columns=columns)
 
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = f"Share of positives in training and now{self._interval_words()}"
+        without = "estimated without labels"
+        return plot.moved(
+            frame_of_shares(self), title=title, compared=without, width=300
+        )
+
+    def _interval_words(self) -> str:
+        if math.isnan(self.level):
+            return ""
+        return f", with {percent(self.level)} intervals"
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for adapted in self.groups.values():
+            now = Estimate(adapted.estimate, adapted.low, adapted.high)
+            row = {
+                "rows": adapted.rows,
+                "in training": adapted.training_prevalence,
+                "now": now,
+                "called positive": adapted.predicted_prevalence,
+                "PD at most": adapted.pd_bound,
+                "verdict": describe_verdict(adapted),
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = f"Share of positives of each group{self._interval_words()}"
+        return Shown(title, table, self._labels_in_words())
+
+    def _labels_in_words(self) -> list[str]:
+        """Say what labels say, and what the rule has to say."""
+        sentences = []
+        names = unique_names(self.groups)
+        for group, adapted in self.groups.items():
+            if adapted.labelled:
+                sentences.append(f"{names[group]}: {LabelCheck.of(adapted).text}.")
+        return [*sentences[:_MOST_NAMES], *self.notes]
+
     def to_json(self) -> str:
         """Write the adaptation as JSON text."""
         groups = []
@@ -296,6 +346,15 @@ class Adaptation:
     @classmethod
     def from_json(cls, text: str) -> Adaptation:
         """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Adaptation
 
         Raises
         ------
@@ -329,6 +388,40 @@ class Adaptation:
             lines.append(f"  {names[group]}: {_describe(adapted)}")
         lines.append(")")
         return "\n".join(lines)
+
+
+def frame_of_shares(adaptation: Adaptation) -> pd.DataFrame:
+    """Return the numbers that `cape.plot.moved` draws of an adaptation.
+
+    Parameters
+    ----------
+    adaptation : Adaptation
+
+    Returns
+    -------
+    DataFrame
+        One row for each group. Where labels corrected an estimate, it is compared with
+        what was estimated without them.
+    """
+    import pandas as pd
+
+    rows = []
+    names = unique_names(adaptation.groups)
+    for group, adapted in adaptation.groups.items():
+        row: dict[str, Any] = {
+            "group": names[group],
+            "rows": adapted.rows,
+            "training": adapted.training_prevalence,
+            "now": adapted.estimate,
+            "low": adapted.low,
+            "high": adapted.high,
+        }
+        if adapted.label_verdict is not None:
+            row["compared"] = adapted.label_free_estimate
+            row["compared_low"] = adapted.label_free_low
+            row["compared_high"] = adapted.label_free_high
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _group_from_json(entry: Fields) -> GroupAdaptation:

@@ -311,8 +311,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            numpy, scipy sparse, pandas or polars. It goes to the estimator as it came,
-            without ``group_columns``.
+            From numpy, scipy sparse, pandas or polars. It goes to the estimator as it
+            came, without ``group_columns``.
         y : array-like of shape (n_samples,)
             Labels of two classes; the greater label is the positive one.
         sensitive_features : array-like or table of n_samples rows, default=None

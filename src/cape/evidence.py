@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape import plot
 from cape._groups import (
     Group,
     group_from_json,
+    group_labels,
     group_name,
     group_to_json,
+    name_index,
     sorted_groups,
+    unique_names,
 )
 from cape._json_fields import Fields, read_format
+from cape._notebook import InNotebook, Shown
 from cape.columns import ColumnCounts
 from cape.histogram import ONE, ScoreHistogram
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Evidence", "GroupEvidence", "LabelledEvidence"]
 
@@ -74,6 +82,15 @@ class GroupEvidence:
         """Tell whether this can be evidence of the model of another evidence.
 
         Columns may be missing, since they are not counted where drift is ignored.
+
+        Parameters
+        ----------
+        other : GroupEvidence
+            Evidence that the model has made.
+
+        Returns
+        -------
+        bool
         """
         same_scores = self.scores.unit == other.scores.unit
         same_scores = same_scores and np.array_equal(
@@ -222,7 +239,7 @@ def _numbers(tally: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(InNotebook):
     """What a batch tells of each group: all that `CapeClassifier.adapt` needs.
 
     Evidence of parts adds up to the evidence of the whole, however the rows are cut,
@@ -254,6 +271,47 @@ class Evidence:
         """Number of rows of each group."""
         return {group: int(part.scores.size) for group, part in self.groups.items()}
 
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Rows, those whose label is known (labelled), and the mean score.
+        """
+        import pandas as pd
+
+        rows = []
+        for part in self.groups.values():
+            rows.append([part.scores.size, part.labelled_rows, part.scores.mean])
+        index = pd.Index(list(group_labels(self.groups).values()), name="group")
+        columns = ["rows", "labelled", "mean_score"]
+        return pd.DataFrame(rows, index=index, columns=columns)
+
+    def plot(self) -> Any:
+        """Draw the scores of each group; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        import pandas as pd
+
+        parts = []
+        for group, name in unique_names(self.groups).items():
+            histogram = self.groups[group].scores
+            shares = histogram.shares_of_even_cells()
+            edges = np.linspace(0, 1, len(shares) + 1)
+            cells = {"from": edges[:-1], "to": edges[1:], "batch": shares}
+            parts.append(pd.DataFrame(cells).assign(group=name, rows=histogram.size))
+        return plot.scores(pd.concat(parts), title="Scores of each group")
+
+    def _shown(self) -> Shown:
+        table = self.table().rename(columns={"mean_score": "mean score"})
+        table.index = name_index(self.groups)
+        title = f"Evidence of {int(table['rows'].sum()):,} rows"
+        return Shown(title, table)
+
     def without_labels(self) -> Evidence:
         """Return the evidence of the same rows, as if nobody knew their labels."""
         groups = {}
@@ -262,7 +320,7 @@ class Evidence:
         return Evidence(self.fingerprint, groups)
 
     def to_json(self) -> str:
-        """Write the evidence as JSON text: counts alone, no row.
+        """Return the evidence as JSON text: counts alone, no row.
 
         Of text columns it has up to 20 values each that training has never seen.
         """
@@ -279,6 +337,15 @@ class Evidence:
     @classmethod
     def from_json(cls, text: str) -> Evidence:
         """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Evidence
 
         Raises
         ------

@@ -307,6 +307,25 @@ class ScoreHistogram:
         starts = np.append(0, first_cells)
         return np.add.reduceat(self.counts, starts)
 
+    def shares_of_even_cells(self, n_cells: int = 20) -> np.ndarray:
+        """Return the share of scores in cells of equal width, for a picture.
+
+        Parameters
+        ----------
+        n_cells : int, default=20
+            Enough to see where a mixture misses, few enough for a small picture.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+        """
+        # Scores are integers, multiples of 2^-32.
+        ends = np.arange(1, n_cells) / n_cells
+        edges = np.rint(ends * ONE).astype(np.int64)
+        # With several scores a row, counts exceed the rows; shares do not.
+        counts = self.merged(edges)
+        return counts / counts.sum()
+
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
         rows = None

@@ -199,7 +199,17 @@ class RollingCape:
         return Evidence(self.clf.fingerprint_, groups)
 
     def adapt(self, level: float = 0.95) -> Adaptation:
-        """Adapt to the rows that are in the window now."""
+        """Adapt to the rows that are in the window now.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Level of the intervals.
+
+        Returns
+        -------
+        Adaptation
+        """
         return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
     def to_json(self) -> str:

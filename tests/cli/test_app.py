@@ -48,7 +48,7 @@ def test_a_mistake_before_the_command_points_to_the_help_of_all(cape):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (ValueError("level must be\n  in (0, 1)."), 2, "level must be in (0, 1)."),
+        (ValueError("level must be\n  in (0, 1)."), 2, "--level must be in (0, 1)."),
         (OSError("disk full"), 2, "disk full"),
         (ImportError("needs Dask"), 2, "needs Dask"),
         (ValueError(), 2, "ValueError"),

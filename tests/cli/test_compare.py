@@ -188,7 +188,7 @@ def test_compare_on_tables_of_all_kinds_with_a_peer(cape, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--label", "why", "--group", "race"), ["['why']", "'age', 'degree'"]),
+        (("--label", "why", "--group", "race"), ["no column 'why'", "'age', 'degree'"]),
         (
             ("--label", "y"),
             ["Missing option '--group'", "cape compare --help"],
@@ -231,7 +231,7 @@ def test_a_table_that_is_not_there_is_refused(refused, tables, tmp_path):
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--method", "methods must be one of 'CAPE-D', 'CAPE-1', 'CAPE default'"),
+        ("--method", "--method must be one of 'CAPE-D', 'CAPE-1', 'CAPE default'"),
         ("--favourable", "favourable must be one of 'positive', 'negative', got"),
         ("--learner", "learner must be one of 'boosting', 'logistic', got"),
     ],
@@ -349,3 +349,44 @@ def test_help_names_every_option(cape, option):
     code, out, _ = cape("compare", "--help")
     assert code == 0
     assert option in out
+
+
+@pytest.fixture
+def tables_read(monkeypatch):
+    """What `cape compare` reads, and no comparison."""
+    read = []
+
+    def keep(train, test, **options):
+        read.extend([train, test])
+        raise ValueError("enough")
+
+    monkeypatch.setattr("cape.experiments.table_problem", keep)
+    return read
+
+
+def test_compare_reads_files_as_train_does(cape, tmp_path, tables_read):
+    text = "größe;race;y;id\n1,5;1;1;x\n2,5;2;0;y\n"
+    (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
+    # The numbers of one table are the text of the other, and nobody needs the id.
+    text = "größe;race;y\n1,5;1;1\n2,5;unknown;0\n"
+    (tmp_path / "b.csv").write_bytes(text.encode("latin-1"))
+    dialect = ("--separator", ";", "--encoding", "latin-1", "--decimal", ",")
+    files = (tmp_path / "a.csv", tmp_path / "b.csv")
+    cape("compare", *files, *COLUMNS, *dialect, "--drop", "id")
+    train, test = tables_read
+    assert list(train) == list(test) == ["größe", "race", "y"]
+    assert train["größe"].tolist() == [1.5, 2.5]
+    assert train["race"].tolist() == ["1", "2"]
+    assert test["race"].tolist() == ["1", "unknown"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--drop", "nothing"], "has no column 'nothing'; its columns are"),
+        (["--group", "rase"], "has no column 'rase'; did you mean 'race'?"),
+        (["--label", "z"], "the training table has no column 'z'; its columns are"),
+    ],
+)
+def test_compare_names_the_column_that_is_missing(refused, tables, options, says):
+    refused("compare", *tables, *COLUMNS, *options, says=says)

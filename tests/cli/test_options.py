@@ -4,33 +4,43 @@ import sys
 
 import pytest
 
+from cape._tables import Dialect
 from cape.cli._options import dialect_of, trainers, workers
 from cape.files import here
 
 
 @pytest.mark.parametrize("name", ["tab", "\\t", "\t"])
 def test_a_tabulator_can_be_named(name):
-    assert dialect_of(name, "utf-8").separator == "\t"
+    assert dialect_of(name, None, None).separator == "\t"
 
 
 @pytest.mark.parametrize("separator", [",", ";", "|", " "])
 def test_other_separators_are_taken_as_they_are(separator):
-    dialect = dialect_of(separator, "latin-1")
+    dialect = dialect_of(separator, "latin-1", None)
     assert dialect.separator == separator
     assert dialect.encoding == "latin-1"
 
 
 @pytest.mark.parametrize(
-    ("separator", "encoding", "message"),
+    ("separator", "encoding", "decimal", "message"),
     [
-        ("", "utf-8", "separator must be one character, got ''"),
-        ("tabs", "utf-8", "separator must be one character, got 'tabs'"),
-        (",", "klingon", "such as utf-8 or latin-1, got 'klingon'"),
+        ("", None, None, "separator must be one character, got ''"),
+        ("tabs", None, None, "separator must be one character, got 'tabs'"),
+        (None, "klingon", None, "such as utf-8 or latin-1, got 'klingon'"),
+        (None, None, ";", "decimal must be '.' or ',', got ';'"),
+        (None, None, "", "decimal must be '.' or ',', got ''"),
     ],
 )
-def test_what_is_no_dialect_is_refused(separator, encoding, message):
+def test_what_is_no_dialect_is_refused(separator, encoding, decimal, message):
     with pytest.raises(ValueError, match=message):
-        dialect_of(separator, encoding)
+        dialect_of(separator, encoding, decimal)
+
+
+def test_what_is_not_given_is_as_in_the_file_of_training():
+    trained = Dialect(";", "latin-1", ",")
+    assert dialect_of(None, None, None, default=trained) == trained
+    assert dialect_of(",", None, ".", default=trained) == Dialect(",", "latin-1")
+    assert dialect_of(None, None, None) == Dialect()
 
 
 def test_without_an_address_this_process_does_the_work():

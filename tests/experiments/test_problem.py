@@ -142,13 +142,13 @@ def test_a_group_without_test_rows_is_not_judged():
             TRAIN.drop(columns="race"),
             TEST,
             {},
-            r"training table must have the columns \['race'\]",
+            r"the training table has no column 'race'; its columns are",
         ),
         (
             TRAIN,
             TEST.drop(columns="outcome"),
             {},
-            r"test table must have the columns \['outcome'\]",
+            r"the test table has no column 'outcome'",
         ),
         (
             TRAIN,
@@ -334,3 +334,11 @@ def test_title_and_notes_are_no_part_of_the_digest(problem):
 def test_a_problem_cannot_be_changed_by_a_method(problem):
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.y_test = problem.y_train
+
+
+def test_the_number_1_and_the_text_1_are_two_groups():
+    names = [1, "1"] * (len(TRAIN) // 2)
+    train = TRAIN.assign(race=pd.Series(names, dtype=object))
+    problem = table_problem(train, train, label="outcome", group="race")
+    assert problem.groups == ["'1'", "1"]
+    assert [count["rows_train"] for count in problem.counts()] == [60, 60]

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._tables import TableError
+from cape._tables import TableError, missing_column
 from cape.files import Columns, Notes, plain_text
 from cape.files._columns import (
     check_columns_exist,
     check_named_once,
-    missing_column,
 )
 
 COLUMNS = Columns(
@@ -145,7 +144,9 @@ def test_missing_columns_suggest_the_nearest_name():
     assert "did you mean 'is_recid'?" in str(
         missing_column("is_recidd", ["age", "is_recid"], "new.csv")
     )
-    assert "its columns are 'age'" in str(missing_column("quux", ["age"], "new.csv"))
+    for name in ("quux", "target"):
+        error = missing_column(name, ["age", "income"], "new.csv")
+        assert "its columns are 'age', 'income'" in str(error)
     with pytest.raises(TableError, match=r"new\.csv has no column 't'"):
         COLUMNS.check_names(["n", "d", "f", "z"], "new.csv", Notes())
 

@@ -125,8 +125,8 @@ def test_which_label_is_positive(tmp_path, frame):
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        ({}, {"label": "Y_"}, r"has no column 'Y_'; did you mean 'y'\?"),
-        ({}, {"group": ["zz"]}, r"has no column 'zz'; did you mean 'z'\?"),
+        ({}, {"label": "Y"}, r"has no column 'Y'; did you mean 'y'\?"),
+        ({}, {"group": ["zz"]}, r"has no column 'zz'; its columns are 'x'"),
         (
             {},
             {"drop": ["nothing"]},
@@ -346,6 +346,7 @@ def test_the_file_that_was_trained_on_is_recorded(tmp_path, frame):
         "rows": 200,
         "rows_in_file": 200,
         "sha256": file_hash(tmp_path / "train.csv"),
+        "dialect": {"separator": ",", "encoding": "utf-8", "decimal": "."},
     }
 
 

@@ -71,7 +71,6 @@ UNDER_SAMPLER = (
 TYPES = {
     xgboost: ["xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"],
     lightgbm: [
-        "collections.OrderedDict",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
     ],

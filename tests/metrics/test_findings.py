@@ -1,6 +1,7 @@
 """The results of an audit as tables, dict and text."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -103,7 +104,8 @@ def test_combinations_of_columns_are_named_in_words_everywhere():
     labels = set(result.table().index.get_level_values("group"))
     assert labels == {"f, 0", "f, 1", "m, 0", "m, 1"}
     assert {entry["group"] for entry in result.to_dict()["groups"]} == labels
-    assert "f, 0 / m, 1: pe" in repr(result)
+    assert "\n  f, 0 " in repr(result)
+    assert "worst pair: m, 0 / m, 1: fnr_difference" in repr(result)
     # The findings keep the combination itself.
     assert result.findings[0].group == ("f", 0)
 
@@ -118,6 +120,41 @@ def test_text_shows_value_interval_rows_and_doubt():
         "  a / b: pe too few rows (0.500 to 9.000), 4 rows",
         ")",
     ]
+
+
+def test_text_of_many_groups_is_a_screen():
+    counts = {}
+    for number in range(30):
+        positives = 10 + number
+        counts[f"g{number}"] = replace(COUNTS["a"], tp=positives, rows=positives + 70)
+    audited = audit_counts(counts, n_resamples=20)
+    lines = repr(audited).splitlines()
+    assert len(lines) <= 24
+    assert "  and 18 more groups" in lines
+    assert f"  pairs() has all {len(audited.between)} findings between pairs" in lines
+    pairs = audited.pairs()
+    for metric, finding in audited.worst_pairs().items():
+        values = pairs.xs(metric, level="metric")["value"]
+        is_ratio = metric.endswith("_ratio")
+        assert finding.value == (values.min() if is_ratio else values.max())
+        [line] = [line for line in lines if f": {metric} " in line]
+        assert f"{finding.group} / {finding.other}" in line
+        assert f"({finding.low:.3f} to {finding.high:.3f})" in line
+
+
+def test_two_groups_are_told_whole():
+    two = audit_counts({"a": COUNTS["a"], "b": COUNTS["b"]}, n_resamples=20)
+    lines = repr(two).splitlines()
+    assert len(lines) == 2 + len(two.findings) + len(two.between)
+
+
+def test_pairs_of_few_rows_are_never_the_worst():
+    few = Finding("pe", "a", "b", 9.0, 0.5, 9.0, rows=4, enough=False)
+    many = Finding("pe", "b", "a", 0.1, 0.0, 0.3, rows=40, enough=True)
+    undefined = Finding("pe", "c", "a", np.nan, 0.0, 0.3, rows=40, enough=False)
+    audited = Audit((), (few, many, undefined), level=0.9)
+    assert audited.worst_pairs() == {"pe": many}
+    assert Audit((), (few,), level=0.9).worst_pairs() == {}
 
 
 @pytest.mark.parametrize(

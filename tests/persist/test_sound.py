@@ -4,6 +4,7 @@ Each of these models ended the process or read foreign memory when it predicted.
 """
 
 import sys
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -260,6 +261,16 @@ def steep_spline(X, y):
     return [spline]
 
 
+def spline_that_calls_something_else(X, y):
+    """Splines of scipy 1.18 call what they hold."""
+    spline = BSpline(np.arange(8.0), np.arange(4.0), 3)
+    impostor = partial(print, "called")
+    impostor.t, impostor.c, impostor.k = spline.t, spline.c, spline.k
+    impostor.axis, impostor.extrapolate = 0, True
+    spline._delegate_to = impostor
+    return [spline]
+
+
 def generator_beyond_its_table(X, y):
     generator = np.random.RandomState(0)
     state = generator.get_state(legacy=False)
@@ -312,6 +323,7 @@ ATTACKS = {
     no_columns_to_hash_to: "hashes text to 0 columns",
     short_spline: "Knots, coefficients and degree are inconsistent",
     steep_spline: "[Kk]nots",
+    spline_that_calls_something_else: "another kind than scikit-learn makes",
     generator_beyond_its_table: "reads outside its table",
     hidden_method: "hides the method _validate_X_predict",
 }

@@ -183,7 +183,9 @@ def test_errors_know_the_names_without_reading_the_header_again(tmp_path, header
     types = {"a": "number", "a.1": "number"}
     with pytest.raises(TableError, match=r"column 'a\.1': expected numbers, got 'x'"):
         list(iter_table(path, names=names, types=types))
-    with pytest.raises(TableError, match=r"has no column 'c'; its columns are a, a\.1"):
+    with pytest.raises(
+        TableError, match=r"has no column 'c'; its columns are 'a', 'a\.1'"
+    ):
         list(iter_table(path, names=names, columns=["c"]))
     assert headers_read == []
 

@@ -68,9 +68,7 @@ def test_every_format_gives_the_same_rows_in_parts_of_the_length_asked_for(
 def test_columns_are_picked_in_the_order_asked_for(tmp_path, suffix):
     path = save(tmp_path / f"t.{suffix}")
     assert list(read_table(path, columns=["race", "age"])) == ["race", "age"]
-    with pytest.raises(
-        TableError, match=r"has no column 'rage'; its columns are age, score"
-    ):
+    with pytest.raises(TableError, match=r"has no column 'rage'; did you mean 'age'"):
         read_table(path, columns=["rage"])
 
 
@@ -101,7 +99,7 @@ def test_types_can_be_given_where_a_csv_leaves_them_open(tmp_path):
     assert frame["n"].dtype == float
     for kind, words in (
         ("number", "numbers"),
-        ("date", "dates such as 2024-03-01"),
+        ("date", "dates such as 2024-03-01 or 01.03.2024"),
         ("flag", "true or false"),
     ):
         path.write_text("n\nseven\n")

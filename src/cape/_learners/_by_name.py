@@ -44,7 +44,7 @@ def make_learner(
     Returns
     -------
     estimator
-        With ``tabular`` a `Pipeline`.
+        With ``tabular`` a ``Pipeline``.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from cape._tables._csv_header import csv_names, is_gzip, wrong_encoding
 from cape._tables._dialect import Dialect
+from cape._tables._dotted_dates import begins_dotted, with_dates
 from cape._tables._error import TableError, shortened
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ _BLOCK = 8 << 20  # bytes that pyarrow parses at a time
 _IN_WORDS = {
     "double": "numbers",
     "bool": "true or false",
-    "timestamp[us]": "dates such as 2024-03-01",
+    "timestamp[us]": "dates such as 2024-03-01 or 01.03.2024",
 }
+_WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
 # The type to try next for a column with a field that does not fit; text fits all.
 _WIDER = {"null": "int64", "bool": "string", "int64": "double", "double": "string"}
 
@@ -47,7 +49,7 @@ class CsvFile:
     path : Path
         The file, gzipped or not.
     dialect : Dialect
-        Its separator and encoding.
+        Its separator, encoding and decimal sign.
     names : list of str
         Distinct names of all columns, as `csv_names` returns them.
     """
@@ -99,7 +101,8 @@ def csv_types(file: CsvFile) -> dict[str, pa.DataType]:
             types |= wider
         else:
             schema = reader.schema
-            return dict(zip(schema.names, schema.types, strict=True))
+            found = dict(zip(schema.names, schema.types, strict=True))
+            return found | _dotted_columns(file, found)
 
 
 def csv_batches(
@@ -132,17 +135,85 @@ def csv_batches(
         If the file cannot be read.
     """
     try:
+        dotted = _dotted_among(file, types, columns)
+        types = _as_text(types, dotted)
         if hasher is None:
-            yield from _open_reader(file, types, columns)
+            for batch in _open_reader(file, types, columns):
+                yield with_dates(batch, dotted)
         else:
             with file.path.open("rb") as binary:
                 hashed = _HashedFile(binary, hasher)
-                yield from _open_reader(file, types, columns, hashed)
+                for batch in _open_reader(file, types, columns, hashed):
+                    yield with_dates(batch, dotted)
                 # The digest must be that of the whole file even if pyarrow stops
                 # at the last row and leaves bytes unread.
                 hash_rest(binary, hasher)
     except (ValueError, OSError) as error:
         raise _explained(file, error) from error
+
+
+def _dotted_columns(
+    file: CsvFile, types: dict[str, pa.DataType]
+) -> dict[str, pa.DataType]:
+    """Return the columns of text whose every field is a date such as 31.12.2024."""
+    import pyarrow as pa
+
+    texts = [name for name, type_ in types.items() if pa.types.is_string(type_)]
+    dates = {}
+    for name in _begin_dotted(file, texts):
+        try:
+            for batch in _open_reader(file, {name: pa.string()}, [name]):
+                with_dates(batch, [name])
+        except ValueError:
+            continue  # some fields are no dates: the column is text
+        dates[name] = pa.timestamp("us")
+    return dates
+
+
+def _dotted_among(
+    file: CsvFile, types: dict[str, pa.DataType] | None, columns: list[str] | None
+) -> list[str]:
+    """Return the columns that are to be read as dates and have the day first here."""
+    import pyarrow as pa
+
+    dates = []
+    for name, type_ in (types or {}).items():
+        wanted = columns is None or name in columns
+        if wanted and name in file.names and pa.types.is_timestamp(type_):
+            dates.append(name)
+    return _begin_dotted(file, dates)
+
+
+def _begin_dotted(file: CsvFile, names: list[str]) -> list[str]:
+    """Return the columns whose first value is a date with the day first."""
+    import pyarrow as pa
+
+    left = set(names)
+    dotted: list[str] = []
+    if not left:
+        return dotted
+    # As a rule the first block tells, and nothing else is read.
+    for batch in _open_reader(file, dict.fromkeys(names, pa.string()), names):
+        for name in sorted(left):
+            values = batch.column(name).drop_null()
+            if len(values):
+                left.remove(name)
+                if begins_dotted(values[0].as_py()):
+                    dotted.append(name)
+        if not left:
+            break
+    return dotted
+
+
+def _as_text(
+    types: dict[str, pa.DataType] | None, names: list[str]
+) -> dict[str, pa.DataType] | None:
+    """Return types with which pyarrow leaves some columns as they are."""
+    import pyarrow as pa
+
+    if types is None:
+        return None
+    return types | dict.fromkeys(names, pa.string())
 
 
 def hash_rest(binary: IO[bytes], hasher: Hasher) -> None:
@@ -217,6 +288,7 @@ def _conversion(
         null_values=null_values,
         strings_can_be_null=True,
         include_columns=columns,
+        decimal_point=file.dialect.decimal,
     )
 
 
@@ -275,6 +347,16 @@ def _explained(file: CsvFile, error: Exception) -> TableError:
         field = misfit[3].strip().removeprefix("invalid value ").strip("'")
         return TableError(
             f"{file.path}, column {name!r}: expected {expected}, "
-            f"got {shortened(field)}."
+            f"got {shortened(field)}{_decimal_hint(field, expected)}."
         )
+    if text.startswith("column "):  # of `with_dates`
+        return TableError(f"{file.path}, {text}")
     return TableError(f"{file.path} cannot be read as CSV: {shortened(text, 200)}")
+
+
+def _decimal_hint(field: str, expected: str) -> str:
+    """Say how to name the other decimal sign, if a field is a number that has it."""
+    number = _WITH_DECIMALS.fullmatch(field.strip())
+    if expected != "numbers" or number is None:
+        return ""
+    return f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"

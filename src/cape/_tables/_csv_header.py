@@ -6,18 +6,20 @@ wrong separator or encoding. Mistakes that the first line reveals are explained 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from cape._tables._dialect import Dialect
 from cape._tables._error import TableError, shortened
 
-__all__ = ["csv_names", "is_gzip", "wrong_encoding"]
+__all__ = ["csv_names", "is_gzip", "with_mark", "wrong_encoding"]
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -54,6 +56,19 @@ def is_gzip(path: Path) -> bool:
     """Whether a file is gzipped, by its first two bytes and not by its name."""
     with path.open("rb") as file:
         return file.read(2) == b"\x1f\x8b"
+
+
+def with_mark(path: Path, dialect: Dialect) -> Dialect:
+    """Return the dialect, with the byte order mark that the file has.
+
+    Excel takes UTF-8 without it for another encoding, so that what is written beside
+    such a file needs it, too.
+    """
+    if not dialect.is_utf8:
+        return dialect
+    with _open_binary(path) as binary:
+        has_mark = binary.read(3) == codecs.BOM_UTF8
+    return replace(dialect, encoding="utf-8-sig") if has_mark else dialect
 
 
 def wrong_encoding(path: Path, dialect: Dialect) -> TableError:

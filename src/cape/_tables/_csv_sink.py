@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["CsvSink"]
 
 # A spreadsheet may run text that begins with one of these (also in full width) as a
-# formula, unless the text is a plain number.
+# formula, unless the text is a plain number, with a decimal point or comma.
 _FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-_NUMBER = "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_NUMBER = "^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 
 # Separators that occur in no number and in no date.
 _OUTSIDE_NUMBERS = ",;\t|"
@@ -33,7 +33,7 @@ class CsvSink:
     names : list of str
         Names of the columns, which are written at once.
     dialect : Dialect
-        Separator and encoding.
+        Separator, encoding and decimal sign.
     gzipped : bool
         Whether to compress the file.
 
@@ -51,6 +51,7 @@ class CsvSink:
 
         self.disarmed = 0
         self._separator = dialect.separator
+        self._decimal = dialect.decimal
         # One encoder for the whole file: UTF-16 has its byte order mark only once.
         self._encoder = codecs.getincrementalencoder(dialect.encoding)()
         self._file: IO[bytes] | gzip.GzipFile
@@ -88,7 +89,10 @@ class CsvSink:
         fields, any_text = _as_text(column)
         if any_text:
             fields = self._disarm(fields)
-        if any_text or self._separator not in _OUTSIDE_NUMBERS:
+        elif self._decimal != "." and _has_decimals(column.type):
+            fields = _with_decimal_sign(fields, self._decimal)
+        in_numbers = self._separator not in _OUTSIDE_NUMBERS
+        if any_text or in_numbers or self._separator == self._decimal:
             fields = self._quote(fields)
         # Last, since a missing value neither is a formula nor needs quotes.
         return fields.fill_null("")
@@ -144,6 +148,20 @@ def _is_number_or_date(type_: pa.DataType) -> bool:
 
     # "Primitive" are numbers, flags, dates, times and durations.
     return types.is_primitive(type_) or types.is_decimal(type_) or types.is_null(type_)
+
+
+def _has_decimals(type_: pa.DataType) -> bool:
+    """Whether values of a type may have decimals."""
+    from pyarrow import types
+
+    return types.is_floating(type_) or types.is_decimal(type_)
+
+
+def _with_decimal_sign(fields: pa.Array, sign: str) -> pa.Array:
+    """Write another sign than a point before decimals."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring(fields, ".", sign)
 
 
 def _text_or_none(value: Any) -> str | None:

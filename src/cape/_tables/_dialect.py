@@ -1,4 +1,4 @@
-"""How a CSV file is written: its separator and its encoding."""
+"""How a CSV file is written: its separator, its encoding and its decimal sign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """Separator and encoding of a CSV file.
+    """Separator, encoding and decimal sign of a CSV file.
 
     Parameters
     ----------
@@ -19,20 +19,24 @@ class Dialect:
         One ASCII character, neither a quote nor the end of a line.
     encoding : str, default="utf-8"
         Any encoding that Python knows.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
 
     Raises
     ------
     TableError
-        If the separator is not one character or the encoding is unknown.
+        If the separator is not one character, the encoding is unknown, or the decimal
+        sign is neither a point nor a comma.
 
     Examples
     --------
-    >>> Dialect(separator=";")
-    Dialect(separator=';', encoding='utf-8')
+    >>> Dialect(separator=";", decimal=",")
+    Dialect(separator=';', encoding='utf-8', decimal=',')
     """
 
     separator: str = ","
     encoding: str = "utf-8"
+    decimal: str = "."
 
     def __post_init__(self) -> None:
         one_character = len(self.separator) == 1 and self.separator.isascii()
@@ -49,6 +53,8 @@ class Dialect:
                 "encoding must be a known one such as utf-8 or latin-1, "
                 f"got {self.encoding!r}."
             ) from None
+        if self.decimal not in (".", ","):
+            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
 
     @property
     def is_utf8(self) -> bool:

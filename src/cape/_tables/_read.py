@@ -13,7 +13,7 @@ from cape._tables._convert import (
     to_verbatim_frame,
 )
 from cape._tables._csv import CsvFile, Hasher, csv_batches, csv_types, hash_rest
-from cape._tables._csv_header import csv_names
+from cape._tables._csv_header import csv_names, with_mark
 from cape._tables._dialect import Dialect
 from cape._tables._error import TableError
 from cape._tables._formats import (
@@ -23,6 +23,7 @@ from cape._tables._formats import (
     table_format,
     typed_schema,
 )
+from cape._tables._missing import missing_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,7 @@ __all__ = [
     "is_csv",
     "iter_table",
     "read_table",
+    "same_dialect",
     "table_columns",
     "table_kinds",
     "table_length",
@@ -71,7 +73,7 @@ def iter_table(
         Whether to return columns as they are in the file, for copying: text in CSV,
         Arrow types otherwise.
     dialect : Dialect, default=None
-        Separator and encoding of a CSV; None is a comma and UTF-8.
+        How a CSV is written; None is a comma, UTF-8 and decimal points.
     names : sequence of str, default=None
         What `table_columns` returned for this file, if it has been called. The header
         of a CSV is then not read again.
@@ -132,7 +134,7 @@ def read_table(
     types : mapping from column to {"text", "number", "date", "flag"}, default=None
         Types of columns of a CSV; see `iter_table`.
     dialect : Dialect, default=None
-        Separator and encoding of a CSV; None is a comma and UTF-8.
+        How a CSV is written; None is a comma, UTF-8 and decimal points.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def table_columns(path: str | Path, *, dialect: Dialect | None = None) -> list[s
     path : str or Path
         CSV (also gzipped), Parquet, or Arrow/Feather.
     dialect : Dialect, default=None
-        Separator and encoding of a CSV; None is a comma and UTF-8.
+        How a CSV is written; None is a comma, UTF-8 and decimal points.
 
     Returns
     -------
@@ -208,7 +210,7 @@ def table_kinds(path: str | Path, *, dialect: Dialect | None = None) -> dict[str
         CSV (also gzipped), Parquet, or Arrow/Feather. All rows of a CSV are read to
         tell.
     dialect : Dialect, default=None
-        Separator and encoding of a CSV; None is a comma and UTF-8.
+        How a CSV is written; None is a comma, UTF-8 and decimal points.
 
     Returns
     -------
@@ -254,6 +256,33 @@ def is_csv(path: str | Path) -> bool:
     True
     """
     return table_format(Path(path)) == "csv"
+
+
+def same_dialect(path: str | Path, dialect: Dialect) -> Dialect:
+    r"""Return how to write a CSV that shall be like a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, of any format.
+    dialect : Dialect
+        How the file is read if it is a CSV.
+
+    Returns
+    -------
+    Dialect
+        With a byte order mark if the file has one, as Excel writes it.
+
+    Examples
+    --------
+    >>> file = folder / "a.csv"
+    >>> _ = file.write_bytes(b"\xef\xbb\xbfage,race\n30,a\n")
+    >>> same_dialect(file, Dialect()).encoding
+    'utf-8-sig'
+    """
+    if not is_csv(path):
+        return dialect
+    return with_mark(Path(path), dialect)
 
 
 def table_length(path: str | Path) -> int | None:
@@ -341,10 +370,7 @@ def _check_columns(path: Path, columns: list[str], names: Sequence[str]) -> None
     known = set(names)
     for column in columns:
         if column not in known:
-            raise TableError(
-                f"{path} has no column {column!r}; "
-                f"its columns are {', '.join(names[:20])}."
-            )
+            raise missing_column(column, names, path)
 
 
 def _types_to_read(

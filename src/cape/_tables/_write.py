@@ -38,8 +38,8 @@ class TableWriter:
     overwrite : bool, default=False
         Whether to replace a file that exists.
     dialect : Dialect, default=None
-        Separator and encoding of a CSV; None is a comma and UTF-8. A .tsv is separated
-        by tabs in any case.
+        How a CSV is written; None is a comma, UTF-8 and decimal points. A .tsv is
+        separated by tabs in any case.
     background : bool, default=False
         Whether `write` returns before the rows are written. The caller must not change
         the rows any more; an error of writing is raised by the next `write`, or at the

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from cape import __version__
+from cape.cli._words import in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -41,6 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+"""The typer application: the commands and their options."""
+
 console = Console()
 """Prints results."""
 
@@ -50,6 +53,7 @@ aside = Console(stderr=True)
 _BAD_INPUT = 2
 _BUG = 3
 _STOPPED = 130  # what typer returns after Ctrl-C
+_PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 
 # Errors that the library raises on purpose, with a message for the user.
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
@@ -96,7 +100,7 @@ def run(argv: list[str] | None = None) -> int:
     -------
     int
         The exit code: 0 for success, 1 if a ``--fail-if`` was met, 2 for bad input, 3
-        for a mistake in cape, 130 after Ctrl-C.
+        for a mistake in cape, 130 after Ctrl-C, 141 if the reader of a pipe has left.
 
     Examples
     --------
@@ -112,6 +116,12 @@ def run(argv: list[str] | None = None) -> int:
     try:
         # Standalone, typer would print errors itself, in a frame of many lines.
         code = app(arguments, prog_name="cape", standalone_mode=False)
+    except SystemExit as error:
+        # So rich and typer end if nobody reads on, as after ``cape ... | head -1``.
+        # Conditions of --fail-if return their 1.
+        if error.code == 1:
+            return _PIPE_CLOSED
+        raise
     except Exception as error:
         if debug:
             raise
@@ -129,10 +139,11 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
         return _BAD_INPUT
     if hasattr(error, "format_message"):  # typer could not parse the arguments
-        message = f"{error.format_message()} See: {_help_command(arguments)}"
+        fault = error.format_message().rstrip(".")
+        message = f"{fault}. See: {_help_command(arguments)}"
         code = _BAD_INPUT
     elif isinstance(error, _EXPECTED_ERRORS):
-        message = str(error) or type(error).__name__
+        message = in_options(_words_of(error)) or type(error).__name__
         code = _BAD_INPUT
     else:
         message = (
@@ -144,12 +155,20 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     return code
 
 
+def _words_of(error: Exception) -> str:
+    """Return the message of an error, without the number of an error of the system."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)
+
+
 def _help_command(arguments: list[str]) -> str:
     """Return the call that prints the help of the command that was called."""
+    commands = getattr(typer.main.get_command(app), "commands", {})
     # The first word that is no option is the command.
     for argument in arguments:
         if not argument.startswith("-"):
-            return f"cape {argument} --help"
+            return f"cape {argument} --help" if argument in commands else "cape --help"
     return "cape --help"
 
 
@@ -159,8 +178,11 @@ def give_json(content: Any) -> None:
     Parameters
     ----------
     content : dict or list
-        NaN is an error: other programs could not read it.
+        NaN is an error: other programs could not read it. Notes among it name options,
+        as those that are printed do.
     """
+    if "notes" in content:
+        content = content | {"notes": [in_options(note) for note in content["notes"]]}
     # Not by rich, which wraps lines at the width of the terminal.
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
 
@@ -200,7 +222,7 @@ def give_notes(notes: Iterable[str]) -> None:
     notes : iterable of str
     """
     for note in notes:
-        _give_aside(f"note: {note}")
+        _give_aside(f"note: {in_options(note)}")
 
 
 def _give_aside(text: str) -> None:

@@ -10,6 +10,7 @@ import typer
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
+    Decimal,
     Encoding,
     FailIf,
     Force,
@@ -89,8 +90,9 @@ def audit(
     author: Author = "",
     note: Note = "",
     level: Level = 0.95,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -108,14 +110,14 @@ def audit(
     """
     import hashlib
 
-    from cape._tables import table_length
-    from cape.files import Notes, count_file
-    from cape.report import audit_summary
-
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output = Output(report, force, as_json)
     output.check(inputs=[file])
+    from cape._tables import table_length
+    from cape.files import Notes, count_file
+    from cape.report import audit_summary
+
     hasher = hashlib.sha256()
     notes = Notes()
     groups = group or []
@@ -127,7 +129,7 @@ def audit(
             group=groups,
             positive=positive,
             mapping=_parse_mapping(mapping),
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal),
             hasher=hasher,
             notes=notes,
             on_rows=on_rows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cape._newfile import check_apart
+from cape._newfile import check_apart, check_report
 from cape.cli._app import app, give_path
 from cape.cli._options import Force, Model, option
 
@@ -21,16 +21,11 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
     Move the sliders to see which member of the pool CAPE would choose, and what every
     member would predict.
     """
-    from cape.files import load_model
-    from cape.report import (
-        check_report,
-        explorer_summary,
-        file_provenance,
-        write_report,
-    )
-
     check_apart([out], [model])
     check_report(out, overwrite=force)
+    from cape.files import load_model
+    from cape.report import explorer_summary, file_provenance, write_report
+
     loaded = load_model(model)
     fingerprint = loaded.clf.fingerprint_
     provenance = file_provenance(loaded.details, [], fingerprint=fingerprint)

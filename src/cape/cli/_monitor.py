@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from cape.cli._app import app, console, give_line, progress
 from cape.cli._fail_if import Finding, parse_conditions
+from cape.cli._help import CommandWithNames
 from cape.cli._options import (
+    Decimal,
     Drift,
     Encoding,
     FailIf,
@@ -39,8 +41,9 @@ Batches = Annotated[
 
 
 @app.command(
+    cls=CommandWithNames,
     epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
-    '"moved>0.2" --fail-if fault'
+    '"moved>0.2" --fail-if fault',
 )
 def monitor(
     model: Model,
@@ -50,8 +53,9 @@ def monitor(
     level: Level = 0.95,
     rule: Rule = None,
     drift: Drift = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -66,14 +70,14 @@ def monitor(
     fault), cannot_tell, or fault. The exit code is 1 if a condition is met in any
     batch.
     """
-    from cape.files import Notes, load_model, monitor_files
-    from cape.report import file_provenance, monitor_summary
-
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     output = Output(report, force, as_json)
     paths = _files(batches)
     output.check(inputs=[*paths, model])
+    from cape.files import Notes, load_model, monitor_files
+    from cape.report import file_provenance, monitor_summary
+
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -83,7 +87,9 @@ def monitor(
                 loaded,
                 paths,
                 level=level,
-                dialect=dialect_of(separator, encoding),
+                dialect=dialect_of(
+                    separator, encoding, decimal, default=loaded.dialect
+                ),
                 rule=rule,
                 drift=drift,
                 notes=notes,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cape._tables import Dialect
-from cape.rules import RULES
 
 __all__ = [
+    "Decimal",
     "Drift",
     "Encoding",
     "FailIf",
@@ -122,7 +123,7 @@ Drift = Annotated[
 ]
 Rule = Annotated[
     str | None,
-    option(f"What to aim at: {', '.join(RULES)}. Default: that of the model.", "NAME"),
+    option("What to aim at: {rules}. Default: that of the model.", "NAME"),
 ]
 Report = Annotated[
     Path | None,
@@ -140,23 +141,49 @@ Scheduler = Annotated[
     str | None,
     option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),
 ]
+_AS_TRAINED = "Default with a model: as the file that it was trained on; else:"
+
 Separator = Annotated[
-    str, typer.Option(help="Character between the fields of a CSV, or: tab.")
+    str | None,
+    option(
+        f"Character between the fields of a CSV, or: tab. {_AS_TRAINED} a comma.",
+        "CHARACTER",
+    ),
 ]
 Encoding = Annotated[
-    str, typer.Option(help="Encoding of a CSV, such as utf-8 or latin-1.")
+    str | None,
+    option(
+        f"Encoding of a CSV, such as utf-8 or latin-1. {_AS_TRAINED} utf-8.", "NAME"
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    option(
+        "What stands before the decimals of a number in a CSV: a point or a comma. "
+        f"{_AS_TRAINED} a point.",
+        "CHARACTER",
+    ),
 ]
 
 
-def dialect_of(separator: str, encoding: str) -> Dialect:
+def dialect_of(
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    *,
+    default: Dialect | None = None,
+) -> Dialect:
     r"""Return the CSV dialect that the options describe.
 
     Parameters
     ----------
-    separator : str
+    separator : str or None
         A character; ``tab`` and ``\t`` stand for the tabulator, which is hard to type
         in a shell.
-    encoding : str
+    encoding : str or None
+    decimal : str or None
+    default : Dialect, optional
+        What holds where an option is None; by default a comma, UTF-8 and points.
 
     Returns
     -------
@@ -165,16 +192,19 @@ def dialect_of(separator: str, encoding: str) -> Dialect:
     Raises
     ------
     ValueError
-        If the separator is longer than a character, or Python lacks the encoding.
+        If the separator is longer than a character, Python lacks the encoding, or the
+        decimal sign is neither a point nor a comma.
 
     Examples
     --------
-    >>> dialect_of("tab", "utf-8").separator
-    '\t'
+    >>> dialect_of("tab", None, ",")
+    Dialect(separator='\t', encoding='utf-8', decimal=',')
     """
     if separator in ("tab", "\\t"):
         separator = "\t"
-    return Dialect(separator, encoding)
+    given = {"separator": separator, "encoding": encoding, "decimal": decimal}
+    changes = {name: value for name, value in given.items() if value is not None}
+    return replace(default or Dialect(), **changes)
 
 
 @contextmanager

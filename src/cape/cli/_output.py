@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cape._newfile import check_apart
+from cape._newfile import check_apart, check_free, check_report
 from cape.cli._app import give_json, give_notes, give_path
 from cape.cli._fail_if import (
     Condition,
@@ -17,7 +17,30 @@ from cape.cli._fail_if import (
     find_left_out,
 )
 
-__all__ = ["Output"]
+__all__ = ["Output", "check_outputs"]
+
+
+def check_outputs(
+    paths: Iterable[Path | None], *, inputs: Iterable[Path], overwrite: bool
+) -> None:
+    """Raise if a file cannot be written, before any work is done.
+
+    Commands call this before they import what takes seconds: the library checks the
+    same, but later.
+
+    Parameters
+    ----------
+    paths : iterable of Path or None
+        What the command writes.
+    inputs : iterable of Path
+        What the command reads; none of it is replaced, whatever the user forces.
+    overwrite : bool
+        Whether to replace a file that exists.
+    """
+    written = [path for path in paths if path is not None]
+    check_apart(written, inputs)
+    for path in written:
+        check_free(path, overwrite=overwrite)
 
 
 @dataclass(frozen=True)
@@ -50,11 +73,10 @@ class Output:
         outputs : iterable of Path or None, default=()
             What the command writes besides the report.
         """
-        from cape.report import check_report
-
-        check_apart([self.report, *outputs], inputs)
         if self.report is not None:
             check_report(self.report, overwrite=self.overwrite)
+        check_apart([self.report, *outputs], inputs)
+        check_outputs(outputs, inputs=inputs, overwrite=self.overwrite)
 
     def give(
         self,

@@ -11,7 +11,9 @@ from rich.text import Text
 
 from cape.cli._app import app, console, give_line, give_path, progress
 from cape.cli._checked import show_checked
+from cape.cli._help import CommandWithNames
 from cape.cli._options import (
+    Decimal,
     Drift,
     Encoding,
     Force,
@@ -72,8 +74,9 @@ Checked = Annotated[
 
 
 @app.command(
+    cls=CommandWithNames,
     epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
-    "march.html"
+    "march.html",
 )
 def predict(
     model: Model,
@@ -84,8 +87,9 @@ def predict(
     rule: Rule = None,
     drift: Drift = None,
     checked: Checked = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -97,13 +101,14 @@ def predict(
     estimates and predictions are compared with them, too. What else has moved, such as
     a column in other units, is named before any number.
     """
+    output = Output(report, force, as_json)
+    # What can be wrong with the output is found before the work is done, and before
+    # anything that takes long to import.
+    output.check(inputs=[file, model], outputs=[out])
     from cape._tables import table_length
     from cape.files import Notes, load_model, predict_file
     from cape.report import batch_summary, file_provenance
 
-    output = Output(report, force, as_json)
-    # What can be wrong with the output is found before the work is done.
-    output.check(inputs=[file, model], outputs=[out])
     loaded = load_model(model)
     notes = Notes()
     length = table_length(file)
@@ -113,7 +118,7 @@ def predict(
             file,
             out,
             level=level,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
             rule=rule,
             drift=drift,
             checked=checked,

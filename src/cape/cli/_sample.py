@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from cape._groups import group_name
 from cape.cli._app import (
     app,
     console,
@@ -16,6 +15,7 @@ from cape.cli._app import (
     progress,
 )
 from cape.cli._options import (
+    Decimal,
     Encoding,
     Force,
     Json,
@@ -27,6 +27,7 @@ from cape.cli._options import (
     option,
     workers,
 )
+from cape.cli._output import check_outputs
 from cape.cli._show import table_of
 
 File = Annotated[
@@ -79,8 +80,9 @@ def sample(
     spread: Spread = "equal",
     width: Width = None,
     seed: Seed = 0,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -95,6 +97,8 @@ def sample(
     that you can stop early. The sheet may be sorted, and other columns deleted or
     added: keep cape_key and the label column.
     """
+    check_outputs([out], inputs=[file, model], overwrite=force)
+    from cape._groups import group_name
     from cape._tables import table_length
     from cape.files import Notes, load_model, sample_file
 
@@ -111,7 +115,7 @@ def sample(
             spread=spread,
             width=width,
             seed=seed,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
             overwrite=force,
             notes=notes,
             on_rows=on_rows,

@@ -17,7 +17,9 @@ from cape.cli._app import (
     give_path,
     progress,
 )
+from cape.cli._help import CommandWithNames
 from cape.cli._options import (
+    Decimal,
     Encoding,
     Force,
     Group,
@@ -32,10 +34,8 @@ from cape.cli._options import (
     option,
     trainers,
 )
+from cape.cli._output import check_outputs
 from cape.cli._show import groups_table
-from cape.files import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
-from cape.quantify import QUANTIFIERS
-from cape.rules import RULES
 
 _PANEL = "Settings of CAPE"
 
@@ -57,10 +57,8 @@ def _setting(text: str, name: str | None = None) -> Any:
     """
     if name is None:
         return typer.Option(help=text, rich_help_panel=_PANEL)
-    default = DEFAULT_SETTINGS[name]
-    in_paper = PAPER_SETTINGS[name]
     return typer.Option(
-        help=f"{text} Default: {default}; with --paper: {in_paper}.",
+        help=f"{text} Default: {{default[{name}]}}; with --paper: {{paper[{name}]}}.",
         rich_help_panel=_PANEL,
         show_default=False,
     )
@@ -86,7 +84,7 @@ DropSuspicious = Annotated[
 Learner = Annotated[
     str | None,
     typer.Option(
-        help=f"What is trained: {', '.join(FILE_LEARNERS)} (auto: the mean of a few "
+        help="What is trained: {learners} (auto: the mean of a few "
         "learners, or the best by cross-validation). Default: auto; with --paper: "
         "boosting.",
         show_default=False,
@@ -103,10 +101,9 @@ Pool = Annotated[
         "pool",
     ),
 ]
-# From the registry, as the learners: a new quantifier needs no edit here.
 Quantifier = Annotated[
     str | None,
-    _setting(f"How prevalences are estimated: {', '.join(QUANTIFIERS)}.", "quantifier"),
+    _setting("How prevalences are estimated: {quantifiers}.", "quantifier"),
 ]
 Scores = Annotated[
     str | None,
@@ -126,7 +123,7 @@ Drift = Annotated[
 ]
 Rule = Annotated[
     str | None,
-    _setting(f"What to aim at in later files: {', '.join(RULES)}.", "rule"),
+    _setting("What to aim at in later files: {rules}.", "rule"),
 ]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
 MinGroupSize = Annotated[int, _setting("How many rows a group must have.")]
@@ -157,8 +154,9 @@ Jobs = Annotated[int, _setting("How many models are trained at the same time.")]
 
 
 @app.command(
+    cls=CommandWithNames,
     epilog="Example: cape train train.csv --label is_recid --group race --group sex "
-    "--out model.cape"
+    "--out model.cape",
 )
 def train(
     file: File,
@@ -183,8 +181,9 @@ def train(
     seed: Seed = 0,
     jobs: Jobs = 1,
     dask: Scheduler = None,
-    separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -195,6 +194,7 @@ def train(
     the answer, or that were filled in after it was known: notes name those that look
     like it, and --drop-suspicious drops them.
     """
+    check_outputs([out], inputs=[file], overwrite=force)
     from cape._tables import table_length
     from cape.files import Notes, train_file
 
@@ -231,7 +231,7 @@ def train(
             positive=positive,
             learner=learner,
             settings=settings,
-            dialect=dialect_of(separator, encoding),
+            dialect=dialect_of(separator, encoding, decimal),
             most=most,
             overwrite=force,
             notes=notes,
@@ -255,6 +255,8 @@ def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
+    from cape.files import DEFAULT_SETTINGS, PAPER_SETTINGS
+
     # A copy: the constants are shared by all calls.
     settings = dict(PAPER_SETTINGS if paper else DEFAULT_SETTINGS)
     for name, value in chosen.items():

@@ -83,6 +83,15 @@ class ColumnCells:
         """Tell whether a rare level was seen in training, by its hash.
 
         Unseen levels share a hash with a rare one now and then; none is named by it.
+
+        Parameters
+        ----------
+        level : str
+            A value of the column.
+
+        Returns
+        -------
+        bool
         """
         bits = 8 * len(self.hashes)
         if bits == 0:

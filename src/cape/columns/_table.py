@@ -47,7 +47,7 @@ class TableCells:
         Parameters
         ----------
         X : table
-            numpy, pandas or polars.
+            From numpy, pandas or polars.
 
         Returns
         -------
@@ -70,7 +70,15 @@ class TableCells:
         return np.concatenate([[0], np.cumsum(sizes)]).astype(int)
 
     def of_column(self, counts: np.ndarray, place: int) -> np.ndarray:
-        """Return the cells of one column."""
+        """Return the cells of one column.
+
+        Parameters
+        ----------
+        counts : array
+            The cells of all columns, one after the other.
+        place : int
+            Which column, from 0.
+        """
         return counts[self.starts[place] : self.starts[place + 1]]
 
     def count(self, X: Any, weights: np.ndarray | None = None) -> ColumnCounts:

@@ -123,7 +123,7 @@ class Reweighing(_Aif360):
 class MetaFair(_Aif360):
     """AIF360's MetaFairClassifier, made to run with today's scipy.
 
-    It has a model of its own, so there is no base learner. `cape.compare._singular`
+    It has a model of its own, so there is no base learner. ``cape.compare._singular``
     says what scipy has changed.
 
     Parameters

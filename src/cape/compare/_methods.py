@@ -34,13 +34,27 @@ class FairClassifier(Protocol):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Any:
         """Learn from labelled rows.
 
-        ``X`` has the features, ``y`` the labels, and ``sensitive_features`` the groups.
+        Parameters
+        ----------
+        X : table
+            The features.
+        y : array-like
+            The labels.
+        sensitive_features : array-like
+            The group of each row.
         """
 
     def predict(self, X: Any, *, sensitive_features: Any) -> Any:
         """Predict the label of every row of a batch.
 
         There is no argument that could hand over labels of the batch.
+
+        Parameters
+        ----------
+        X : table
+            The features.
+        sensitive_features : array-like
+            The group of each row.
         """
 
 

@@ -75,6 +75,18 @@ class CapeOne(CapeClassifier):
         """Predict every row as `CapeClassifier.predict_individually` does.
 
         A prediction does not depend on the rows beside it.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The rows.
+        sensitive_features : array-like or table of n_samples rows, default=None
+            The group of each row.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The predicted labels.
         """
         # No adaptation is taken: with batches of one row there are as many as rows.
         return self.predict_individually(X, sensitive_features=sensitive_features)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ONE_PANEL", "fetch_meps"]
 
 ONE_PANEL = "one panel, broad race"
+"""Part of ``variant`` where `fetch_meps` read the one-panel files."""
 
 _ADDRESS = "https://meps.ahrq.gov/mepsweb/data_files/pufs/"
 _TERMS = (

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from cape import plot
 from cape._column_words import describe_column
 from cape._drift import LEVEL, ColumnDrift, GroupDrift, find_drift
 from cape._groups import Group, group_labels, unique_names
+from cape._notebook import InNotebook, Shown
 from cape._prediction import estimate_groups, find_evidence
+from cape._printable import p_value_text
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
@@ -59,7 +62,7 @@ class ColumnFinding:
 
 
 @dataclass(frozen=True)
-class ColumnShift:
+class ColumnShift(InNotebook):
     """Result of `column_shift`.
 
     Parameters
@@ -95,6 +98,46 @@ class ColumnShift:
             ["at_fault", "effect"], ascending=False, kind="stable"
         )
         return order[columns].reset_index(drop=True)
+
+    def plot(self) -> Any:
+        """Draw how much of each column does not fit, the worst first; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = self._readable()
+        names = frame["column"] + ", " + frame["group"]
+        frame = frame.assign(column=names, clear=frame["moved"])
+        title = "Columns that are no mixture of the classes in training"
+        key = "red diamond: a column that moved"
+        return plot.unexplained(frame, name="column", title=title, key=key, width=300)
+
+    def _shown(self) -> Shown:
+        frame = self._readable()
+        if not self.counted:
+            return Shown("Columns were not counted", frame.head(0))
+        names = {
+            "group": "group",
+            "column": "column",
+            "effect": "does not fit",
+            "p_adjusted": "p, adjusted",
+            "what_happened": "what happened",
+        }
+        frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
+        table = frame[list(names)].rename(columns=names).set_index("group")
+        n_moved = int(frame["moved"].sum())
+        title = f"{n_moved} of {len(frame)} columns of groups moved, the worst first"
+        return Shown(title, table)
+
+    def _readable(self) -> pd.DataFrame:
+        """Return the table with groups by their names."""
+        return ColumnShift(
+            {name: self.groups[group] for group, name in self._names().items()}
+        ).table()
+
+    def _names(self) -> dict[Group, str]:
+        return unique_names(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as a dict that JSON can hold."""

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, unique_names
+from cape import plot
+from cape._groups import Group, name_index, unique_names
+from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation, describe_label_free
+from cape.adaptation import Adaptation, describe_label_free, frame_of_shares
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws
 from cape.diagnostics._column_shift import ColumnShift, column_shift
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Examination", "Observed", "examine"]
 
+_MOST_NOTES = 10
 _MOST_COLUMNS = 3
 """Columns that moved, shown for each group."""
 
@@ -78,7 +81,7 @@ class Observed:
 
 
 @dataclass(frozen=True, repr=False)
-class Examination:
+class Examination(InNotebook):
     """Result of `examine`: what was estimated, tested and expected of one batch.
 
     To add what was learnt later, use ``dataclasses.replace(examination,
@@ -178,6 +181,53 @@ class Examination:
         rows = [self._row(group) for group in self.adaptation.groups]
         return pd.DataFrame(rows, index=group_index(self.adaptation.groups))
 
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Where labels were compared with the estimates, what they say is drawn as well.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = frame_of_shares(self.adaptation)
+        compared = "estimated without labels"
+        if self.labels is not None and not self.labels.decide:
+            compared = "according to the labels"
+            said = self.labels.shares()
+            frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
+        level = percent(self.level)
+        title = f"Share of positives in training and now, with {level} intervals"
+        return plot.moved(frame, title=title, compared=compared, width=300)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for group, chosen in self.adaptation.groups.items():
+            expected = self.expected.groups[group]
+            row = {
+                "rows": chosen.rows,
+                "in training": chosen.training_prevalence,
+                "now": Estimate(chosen.estimate, chosen.low, chosen.high),
+                "called positive": chosen.predicted_prevalence,
+                "FPR": expected.fpr,
+                "FNR": expected.fnr,
+                "accuracy": expected.accuracy,
+                "verdict": self.verdict(group).text,
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.adaptation.groups))
+        title = (
+            f"Examination of {self.rows:,} rows, with {percent(self.level)} intervals; "
+            "FPR, FNR and accuracy are those to expect"
+        )
+        notes = []
+        if self.labels is not None:
+            for group, check in self.labels.groups.items():
+                notes.append(f"{self.names[group]}: {check.text}.")
+        return Shown(title, table, notes[:_MOST_NOTES])
+
     def to_dict(self) -> dict[str, Any]:
         """Return all parts as a dict that JSON can hold.
 
@@ -223,8 +273,8 @@ class Examination:
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.
 
-        The intervals of `expected` are for rates over all rows of a group: groups with
-        labels of some of their rows are left out.
+        The intervals of ``expected`` are for rates over all rows of a group: groups
+        with labels of some of their rows are left out.
 
         Returns
         -------

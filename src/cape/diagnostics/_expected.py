@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import Group, group_labels, unique_names
+from cape import plot
+from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import check_calls
+from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -51,6 +53,13 @@ _RATES = {
     "pd": "prevalence_difference",
 }
 """Rates that are compared, and what `Confusion` calls them."""
+
+_NAMES = {
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "accuracy": "accuracy",
+}
+"""Rates that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +120,7 @@ class ExpectedPair:
 
 
 @dataclass(frozen=True)
-class ExpectedPerformance(GroupResult):
+class ExpectedPerformance(InNotebook, GroupResult):
     """Result of `expected_performance`.
 
     Parameters
@@ -164,6 +173,50 @@ class ExpectedPerformance(GroupResult):
         large = [pair for pair in defined if self._has_rows(pair)]
         return max(large, key=lambda pair: pair.pe, default=None)
 
+    def plot(self) -> Any:
+        """Draw the rates to expect of each group; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        import pandas as pd
+
+        rows = []
+        names = unique_names(self.groups)
+        for rate, rate_name in _NAMES.items():
+            for group, expected in self.groups.items():
+                row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
+                value, low, high = _rate_of(expected, rate)
+                rows.append({**row, "value": value, "low": low, "high": high})
+        title = f"Rates to expect, with {percent(self.level)} intervals"
+        return plot.rates(pd.DataFrame(rows), title=title)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for expected in self.groups.values():
+            row: dict[str, Any] = {"rows": expected.rows}
+            for rate in _RATES:
+                name = rate if rate == "accuracy" else rate.upper()
+                row[name] = _rate_of(expected, rate)
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = f"Rates to expect, with {percent(self.level)} intervals"
+        return Shown(title, table, self._worst_in_words())
+
+    def _worst_in_words(self) -> list[str]:
+        worst = self.worst_pair()
+        if worst is None:
+            return []
+        names = unique_names(self.groups)
+        return [
+            f"Greatest PE to expect: {worst.pe:.3f} ({worst.pe_low:.3f} to "
+            f"{worst.pe_high:.3f}), {names[worst.group]} to {names[worst.other]}. "
+            f"pairs() has all {len(self.between)} pairs."
+        ]
+
     def _has_rows(self, pair: ExpectedPair) -> bool:
         """Tell whether both groups of a pair have enough rows to be compared."""
         rows = [self.groups[pair.group].rows, self.groups[pair.other].rows]
@@ -181,6 +234,13 @@ class ExpectedPerformance(GroupResult):
             "level": self.level,
             "pairs": pairs,
         }
+
+
+def _rate_of(expected: GroupExpected, rate: str) -> Estimate:
+    """Return a rate with its interval."""
+    value = getattr(expected, rate)
+    low = getattr(expected, f"{rate}_low")
+    return Estimate(value, low, getattr(expected, f"{rate}_high"))
 
 
 def expected_performance(

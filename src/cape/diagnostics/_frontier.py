@@ -10,6 +10,7 @@ import numpy as np
 
 from cape import plot
 from cape._groups import Group, unique_names
+from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice, check_number
 from cape.adaptation import Adaptation
@@ -100,7 +101,7 @@ class FrontierPoint:
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(InNotebook):
     """Result of `frontier`.
 
     Parameters
@@ -162,8 +163,33 @@ class Frontier:
         return plot.frontier(
             self.table(),
             criterion=self.criterion,
-            value="cost" if self._weighs_errors else "accuracy",
+            value=self._value,
+            heading=f"What {self.criterion} costs in {self._value}",
         )
+
+    @property
+    def _value(self) -> str:
+        return "cost" if self._weighs_errors else "accuracy"
+
+    def _shown(self) -> Shown:
+        """Show the rules: the picture shows the curve."""
+        import pandas as pd
+
+        points = self.table()
+        points = points[points["rule"].notna()]
+        rows = []
+        for point in points.to_dict("records"):
+            low, high = point[f"{self._value}_low"], point[f"{self._value}_high"]
+            row = {self.criterion: point[self.criterion]}
+            row[self._value] = Estimate(point[self._value], low, high)
+            rows.append(row)
+        index = pd.Index(points["rule"], name="rule")
+        title = (
+            f"What each rule leads to, with {percent(self.level)} intervals of the "
+            f"{self._value}"
+        )
+        curve = f"The curve has {len(self.curve)} points; table() has all of them."
+        return Shown(title, pd.DataFrame(rows, index=index), [curve])
 
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cape._groups import Group, unique_names
+from cape import plot
+from cape._groups import Group, name_index, unique_names
 from cape._labelled import LabelFree, use_labels
+from cape._notebook import Estimate, InNotebook, Shown
 from cape.adaptation import Adaptation, LabelCheck, label_checks, refuted_groups
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cape._group_model import GroupModel
     from cape.adaptation import GroupAdaptation
     from cape.classifier import CapeClassifier
@@ -22,7 +27,7 @@ __all__ = ["LabelChecks", "check_labels"]
 
 
 @dataclass(frozen=True)
-class LabelChecks(GroupResult):
+class LabelChecks(InNotebook, GroupResult):
     """What labels say of the label-free estimates of all groups.
 
     Parameters
@@ -55,6 +60,70 @@ class LabelChecks(GroupResult):
         """Groups whose estimate labels refute, at 5 % over all groups together."""
         return refuted_groups(self.groups)
 
+    def shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture, one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Group, rows, now (estimated without labels), low and high; and what labels
+            say: compared, compared_low and compared_high, missing where they cannot be
+            used.
+        """
+        import pandas as pd
+
+        rows = []
+        for group, check in self.groups.items():
+            said = _said(check)
+            row = {
+                "group": self.names[group],
+                "rows": check.rows,
+                "now": check.label_free_estimate,
+                "low": check.label_free_low,
+                "high": check.label_free_high,
+                "compared": said.value,
+                "compared_low": said.low,
+                "compared_high": said.high,
+            }
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw what was estimated without labels, and what labels say; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = "Share of positives with and without labels"
+        without = "estimated without labels"
+        with_labels = "according to the labels"
+        return plot.moved(
+            self.shares(),
+            title=title,
+            now=without,
+            compared=with_labels,
+            width=300,
+        )
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for check in self.groups.values():
+            without = (check.label_free_estimate, check.label_free_low)
+            row = {
+                "rows": check.rows,
+                "labelled": check.labelled,
+                "without labels": Estimate(*without, check.label_free_high),
+                "by the labels": _said(check),
+                "verdict": check.text,
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = "What labels say of the estimates that were made without them"
+        return Shown(title, table)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their words."""
         content = super().to_dict()
@@ -65,6 +134,13 @@ class LabelChecks(GroupResult):
     def _facts(self) -> dict[str, Any]:
         refuted = [self.names[group] for group in self.refuted]
         return {"decide": self.decide, "refuted": refuted}
+
+
+def _said(check: LabelCheck) -> Estimate:
+    """Return what labels say; unknown where they cannot be used."""
+    if check.label_verdict is None:
+        return Estimate(math.nan, math.nan, math.nan)
+    return Estimate(check.label_estimate, check.low, check.high)
 
 
 def check_labels(

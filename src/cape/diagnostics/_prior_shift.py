@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cape import plot
 from cape._drift import LEVEL
-from cape._groups import Group, unique_names
+from cape._groups import Group, name_index, unique_names
+from cape._notebook import InNotebook, Shown, percent
 from cape._prediction import find_evidence
+from cape._printable import p_value_text
 from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
 from cape.classifier import CapeClassifier
@@ -51,7 +54,7 @@ class GroupShiftTest:
 
 
 @dataclass(frozen=True)
-class PriorShiftTest(GroupResult):
+class PriorShiftTest(InNotebook, GroupResult):
     """Result of `prior_shift_test`.
 
     Parameters
@@ -87,6 +90,41 @@ class PriorShiftTest(GroupResult):
         """Whether the assumption is rejected in any group."""
         return any(test.rejected for test in self.groups.values())
 
+    def plot(self) -> Any:
+        """Draw the share of rows that no mixture explains; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = self.table()
+        effect = frame["effect"].where(frame["tested"])
+        frame = frame.assign(effect=effect, clear=frame["rejected"])
+        frame["group"] = name_index(self.groups)
+        title = "Share of the scores that no mixture of the classes explains"
+        key = "red diamond: not a prior shift"
+        return plot.unexplained(frame, title=title, key=key, width=300)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for test in self.groups.values():
+            row = {
+                "rows": test.rows,
+                "unexplained": test.effect,
+                "p": p_value_text(test.p_value),
+                "p, adjusted": p_value_text(test.p_adjusted),
+                "scores": _verdict(test),
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = (
+            "Are the scores a mixture of the training classes? "
+            f"Tested at {percent(self.alpha)} over all groups together."
+        )
+        return Shown(title, table, [self.advice] if self.advice else [])
+
     def _facts(self) -> dict[str, Any]:
         return {
             "sound": self.sound,
@@ -110,14 +148,19 @@ def describe_shift_test(test: GroupShiftTest) -> str:
     """Say in a few words what the test of one group showed."""
     if not test.tested:
         return f"{test.rows} rows are too few to test"
-    # A test that does not reject has not shown that the assumption holds.
-    verdict = "no sign against a prior shift"
-    if test.rejected:
-        verdict = "not a prior shift"
     return (
-        f"{verdict} (p = {test.p_adjusted:.3g}, "
+        f"{_verdict(test)} (p = {test.p_adjusted:.3g}, "
         f"{test.effect:.1%} of {test.rows} rows unexplained)"
     )
+
+
+def _verdict(test: GroupShiftTest) -> str:
+    if not test.tested:
+        return "too few rows to test"
+    if test.rejected:
+        return "not a prior shift"
+    # A test that does not reject has not shown that the assumption holds.
+    return "no sign against a prior shift"
 
 
 def prior_shift_test(

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from cape import plot
 from cape._groups import check_groups
+from cape._notebook import InNotebook, Shown
 from cape._validation import (
     check_binary_labels,
     check_choice,
@@ -35,7 +37,7 @@ _METRICS = ("pd", "pe")
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(InNotebook):
     """Result of `recommend`.
 
     Parameters
@@ -74,6 +76,34 @@ class Recommendation:
         check_choice("metric", metric, _METRICS)
         lowest = self.results[metric].groupby("batch_size").idxmin()
         return self.results.loc[lowest.tolist()].reset_index(["pool", "quantifier"])
+
+    def plot(self, metric: str = "pd") -> Any:
+        """Draw the configurations of each batch size; needs altair.
+
+        Parameters
+        ----------
+        metric : {"pd", "pe"}, default="pd"
+
+        Returns
+        -------
+        altair chart
+        """
+        check_choice("metric", metric, _METRICS)
+        title = f"Mean {metric.upper()} of each pool and quantifier"
+        frame = self.table().reset_index()
+        return plot.recommendation(frame, metric=metric, title=title)
+
+    def _shown(self) -> Shown:
+        names = {
+            "pd": "PD",
+            "pd_error": "standard error",
+            "pe": "PE",
+            "pe_error": "standard error of PE",
+        }
+        table = self.table().rename(columns=names)
+        table.index = table.index.set_names("batch size", level="batch_size")
+        title = "Pools and quantifiers, the lowest PD of a batch size first"
+        return Shown(title, table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all configurations as a dict that JSON can hold.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cape._groups import check_groups, group_name
+from cape._groups import Group, Groups, check_groups, unique_names
+from cape._tables import missing_column
 from cape._validation import check_binary_labels, check_labels
 from cape.datasets import ONE_PANEL, fetch_compas, fetch_meps
 from cape.experiments._cells import digest
@@ -224,8 +225,7 @@ def table_problem(
     group_columns = [group] if isinstance(group, str) else list(group)
     _check_columns(train, test, [label, *group_columns])
     labels = _binary_labels(train[label], test[label], positive)
-    z_train = _group_names(train[group_columns])
-    z_test = _group_names(test[group_columns])
+    z_train, z_test = _group_names(train[group_columns], test[group_columns])
     _check_known(z_test, z_train)
     # The group goes to every method separately, and each decides how to use it.
     features = list(train.columns.drop([label, *group_columns]))
@@ -334,10 +334,7 @@ def _check_columns(
     for name, table in (("training", train), ("test", test)):
         missing = _missing_columns(named, table)
         if missing:
-            raise ValueError(
-                f"the {name} table must have the columns {missing}, "
-                f"got {list(table.columns)[:20]}."
-            )
+            raise missing_column(missing[0], table.columns, f"the {name} table")
     missing = _missing_columns(train.columns, test)
     if missing:
         raise ValueError(
@@ -391,14 +388,25 @@ def _binary_labels(train: Any, test: Any, positive: Any) -> _Labels:
     )
 
 
-def _group_names(columns: pd.DataFrame) -> pd.Series:
-    """Name the group of every row, the combination of its values."""
+def _group_names(
+    train: pd.DataFrame, test: pd.DataFrame
+) -> tuple[pd.Series, pd.Series]:
+    """Name the group of every row of both tables, the combination of its values.
+
+    The names are given to both at once: 1 and "1" are two groups wherever they are.
+    """
+    groups_of_train = check_groups(train, "the group columns")
+    groups_of_test = check_groups(test, "the group columns")
+    names = unique_names(dict.fromkeys([*groups_of_train.keys, *groups_of_test.keys]))
+    return _named(groups_of_train, names), _named(groups_of_test, names)
+
+
+def _named(groups: Groups, names: dict[Group, str]) -> pd.Series:
+    """Write the name of the group of every row."""
     import pandas as pd
 
-    groups = check_groups(columns, "the group columns")
-    names = [group_name(key) for key in groups.keys]
-    name_of_row = np.array(names, dtype=object)[groups.codes]
-    return pd.Series(name_of_row, name="group")
+    in_order = np.array([names[key] for key in groups.keys], dtype=object)
+    return pd.Series(in_order[groups.codes], name="group")
 
 
 def _as_numbers(

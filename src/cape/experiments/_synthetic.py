@@ -63,7 +63,7 @@ def run_synthetic(
     prevalences : sequence of float, default=(0.1, ..., 0.9)
         Test prevalences; all pairs of them are judged.
     also : sequence of str, default=()
-        Keys of `cape.compare.METHODS` that are judged beside `METHODS_COMPARED`.
+        Keys of `cape.compare.METHODS` that are judged beside ``METHODS_COMPARED``.
     folder, n_jobs, on_step
         Where finished repetitions are kept, how many run at the same time, and what is
         called after each; see `compare_methods`.

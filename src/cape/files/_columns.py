@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape._tables import TableError
+from cape._tables import TableError, missing_column, quoted
 from cape.files._kinds import Place, as_kind
 from cape.files._notes import Notes
 from cape.files._plain_text import group_text, plain_text
 
-__all__ = ["Columns", "check_columns_exist", "check_named_once", "missing_column"]
+__all__ = ["Columns", "check_columns_exist", "check_named_once"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class Columns:
         extra = [name for name in names if name not in (*needed, self.label)]
         if extra:
             plural = "s" if len(extra) > 1 else ""
-            listed = _quoted(extra, 5)
+            listed = quoted(extra, 5)
             notes.say(f"{len(extra)} column{plural} not used by the model: {listed}.")
         return self.label in names
 
@@ -280,40 +279,6 @@ def check_columns_exist(
             raise missing_column(name, names, path)
 
 
-def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableError:
-    """Make the error for a column that is not in a file, with the nearest name.
-
-    Parameters
-    ----------
-    name : str
-        The column that is not there.
-    names : iterable of str
-        The columns of the file.
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    TableError
-
-    Examples
-    --------
-    >>> print(missing_column("race", ["age", "Race"], "new.csv"))
-    new.csv has no column 'race'; did you mean 'Race'?
-    """
-    names = list(names)
-    # A wrong capital is the most common mistake, and must not count as a distance.
-    original = {other.lower(): other for other in names}
-    nearest = difflib.get_close_matches(name.lower(), original, n=1)
-    # The nearest name is more helpful than a list of all; without a near one, the list
-    # shows what the file is.
-    if nearest:
-        hint = f"did you mean {original[nearest[0]]!r}?"
-    else:
-        hint = f"its columns are {_quoted(names, 12)}."
-    return TableError(f"{path} has no column {name!r}; {hint}")
-
-
 def check_named_once(group: Sequence[str]) -> None:
     """Raise if a column is named twice as a group.
 
@@ -324,14 +289,5 @@ def check_named_once(group: Sequence[str]) -> None:
     cape._tables._error.TableError: a column can be a group once, got 'sex', 'sex'.
     """
     if len(set(group)) < len(group):
-        listed = _quoted(list(group), len(group))
+        listed = quoted(list(group), len(group))
         raise TableError(f"a column can be a group once, got {listed}.")
-
-
-def _quoted(names: list[str], most: int) -> str:
-    """List names in quotes, the first ``most`` of them."""
-    shown = ", ".join(map(repr, names[:most]))
-    left_out = len(names) - most
-    if left_out > 0:
-        return f"{shown} and {left_out} more"
-    return shown

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cape._groups import unique_names
-from cape.files._model import TableModel, load_with_header
+from cape.files._model_header import read_model_header
 
-__all__ = ["describe_file", "describe_model"]
+if TYPE_CHECKING:
+    from cape.classifier import CapeClassifier
+    from cape.files._model import TableModel
+
+__all__ = ["describe_file", "describe_groups", "describe_model"]
 
 
 def describe_model(model: TableModel) -> dict[str, Any]:
@@ -27,6 +30,7 @@ def describe_model(model: TableModel) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from cape.files import TableModel, describe_model
     >>> content = describe_model(TableModel(clf, None, {}))
     >>> [group["group"] for group in content["groups"]]
     ['0', '1']
@@ -34,15 +38,35 @@ def describe_model(model: TableModel) -> dict[str, Any]:
     # A copy: the caller may add to the description.
     content = dict(model.details)
     content["fingerprint"] = model.clf.fingerprint_
-    content["groups"] = []
-    names = unique_names(model.clf.models_)
-    for group, group_model in model.clf.models_.items():
-        content["groups"].append(
+    content["groups"] = describe_groups(model.clf)
+    return content
+
+
+def describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
+    """Describe the groups of a classifier as JSON can hold them.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+
+    Returns
+    -------
+    list of dict
+        See `describe_model`.
+    """
+    # Imported here: what a file says of its groups can be read without scikit-learn.
+    from cape._groups import unique_names
+
+    names = unique_names(clf.models_)
+    content = []
+    for group, model in clf.models_.items():
+        content.append(
             {
                 "group": names[group],
-                "rows": group_model.size,
-                "prevalence": group_model.prevalence,
-                "auc": group_model.auc(),
+                "rows": int(model.size),
+                "prevalence": float(model.prevalence),
+                "auc": model.auc(),
             }
         )
     return content
@@ -50,6 +74,9 @@ def describe_model(model: TableModel) -> dict[str, Any]:
 
 def describe_file(path: str | Path) -> dict[str, Any]:
     """Describe the model in a file that ``cape train`` wrote.
+
+    What the header of the file says is taken for true, and the model is not loaded: a
+    large one takes seconds.
 
     Parameters
     ----------
@@ -72,8 +99,14 @@ def describe_file(path: str | Path) -> dict[str, Any]:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
-    model, header = load_with_header(path)
-    content = describe_model(model)
+    header, _ = read_model_header(path)
+    content = dict(header["details"])
+    content["fingerprint"] = header["fingerprint"]
+    if "groups" not in content:
+        # A file of an earlier version, whose header does not have them.
+        from cape.files._model import load_model
+
+        content = describe_model(load_model(path))
     content["saved"] = header["saved"]
     content["versions"] = header["versions"]
     return content

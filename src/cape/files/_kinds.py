@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cape._tables import TableError
+from cape._tables import TableError, dotted_dates
 from cape.files._notes import Notes
 from cape.files._plain_text import plain_text
 
@@ -179,11 +179,16 @@ def _to_flags(values: pd.Series) -> pd.Series:
 
 
 def _to_dates(values: pd.Series) -> pd.Series:
-    """Convert to moments in UTC; text must be in ISO format, else it becomes NaT."""
+    """Convert to moments in UTC; text that is no date becomes NaT.
+
+    Text must be in ISO format, or as 31.12.2024.
+    """
     dates = values
     if kind_of(values) != "date":
-        text = values.astype(str)
+        text = values.astype("str")
         dates = pd.to_datetime(text, errors="coerce", format="ISO8601")
+        if dates.isna().all():
+            dates = dotted_dates(text)
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
     # Formats differ in their unit (s, ms, us, ns), and learners must see one type.

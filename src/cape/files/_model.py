@@ -15,6 +15,7 @@ import pandas as pd
 from cape._tables import Dialect, TableError, iter_table, table_columns
 from cape.classifier import CapeClassifier
 from cape.files._columns import Columns
+from cape.files._model_header import read_model_header
 from cape.files._notes import Notes
 
 __all__ = [
@@ -22,15 +23,11 @@ __all__ = [
     "TableModel",
     "file_hash",
     "load_model",
-    "load_with_header",
     "rows_of_a_part",
     "single_thread_if_small",
 ]
 
 _SMALL_TABLE_ROWS = 20_000
-
-_DETAILS = ("columns", "learner", "data", "settings")
-"""What `cape train` saves with a model, and pages and commands read."""
 
 # A part of a file has about this many numbers, and never fewer or more rows than these.
 # Each part has a fixed cost, so that small parts are slow; large ones take memory.
@@ -78,6 +75,17 @@ class TableModel:
     columns: Columns
     details: dict[str, Any]
 
+    @property
+    def dialect(self) -> Dialect:
+        """How the training file was written, if it was a CSV: later files may be, too.
+
+        A comma, UTF-8 and decimal points if the model does not tell.
+        """
+        written = self.details.get("data", {}).get("dialect")
+        if written is None:
+            return Dialect()
+        return Dialect(**written)
+
     def parts(
         self,
         path: str | Path,
@@ -99,7 +107,7 @@ class TableModel:
         rows : int
             How many rows a part has.
         dialect : Dialect, optional
-            How a CSV is written.
+            How a CSV is written; None is as that of training.
         names : list of str, optional
             The columns of the file, if they are known already. None reads its header.
         hasher : hashlib object, optional
@@ -115,6 +123,7 @@ class TableModel:
             If a column is missing or cannot be converted, or if a row has a third
             label.
         """
+        dialect = dialect or self.dialect
         if names is None:
             names = table_columns(path, dialect=dialect)
         # Names first: a missing column is found before any row is read.
@@ -184,57 +193,13 @@ def load_model(path: str | Path) -> TableModel:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
-    model, _ = load_with_header(path)
-    return model
-
-
-def load_with_header(path: str | Path) -> tuple[TableModel, dict[str, Any]]:
-    """Load a model together with the header of its file.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    model : TableModel
-    header : dict
-        What `cape.persist.read_header` returns.
-    """
     from cape import persist
 
-    # The error of persist.load speaks of its parameter; a user of the command line
-    # knows files.
-    if not Path(path).exists():
-        raise FileNotFoundError(f"there is no file {path}.")
-    if not Path(path).is_file() and not Path(path).is_dir():
-        # Opening a pipe would wait for somebody to write to it.
-        raise TableError(f"{path} is a pipe or a device: it must be a model file.")
-    header = persist.read_header(path)
-    details = header["details"]
-    # Without the columns a file could not be brought to the types of training.
-    if "columns" not in details:
-        raise TableError(
-            f"{path} was not written by cape train: load it in Python with "
-            "cape.persist.load."
-        )
-    columns = _columns_in(details, path)
+    header, columns = read_model_header(path)
     clf = persist.load(path)
     if clf.fingerprint_ != header["fingerprint"]:
         raise TableError(f"{path} was replaced while it was read: try again.")
-    return TableModel(clf, columns, details), header
-
-
-def _columns_in(details: dict[str, Any], path: str | Path) -> Columns:
-    """Read the columns of training, and check that the other details are there."""
-    missing = [name for name in _DETAILS if name not in details]
-    if missing or not isinstance(details["data"], dict):
-        lacks = ", ".join(missing or ["data"])
-        raise TableError(f"{path} is damaged: its header lacks {lacks}.")
-    try:
-        return Columns.from_dict(details["columns"])
-    except ValueError as error:
-        raise TableError(f"{path} is damaged: {error}") from error
+    return TableModel(clf, columns, header["details"])
 
 
 @contextmanager

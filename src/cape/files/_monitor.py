@@ -78,7 +78,7 @@ def monitor_files(
     rows : int, default=None
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
-        How a CSV is written.
+        How a CSV is written; None is as that of training.
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None

@@ -18,8 +18,9 @@ from cape.files._notes import Notes
 
 __all__ = ["by_value", "group_text", "plain_text", "plain_value"]
 
-# Matches "1.0", but neither "1.5" nor "1e0"; "007" may be a code whose zeros matter.
-_WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+")
+# Matches "1.0" and, from files with decimal commas, "1,0"; but neither "1.5" nor "1e0",
+# nor "1,000", which is a thousand to many. "007" may be a code whose zeros matter.
+_WHOLE_NUMBER = re.compile(r"([+-]?\d+)(?:\.0+|,0)")
 
 
 def plain_text(values: pd.Series) -> tuple[pd.Series, str]:
@@ -60,12 +61,15 @@ def plain_value(value: Any) -> str:
     --------
     >>> plain_value(1.0), plain_value("1.00"), plain_value("007"), plain_value(1.5)
     ('1', '1', '007', '1.5')
+    >>> plain_value("1,0"), plain_value("1,000")
+    ('1', '1,000')
     """
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     text = str(value)
-    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(text):
-        return text.split(".")[0]
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    if isinstance(value, str) and whole:
+        return whole[1]
     return text
 
 

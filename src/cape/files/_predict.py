@@ -25,6 +25,7 @@ from cape._tables import (
     file_version,
     is_csv,
     iter_table,
+    same_dialect,
     table_columns,
 )
 from cape._validation import check_drift
@@ -164,7 +165,7 @@ def predict_file(
     rows : int, default=None
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
-        Of a CSV, for reading and writing.
+        Of a CSV, for reading and writing; None is as that of training.
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
@@ -206,11 +207,15 @@ def predict_file(
     inputs = [path] if checked is None else [path, checked]
     check_apart([out], inputs)
     sheet = None if checked is None else SheetLabels.read(checked, model)
+    dialect = dialect or model.dialect
     # The writer comes first: whether the place can be written is known before the work.
     writing: Any = nullcontext()
     if out is not None:
         writing = TableWriter(
-            out, overwrite=overwrite, dialect=dialect, background=True
+            out,
+            overwrite=overwrite,
+            dialect=same_dialect(path, dialect),
+            background=True,
         )
     names = table_columns(path, dialect=dialect)
     version = file_version(path)
@@ -320,6 +325,7 @@ def gather_evidence(
         Whether any row has a label.
     """
     notes = Notes() if notes is None else notes
+    dialect = dialect or model.dialect
     if names is None:
         names = table_columns(path, dialect=dialect)
     if rows is None:

@@ -20,6 +20,7 @@ from cape._tables import (
     TableWriter,
     file_version,
     iter_table,
+    same_dialect,
     table_columns,
 )
 from cape.diagnostics import LabelPlan
@@ -86,7 +87,7 @@ def sample_file(
         rounded to four decimals.
     seed : int, default=0
     dialect : Dialect, default=None
-        Of a CSV, for reading and writing.
+        Of a CSV, for reading and writing; None is as that of training.
     overwrite : bool, default=False
     notes : Notes, default=None
         Collects remarks.
@@ -115,7 +116,8 @@ def sample_file(
     notes = Notes() if notes is None else notes
     draw = _draw_of(n, spread, width, seed)
     check_apart([out], [path])
-    writing = TableWriter(out, overwrite=overwrite, dialect=dialect)
+    dialect = dialect or model.dialect
+    writing = TableWriter(out, overwrite=overwrite, dialect=same_dialect(path, dialect))
     if not writing.is_text:
         raise TableError(f"{out} must end in .csv or .tsv: a person fills it in.")
     names = table_columns(path, dialect=dialect)

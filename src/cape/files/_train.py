@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cape._learners import LEARNERS, make_learner
 from cape._newfile import check_apart, check_free
-from cape._tables import Dialect
+from cape._tables import Dialect, is_csv
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
+from cape.files._describe import describe_groups
 from cape.files._model import TableModel, single_thread_if_small
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows, ignore_progress
@@ -108,7 +110,8 @@ def train_file(
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in `DEFAULT_SETTINGS`.
     dialect : Dialect, optional
-        How a CSV is written: its separator and its encoding.
+        How a CSV is written: its separator, encoding and decimal sign. The model
+        remembers it for later files.
     most : int, default=200000
         How many rows of each group and label are trained on.
     overwrite : bool, default=False
@@ -167,7 +170,8 @@ def train_file(
     details = {
         "columns": table.columns.to_dict(),
         "learner": _describe_learner(learner, clf),
-        "data": _describe_data(path, table),
+        "data": _describe_data(path, table, dialect or Dialect()),
+        "groups": describe_groups(clf),
         "settings": {**used_settings, "rule": _rule_as_json(used_settings["rule"])},
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
@@ -213,11 +217,16 @@ def _describe_learner(learner: str, clf: CapeClassifier) -> str:
     return f"auto: {chosen}"
 
 
-def _describe_data(path: str | Path, table: TrainingTable) -> dict[str, Any]:
-    """Record which file a model was trained on."""
-    return {
+def _describe_data(
+    path: str | Path, table: TrainingTable, dialect: Dialect
+) -> dict[str, Any]:
+    """Record which file a model was trained on, and how it was written."""
+    content = {
         "file": Path(path).name,
         "rows": len(table.X),
         "rows_in_file": table.rows_in_file,
         "sha256": table.sha256,
     }
+    if is_csv(path):
+        content["dialect"] = asdict(dialect)
+    return content

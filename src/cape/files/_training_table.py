@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cape._tables import Dialect, TableError, iter_table, table_kinds
+from cape._tables import Dialect, TableError, is_csv, iter_table, table_kinds
 from cape.files._columns import Columns, check_columns_exist, check_named_once
 from cape.files._labels import order_labels
+from cape.files._look_alikes import note_look_alikes
 from cape.files._notes import Notes
 from cape.files._on_rows import OnRows
 from cape.files._plain_text import plain_text
@@ -213,9 +214,10 @@ def read_training_table(
         raise TableError(f"{path} has a header but no rows.")
     frame = reservoir.sample()
     labels = _two_labels(frame[choice.label], choice, path)
-    # Predictions are written in the kind of the label; dates were read as text.
+    # Predictions are written in the kind of the label; dates were read as text, and so
+    # were numbers, which may have a decimal comma.
     label_kind = kinds[choice.label]
-    if label_kind not in ("number", "flag"):
+    if label_kind not in ("number", "flag") or "," in "".join(labels):
         label_kind = "text"
     columns = Columns(choice.label, labels, label_kind, choice.group, features)
     if len(frame) < reservoir.n_rows:
@@ -223,6 +225,8 @@ def read_training_table(
             f"trained on a sample of {len(frame)} of {reservoir.n_rows} rows, at most "
             f"{most} of each group and label."
         )
+    if is_csv(path):
+        note_look_alikes(frame, features, notes)
     X = columns.table(frame, path, notes)
     y = columns.positive(frame, path)
     _check_values(X, columns, path)

@@ -26,6 +26,7 @@ from cape.metrics._rates import (
     confusion_by_group,
     prevalence_difference,
 )
+from cape.metrics._scorer import make_fairness_scorer
 from cape.metrics._table import fairness_table
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "fairness_table",
     "false_positive_rate_difference",
     "false_positive_rate_ratio",
+    "make_fairness_scorer",
     "pe_of_prevalences",
     "precision_difference",
     "precision_ratio",

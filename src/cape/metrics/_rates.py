@@ -30,6 +30,7 @@ __all__ = [
 # rows Wilson's 95 % interval of a rate of 1/2 is 0.53 wide, at two rows 0.81. Members
 # of a pool, groups of an audit and pairs of groups are all held to this number.
 FEWEST_ROWS = 10
+"""Fewest rows that a rate, PD or PE may rest on; below, there is no value."""
 
 
 @dataclass(frozen=True)

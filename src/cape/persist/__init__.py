@@ -5,7 +5,24 @@ file never runs code that the file brings. `read_header` tells what a file holds
 building the model.
 """
 
-from cape.persist._save import load, read_header, save
-from cape.persist._trusted import TRUSTED
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cape._lazy import lazily
+
+if TYPE_CHECKING:
+    from cape.persist._header import read_header
+    from cape.persist._save import load, save
+    from cape.persist._trusted import TRUSTED
 
 __all__ = ["TRUSTED", "load", "read_header", "save"]
+
+_HOME = {
+    "TRUSTED": "cape.persist._trusted",
+    "load": "cape.persist._save",
+    "read_header": "cape.persist._header",
+    "save": "cape.persist._save",
+}
+
+__getattr__ = lazily("cape.persist", _HOME)

@@ -12,16 +12,24 @@ import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._groups import unique_names
 from cape._versions import package_versions
-from cape.classifier import CapeClassifier
+from cape.persist._container import read_header_part
 from cape.persist._damage import not_a_model_file
 
-__all__ = ["header_as_json", "make_header", "parse_header", "warn_of_other_versions"]
+if TYPE_CHECKING:
+    from cape.classifier import CapeClassifier
+
+__all__ = [
+    "header_as_json",
+    "make_header",
+    "parse_header",
+    "read_header",
+    "warn_of_other_versions",
+]
 
 _FORMAT = "cape-model"
 _FORMAT_VERSION = 1
@@ -67,6 +75,9 @@ def make_header(
     ValueError
         If JSON cannot hold ``details``.
     """
+    # Imported here: to read a header takes no scikit-learn, which groups need.
+    from cape._groups import unique_names
+
     settings = {}
     for name, value in clf.get_params(deep=False).items():
         settings[name] = _as_json_value(value)
@@ -83,6 +94,38 @@ def make_header(
         "sha256": checksum,
         "details": _check_details(details),
     }
+
+
+def read_header(path: str | Path) -> dict[str, Any]:
+    """Read what a model file says about itself, without building the model.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    dict
+        ``format``, ``format_version``, ``saved`` (time, UTC), ``versions`` of packages,
+        ``columns``, ``groups``, ``classes``, ``settings``, ``fingerprint``, ``sha256``
+        of the model, and the ``details`` that were given to `save`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not a model file of cape.
+
+    Examples
+    --------
+    >>> from cape.persist import read_header, save
+    >>> header = read_header(save(clf, folder / "model.cape"))
+    >>> header["columns"], header["groups"]
+    (['U', 'V'], ['0', '1'])
+    """
+    return parse_header(read_header_part(path), path)
 
 
 def header_as_json(header: dict[str, Any]) -> bytes:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 __all__ = ["parts_of"]
 
-_SIMPLE = (str, bytes, int, float, type(None), type)
-"""Types of values that have no parts; they are not walked over either."""
+_SIMPLE = (str, bytes, int, float, type(None), type, ModuleType)
+"""Types of values that have no parts; they are not walked over either.
+
+A spline of scipy 1.18 holds a module. No file can hold one: the spline finds it anew.
+"""
 
 
 def parts_of(thing: Any) -> Iterator[Any]:
@@ -26,7 +30,7 @@ def parts_of(thing: Any) -> Iterator[Any]:
     ------
     object
         The object itself, then the values of its attributes, items and elements, and
-        theirs. Numbers, texts and types are left out.
+        theirs. Numbers, texts, types and modules are left out.
 
     Examples
     --------

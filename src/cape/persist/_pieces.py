@@ -142,14 +142,24 @@ def check_spline(spline: Any) -> None:
 
     Parameters
     ----------
-    spline : BSpline
+    spline : BSpline or its inner part
     """
+    inner = _inner_spline(spline)
     require(
-        type(spline.k) is int and spline.axis == 0,
+        type(inner) is _INNER_SPLINE and type(inner.k) is int and inner.axis == 0,
         "it has a spline of another kind than scikit-learn makes.",
     )
-    knots = plain_array(spline.t, "knots", ndim=1, kind="f")
-    BSpline(knots, spline.c, spline.k, spline.extrapolate)
+    knots = plain_array(inner.t, "knots", ndim=1, kind="f")
+    BSpline(knots, inner.c, inner.k, inner.extrapolate)
+
+
+def _inner_spline(spline: Any) -> Any:
+    """Return the object that holds the numbers: from scipy 1.18 on, a part of it."""
+    inner = getattr(spline, "_delegate_to", None)
+    return spline if inner is None else inner
+
+
+_INNER_SPLINE = type(_inner_spline(BSpline([0.0, 1.0, 2.0], [0.0, 1.0], 0)))
 
 
 def check_generator(generator: Any) -> None:
@@ -184,6 +194,7 @@ PIECE_CHECKS = {
     FeatureHasher: check_hasher,
     HashingVectorizer: check_hasher,
     BSpline: check_spline,
+    _INNER_SPLINE: check_spline,
     np.random.RandomState: check_generator,
     np.random.Generator: check_generator,
 }

@@ -1,4 +1,4 @@
-"""The three public functions: save a model, load it, and read its header."""
+"""Save a model, and load it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cape._extras import require_extra
 from cape._newfile import check_free
 from cape._validation import check_is_fitted
 from cape.classifier import CapeClassifier
-from cape.persist._container import read_header_part, read_parts, write_parts
+from cape.persist._container import read_parts, write_parts
 from cape.persist._damage import naming
 from cape.persist._header import (
     header_as_json,
@@ -21,7 +21,7 @@ from cape.persist._header import (
 )
 from cape.persist._skops import dump_model, load_model
 
-__all__ = ["load", "read_header", "save"]
+__all__ = ["load", "save"]
 
 
 def save(
@@ -139,38 +139,6 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
             "fingerprint of another model."
         )
     return clf
-
-
-def read_header(path: str | Path) -> dict[str, Any]:
-    """Read what a model file says about itself, without building the model.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    dict
-        ``format``, ``format_version``, ``saved`` (time, UTC), ``versions`` of packages,
-        ``columns``, ``groups``, ``classes``, ``settings``, ``fingerprint``, ``sha256``
-        of the model, and the ``details`` that were given to `save`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not a model file of cape.
-
-    Examples
-    --------
-    >>> from cape.persist import read_header, save
-    >>> header = read_header(save(clf, folder / "model.cape"))
-    >>> header["columns"], header["groups"]
-    (['U', 'V'], ['0', '1'])
-    """
-    return parse_header(read_header_part(path), path)
 
 
 def _checksum(model: bytes) -> str:

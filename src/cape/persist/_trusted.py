@@ -128,12 +128,16 @@ _SKRUB = """
 """
 
 # functools.partial only binds arguments to a function that must itself be on the list,
-# and nothing calls it while a file is loaded.
+# and nothing calls it while a file is loaded. An OrderedDict is a dict (LightGBM's).
+# Splines hold knots and coefficients, which `check_sound` looks at; scipy 1.18 has them
+# in an inner part.
 _OTHERS = """
+    collections.OrderedDict
     functools.partial
     numpy.dtype
     scipy._lib.array_api_compat.numpy._aliases.asarray
     scipy.interpolate._bsplines.BSpline
+    scipy.interpolate._bsplines._BSpline
 """
 
 

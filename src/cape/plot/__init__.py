@@ -13,6 +13,17 @@ from cape.plot._columns import columns
 from cape.plot._frontier import frontier
 from cape.plot._moved import moved
 from cape.plot._rates import rates
+from cape.plot._recommendation import recommendation
 from cape.plot._scores import scores
+from cape.plot._unexplained import unexplained
 
-__all__ = ["audit", "columns", "frontier", "moved", "rates", "scores"]
+__all__ = [
+    "audit",
+    "columns",
+    "frontier",
+    "moved",
+    "rates",
+    "recommendation",
+    "scores",
+    "unexplained",
+]

@@ -62,7 +62,11 @@ def audit(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH)
     shares = ["predicted", "predicted_low", "predicted_high"]
     shares += ["true", "true_low", "true_high"]
     domain = share_domain(drawn, shares)
-    x = {"scale": alt.Scale(domain=domain), "title": "share of positives"}
+    x = {
+        "scale": alt.Scale(domain=domain),
+        "axis": alt.Axis(tickCount=5),
+        "title": "share of positives",
+    }
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
     base = alt.Chart(drawn).encode(y=y)

@@ -25,13 +25,13 @@ __all__ = [
     "with_title",
 ]
 
-# Each has a contrast of at least 3 with white and with the grounds of dark notebooks
-# (#111 and #1e1e1e). A page exchanges them for the colours of its two themes.
-INK = "#757575"
+# Each has a contrast of at least 3 with white and with the grounds of dark themes
+# (#111, #1e1e1e and #333). A page exchanges them for the colours of its two themes.
+INK = "#858585"
 NOW = "#3a7fd0"
 THEN = "#a8741a"
 SOFT = "#8593a8"
-ALARM = "#d9483b"
+ALARM = "#de5044"
 
 MOST_ROWS = 24
 """Groups, or other rows, in one picture: with more of them nobody sees the whole."""
@@ -41,13 +41,16 @@ _ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 def import_altair() -> ModuleType:
     """Import altair, or say which extra installs it."""
-    require_extra("app", "altair", what="cape.plot")
+    # Altair itself needs jinja2.
+    require_extra("app", "altair", "jinja2", what="cape.plot")
     import altair
 
     return altair
 
 
-def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, str]:
+def drawable(
+    frame: pd.DataFrame, name: str = "group", *, most: int = MOST_ROWS
+) -> tuple[pd.DataFrame, str]:
     """Return the rows of a frame that are drawn, and a sentence about the rest.
 
     Parameters
@@ -57,11 +60,13 @@ def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, st
     name : str, default="group"
         Column with the names of the rows. They become printable text: a NUL in a name
         ends the whole process inside the library that draws.
+    most : int, default=24
+        Names that are drawn.
 
     Returns
     -------
     frame : DataFrame
-        The rows of at most 24 names in their order, those with the largest ``rows`` if
+        The rows of so many names in their order, those with the largest ``rows`` if
         there is such a column.
     sentence : str
         Empty if all rows are drawn.
@@ -69,17 +74,17 @@ def drawable(frame: pd.DataFrame, name: str = "group") -> tuple[pd.DataFrame, st
     names = frame[name].map(lambda value: printable(str(value)))
     frame = frame.assign(**{name: names})
     n_names = names.nunique()
-    if n_names <= MOST_ROWS:
+    if n_names <= most:
         return frame, ""
     which = "first"
-    kept = names.unique()[:MOST_ROWS]
+    kept = names.unique()[:most]
     if "rows" in frame:
         which = "largest"
         rows = frame.groupby(name, sort=False)["rows"].max()
-        kept = rows.nlargest(MOST_ROWS).index.to_numpy()
+        kept = rows.nlargest(most).index.to_numpy()
     # Groups stay in their order; sorted by size they would look ranked.
     drawn = frame[names.isin(kept)]
-    return drawn, f"The {which} {MOST_ROWS} of {n_names} {name}s are drawn."
+    return drawn, f"The {which} {most} of {n_names} {name}s are drawn."
 
 
 def share_domain(frame: pd.DataFrame, columns: Sequence[str]) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape.plot._base import NOW, THEN, import_altair
+from cape.plot._base import NOW, THEN, import_altair, with_title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,7 @@ def frontier(
     criterion: str,
     value: str = "accuracy",
     title: str | None = None,
+    heading: str | None = None,
     label: str | None = None,
     x_domain: Sequence[float] | None = None,
     y_domain: Sequence[float] | None = None,
@@ -38,6 +39,8 @@ def frontier(
         ``{value}_high``.
     title : str, default=None
         Title of the horizontal axis; None is ``criterion``.
+    heading : str, default=None
+        Written above the picture, with what its marks mean. None writes neither.
     label : str, default=None
         Column with short texts to write beside the marks of rules. None has a legend of
         the rules instead.
@@ -96,7 +99,9 @@ def frontier(
         )
         layers.append(marks.encode(x=x, y=y))
         layers.append(texts.encode(x=x, y=y, text=f"{label}:N"))
-    return alt.layer(*layers).properties(width=width, height=height)
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    key = ["curve: the best choice for each bound, with its interval", "marks: rules"]
+    return with_title(chart, heading, key)
 
 
 def _scale(alt: Any, domain: Sequence[float] | None) -> Any:

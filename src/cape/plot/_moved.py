@@ -29,6 +29,7 @@ def moved(
     frame: pd.DataFrame,
     *,
     title: str | None = None,
+    now: str = "now",
     compared: str = "what it is compared with",
     width: int = _WIDTH,
 ) -> Any:
@@ -37,14 +38,15 @@ def moved(
     Parameters
     ----------
     frame : DataFrame
-        One row for each group: group, training, now, low and high. With compared,
+        One row for each group: group, now, low and high. With training, it is a ring.
+        With compared,
         compared_low and compared_high, a diamond below the dot is what the estimate is
         compared with. With a column ``rows``, the largest groups are drawn if there are
         many.
     title : str, default=None
         Written above the picture, with what its marks mean. None writes neither.
-    compared : str
-        What the diamond is, beside the title.
+    now, compared : str
+        What the dot and the diamond are, below the title.
     width : int, default=200
         In pixels.
 
@@ -66,8 +68,13 @@ def moved(
     drawn, left_out = drawable(frame)
     # Groups stay in their order; sorted by value they would look ranked.
     y = alt.Y("group:N", sort=None, title=None)
-    domain = share_domain(drawn, [name for name in _SHARES if name in drawn])
-    x = alt.X("now:Q", scale=alt.Scale(domain=domain), title="share of positives")
+    domain = share_domain(drawn, list(drawn.columns.intersection(_SHARES)))
+    x = alt.X(
+        "now:Q",
+        scale=alt.Scale(domain=domain),
+        axis=alt.Axis(tickCount=5),
+        title="share of positives",
+    )
     base = alt.Chart(drawn)
     interval = base.mark_rule(
         strokeWidth=8,
@@ -92,10 +99,15 @@ def moved(
         color=THEN,
     )
     ring = ring.encode(x="training:Q", y=y)
+    layers = [interval, dot]
+    key = [f"dot: {now}, with its interval"]
+    if "training" in drawn:
+        # The ring lies below the dot: where nothing moved, the estimate stays visible.
+        layers = [interval, ring, dot]
+        key.insert(0, "ring: in training")
     diamonds = _compared_layers(drawn, y)
-    layers = alt.layer(interval, ring, dot, *diamonds)
-    chart = layers.properties(width=width, height=alt.Step(34))
-    key = ["ring: in training", "dot: now, with its interval"]
+    chart = alt.layer(*layers, *diamonds)
+    chart = chart.properties(width=width, height=alt.Step(34))
     if diamonds:
         key.append(f"diamond: {compared}")
     return with_title(chart, title, key, left_out)

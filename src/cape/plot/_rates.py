@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["rates"]
 
 _WIDTH = 200
+_KEY = ["dot: the rate, with its interval"]
 
 
 def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH) -> Any:
@@ -29,9 +30,10 @@ def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH)
     frame : DataFrame
         One row for each group: group, value, low and high. With a column
         ``classifier``, the rows of "unadapted" are rings. With a column ``rows``, the
-        largest groups are drawn if there are many.
+        largest groups are drawn if there are many. With a column ``rate``, each rate
+        has a panel.
     title : str, default=None
-        Written above the picture.
+        Written above the picture, with what its marks mean. None writes neither.
     width : int, default=200
         In pixels.
 
@@ -49,11 +51,18 @@ def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH)
     >>> type(plot.rates(frame)).__name__
     'LayerChart'
     """
+    if "rate" in frame:
+        return _panels(frame, title, width)
     alt = import_altair()
     drawn, left_out = drawable(frame)
     y = alt.Y("group:N", sort=None, title=None)
     domain = share_domain(drawn, ["value", "high"])
-    x = alt.X("value:Q", scale=alt.Scale(domain=domain), title=None)
+    x = alt.X(
+        "value:Q",
+        scale=alt.Scale(domain=domain),
+        axis=alt.Axis(tickCount=5),
+        title=None,
+    )
     # The ring lies below the dot: where both agree, CAPE stays visible.
     dots, rings = drawn, drawn.head(0)
     if "classifier" in drawn:
@@ -86,4 +95,15 @@ def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = _WIDTH)
     ring = ring.encode(x=x, y=y)
     layers = alt.layer(interval, ring, dot)
     chart = layers.properties(width=width, height=alt.Step(30))
-    return with_title(chart, title, [], left_out)
+    return with_title(chart, title, _KEY, left_out)
+
+
+def _panels(frame: pd.DataFrame, title: str | None, width: int) -> Any:
+    """Draw one rate beside the other."""
+    alt = import_altair()
+    drawn, left_out = drawable(frame)
+    panels = []
+    for rate, part in drawn.groupby("rate", sort=False):
+        panel = rates(part.drop(columns="rate"), width=width)
+        panels.append(panel.properties(title=rate))
+    return with_title(alt.hconcat(*panels), title, _KEY, left_out)

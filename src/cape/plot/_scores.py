@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cape.plot._base import NOW, SOFT, import_altair, with_title
+from cape.plot._base import NOW, SOFT, drawable, import_altair, with_title
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["scores"]
+
+_MOST_PANELS = 8
 
 
 def scores(
@@ -26,7 +28,8 @@ def scores(
     frame : DataFrame
         One row for each cell of the histogram: from, to, and batch, the share of rows
         in it; with a column ``mixture``, the share that the best mixture of the
-        training classes has there.
+        training classes has there. With a column ``group``, each of the largest or
+        first groups has a panel.
     title : str, default=None
         Written above the picture, with what its marks mean. None writes neither.
     width, height : int
@@ -46,6 +49,8 @@ def scores(
     >>> type(plot.scores(frame)).__name__
     'LayerChart'
     """
+    if "group" in frame:
+        return _panels(frame, title)
     alt = import_altair()
     x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
     y = alt.Y(
@@ -68,6 +73,18 @@ def scores(
         key = ["bars: the batch", "line: the best mixture of the training classes"]
     chart = alt.layer(*layers).properties(width=width, height=height)
     return with_title(chart, title, key)
+
+
+def _panels(frame: pd.DataFrame, title: str | None) -> Any:
+    """Draw the scores of each group, two groups a line."""
+    alt = import_altair()
+    drawn, left_out = drawable(frame, most=_MOST_PANELS)
+    panels = []
+    for name, part in drawn.groupby("group", sort=False):
+        panel = scores(part.drop(columns="group"), width=220, height=90)
+        panels.append(panel.properties(title=name))
+    chart = alt.concat(*panels, columns=2)
+    return with_title(chart, title, [], left_out)
 
 
 def _steps(frame: pd.DataFrame, x: Any) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
-from cape._extras import require_extra
+from cape._extras import MissingExtra, require_extra
 from cape.plot._base import INK
 
-__all__ = ["LINE", "svg_of"]
+__all__ = ["LINE", "svg_of", "svg_or_reason"]
 
 LINE = "#9a9a9a"
 """Colour of axes and grids."""
@@ -52,6 +52,42 @@ _PADDING = {
 
 # Words have the colour of the text around the picture, whatever its ground.
 _COLOURS = {INK: "currentColor", LINE: "#80808066"}
+
+_LONGEST_REASON = 200
+"""Characters of an error that stand in the place of a picture."""
+
+
+def svg_or_reason(
+    draw: Callable[[], Any], title: str, colours: Mapping[str, str] = _COLOURS
+) -> str:
+    """Draw a picture as SVG, or say in a sentence why it could not be drawn.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns the chart.
+    title, colours
+        As in `svg_of`.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element, or a ``<p>`` element.
+
+    Raises
+    ------
+    MissingExtra
+        If altair or vl-convert is not installed.
+    """
+    try:
+        return svg_of(draw(), title, colours)
+    except (KeyboardInterrupt, SystemExit, MissingExtra):
+        raise
+    # A panic of the drawing library is no Exception. The numbers stand beside the
+    # picture, and are worth more than it.
+    except BaseException as error:
+        reason = escape(f"{type(error).__name__}: {str(error)[:_LONGEST_REASON]}")
+        return f"<p>This picture could not be drawn ({reason}).</p>"
 
 
 def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str:
@@ -115,9 +151,16 @@ def _with_name(svg: str, title: str) -> str:
 def _with_own_ids(svg: str) -> str:
     """Make the ids of a drawing differ from those of all other drawings.
 
-    Vega counts its clips from 0 in every drawing. In one page, the second drawing would
-    be cut by the clip of the first.
+    Vega counts its clips from where it likes. In one page, the second drawing could be
+    cut by the clip of the first. The ids depend on the drawing alone, so that the same
+    chart is drawn as the same text.
     """
+    own: dict[str, str] = {}
+    for place, name in enumerate(re.findall(r'\sid="([^"]*)"', svg)):
+        own[name] = f"clip{place}"
+    for name, place_name in own.items():
+        svg = svg.replace(f' id="{name}"', f' id="{place_name}"')
+        svg = svg.replace(f"url(#{name})", f"url(#{place_name})")
     mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
-    svg = re.sub(r'\bid="([^"]*)"', rf'id="\1-{mark}"', svg)
-    return re.sub(r"url\(#([^)]*)\)", rf"url(#\1-{mark})", svg)
+    svg = re.sub(r'(\sid="[^"]*)"', rf'\1-{mark}"', svg)
+    return re.sub(r"(url\(#[^)]*)\)", rf"\1-{mark})", svg)

@@ -5,6 +5,7 @@ a page says; the functions ``*_summary`` make the summaries of the four kinds of
 """
 
 from cape._extras import require_extra
+from cape._newfile import check_report
 
 require_extra("app", "altair", "jinja2", "vl_convert", what="cape.report")
 
@@ -18,7 +19,7 @@ from cape.report._explorer import (
     members_of,
     outcomes,
 )
-from cape.report._html import check_report, to_html, write_report
+from cape.report._html import to_html, write_report
 from cape.report._made import file_provenance
 from cape.report._monitor_summary import monitor_summary
 from cape.report._paper_charts import save_pictures

@@ -109,16 +109,11 @@ def audit_of_counts(
         whose pairs are never the worst; and ``left_out``, a sentence about them.
     """
     # A board looks at the worst pair first; with ten groups there are ninety.
-    content = audit_counts(counts, level=level).to_dict(names)
+    audited = audit_counts(counts, level=level)
+    content = audited.to_dict(names)
     worst: Summary = {}
-    for pair in content["pairs"]:
-        value = pair["value"]
-        # Undefined, or one person compared with another.
-        if value is None:
-            continue
-        worst_so_far = worst.get(pair["metric"])
-        if worst_so_far is None or _is_worse(pair, worst_so_far):
-            worst[pair["metric"]] = pair
+    for metric, finding in audited.worst_pairs().items():
+        worst[metric] = finding.to_dict(names)
     small = []
     for group, confusion in counts.items():
         if confusion.rows < FEWEST_ROWS:
@@ -135,10 +130,3 @@ def audit_of_counts(
         "small_groups": small,
         "left_out": left_out,
     }
-
-
-def _is_worse(pair: Summary, other: Summary) -> bool:
-    """Compare two pairs by one metric: a small ratio is bad, and a large difference."""
-    if pair["metric"].endswith("_ratio"):
-        return pair["value"] < other["value"]
-    return pair["value"] > other["value"]

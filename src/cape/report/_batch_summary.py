@@ -6,14 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape.adaptation import GroupAdaptation
 from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
-from cape.histogram import ONE, ScoreHistogram
 from cape.metrics import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._criteria_summary import bound_sentences
@@ -26,9 +23,6 @@ from cape.report._verdict import batch_verdict, moved_columns
 from cape.report._words import p_value_text
 
 __all__ = ["batch_summary"]
-
-# Enough to see where the mixture misses, few enough for a picture 270 pixels wide.
-_CELLS = 20
 
 
 def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
@@ -239,25 +233,15 @@ def _histograms(examination: Examination) -> list[Summary]:
 
 def _histogram(model: GroupModel, evidence: GroupEvidence, estimate: float) -> Summary:
     """Return shares of scores in 20 cells, of the batch and of the best mixture."""
-    cells = np.arange(1, _CELLS) / _CELLS
-    # Scores are integers, multiples of 2^-32.
-    edges = np.rint(cells * ONE).astype(np.int64)
-    batch = _shares(evidence.scores, edges)
-    positives = _shares(model.positives, edges)
-    negatives = _shares(model.negatives, edges)
+    batch = evidence.scores.shares_of_even_cells()
+    positives = model.positives.shares_of_even_cells()
+    negatives = model.negatives.shares_of_even_cells()
     # Under prior shift, P(s) = rho P(s | positive) + (1 - rho) P(s | negative).
     mixture = estimate * positives + (1 - estimate) * negatives
     return {
         "batch": batch.round(5).tolist(),
         "mixture": mixture.round(5).tolist(),
     }
-
-
-def _shares(histogram: ScoreHistogram, edges: np.ndarray) -> np.ndarray:
-    """Return the share of scores between given edges."""
-    # With several scores a row, counts exceed the rows; shares do not.
-    counts = histogram.merged(edges)
-    return counts / counts.sum()
 
 
 def _observed(examination: Examination) -> Summary | None:

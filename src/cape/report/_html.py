@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cape._newfile import check_free, new_file
+from cape._newfile import check_report, new_file
 from cape._printable import printable
 from cape.diagnostics import Examination
 from cape.report._audit_words import GLOSSARY
@@ -47,7 +47,7 @@ from cape.report._page_tables import (
 from cape.report._types import Summary
 from cape.report._words import EACH_BY_ITSELF
 
-__all__ = ["check_report", "to_html", "write_report"]
+__all__ = ["to_html", "write_report"]
 
 _HEADINGS = {
     "batch": "Batch report",
@@ -55,39 +55,6 @@ _HEADINGS = {
     "monitor": "Monitor",
     "explorer": "Explorer",
 }
-
-
-def check_report(path: str | Path, *, overwrite: bool = False) -> Path:
-    """Check that `write_report` can write to a path, before any work is done.
-
-    Parameters
-    ----------
-    path : str or Path
-        Must end in .html, .htm or .json, in a folder that exists.
-    overwrite : bool, default=False
-        Whether an existing file may be replaced.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ValueError
-        If the ending is another one.
-    FileExistsError
-        If the file exists and ``overwrite`` is False.
-
-    Examples
-    --------
-    >>> check_report(folder / "march.pdf")
-    Traceback (most recent call last):
-    ValueError: a report must end in .html or .json, got 'march.pdf'.
-    """
-    path = Path(path)
-    if path.suffix not in (".html", ".htm", ".json"):
-        raise ValueError(f"a report must end in .html or .json, got {path.name!r}.")
-    return check_free(path, overwrite=overwrite)
 
 
 def write_report(

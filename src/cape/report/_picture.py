@@ -1,22 +1,21 @@
 """A chart as it stands on a page or in a file.
 
-The other chart modules say *what* is drawn. Each of them has, for one picture, a
-function ``frame_*`` that returns the numbers and a function ``draw_*`` that draws them.
-This module knows how a chart becomes an SVG in the colours of the page, or a file.
+The other chart modules say *what* is drawn: a function ``frame_*`` returns the numbers,
+and a function of `cape.plot`, or a function ``draw_*``, draws them. This module knows
+how a chart becomes an SVG in the colours of the page, or a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from cape.plot._base import ALARM, INK, NOW, SOFT, THEN
-from cape.plot._svg import LINE
+from cape.plot._svg import LINE, svg_or_reason
 from cape.plot._svg import svg_of as plot_svg_of
 
 __all__ = [
@@ -40,9 +39,6 @@ _CSS_COLOURS = {
     SOFT: "var(--soft)",
     ALARM: "var(--bad)",
 }
-
-_LONGEST_REASON = 200
-"""Characters of an error that stand in the place of a picture."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +65,7 @@ class Picture:
     @property
     def svg(self) -> str:
         """The drawing as SVG in the colours of the page, or a sentence why not."""
-        try:
-            return svg_of(self.chart, self.title)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        # A panic of the drawing library is no Exception. The page has the numbers too,
-        # and is worth more than one of its pictures.
-        except BaseException as error:
-            reason = escape(f"{type(error).__name__}: {str(error)[:_LONGEST_REASON]}")
-            return f"<p>This picture could not be drawn ({reason}).</p>"
+        return svg_or_reason(lambda: self.chart, self.title, _CSS_COLOURS)
 
     @property
     def columns(self) -> list[str]:

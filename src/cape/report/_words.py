@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cape._printable import p_value_text
+
 __all__ = [
     "EACH_BY_ITSELF",
     "counted",
@@ -114,19 +116,3 @@ def points(share: float) -> str:
         digits = 1
     number = f"{100 * share:.{digits}f}"
     return number.replace("-", _MINUS)
-
-
-def p_value_text(value: float | None) -> str:
-    """Write a p-value with three digits.
-
-    Examples
-    --------
-    >>> p_value_text(0.0421), p_value_text(0.00001), p_value_text(None)
-    ('0.042', 'below 0.001', 'unknown')
-    """
-    if value is None:
-        return "unknown"
-    if value < 0.001:
-        # Further digits would claim more than a large-sample test can tell.
-        return "below 0.001"
-    return f"{value:.3f}"

@@ -30,4 +30,5 @@ class Accuracy(BoundedRule):
 
     @property
     def bounds(self) -> dict[str, float | None]:
+        """Return no bound."""
         return {}

@@ -61,6 +61,7 @@ class Constrained(BoundedRule):
 
     @property
     def bounds(self) -> dict[str, float | None]:
+        """Return the bounds that were given, by the names of the criteria."""
         bounds = {}
         for name in CRITERIA:
             bound = getattr(self, name)

@@ -33,6 +33,7 @@ class _Parity(BoundedRule):
 
     @property
     def bounds(self) -> dict[str, float | None]:
+        """Return the tolerance, by the name of the criterion."""
         return {self._criterion: self.tolerance}
 
 
@@ -104,6 +105,7 @@ class DemographicParity(_Parity):
 
     @property
     def bounds(self) -> dict[str, float | None]:
+        """Return the ratio, or else the tolerance, by the name of the criterion."""
         if self.ratio is not None:
             return {"demographic_parity_ratio": self.ratio}
         return super().bounds

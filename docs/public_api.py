@@ -1,0 +1,219 @@
+"""The public names of cape, and the pages of the site that list them.
+
+A public name is one in ``__all__`` of a module without an underscore. A module needs a
+title here; all else follows from the code and its docstrings.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from pathlib import Path
+
+TITLES = {
+    "cape": "Estimator, evidence and adaptation",
+    "cape.classifier": "The classifier",
+    "cape.adaptation": "Adaptations",
+    "cape.evidence": "Evidence",
+    "cape.histogram": "Score histograms",
+    "cape.columns": "Counts of columns",
+    "cape.pool": "Pools",
+    "cape.rules": "Rules",
+    "cape.quantify": "Quantifiers",
+    "cape.metrics": "Metrics",
+    "cape.sampling": "Sampling",
+    "cape.datasets": "Datasets",
+    "cape.diagnostics": "Diagnostics",
+    "cape.persist": "Saving and loading",
+    "cape.stream": "Streams",
+    "cape.frozen": "Models that no longer adapt",
+    "cape.scale": "Clusters",
+    "cape.files": "From files to files",
+    "cape.compare": "Other classifiers",
+    "cape.experiments": "Experiments",
+    "cape.plot": "Pictures of results",
+    "cape.report": "Pictures and pages",
+    "cape.cli": "Command line",
+}
+
+_FIRST_PAGE = """\
+API
+===
+
+Every public name, with what its docstring says. ``help()`` in Python says the same.
+
+.. toctree::
+   :hidden:
+
+{toctree}
+
+.. list-table::
+   :widths: 30 70
+
+{rows}
+"""
+
+
+def public_names() -> dict[str, list[str]]:
+    """Return the names in ``__all__`` of each public module.
+
+    Returns
+    -------
+    dict from module name to list of str
+        In the order of the site. Modules without a title come last.
+    """
+    import cape
+
+    modules = ["cape"]
+    for module in pkgutil.iter_modules(cape.__path__):
+        if not module.name.startswith("_"):
+            modules.append(f"cape.{module.name}")
+    titled = list(TITLES)
+
+    def place(module: str) -> int:
+        return titled.index(module) if module in TITLES else len(titled)
+
+    names = {}
+    for name in sorted(modules, key=place):
+        names[name] = list(importlib.import_module(name).__all__)
+    return names
+
+
+def is_constant(thing: object) -> bool:
+    """Tell whether a public thing is neither a class nor a function."""
+    return not (inspect.isclass(thing) or inspect.isroutine(thing))
+
+
+def constant_text(module: str, name: str) -> str:
+    """Return the string below the assignment of a constant.
+
+    Python keeps no docstring of a constant, so its source is read: that of the module,
+    or of the private module in which it is defined.
+    """
+    from sphinx.pycode import ModuleAnalyzer
+
+    package = module.partition(".")[0]
+    for home in sorted(sys.modules):
+        if home.partition(".")[0] != package or home == f"{package}.__main__":
+            continue
+        same = getattr(sys.modules[home], name, None)
+        if same is not getattr(sys.modules[module], name):
+            continue
+        analyzer = ModuleAnalyzer.for_module(home)
+        analyzer.analyze()
+        text = analyzer.attr_docs.get(("", name))
+        if text:
+            return " ".join(" ".join(text).split())
+    return ""
+
+
+def first_homes() -> dict[int, str]:
+    """Return the first full name of each class and function, by its identity.
+
+    ``cape.classifier.CapeClassifier`` is ``cape.CapeClassifier``: one page is enough.
+    """
+    homes: dict[int, str] = {}
+    for module_name, names in public_names().items():
+        module = importlib.import_module(module_name)
+        for name in names:
+            homes.setdefault(id(getattr(module, name)), f"{module_name}.{name}")
+    return homes
+
+
+def short_names() -> dict[str, str]:
+    """Return the full name of each public name that stands for one thing alone."""
+    things: dict[str, set[int]] = {}
+    full_names: dict[str, str] = {}
+    for module_name, names in public_names().items():
+        module = importlib.import_module(module_name)
+        for name in names:
+            things.setdefault(name, set()).add(id(getattr(module, name)))
+            full_names.setdefault(name, f"{module_name}.{name}")
+    return {name: full_names[name] for name in things if len(things[name]) == 1}
+
+
+def write_api(folder: Path) -> None:
+    """Write the first page of the API and a page for each module.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if need be. Pages that would not change are left alone, so that Sphinx
+        need not read them again.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = public_names()
+    homes = first_homes()
+    toctree = "\n".join(f"   {module}" for module in modules)
+    rows = "\n".join(_row(module) for module in modules)
+    first = _FIRST_PAGE.format(toctree=toctree, rows=rows)
+    _write(folder / "index.rst", first)
+    for module, names in modules.items():
+        _write(folder / f"{module}.rst", _module_page(module, names, homes))
+
+
+def file_names() -> dict[str, str]:
+    """Return other file names for functions that differ from a class in case alone.
+
+    ``cape.metrics.audit`` and ``cape.metrics.Audit`` would overwrite each other on a
+    disk that does not tell upper from lower case.
+    """
+    full_names = set(first_homes().values())
+    lower_names = [name.lower() for name in full_names]
+    return {
+        name: f"{name}-function"
+        for name in full_names
+        if lower_names.count(name.lower()) > 1 and name.rpartition(".")[2].islower()
+    }
+
+
+def _row(module: str) -> str:
+    """Return the line of a module on the first page."""
+    return f"   * - :doc:`{module}`\n     - {TITLES.get(module, module)}"
+
+
+def _module_page(module_name: str, names: list[str], homes: dict[int, str]) -> str:
+    """Return the page of a module: its docstring and its names by kind."""
+    module = importlib.import_module(module_name)
+    kinds: dict[str, list[str]] = {"Classes": [], "Functions": []}
+    elsewhere = []
+    constants = []
+    for name in names:
+        thing = getattr(module, name)
+        if is_constant(thing):
+            constants.append(name)
+        elif homes[id(thing)] != f"{module_name}.{name}":
+            elsewhere.append(homes[id(thing)])
+        elif inspect.isclass(thing):
+            kinds["Classes"].append(name)
+        else:
+            kinds["Functions"].append(name)
+    lines = [module_name, "=" * len(module_name), "", f".. automodule:: {module_name}"]
+    lines += ["", f".. currentmodule:: {module_name}", ""]
+    for heading, listed in kinds.items():
+        if listed:
+            lines += _summary(heading, listed, ["   :toctree: generated", ""])
+    if elsewhere:
+        lines += _summary("Also here", [f"~{name}" for name in elsewhere], [""])
+    if constants:
+        lines += [".. rubric:: Constants", ""]
+    for name in constants:
+        lines += [f".. py:data:: {name}", ""]
+        lines += [f"   {constant_text(module_name, name)}", ""]
+    return "\n".join(lines)
+
+
+def _summary(heading: str, names: list[str], options: list[str]) -> list[str]:
+    """Return the lines of a table of names with their first sentences."""
+    lines = [f".. rubric:: {heading}", "", ".. autosummary::", "   :nosignatures:"]
+    lines += options
+    lines += [f"   {name}" for name in names]
+    return [*lines, ""]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a page, unless it is there already."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")

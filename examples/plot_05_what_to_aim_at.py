@@ -1,0 +1,50 @@
+"""
+What to aim at: the frontier
+============================
+
+Equal shares for both groups, or few errors? Where the true shares differ, both cannot
+be had. The frontier shows what can: for each difference of shares that is allowed, the
+best accuracy to expect in this batch. No label of the batch is needed.
+"""
+
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier
+from cape.datasets import make_synthetic
+from cape.diagnostics import frontier
+from cape.metrics import demographic_parity_difference
+from cape.rules import DemographicParity
+
+train = make_synthetic(4000, prevalences=(0.3, 0.5), random_state=0)
+clf = CapeClassifier(LogisticRegression(), random_state=0)
+clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
+
+batch = make_synthetic(4000, prevalences=(0.3, 0.7), random_state=1)
+groups = batch.sensitive_features
+evidence = clf.evidence(batch.data, sensitive_features=groups)
+curve = frontier(clf, evidence, "demographic_parity_difference", n_points=20)
+
+# %%
+# From right to left, equality grows and accuracy falls. The band is the interval of the
+# accuracy. Marks are what each rule would choose: ``prevalence`` follows the true
+# shares, ``demographic_parity`` asks for equal ones.
+
+curve.plot()
+
+# %%
+# Somebody decides for a point on the curve, for example that shares may differ by 0.2
+# at most, and the rule keeps to it. With the labels, which only an example has, we see
+# what came of it.
+
+for tolerance in (0.0, 0.2, 0.4):
+    rule = DemographicParity(tolerance=tolerance)
+    adaptation = clf.adapt(evidence=evidence, rule=rule)
+    y_pred = clf.predict(batch.data, sensitive_features=groups, adaptation=adaptation)
+    accuracy = (y_pred == batch.target).mean()
+    difference = demographic_parity_difference(
+        batch.target, y_pred, sensitive_features=groups
+    )
+    print(
+        f"allowed {tolerance:.1f}: shares differ by {difference:.3f}, "
+        f"accuracy {accuracy:.3f}"
+    )

@@ -1,0 +1,181 @@
+"""Results in a notebook: a table and a picture as HTML, without any script.
+
+A result that inherits from `InNotebook` defines ``_shown``, its table in the words that
+people read, and ``plot``, its picture. The HTML needs no other file and loads nothing,
+so that it looks alike in JupyterLab, in VS Code and in an exported page. Text has the
+colour of the text around it, and what is drawn can be seen on light and dark grounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cape._extras import MissingExtra
+from cape._printable import printable
+from cape.plot._svg import svg_or_reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Estimate", "InNotebook", "Shown", "percent"]
+
+MOST_ROWS = 20
+"""Rows of a table that are shown; ``table()`` has all of them."""
+
+# Every rule begins with the class, so that nothing else in the notebook changes.
+_STYLE = """
+.cape-result{display:flex;flex-wrap:wrap;gap:.5em 2em;align-items:flex-start}
+.cape-result>*{margin:0;max-width:100%}
+.cape-result p{flex:1 0 100%;margin:0}
+.cape-result .cape-scroll{overflow-x:auto}
+.cape-result table{border-collapse:collapse;margin:0;color:inherit;font-size:.92em;
+font-variant-numeric:tabular-nums}
+.cape-result th,.cape-result td{text-align:right;vertical-align:top;
+padding:.3em .6em;border:0;border-bottom:1px solid #80808066;background:none;
+white-space:nowrap;max-width:26em}
+.cape-result th{font-weight:600}
+.cape-result td.cape-words,.cape-result th.cape-words{text-align:left;
+white-space:normal;overflow-wrap:anywhere;min-width:6em}
+.cape-result small{display:block;opacity:.75;font-size:.85em}
+.cape-result svg{display:block;height:auto;max-width:100%;overflow:visible;
+margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
+"""
+
+
+class Estimate(NamedTuple):
+    """A cell of a table: a number, or words in its place, and its interval."""
+
+    value: float | str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a notebook shows of a result, beside its picture.
+
+    Parameters
+    ----------
+    title : str
+        One line about the whole result. It is also the name of the picture.
+    table : DataFrame
+        Its index and its columns are shown, under names that people read. A cell may be
+        an `Estimate`.
+    notes : sequence of str, default=()
+        Sentences below table and picture.
+    """
+
+    title: str
+    table: pd.DataFrame
+    notes: Sequence[str] = ()
+
+
+class InNotebook:
+    """A result that a notebook shows as a table and a picture.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> html = adaptation._repr_html_()
+    >>> "<table" in html, "<svg" in html, "<script" in html
+    (True, True, False)
+    """
+
+    def plot(self) -> Any:
+        """Draw the result; needs altair."""
+        raise NotImplementedError
+
+    def _shown(self) -> Shown:
+        """Return what a notebook shows."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """Return the table and the picture as HTML, or the table alone."""
+        shown = self._shown()
+        parts = [f"<style>{_STYLE}</style>"]
+        parts.append(f"<p>{_text(shown.title)}</p>")
+        parts.append(_table(shown.table))
+        if len(shown.table):
+            parts.append(self._picture(shown.title))
+        for sentence in shown.notes:
+            parts.append(f"<p>{_text(sentence)}</p>")
+        return f'<div class="cape-result">{"".join(parts)}</div>'
+
+    def _picture(self, title: str) -> str:
+        """Return the picture as SVG; nothing where the extra is not installed."""
+        try:
+            return svg_or_reason(self.plot, printable(title))
+        except MissingExtra:
+            return ""
+
+
+def _table(frame: pd.DataFrame) -> str:
+    """Write a frame as a table, of at most 20 rows."""
+    frame = frame.reset_index()
+    n_rows = len(frame)
+    is_words = [not _has_numbers(frame[name]) for name in frame]
+    heads = []
+    for name, words in zip(frame, is_words, strict=True):
+        heads.append(_cell("th", _text(name), words))
+    rows = [f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"]
+    for values in frame.head(MOST_ROWS).itertuples(index=False, name=None):
+        cells = []
+        for value, words in zip(values, is_words, strict=True):
+            cells.append(_cell("td", _value(value), words))
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    table = f'<div class="cape-scroll"><table>{"".join(rows)}</tbody></table></div>'
+    if n_rows <= MOST_ROWS:
+        return table
+    left_out = f"The first {MOST_ROWS} of {n_rows:,} rows; table() has all of them."
+    return f"{table}<p>{left_out}</p>"
+
+
+def _has_numbers(column: pd.Series) -> bool:
+    """Tell whether a column is written flush right."""
+    return all(not isinstance(value, str) for value in column)
+
+
+def _cell(tag: str, content: str, words: bool) -> str:
+    kind = ' class="cape-words"' if words else ""
+    return f"<{tag}{kind}>{content}</{tag}>"
+
+
+def _value(value: Any) -> str:
+    """Write one value; what is unknown is empty."""
+    if isinstance(value, Estimate):
+        if value.low != value.low:
+            return _value(value.value)
+        interval = f"{_value(value.low)} to {_value(value.high)}"
+        return f"{_value(value.value)}<small>{interval}</small>"
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return _number(value)
+    return _text(value)
+
+
+def _number(value: float) -> str:
+    """Write a number with three digits."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.3f}"
+
+
+def _text(value: Any) -> str:
+    """Write any value as text of a page. Names of groups are anybody's."""
+    return escape(printable(str(value)))
+
+
+def percent(level: float) -> str:
+    """Write a confidence level.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.995)
+    ('95 %', '99.5 %')
+    """
+    return f"{100 * level:g} %"

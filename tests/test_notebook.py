@@ -1,0 +1,568 @@
+"""Results in a notebook: a table and a picture, whatever the groups are called."""
+
+import re
+import warnings
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+import altair
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier, diagnostics
+from cape._extras import MissingExtra
+from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
+from cape.adaptation import Adaptation
+from cape.datasets import make_synthetic
+from cape.evidence import Evidence
+from cape.metrics import Confusion, audit, audit_counts
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a\x00b",
+    "\x1b[31mred",
+    "\ud800",
+    "\u202eabc",
+    "a\nb",
+    "' onload='x",
+    '"><img src=x onerror=y>',
+    "]]>&lt;",
+]
+COUNTS = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
+_VOID = {"img", "br", "meta", "link", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads HTML: its tables as text, its elements, and whether all are closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.elements = []
+        self.rows = []
+        self.words = []
+
+    def handle_starttag(self, tag, attributes):
+        assert tag not in _VOID, tag
+        self.open.append(tag)
+        self.elements.append(tag)
+        for name, value in attributes:
+            assert not name.startswith("on")
+            is_link = name in ("href", "src", "xlink:href")
+            assert not is_link or value.startswith("#"), value
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "small":
+            self.rows[-1][-1] += " "
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data
+        elif self.open[-1] == "p":
+            self.words.append(data)
+
+
+def read(result):
+    """Read the HTML form of a result, which must be well-formed and without script."""
+    html = result._repr_html_()
+    # It can be written to a file: no half of a surrogate pair is left.
+    html.encode()
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    assert not {"script", "link", "iframe", "foreignobject"} & set(reader.elements)
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", html)
+    assert "@import" not in html
+    return reader
+
+
+@dataclass
+class Result(InNotebook):
+    """A result with any table and any picture."""
+
+    frame: pd.DataFrame
+    draw: object = None
+    title: str = "Any result"
+    notes: tuple = ()
+
+    def plot(self):
+        return self.draw()
+
+    def _shown(self):
+        return Shown(self.title, self.frame, self.notes)
+
+
+def table_of(*cells):
+    return pd.DataFrame({"value": cells}, index=pd.Index(range(len(cells)), name="g"))
+
+
+def test_cells_have_three_digits_and_what_is_unknown_is_empty():
+    cells = [0.12345, np.nan, None, 7, "a & b", True, np.inf, Estimate(0.5, 0.25, 1.0)]
+    reader = read(Result(table_of(*cells), draw_nothing))
+    assert reader.rows[0] == ["g", "value"]
+    shown = [row[1] for row in reader.rows[1:]]
+    expected = ["0.123", "", "", "7", "a & b", "True", "∞", "0.500 0.250 to 1.000"]
+    assert shown == expected
+
+
+def test_an_estimate_may_have_words_or_no_interval():
+    cells = [Estimate("too few rows", 0.0, 1.0), Estimate(0.5, np.nan, np.nan)]
+    reader = read(Result(table_of(*cells), draw_nothing))
+    assert [row[1] for row in reader.rows[1:]] == [
+        "too few rows 0.000 to 1.000",
+        "0.500",
+    ]
+
+
+def test_a_long_table_is_cut_and_says_so():
+    whole = read(Result(table_of(*range(MOST_ROWS)), draw_nothing))
+    assert len(whole.rows) == 1 + MOST_ROWS
+    assert whole.words == ["Any result"]
+    cut = read(Result(table_of(*range(300)), draw_nothing))
+    assert len(cut.rows) == 1 + MOST_ROWS
+    assert cut.words[1] == "The first 20 of 300 rows; table() has all of them."
+
+
+def test_a_table_without_rows_has_no_picture():
+    reader = read(Result(table_of(), draw=None, notes=("Nothing.",)))
+    assert reader.rows == [["g", "value"]]
+    assert reader.words == ["Any result", "Nothing."]
+
+
+class Panic(BaseException):
+    """The libraries that draw raise errors that are no Exception."""
+
+
+@pytest.mark.parametrize("error", [ValueError("no <b> mark"), Panic("at line 1")])
+def test_a_failed_picture_does_not_lose_the_table(error):
+    def fail():
+        raise error
+
+    reader = read(Result(table_of(0.5), fail))
+    assert reader.rows[1] == ["0", "0.500"]
+    assert "svg" not in reader.elements
+    [words] = reader.words[1:]
+    assert "could not be drawn" in words and str(error) in words
+
+
+def test_who_stops_the_notebook_stops_it():
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Result(table_of(0.5), stop)._repr_html_()
+
+
+@pytest.mark.parametrize(("second", "differ"), [(2, True), (1, False)])
+def test_ids_of_two_pictures_differ_unless_the_pictures_are_the_same(second, differ):
+    found = []
+    for end in (1, second):
+        frame = pd.DataFrame({"x": [0, end], "y": [0, 1]})
+        line = altair.Chart(frame).mark_line(clip=True).encode(x="x:Q", y="y:Q")
+        html = Result(table_of(1), lambda line=line: line)._repr_html_()
+        [name] = re.findall(r' id="([^"]*)"', html)
+        assert html.count(f"url(#{name})") == html.count("url(#") > 0
+        found.append(name)
+    assert (found[0] != found[1]) == differ
+
+
+def draw_nothing():
+    raise MissingExtra
+
+
+@given(st.text(min_size=1, max_size=12))
+def test_no_text_of_the_data_is_markup(name):
+    frame = pd.DataFrame({name: [name]}, index=pd.Index([name], name="g"))
+    reader = read(Result(frame, draw_nothing, title=name, notes=(name,)))
+    assert reader.elements.count("td") == 2
+    assert reader.elements.count("p") == 2
+
+
+@pytest.fixture(scope="module")
+def adaptation(fitted, batch):
+    return fitted().adapt(batch.X, sensitive_features=batch.z)
+
+
+def renamed(adaptation, names):
+    """The same adaptation, of groups by other names."""
+    [first, *_] = adaptation.groups.values()
+    groups = dict.fromkeys(names, first)
+    return replace(adaptation, groups=groups)
+
+
+def test_an_adaptation_shows_its_numbers(adaptation):
+    reader = read(adaptation)
+    assert "svg" in reader.elements
+    table = adaptation.table()
+    assert [row[0] for row in reader.rows[1:]] == ["0", "1"]
+    for row, (_, numbers) in zip(reader.rows[1:], table.iterrows(), strict=True):
+        shown = dict(zip(reader.rows[0], row, strict=True))
+        assert shown["rows"] == str(numbers["rows"])
+        assert shown["in training"] == f"{numbers['training_prevalence']:.3f}"
+        interval = f"{numbers['low']:.3f} to {numbers['high']:.3f}"
+        assert shown["now"] == f"{numbers['estimate']:.3f} {interval}"
+        assert shown["called positive"] == f"{numbers['predicted_prevalence']:.3f}"
+        assert shown["PD at most"] == f"{numbers['pd_bound']:.3f}"
+
+
+def test_an_adaptation_draws_its_numbers(adaptation):
+    chart = adaptation.plot().to_dict()
+    [rows] = chart["datasets"].values()
+    table = adaptation.table()
+    assert [row["group"] for row in rows] == ["0", "1"]
+    assert [row["now"] for row in rows] == table["estimate"].tolist()
+    assert [row["training"] for row in rows] == table["training_prevalence"].tolist()
+    assert "95 % intervals" in chart["title"]["text"]
+
+
+def test_with_labels_the_diamond_is_what_was_estimated_without(fitted, batch):
+    labels = np.where(batch.z == 0, batch.y, np.nan)
+    with_labels = fitted().adapt(batch.X, labels, sensitive_features=batch.z)
+    chart = with_labels.plot().to_dict()
+    assert chart["title"]["subtitle"][-1] == "diamond: estimated without labels"
+    reader = read(with_labels)
+    check = with_labels.groups[0]
+    assert any(f"labels of all {check.rows} rows" in words for words in reader.words)
+
+
+def test_without_intervals_none_are_promised(adaptation):
+    plain = replace(adaptation, level=np.nan)
+    assert "interval" not in plain.plot().to_dict()["title"]["text"]
+    assert all("interval" not in words for words in read(plain).words)
+
+
+def test_an_adaptation_to_no_rows_says_so():
+    reader = read(Adaptation("x", {}))
+    assert reader.elements.count("tr") == 1
+
+
+@pytest.mark.parametrize("n_groups", [1, 300])
+def test_a_picture_of_many_groups_stays_small(adaptation, n_groups):
+    many = renamed(adaptation, [f"g{i}" for i in range(n_groups)])
+    html = many._repr_html_()
+    assert len(html) < 60_000
+    height = re.search(r'<svg[^>]* height="(\d+)"', html)
+    assert int(height[1]) < 1000
+    audited = audit_counts(dict.fromkeys(many.groups, COUNTS), n_resamples=5)
+    assert len(audited._repr_html_()) < 60_000
+
+
+def test_hostile_names_are_text(adaptation):
+    reader = read(renamed(adaptation, HOSTILE))
+    assert len(reader.rows) == 1 + len(HOSTILE)
+    assert "svg" in reader.elements
+    audited = audit_counts(dict.fromkeys(HOSTILE, COUNTS), n_resamples=5)
+    reader = read(audited)
+    assert len(reader.rows) == 1 + len(HOSTILE)
+    assert reader.rows[1][0] == HOSTILE[0]
+    assert "svg" in reader.elements
+
+
+def test_an_audit_shows_its_numbers():
+    counts = {
+        "a": COUNTS,
+        "b": Confusion(tp=3, fp=1, fn=1, tn=2, rows=7),
+    }
+    audited = audit_counts(counts, n_resamples=50)
+    reader = read(audited)
+    table = audited.table()
+    heads = {"FPR": "fpr", "called positive": "predicted_prevalence", "PD": "pd"}
+    for row in reader.rows[1:]:
+        shown = dict(zip(reader.rows[0], row, strict=True))
+        for head, metric in heads.items():
+            numbers = table.loc[(row[0], metric)]
+            value = f"{numbers['value']:.3f}"
+            if not numbers["enough"]:
+                value = "too few rows"
+            interval = f"{numbers['low']:.3f} to {numbers['high']:.3f}"
+            assert shown[head] == f"{value} {interval}"
+    [rows] = audited.plot().to_dict()["datasets"].values()
+    [a, b] = rows
+    assert a["true"] == table.loc[("a", "prevalence"), "value"]
+    assert a["predicted_high"] == table.loc[("a", "predicted_prevalence"), "high"]
+    # Of a few rows the interval is drawn, and no value.
+    assert b["true"] is None and b["true_high"] > b["true_low"]
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Every result that a notebook shows, of groups and columns with hostile names."""
+    columns = ["<i>V</i>", "U\x00"]
+    groups = np.array(["<script>alert(1)</script>", "a\x00b"])
+    train = make_synthetic(600, random_state=0)
+    new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3)
+    train_X = train.data.set_axis(columns, axis=1)
+    # One column in other units, so that there is something to find.
+    X = (new.data * [1, 60]).set_axis(columns, axis=1)
+    z = groups[new.sensitive_features]
+    clf = CapeClassifier(LogisticRegression(), cv=5, random_state=0)
+    train_z = groups[train.sensitive_features]
+    clf.fit(train_X, train.target, sensitive_features=train_z)
+    labels = new.target.where(z == groups[0])
+    with warnings.catch_warnings():
+        # Columns in other units are what the results are about.
+        warnings.simplefilter("ignore")
+        seen = diagnostics.examine(
+            clf, X, labels, sensitive_features=z, labels_decide=False
+        )
+        adaptation = seen.adaptation
+        called = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+        evidence = clf.evidence(X, labels, sensitive_features=z)
+        frontier = diagnostics.frontier(clf, seen.evidence, n_points=5, n_draws=50)
+    rows = [[0.1, 0.01, 0.5, 0.1, 9], [0.2, np.nan, np.nan, np.nan, 1]]
+    index = pd.MultiIndex.from_tuples(
+        [(100, "threshold", "spa"), (500, "resampled", "spa")],
+        names=["batch_size", "pool", "quantifier"],
+    )
+    names = ["pd", "pd_error", "pe", "pe_error", "batches"]
+    tried = pd.DataFrame(rows, index=index, columns=names)
+    audited = audit(new.target, called, sensitive_features=z, n_resamples=20)
+    return {
+        "Adaptation": adaptation,
+        "Audit": audited,
+        "ColumnShift": seen.columns,
+        "Evidence": evidence,
+        "Examination": seen,
+        "ExpectedPerformance": seen.expected,
+        "Frontier": frontier,
+        "LabelChecks": seen.labels,
+        "PriorShiftTest": seen.shift_test,
+        "Recommendation": diagnostics.Recommendation(tried),
+    }
+
+
+SHOWN = [
+    "Adaptation",
+    "Audit",
+    "ColumnShift",
+    "Evidence",
+    "Examination",
+    "ExpectedPerformance",
+    "Frontier",
+    "LabelChecks",
+    "PriorShiftTest",
+    "Recommendation",
+]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_result_has_a_table_a_picture_and_both_as_html(results, name):
+    result = results[name]
+    assert isinstance(result.table(), pd.DataFrame)
+    chart = result.plot().to_dict()
+    # What the marks mean is written above them.
+    assert chart["title"]["text"]
+    reader = read(result)
+    assert "svg" in reader.elements
+    assert len(reader.rows) > 1
+    assert len(result._repr_html_()) < 100_000
+
+
+# The cell of one number in the HTML, and the same number in the table.
+NUMBERS = {
+    "Evidence": ("mean score", "mean_score"),
+    "Examination": ("accuracy", "accuracy"),
+    "PriorShiftTest": ("unexplained", "effect"),
+    "Recommendation": ("PD", "pd"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_html_has_the_numbers_of_the_table(results, name):
+    head, column = NUMBERS[name]
+    reader = read(results[name])
+    place = reader.rows[0].index(head)
+    shown = [row[place] for row in reader.rows[1:]]
+    numbers = results[name].table()[column]
+    assert shown == [f"{number:.3f}" for number in numbers]
+
+
+# The same of numbers with an interval.
+INTERVALS = {
+    "ExpectedPerformance": ("FNR", ("fnr", "fnr_low", "fnr_high")),
+    "Frontier": ("accuracy", ("accuracy", "accuracy_low", "accuracy_high")),
+    "LabelChecks": (
+        "without labels",
+        ("label_free_estimate", "label_free_low", "label_free_high"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_the_html_has_the_intervals_of_the_table(results, name):
+    head, columns = INTERVALS[name]
+    reader = read(results[name])
+    place = reader.rows[0].index(head)
+    shown = [row[place] for row in reader.rows[1:]]
+    table = results[name].table()
+    if name == "Frontier":
+        table = table[table["rule"].notna()]
+    expected = []
+    for value, low, high in table[list(columns)].itertuples(index=False):
+        expected.append(f"{value:.3f} {low:.3f} to {high:.3f}")
+    assert shown == expected
+
+
+def test_columns_that_moved_come_first(results):
+    reader = read(results["ColumnShift"])
+    table = results["ColumnShift"].table()
+    assert reader.rows[1][1] == "U\\x00"
+    assert reader.words[0].startswith(f"{table['moved'].sum()} of {len(table)} columns")
+    chart = results["ColumnShift"].plot().to_dict()
+    drawn = chart["datasets"][chart["layer"][0]["data"]["name"]]
+    assert [row["effect"] for row in drawn] == table["effect"].tolist()
+    assert drawn[0]["column"].startswith("U\\x00, ")
+
+
+def test_columns_that_were_not_counted_are_not_drawn():
+    reader = read(diagnostics.ColumnShift({"a": ()}))
+    assert reader.words == ["Columns were not counted"]
+    assert "svg" not in reader.elements
+
+
+def test_an_examination_draws_what_the_labels_say(results):
+    seen = results["Examination"]
+    chart = seen.plot().to_dict()
+    assert chart["title"]["subtitle"][-1] == "diamond: according to the labels"
+    rows = next(rows for rows in chart["datasets"].values() if len(rows) == 1)
+    [first, second] = seen.labels.groups.values()
+    # Only one group has labels, and only it has a diamond.
+    assert second.labelled == 0
+    assert rows[0]["compared"] == first.label_estimate
+    [checked] = [
+        rows
+        for rows in seen.labels.plot().to_dict()["datasets"].values()
+        if len(rows) == 2
+    ]
+    assert "training" not in checked[0]
+    assert checked[0]["now"] == first.label_free_estimate
+    reader = read(seen.labels)
+    place = reader.rows[0].index("by the labels")
+    ends = f"{first.low:.3f} to {first.high:.3f}"
+    said = [f"{first.label_estimate:.3f} {ends}", ""]
+    assert [row[place] for row in reader.rows[1:]] == said
+
+
+def test_rates_to_expect_have_a_panel_each(results):
+    chart = results["ExpectedPerformance"].plot().to_dict()
+    titles = [panel["title"] for panel in chart["hconcat"]]
+    assert titles == ["false positive rate", "false negative rate", "accuracy"]
+
+
+def test_a_recommendation_draws_the_metric_that_is_asked_for(results):
+    tried = results["Recommendation"]
+    chart = tried.plot("pe").to_dict()
+    assert len(chart["hconcat"]) == 2
+    assert chart["hconcat"][0]["layer"][1]["encoding"]["x"]["field"] == "pe"
+    with pytest.raises(ValueError, match="metric must be"):
+        tried.plot("accuracy")
+
+
+def test_evidence_draws_the_scores_of_the_largest_groups(results):
+    evidence = results["Evidence"]
+    chart = evidence.plot().to_dict()
+    panels = [panel["title"] for panel in chart["concat"]]
+    assert panels == ["<script>alert(1)</script>", "'a\\x00b'"]
+    for rows in chart["datasets"].values():
+        assert sum(row["batch"] for row in rows) == pytest.approx(1)
+    part = next(iter(evidence.groups.values()))
+    many = Evidence("x", dict.fromkeys(range(300), part))
+    chart = many.plot().to_dict()
+    assert len(chart["concat"]) == 8
+    assert chart["title"]["subtitle"] == ["The largest 8 of 300 groups are drawn."]
+    assert len(read(many).rows) == 1 + MOST_ROWS
+
+
+def test_evidence_has_a_table(results):
+    evidence = results["Evidence"]
+    table = evidence.table()
+    assert table["rows"].to_dict() == evidence.rows
+    assert table["labelled"].tolist() == [150, 0]
+    first = next(iter(evidence.groups.values()))
+    assert table["mean_score"].iloc[0] == first.scores.mean
+    assert Evidence("x").table().empty
+    assert "svg" not in read(Evidence("x")).elements
+
+
+WITHOUT_PICTURES = """
+from cape.metrics import Confusion, audit_counts
+counts = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
+audited = audit_counts({"a": counts, "b": counts}, n_resamples=5)
+html = audited._repr_html_()
+print("<table" in html, "svg" in html.split("</style>")[1], "drawn" in html)
+audited.plot().to_dict()
+"""
+
+
+@pytest.mark.parametrize("hidden", ["altair", "vl_convert"])
+def test_without_extras_the_table_is_left(run_without, hidden):
+    result = run_without([hidden], WITHOUT_PICTURES)
+    assert result.stdout == "True False False\n", result.stderr
+    # A chart can be made, and shown by altair, without what draws it as SVG.
+    if hidden == "vl_convert":
+        assert result.stderr == ""
+        return
+    last_line = result.stderr.strip().splitlines()[-1]
+    assert last_line == (
+        "cape._extras.MissingExtra: cape.plot needs altair, which is not "
+        'installed: pip install "cape-fair[app]".'
+    )
+
+
+CELLS = """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from cape import CapeClassifier, diagnostics
+from cape.datasets import make_synthetic
+from cape.metrics import audit
+train = make_synthetic(600, random_state=0)
+new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3)
+groups = new.sensitive_features
+clf = CapeClassifier(LogisticRegression(), cv=5, random_state=0)
+clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
+seen = diagnostics.examine(clf, new.data, sensitive_features=groups)
+---
+seen.adaptation
+---
+audit(new.target, clf.predict(new.data, sensitive_features=groups),
+      sensitive_features=groups, n_resamples=50)
+---
+seen.expected.plot()
+"""
+
+
+def test_an_exported_notebook_has_tables_and_pictures(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbconvert = pytest.importorskip("nbconvert")
+    pytest.importorskip("ipykernel")
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    cells = [nbformat.v4.new_code_cell(text.strip()) for text in CELLS.split("---")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    ExecutePreprocessor(timeout=120).preprocess(notebook, resources)
+    [_, adapted, audited, chart] = notebook.cells
+    for cell in (adapted, audited):
+        [output] = cell.outputs
+        html = output["data"]["text/html"]
+        assert "<table>" in html and "<svg" in html and "<script" not in html
+    assert "vega" in str(chart.outputs[0]["data"])
+    exporter = nbconvert.HTMLExporter()
+    page, _ = exporter.from_notebook_node(notebook)
+    assert page.count('class="cape-result"') == 2
+    # The exporter writes the attributes of an element in an order of its own.
+    assert len(re.findall(r'<svg[^>]*role="img"[^>]*><title>', page)) == 2
