@@ -71,9 +71,11 @@ def test_compare_prints_the_numbers_of_the_python_function(compared, from_python
     _, _, shown = compared
     for row in from_python["rows"]:
         pd_0 = f"{row['mean']['pd_0']:.3f}".removeprefix("0")
-        pd_1 = f"{row['mean']['pd_1']:.3f}".removeprefix("0")
-        cells = rf"{row['method']} .*{re.escape(pd_0)} +{re.escape(pd_1)} "
-        assert re.search(cells, shown)
+        assert re.search(rf"{row['method']} .*blue .*{re.escape(pd_0)} *\n", shown)
+    for place, group in enumerate(("blue", "green")):
+        for row in from_python["rows"]:
+            pd = f"{row['mean'][f'pd_{place}']:.3f}".removeprefix("0")
+            assert re.search(rf" {group} .*{re.escape(pd)} *\n", shown)
 
 
 def test_what_compare_prints_fits_a_terminal_of_80_columns(compared):

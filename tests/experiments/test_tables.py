@@ -70,11 +70,8 @@ def test_a_printed_number_has_the_digits_asked_for(value, digits):
     assert len(behind_the_point) == digits
 
 
-@pytest.mark.parametrize(
-    "groups", [("one", "two"), ("one", "two", "three"), ("alone",)]
-)
-def test_a_row_shows_the_means_of_its_columns_and_the_spreads_below(groups):
-    results = invented_comparison(groups)
+def test_a_row_shows_the_means_of_its_columns_and_the_spreads_below():
+    results = invented_comparison(("one", "two"))
     row = results["rows"][0]
     shown = set()
     for table in results_tables(results)[1:]:
@@ -132,7 +129,38 @@ def test_two_groups_have_the_papers_pe_and_more_have_the_worst_alone():
     two = results_tables(invented_comparison())[2]
     assert two.columns[-2:] == ["PE 0,1", "PE worst"]
     three = results_tables(invented_comparison(("a", "b", "c")))[2]
-    assert three.columns[-2:] == ["PD 2", "PE worst"]
+    assert three.columns[1:] == ["FPR diff", "FNR diff", "acc diff", "PE worst"]
+
+
+@pytest.mark.parametrize("groups", [("one", "two", "three"), ("alone",)])
+def test_where_nothing_is_printed_groups_have_names_and_lines(groups):
+    results = invented_comparison(groups)
+    row = results["rows"][0]
+    prevalences, table = results_tables(results)[:2]
+    assert prevalences.columns == ["", *groups]
+    assert table.columns == ["method", "group", *KEYS]
+    for place, group in enumerate(groups):
+        means, spreads = table.rows[2 * place : 2 * place + 2]
+        assert means[:2] == ["CAPE-D (3)" if place == 0 else "", group]
+        assert spreads[:2] == ["", "  ± sd"]
+        for cell, spread, key in zip(
+            means[2:], spreads[2:], KEYS.values(), strict=True
+        ):
+            assert cell == number(row["mean"][f"{key}_{place}"])
+            assert spread == number(row["sd"][f"{key}_{place}"])
+    # One seed has no spread, and a method that did not run a reason.
+    once = table.rows[2 * len(groups) :]
+    assert [line[:2] for line in once[:-1]] == [
+        ["Once" if place == 0 else "", group] for place, group in enumerate(groups)
+    ]
+    assert once[-1] == ["Gone", "not installed: x"]
+
+
+def test_one_seed_of_a_quantifier_has_no_spread():
+    results = invented_comparison()
+    results["quantifiers"][0]["seeds"] = 1
+    table = results_tables(results)[0]
+    assert table.rows[-1] == ["estimate, spa", ".250", ".250"]
 
 
 def test_criteria_of_parity_have_a_table_that_names_the_four_fifths_rule():

@@ -3,11 +3,13 @@
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cape.experiments import compare_methods, run_synthetic
 from cape.report import save_pictures
 from cape.report._paper_charts import (
+    _how_to_read,
     frame_comparison,
     frame_figure,
     frame_pairs,
@@ -103,3 +105,13 @@ def test_every_picture_is_written_as_png_and_as_a_page_that_needs_no_network(
             assert content.startswith(b"\x89PNG") and len(content) > 5000
         else:
             assert b'src="http' not in content and b"vega" in content
+
+
+def test_the_title_of_a_comparison_speaks_of_what_is_drawn():
+    frame = pd.DataFrame({"kind": ["ours"], "value": [0.1], "high": [0.1]})
+    assert _how_to_read(frame) == "PD and PE: lower is fairer."
+    spread = frame.assign(high=0.2)
+    assert _how_to_read(spread).startswith("Lines: one standard deviation over seeds.")
+    printed = pd.concat([spread, frame.assign(kind="print")])
+    text = "Filled: ours, with one standard deviation over seeds. Hollow: the paper's."
+    assert _how_to_read(printed).startswith(text)

@@ -75,7 +75,7 @@ def test_a_failed_picture_says_so_in_its_place(monkeypatch, error):
     def no_pictures(summary):
         return [Picture("heading", "title", _Broken(error), _frame())]
 
-    monkeypatch.setattr("cape.report._html.rate_pictures", no_pictures)
+    monkeypatch.setattr("cape.report._batch_charts.rate_pictures", no_pictures)
     page = to_html(audit_of(["a", "b"]))
     assert f"This picture could not be drawn ({type(error).__name__}: " in page
     assert "<b>bad" not in page

@@ -264,7 +264,7 @@ def test_a_monitor_page_names_the_fault_and_marks_its_batch(
     assert "training in 1 of 2 batches: odd.csv." in page
     svgs = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert ["var(--bad)" in svg for svg in svgs] == [True, False]
-    assert "estimate, with its 80 % band" in page
+    assert "estimate, with its 80 % interval" in page
     assert "2 batches, 1,600 rows, 2 groups; a model trained on train.csv." in page
     assert f"<li>odd.csv: {html.escape(fault['what_happened'])}</li>" in page
 

@@ -175,9 +175,8 @@ def _tables_as_printed(results: Results) -> list[TextTable]:
     fairness_columns = []
     for rate in ("predicted_prevalence", "pd"):
         fairness_columns += _columns_of(rate, n_groups)
-    # PE of the first pair is the paper's; with more groups only the worst is shown.
-    if n_groups == 2:
-        fairness_columns.append(_Column("pe_01", "PE 0,1"))
+    # PE of the first pair is the paper's.
+    fairness_columns.append(_Column("pe_01", "PE 0,1"))
     fairness_columns.append(_Column("pe", "PE worst"))
     return [
         _method_table("Error rates and accuracy", results, error_columns),
