@@ -221,7 +221,7 @@ def test_options_of_the_real_shifts_reach_the_run(recorder):
 
 
 def test_a_case_that_does_not_exist_is_refused(refused):
-    says = ["cases must be one of 'compas'", "got 'adult'"]
+    says = ["--case must be one of 'compas'", "got 'adult'"]
     refused("reproduce", "shifts", "--case", "adult", says=says)
 
 

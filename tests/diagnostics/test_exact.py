@@ -198,16 +198,22 @@ def adaptation_of(**groups):
     return Adaptation("f", found, 0.9)
 
 
+class DrawnPrevalences(dict):
+    """Prevalences of simulated batches, in the form that expected PE reads."""
+
+    def prevalences(self, group):
+        return self[group]
+
+
 def test_expected_pe_worked_by_hand():
     """Estimates .2 and .4, predicted .3 and .5: |1/2 - 3/5| and |2 - 5/3|."""
     adaptation = adaptation_of(a=(0.2, 0.3), b=(0.4, 0.5))
-    draws = {"a": np.full(50, 0.2), "b": np.full(50, 0.4)}
+    draws = DrawnPrevalences(a=np.full(50, 0.2), b=np.full(50, 0.4))
     for pair, pe in ((("a", "b"), 1 / 10), (("b", "a"), 1 / 3)):
         found = _expect_pe(*pair, adaptation, draws)
         assert (found.pe, found.pe_low, found.pe_high) == pytest.approx((pe, pe, pe))
-    wide = _expect_pe(
-        "a", "b", adaptation, {"a": np.linspace(0.1, 0.4, 50), "b": np.full(50, 0.4)}
-    )
+    draws["a"] = np.linspace(0.1, 0.4, 50)
+    wide = _expect_pe("a", "b", adaptation, draws)
     assert wide.pe_low == 0 and wide.pe_high == pytest.approx(0.4, abs=0.04)
 
 
@@ -219,7 +225,7 @@ EXPECTED = GroupExpected(
 @pytest.mark.parametrize("without", [(0.0, 0.5), (0.4, 0.0)])
 def test_pe_relative_to_a_group_without_positives_is_unknown(without):
     adaptation = adaptation_of(a=(0.2, 0.3), b=without)
-    draws = {"a": np.full(9, 0.2), "b": np.full(9, without[0])}
+    draws = DrawnPrevalences(a=np.full(9, 0.2), b=np.full(9, without[0]))
     found = _expect_pe("a", "b", adaptation, draws)
     assert np.isnan(found.pe) and (found.pe_low, found.pe_high) == (0, np.inf)
     assert _expect_pe("b", "a", adaptation, draws).pe == pytest.approx(
