@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape.adaptation import GroupAdaptation
