@@ -155,3 +155,12 @@ def test_without_author_and_note_the_page_has_no_empty_lines_for_them():
     facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0", "columns": {}}
     page = to_html(audit_summary({"blue": BLUE}, **facts))
     assert "By " not in page and 'class="note"' not in page
+
+
+def test_the_group_with_the_higher_rate_comes_first():
+    one = Confusion(tp=100, fp=61, fn=60, tn=139, rows=360)
+    other = Confusion(tp=900, fp=606, fn=610, tn=1394, rows=3510)
+    for counts in ({"a": one, "b": other}, {"b": other, "a": one}):
+        for text in words_of(counts)[2:4]:
+            assert "a difference of 0." in text or "a difference of 2." in text
+            assert "a difference of \u2212" not in text

@@ -107,7 +107,12 @@ class _Sentences:
         """Return the pair whose difference is clearest; None if none has a value."""
         pairs = []
         for finding in self.between:
-            if finding.metric == metric and finding.enough:
+            # Of a pair in both orders, the group with the higher rate comes first, or
+            # that with the lower share.
+            is_first = finding.value >= 0
+            if metric == _RATIO:
+                is_first = finding.value <= 1
+            if finding.metric == metric and finding.enough and is_first:
                 pairs.append(finding)
         if not pairs:
             return None
