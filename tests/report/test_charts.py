@@ -41,6 +41,11 @@ def layers(chart):
     ]
 
 
+def one_rate(frame, rate):
+    """The rows of one rate, as the page draws them."""
+    return frame[frame["rate"] == rate].drop(columns="rate")
+
+
 def moved(n):
     return [
         {
@@ -141,7 +146,7 @@ def test_expected_rates_have_a_bar_for_cape_and_a_ring_for_the_model_as_trained(
         ["a", 0.2 + 0.01, 0.2 - 0.1, 0.2 + 0.1],
         ["b", 0.5 + 0.01, 0.5 - 0.1, 0.5 + 0.1],
     ]
-    band, ring, dot = layers(plot.rates(fnr))
+    band, ring, dot = layers(plot.rates(fnr.drop(columns="rate")))
     assert [row["classifier"] for row in ring[2]] == ["unadapted"] * 2
     assert (
         [row["classifier"] for row in band[2]]
@@ -162,7 +167,7 @@ def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
         counts, level=0.95, file="a.csv", file_sha256="0", columns={}
     )
     frame = frame_rates(summary)
-    band, ring, dot = layers(plot.rates(frame[frame["rate"] == "accuracy"]))
+    band, ring, dot = layers(plot.rates(one_rate(frame, "accuracy")))
     assert [(row["group"], row["value"]) for row in dot[2]] == [
         (g, c.accuracy) for g, c in counts.items()
     ]
