@@ -41,6 +41,11 @@ def layers(chart):
     ]
 
 
+def one_rate(frame, rate):
+    """The rows of one rate, as the page draws them."""
+    return frame[frame["rate"] == rate].drop(columns="rate")
+
+
 def moved(n):
     return [
         {
@@ -134,14 +139,14 @@ def test_expected_rates_have_a_bar_for_cape_and_a_ring_for_the_model_as_trained(
     }
     frame = frame_rates(summary)
     assert len(frame) == 3 * 4
-    fnr = frame[frame["rate"] == "fnr"]
+    fnr = one_rate(frame, "fnr")
     assert fnr[fnr["classifier"] == "CAPE"][
         ["group", "value", "low", "high"]
     ].to_numpy().tolist() == [
         ["a", 0.2 + 0.01, 0.2 - 0.1, 0.2 + 0.1],
         ["b", 0.5 + 0.01, 0.5 - 0.1, 0.5 + 0.1],
     ]
-    band, ring, dot = layers(plot.rates(fnr.drop(columns="rate")))
+    band, ring, dot = layers(plot.rates(fnr))
     assert [row["classifier"] for row in ring[2]] == ["unadapted"] * 2
     assert (
         [row["classifier"] for row in band[2]]
@@ -162,8 +167,7 @@ def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
         counts, level=0.95, file="a.csv", file_sha256="0", columns={}
     )
     frame = frame_rates(summary)
-    accuracy = frame[frame["rate"] == "accuracy"].drop(columns="rate")
-    band, ring, dot = layers(plot.rates(accuracy))
+    band, ring, dot = layers(plot.rates(one_rate(frame, "accuracy")))
     assert [(row["group"], row["value"]) for row in dot[2]] == [
         (g, c.accuracy) for g, c in counts.items()
     ]

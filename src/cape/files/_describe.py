@@ -102,11 +102,6 @@ def describe_file(path: str | Path) -> dict[str, Any]:
     header, _ = read_model_header(path)
     content = dict(header["details"])
     content["fingerprint"] = header["fingerprint"]
-    if "groups" not in content:
-        # A file of an earlier version, whose header does not have them.
-        from cape.files._model import load_model
-
-        content = describe_model(load_model(path))
     content["saved"] = header["saved"]
     content["versions"] = header["versions"]
     return content

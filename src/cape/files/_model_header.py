@@ -11,7 +11,7 @@ from cape.files._columns import Columns
 
 __all__ = ["read_model_header"]
 
-_DETAILS = ("columns", "learner", "data", "settings")
+_DETAILS = ("columns", "learner", "data", "settings", "groups")
 """What `cape train` saves with a model, and pages and commands read."""
 
 _OF_A_GROUP = {"group": str, "rows": int, "prevalence": float, "auc": float}
@@ -67,8 +67,7 @@ def _check_details(details: dict[str, Any], path: str | Path) -> Columns:
         raise TableError(f"{path} is damaged: its header lacks {lacks}.")
     try:
         Dialect(**details["data"].get("dialect", {}))
-        # Files of earlier versions do not have the groups.
-        for group in details.get("groups", []):
+        for group in details["groups"]:
             _check_group(group)
         return Columns.from_dict(details["columns"])
     except (TypeError, AttributeError, LookupError, ValueError) as error:

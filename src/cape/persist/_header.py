@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _FORMAT = "cape-model"
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _ENTRIES = {
     "saved": str,
     "versions": dict,
