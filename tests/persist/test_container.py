@@ -19,7 +19,7 @@ HEADER = b'{"a": 1}'
 MODEL = b"a model" * 3
 HEADER_ENTRIES = {
     "format": "cape-model",
-    "format_version": 1,
+    "format_version": 2,
     "saved": "2026-01-01T00:00:00+00:00",
     "versions": {},
     "columns": [],

@@ -16,7 +16,7 @@ from cape.persist._header import _as_json_value, header_as_json, parse_header
 
 HEADER = {
     "format": "cape-model",
-    "format_version": 1,
+    "format_version": 2,
     "saved": "2026-01-01T00:00:00+00:00",
     "versions": {},
     "columns": [],
@@ -46,7 +46,7 @@ def test_the_header_says_what_the_file_is(fitted, path):
     persist.save(clf, path, details={"label": "y", "groups": ["z"]})
     header = persist.read_header(path)
     assert header["format"] == "cape-model"
-    assert header["format_version"] == 1
+    assert header["format_version"] == 2
     assert header["versions"]["cape"] == cape.__version__
     assert header["versions"]["numpy"] == np.__version__
     assert header["columns"] == ["0", "1"]
@@ -148,10 +148,10 @@ def test_any_header_comes_back(details):
         (b'{"format": "cape-model"}', "its format is version None"),
         (
             b'{"format": "cape-model", "format_version": 99}',
-            "its format is version 99, this cape reads 1",
+            "its format is version 99, this cape reads 2",
         ),
         (
-            b'{"format": "cape-model", "format_version": 1, "versions": {}}',
+            b'{"format": "cape-model", "format_version": 2, "versions": {}}',
             "its header lacks saved, columns, groups, classes, settings, fingerprint",
         ),
     ],
@@ -164,10 +164,10 @@ def test_headers_of_another_kind_are_refused(content, message):
     assert "'model.cape'" in str(caught.value)
 
 
-@pytest.mark.parametrize("number", [0, 2, 99, -1, True, 1.0, "1", None, [1]])
+@pytest.mark.parametrize("number", [0, 1, 99, -1, True, 2.0, "2", None, [2]])
 def test_another_format_is_refused_with_both_numbers(number):
     content = header_as_json({**HEADER, "format_version": number})
-    with pytest.raises(ValueError, match="this cape reads 1") as caught:
+    with pytest.raises(ValueError, match="this cape reads 2") as caught:
         parse_header(content, "model.cape")
     assert f"its format is version {number!r}" in str(caught.value)
 
