@@ -15,7 +15,8 @@ from cape import Adaptation, CapeClassifier
 from cape._drift import GroupDrift
 from cape._prediction import adapt_and_test
 from cape._shift_test import MixtureFit, holm
-from cape.adaptation import AdaptationWarning, GroupAdaptation, warn_if_doubtful
+from cape.adaptation import AdaptationWarning, GroupAdaptation
+from cape.adaptation._doubts import warn_if_doubtful
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import Adaptation, AdaptationWarning
-from cape.adaptation import (
-    GroupAdaptation,
-    LabelCheck,
-    describe_verdict,
-    refuted_groups,
-    warn_if_doubtful,
-)
+from cape.adaptation import GroupAdaptation, LabelCheck
+from cape.adaptation._doubts import refuted_groups, warn_if_doubtful
+from cape.adaptation._group import describe_verdict
 
 NAN = float("nan")
 

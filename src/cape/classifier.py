@@ -58,7 +58,8 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import Adaptation, warn_if_doubtful
+from cape.adaptation import Adaptation
+from cape.adaptation._doubts import warn_if_doubtful
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule, make_rule

@@ -14,7 +14,9 @@ from cape import plot
 from cape._groups import Group, name_index, unique_names
 from cape._notebook import Estimate, InNotebook, Shown, percent
 from cape._prediction import find_evidence
-from cape.adaptation import Adaptation, describe_label_free, frame_of_shares
+from cape.adaptation import Adaptation
+from cape.adaptation._adaptation import frame_of_shares
+from cape.adaptation._group import describe_label_free
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws
 from cape.diagnostics._column_shift import ColumnShift, column_shift

@@ -11,7 +11,8 @@ from cape import plot
 from cape._groups import Group, name_index, unique_names
 from cape._labelled import LabelFree, use_labels
 from cape._notebook import Estimate, InNotebook, Shown
-from cape.adaptation import Adaptation, LabelCheck, label_checks, refuted_groups
+from cape.adaptation import Adaptation, LabelCheck
+from cape.adaptation._doubts import label_checks, refuted_groups
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
 

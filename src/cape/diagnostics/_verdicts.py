@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cape.adaptation import (
-    GroupAdaptation,
-    describe_verdict,
-    estimate_name,
-    without_labels,
-)
+from cape.adaptation import GroupAdaptation
+from cape.adaptation._group import describe_verdict, estimate_name, without_labels
 from cape.diagnostics._column_shift import ColumnFinding
 
 __all__ = ["GroupVerdict", "judge_group"]
