@@ -193,7 +193,7 @@ def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
     assert code == 0
     assert len(pd.read_csv(out)) == 700
     assert json.loads(report.read_text()) == {
-        k: v for k, v in printed.items() if k not in ("out", "notes", "checked")
+        k: v for k, v in printed.items() if k not in ("out", "checked")
     }
 
 

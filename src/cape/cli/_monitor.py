@@ -26,7 +26,6 @@ from cape.cli._options import (
 from cape.cli._output import Output
 from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
 from cape.cli._show import interval, number, show_faults, table_of
-from cape.metrics import FEWEST_ROWS
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 _VERDICTS = ("moved_clearly", "drifted", "cannot_tell", "fault")
@@ -171,14 +170,18 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
         PE of each batch, and the other metrics and the verdict of each group in each
         batch.
     """
+    # Imported here, since it takes scikit-learn along.
+    from cape.metrics import FEWEST_ROWS
+
     findings = []
     for batch in summary["batches"]:
         findings.append(Finding("pe", batch["batch"], batch["expected_pe"]))
     for group in summary["groups"]:
         for batch in group["batches"]:
             where = f"{batch['batch']}, {group['group']}"
-            findings.append(_moved(batch, where))
-            if batch["moved"] and batch["rows"] >= FEWEST_ROWS:
+            enough = batch["rows"] >= FEWEST_ROWS
+            findings.append(_moved(batch, where, enough))
+            if batch["moved"] and enough:
                 findings.append(Finding("moved_clearly", where, 1.0))
             findings.append(Finding("pd", where, batch["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
@@ -189,13 +192,13 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     return findings
 
 
-def _moved(batch: dict[str, Any], where: str) -> Finding:
+def _moved(batch: dict[str, Any], where: str, enough: bool) -> Finding:
     """Return how far a group has clearly moved.
 
     An estimate is never that of training. A distance that noise explains, or what else
     moved, counts as none; a group of fewer than ten rows is not judged.
     """
-    if batch["rows"] < FEWEST_ROWS:
+    if not enough:
         return Finding("moved", where, None, "too few rows")
     distance = 0.0
     if batch["moved"]:
