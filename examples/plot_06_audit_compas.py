@@ -30,8 +30,8 @@ result = audit(batch.target, y_pred, sensitive_features=groups)
 result.table().round(3)
 
 # %%
-# True and predicted shares. The classifier has learned from 2013, when fewer
-# reoffended. It calls far too few positive, and misses by more in one of the groups.
+# True and predicted shares. The classifier has learned from the rows of 2013, of which
+# fewer are positive. It calls far too few positive, and misses by more in one group.
 
 result.plot()
 

@@ -118,10 +118,18 @@ def test_an_unknown_group_is_refused_by_name(train, batch):
     ):
         with pytest.raises(
             ValueError,
-            match=r"sensitive_features must be groups seen .*'0', '1'\), "
-            r"got '7' in 3 rows",
+            match=r"sensitive_features must hold groups seen .*\(0, 1\), "
+            r"got 7 in 3 rows",
         ):
             call(batch.X, sensitive_features=z)
+
+
+def test_a_number_that_became_text_is_told_from_the_number(train, batch):
+    table = pd.DataFrame(train.X, columns=["U", "V"]).assign(z=train.z)
+    clf = cape(group_columns="z").fit(table, train.y)
+    as_text = pd.DataFrame(batch.X, columns=["U", "V"]).assign(z=batch.z.astype(str))
+    with pytest.raises(ValueError, match=r"group_columns must .*\(0, 1\), got '0' in"):
+        clf.predict(as_text)
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])

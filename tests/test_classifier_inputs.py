@@ -326,3 +326,25 @@ def test_a_learner_without_probabilities_is_refused(train, learner):
         match=r"'estimator' parameter .* 'fit' and 'predict_proba' or None\. Got",
     ):
         cape(learner).fit(train.X, train.y)
+
+
+def test_a_class_is_no_estimator(train):
+    with pytest.raises(ValueError, match="'estimator' parameter .* Got <class"):
+        cape(LogisticRegression).fit(train.X, train.y)
+
+
+def test_a_learner_that_meets_text_is_told_which_column_it_is(train):
+    table = frame_of(train).assign(device="old scanner")
+    clf = cape(group_columns="z")
+    with pytest.raises(ValueError, match="could not convert string") as caught:
+        clf.fit(table, train.y)
+    (note,) = caught.value.__notes__
+    assert "('device')" in note and "estimator" in note
+    assert not hasattr(clf, "models_")
+
+
+def test_other_errors_of_a_learner_have_no_note_on_text(train):
+    table = frame_of(train).assign(device="old scanner")
+    with pytest.raises(ValueError, match="min_group_size") as caught:
+        cape(group_columns="z", min_group_size=10_000).fit(table, train.y)
+    assert not hasattr(caught.value, "__notes__")

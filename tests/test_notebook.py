@@ -421,7 +421,8 @@ def test_columns_that_moved_come_first(results):
     reader = read(results["ColumnShift"])
     table = results["ColumnShift"].table()
     assert reader.rows[1][1] == "U\\x00"
-    assert reader.words[0].startswith(f"{table['moved'].sum()} of {len(table)} columns")
+    assert reader.words[0].startswith(f"{len(table)} columns of groups")
+    assert reader.words[0].endswith(f"{table['moved'].sum()} of them moved")
     chart = results["ColumnShift"].plot().to_dict()
     drawn = chart["datasets"][chart["layer"][0]["data"]["name"]]
     assert [row["effect"] for row in drawn] == table["effect"].tolist()

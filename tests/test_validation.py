@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from cape import CapeClassifier
 from cape._validation import (
     HasProbabilities,
     all_if_none,
@@ -23,6 +25,7 @@ from cape._validation import (
     check_binary_labels,
     check_choice,
     check_columns,
+    check_fitted_cape,
     check_labels,
     check_prevalence,
     check_same_length,
@@ -51,6 +54,17 @@ def as_array(table):
     if sparse.issparse(table):
         return table.toarray()
     return np.asarray(table)
+
+
+@pytest.mark.parametrize("clf", [None, 3, LogisticRegression(), CapeClassifier().fit])
+def test_what_is_no_cape_classifier_is_refused_by_name(clf):
+    with pytest.raises(TypeError, match="clf must be a fitted CapeClassifier, got"):
+        check_fitted_cape(clf)
+
+
+def test_a_cape_classifier_that_is_not_fitted_is_refused():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        check_fitted_cape(CapeClassifier())
 
 
 @pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)

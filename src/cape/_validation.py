@@ -41,6 +41,7 @@ __all__ = [
     "check_choice",
     "check_columns",
     "check_drift",
+    "check_fitted_cape",
     "check_is_fitted",
     "check_labels",
     "check_number",
@@ -82,11 +83,34 @@ class HasProbabilities(HasMethods):
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a learner, or the last step of a pipeline, has probabilities."""
+        if isinstance(val, type):
+            # A class has the methods of its instances, and cannot be trained.
+            return False
         if super().is_satisfied_by(val):
             return True
         while isinstance(val, Pipeline):
             val = val.steps[-1][1]
         return isinstance(val, StackingClassifier) and val.final_estimator is None
+
+
+def check_fitted_cape(clf: Any) -> None:
+    """Raise unless ``clf`` is a fitted `CapeClassifier`.
+
+    Parameters
+    ----------
+    clf : any object
+
+    Raises
+    ------
+    TypeError
+        If it is something else, such as a classifier of scikit-learn.
+    NotFittedError
+        If it is not fitted.
+    """
+    # By what it can do: this file lies below the classifier.
+    if not hasattr(clf, "model_of"):
+        raise TypeError(f"clf must be a fitted CapeClassifier, got {clf!r:.200}.")
+    check_is_fitted(clf)
 
 
 def number_of_rows(X: Any) -> int:

@@ -14,10 +14,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
 from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Group, Groups, group_name, split_groups
+from cape._groups import EVERYONE, Group, Groups, split_groups
 from cape._learners import (
     columns_to_encode,
     default_candidates,
+    note_on_text,
     tabular,
     weight_keyword,
 )
@@ -344,7 +345,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             elif weights is not None:
                 # Raises now, before anything is trained, if weights are not taken.
                 weight_keyword(recipe.estimator)
-        models, pooled, result = self._train(data, recipes, groups)
+        try:
+            models, pooled, result = self._train(data, recipes, groups)
+        except ValueError as error:
+            note_on_text(error, features)
+            raise
 
         # Attributes are set last: a fit that fails leaves no half-fitted model behind.
         validate_data(self, X, skip_check_array=True)
@@ -584,14 +589,18 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return self.models_[group]
         if self.pooled_ is not None and self.unknown_groups == "pooled":
             return self.pooled_
-        known = ", ".join(repr(group_name(name)) for name in self.groups_[:10])
+        # As in Python: 1 and "1" are two groups, and look alike otherwise.
+        known = ", ".join(map(repr, self.groups_[:10]))
         where = ""
         if groups is not None:
             code = groups.keys.index(group)
             where = f" in {np.count_nonzero(groups.codes == code)} rows"
+        source = "sensitive_features"
+        if self.group_columns is not None:
+            source = "group_columns"
         raise ValueError(
-            f"sensitive_features must be groups seen in training ({known}), got "
-            f"{group_name(group)!r}{where}. Fit with unknown_groups='pooled' to use "
+            f"{source} must hold groups seen in training ({known}), got "
+            f"{group!r}{where}. Fit with unknown_groups='pooled' to use "
             "the model of all groups together."
         )
 

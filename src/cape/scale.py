@@ -27,7 +27,7 @@ from cape._prediction import (
     read_batch,
     refuse_row_keepers,
 )
-from cape._validation import check_is_fitted
+from cape._validation import check_fitted_cape
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
@@ -143,7 +143,7 @@ def evidence(
     """
     from dask import delayed
 
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     refuse_row_keepers(clf, "cape.scale")
     table = _split(ddf, sensitive_features)
     # With traverse, Dask would search the whole model for collections.
@@ -372,7 +372,7 @@ def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) ->
     import dask
     import dask.dataframe as dd
 
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     refuse_row_keepers(clf, "cape.scale")
     model = dask.delayed(clf, traverse=False)
     readings = []

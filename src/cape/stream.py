@@ -25,7 +25,7 @@ from cape._prediction import (
     readings_of,
     refuse_row_keepers,
 )
-from cape._validation import all_if_none, check_is_fitted, check_same_length
+from cape._validation import all_if_none, check_fitted_cape, check_same_length
 from cape._window import StreamRow, Window, WindowState
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
@@ -87,7 +87,7 @@ class RollingCape:
         refresh: int = 100,
         rule: Any = None,
     ):
-        check_is_fitted(clf)
+        check_fitted_cape(clf)
         refuse_row_keepers(clf, "RollingCape")
         self.clf = clf
         self.window = _check_window(window)
@@ -251,7 +251,7 @@ class RollingCape:
         -------
         RollingCape
         """
-        check_is_fitted(clf)
+        check_fitted_cape(clf)
         content = read_format(text, "RollingCape.to_json", _FORMAT)
         fingerprint = content.text("fingerprint")
         if fingerprint != clf.fingerprint_:

@@ -197,3 +197,22 @@ def test_counts_and_prevalences_are_near_the_papers():
             paper["table_quantifier"]["compas"][subset], abs=0.002
         )
         assert not result.data.isna().any().any()
+
+
+@needs_compas
+def test_how_the_file_was_built():
+    """The numbers of the notes of `fetch_compas`, counted in the file itself."""
+    table = pd.read_csv(data_folder() / _compas.FILE.path)
+    screened = pd.to_datetime(table["compas_screening_date"])
+    negatives = table["is_recid"] == 0
+    ended = screened + pd.to_timedelta(table["end"], unit="D")
+    last_day = pd.Timestamp("2016-04-01")
+    assert negatives.sum() == 3743
+    assert (ended[negatives] == last_day).sum() == 2981
+    assert screened[negatives].max() == last_day - pd.DateOffset(years=2)
+    used = table["race"].isin(_compas.TASK.groups) & table["c_charge_desc"].notna()
+    labels = table["is_recid"][used].groupby(screened[used] >= "2014-04-01")
+    assert labels.size()[True] == 883
+    assert labels.sum()[True] == 881
+    early = used & (screened >= "2014-01-01") & (screened < "2014-04-01")
+    assert round(table["is_recid"][early].mean(), 2) == 0.37

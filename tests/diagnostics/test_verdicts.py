@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cape.adaptation import GroupAdaptation
+from cape.adaptation import Adaptation, GroupAdaptation
 from cape.diagnostics import ColumnFinding
 from cape.diagnostics._verdicts import judge_group
 
@@ -65,6 +65,20 @@ def test_signs_too_weak_for_a_verdict_are_a_reservation_if_they_had_effects():
     assert verdict.word == "consistent" and not verdict.clear
     assert verdict.text.endswith("not clearly: the estimate was held back from 0.550")
     assert judge(replace(ADAPTED, held_back=0.05)).clear
+
+
+def test_an_adaptation_has_the_reservation_of_the_verdict():
+    """`print(clf.adapt(X))` is all that many people read."""
+    held_back = replace(ADAPTED, held_back=0.4)
+    adaptation = Adaptation("a", {"town": held_back, "country": ADAPTED})
+    words = judge(held_back).text
+    assert repr(adaptation).count(words) == 1
+    assert list(adaptation._shown().table["verdict"]) == [words, judge().text]
+
+
+def test_what_was_not_looked_at_does_not_hide_what_was_found():
+    text = judge(replace(ADAPTED, held_back=0.4), columns=[]).text
+    assert "was held back from 0.550" in text and "no column was looked at" in text
 
 
 @pytest.mark.parametrize("cautious", [True, False])

@@ -23,7 +23,7 @@ from cape._learners._shared import (
     for_one_group,
     group_aware,
 )
-from cape._learners._tabular import columns_to_encode, tabular
+from cape._learners._tabular import columns_to_encode, note_on_text, tabular
 from cape._learners._threads import (
     available_threads,
     blas_in_one_thread,
@@ -58,6 +58,7 @@ __all__ = [
     "make_learner",
     "map_pieces",
     "member_of",
+    "note_on_text",
     "score_rows",
     "score_with_models",
     "seeded_clone",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["columns_to_encode", "tabular"]
+__all__ = ["columns_to_encode", "note_on_text", "tabular"]
 
 _MOST_NAMES = 5
 
@@ -69,3 +69,22 @@ def tabular(learner: Any, columns: list[str]) -> Any:
             "cape-fair[app], or give an estimator that takes X as it is."
         ) from error
     return tabular_pipeline(learner)
+
+
+def note_on_text(error: ValueError, X: Any) -> None:
+    """Add to the error of a learner which columns it could not read, if it is text.
+
+    Parameters
+    ----------
+    error : ValueError
+        What the learner raised. numpy names a value, and not its column.
+    X : table
+    """
+    columns = columns_to_encode(X)
+    if not columns or "could not convert string" not in str(error):
+        return
+    listed = ", ".join(map(repr, columns[:_MOST_NAMES]))
+    error.add_note(
+        f"X has columns that need encoding ({listed}), and estimator gets X as it "
+        "came: give a pipeline that encodes them, or None, which encodes by itself."
+    )

@@ -28,7 +28,7 @@ from cape._labelled import (
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
 from cape._prediction._reading import read_batch, zero_evidence
-from cape._validation import check_is_fitted
+from cape._validation import check_fitted_cape
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
 from cape.rules import GroupSituation, Prevalence, Rule, describe_rule
@@ -78,7 +78,7 @@ def find_evidence(
     -------
     Evidence
     """
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     if (X is None) == (evidence is None):
         given = "neither" if X is None else "both"
         raise ValueError(f"exactly one of X and evidence must be given, got {given}.")

@@ -13,7 +13,7 @@ from cape._groups import Group, Groups, split_groups
 from cape._learners import LinearStack, Rows, SharedProducts, as_array, stack_of_groups
 from cape._validation import (
     check_columns,
-    check_is_fitted,
+    check_fitted_cape,
     check_same_length,
     pickable,
 )
@@ -83,7 +83,7 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     -------
     Batch
     """
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     has_groups = sensitive_features is not None or clf.group_columns is not None
     if clf.grouped_ and not has_groups:
         raise ValueError(

@@ -15,8 +15,12 @@ __all__ = [
     "describe_labels",
     "describe_verdict",
     "estimate_name",
+    "reservation",
     "without_labels",
 ]
+
+_NOTABLY_HELD_BACK = 0.1
+"""Share by which an estimate is held back that a reader should know of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +256,7 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     str
     """
     if adapted.verdict == "consistent":
-        return "consistent with a prior shift"
+        return f"consistent with a prior shift{reservation(adapted)}"
     if adapted.verdict == "some_drift":
         return f"some drift{_widened(adapted)}"
     if adapted.verdict == "drifted":
@@ -263,6 +267,27 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "cannot_tell":
         return f"cannot tell the prevalence{without_labels(adapted)}"
     return "not tested for other shifts"
+
+
+def reservation(adapted: GroupAdaptation) -> str:
+    """Say that signs too weak for a verdict held the estimate back, if they did.
+
+    Parameters
+    ----------
+    adapted : GroupAdaptation
+
+    Returns
+    -------
+    str
+        To be added to a verdict; empty if the estimate was not held back notably.
+    """
+    # Drift begins to count before it is significant, so that estimates do not jump.
+    if not adapted.held_back > _NOTABLY_HELD_BACK:
+        return ""
+    return (
+        f", but not clearly: {estimate_name(adapted)} was held back from "
+        f"{adapted.prior_shift_estimate:.3f}"
+    )
 
 
 def estimate_name(adapted: GroupAdaptation) -> str:

@@ -122,12 +122,15 @@ class ColumnShift(InNotebook):
             "column": "column",
             "effect": "does not fit",
             "p_adjusted": "p, adjusted",
-            "what_happened": "what happened",
+            "what_happened": "now, and expected",
         }
         frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
         table = frame[list(names)].rename(columns=names).set_index("group")
         n_moved = int(frame["moved"].sum())
-        title = f"{n_moved} of {len(frame)} columns of groups moved, the worst first"
+        found = f"{n_moved} of them moved"
+        if not n_moved:
+            found = "no sign that one moved"
+        title = f"{len(frame)} columns of groups, the worst first: {found}"
         return Shown(title, table)
 
     def _readable(self) -> pd.DataFrame:

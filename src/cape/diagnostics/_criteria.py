@@ -100,6 +100,18 @@ class ExpectedCriteria:
             entries.append({"criterion": name, **json_ready(asdict(value))})
         return {"level": self.level, "criteria": entries}
 
+    def __repr__(self) -> str:
+        lines = [f"ExpectedCriteria(level={self.level:g}"]
+        for name, found in self._all().items():
+            line = f"  {name} {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+            if found.bound is not None:
+                line += f", asked for {found.bound:g}"
+            if found.probability is not None:
+                line += f", met with probability {found.probability:.2f}"
+            lines.append(line)
+        lines.append(")")
+        return "\n".join(lines)
+
     def _all(self) -> dict[str, CriterionValue]:
         return {"accuracy": self.accuracy, **self.criteria}
 

@@ -206,6 +206,18 @@ class ExpectedPerformance(InNotebook, GroupResult):
         title = f"Rates to expect, with {percent(self.level)} intervals"
         return Shown(title, table, self._worst_in_words())
 
+    def __repr__(self) -> str:
+        lines = [f"ExpectedPerformance(level={self.level:g}"]
+        names = unique_names(self.groups)
+        for group, expected in self.groups.items():
+            rates = []
+            for rate in _RATES:
+                value, low, high = _rate_of(expected, rate)
+                rates.append(f"{rate} {value:.3f} ({low:.3f} to {high:.3f})")
+            lines.append(f"  {names[group]}: {', '.join(rates)}")
+        lines.append(")")
+        return "\n".join(lines)
+
     def _worst_in_words(self) -> list[str]:
         worst = self.worst_pair()
         if worst is None:

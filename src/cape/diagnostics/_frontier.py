@@ -191,6 +191,15 @@ class Frontier(InNotebook):
         curve = f"The curve has {len(self.curve)} points; table() has all of them."
         return Shown(title, pd.DataFrame(rows, index=index), [curve])
 
+    def __repr__(self) -> str:
+        lines = [f"Frontier({len(self.curve)} points, and what the rules lead to"]
+        rules = self.table().dropna(subset="rule")
+        for point in rules.to_dict("records"):
+            line = f"  {point['rule']}: {self.criterion} {point[self.criterion]:.3f}"
+            lines.append(f"{line}, {self._value} {point[self._value]:.3f}")
+        lines.append(")")
+        return "\n".join(lines)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""
         return {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cape._labelled import LabelFree, labels_for_width, score_cells
 from cape._prediction import adapt_and_test, check_same_model
-from cape._validation import check_is_fitted, check_prevalence
+from cape._validation import check_fitted_cape, check_prevalence
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import group_index
 from cape.evidence import Evidence
@@ -61,7 +61,7 @@ def labels_needed(
     """
     import pandas as pd
 
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     check_same_model(clf, "evidence", evidence, Evidence)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from cape._drift import drift_deviation
 from cape._group_model import GroupModel
 from cape._prediction import check_same_model
-from cape._validation import check_is_fitted, check_prevalence
+from cape._validation import check_fitted_cape, check_prevalence
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import group_index
@@ -77,7 +77,7 @@ def rows_needed(
     """
     import pandas as pd
 
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)
     prevalences = _PREVALENCES

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cape.adaptation import GroupAdaptation
-from cape.adaptation._group import describe_verdict, estimate_name, without_labels
+from cape.adaptation._group import (
+    GroupAdaptation,
+    describe_verdict,
+    estimate_name,
+    reservation,
+    without_labels,
+)
 from cape.diagnostics._column_shift import ColumnFinding
 
 __all__ = ["GroupVerdict", "judge_group"]
-
-_NOTABLY_HELD_BACK = 0.1
-"""Share by which an estimate is held back that a reader should know of."""
 
 _WIDEST = 0.5
 """Width of an interval that says nothing, as in `cape._drift`."""
@@ -77,8 +79,9 @@ def judge_group(
     text = describe_verdict(adapted)
     if adapted.verdict != "consistent":
         return GroupVerdict(adapted.verdict, text)
-    reservations = _reservations(adapted, scores_tested, bool(columns))
-    return GroupVerdict("consistent", text + reservations, clear=not reservations)
+    untested = _untested(scores_tested, bool(columns))
+    clear = not untested and not reservation(adapted)
+    return GroupVerdict("consistent", text + untested, clear)
 
 
 def _fault_text(adapted: GroupAdaptation, names: list[str], cautious: bool) -> str:
@@ -106,18 +109,10 @@ def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
     )
 
 
-def _reservations(
-    adapted: GroupAdaptation, scores_tested: bool, columns_counted: bool
-) -> str:
-    """Say what was not looked at, or that signs too weak for a verdict had effects."""
+def _untested(scores_tested: bool, columns_counted: bool) -> str:
+    """Say what was not looked at."""
     if not columns_counted:
         return ", as far as the scores tell: no column was looked at"
     if not scores_tested:
         return ", as far as the columns tell: the scores were not tested"
-    # Drift begins to count before it is significant, so that estimates do not jump.
-    if adapted.held_back > _NOTABLY_HELD_BACK:
-        return (
-            f", but not clearly: {estimate_name(adapted)} was held back from "
-            f"{adapted.prior_shift_estimate:.3f}"
-        )
     return ""

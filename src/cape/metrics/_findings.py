@@ -259,7 +259,7 @@ class Audit(InNotebook):
             rows.append(row)
         title = (
             f"Audit of {len(by_group)} groups, with {percent(self.level)} intervals. "
-            "Positive: by the labels."
+            '"positive" is the share by the labels.'
         )
         table = pd.DataFrame(rows, index=name_index(by_group))
         return Shown(title, table, self._worst_in_words(names))

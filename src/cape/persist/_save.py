@@ -9,7 +9,7 @@ from typing import Any
 
 from cape._extras import require_extra
 from cape._newfile import check_free
-from cape._validation import check_is_fitted
+from cape._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
 from cape.persist._container import read_parts, write_parts
 from cape.persist._damage import naming
@@ -74,7 +74,7 @@ def save(
     {'label': 'y'}
     """
     require_extra("app", "skops", what="cape.persist")
-    check_is_fitted(clf)
+    check_fitted_cape(clf)
     # Before the work, which may take long; `write_parts` checks again.
     path = check_free(path, overwrite=overwrite)
     model = dump_model(clf, trusted)
