@@ -239,7 +239,7 @@ def test_mistakes_are_one_line_with_exit_code_2(cape, tmp_path, people_folder):
         "Missing option '--label'",
         "cape train --help",
     )
-    one_line(cape("trian")[2], "No such command 'trian'")
+    one_line(cape("trian")[2], "No such command 'trian'. Did you mean 'train'? See: ")
 
 
 def test_harmless_differences_are_said(cape, tmp_path, people_folder):

@@ -12,6 +12,7 @@ from rich.console import Console
 import cape.cli._app as app
 from cape.cli._monitor import _moved
 from cape.files import monitor_files
+from cape.metrics import FEWEST_ROWS
 
 OF_GROUP = {
     "pd": "pd_bound",
@@ -310,7 +311,7 @@ def test_every_batch_has_the_rule(cape, refused, model, months):
 
 def found(**changes):
     batch = {"rows": 500, "moved": True, "estimate": 0.5, "training": 0.2, **changes}
-    return _moved(batch, "jan.csv, a")
+    return _moved(batch, "jan.csv, a", batch["rows"] >= FEWEST_ROWS)
 
 
 def test_only_clear_moves_of_enough_rows_count():

@@ -65,3 +65,13 @@ def test_the_table_says_what_its_columns_mean(cape, people_folder, read_rows):
 )
 def test_mistakes_name_the_option(refused, people_folder, options, says):
     refused("rows-needed", people_folder / "m.cape", *options, says=says)
+
+
+def test_it_says_which_share_rows_are_planned_for(cape, people_folder):
+    options = ("rows-needed", people_folder / "m.cape", "--level", 0.995)
+    _, out, _ = cape(*options)
+    assert "planned for the share of positives that needs the most" in out
+    # Not 100%, which no interval has.
+    assert "For 99.5% intervals" in out
+    _, out, _ = cape(*options, "--prevalence", 0.3)
+    assert "planned for" not in out

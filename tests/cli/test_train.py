@@ -105,6 +105,8 @@ def test_table_and_info_show_the_groups_of_the_file(cape, base, tmp_path, read_r
         "positive:",
         "repaid",
     ]
+    chosen = "Positive is 'repaid', the later of two words in the alphabet, "
+    assert f"{chosen}negative 'default'; --positive chooses." in " ".join(out.split())
     assert f"model: {tmp_path / 'm.cape'}" in out.replace("\n", "")
     assert read_rows(out, "blue", "green") == expected
     assert len(expected) == 2

@@ -118,6 +118,7 @@ def test_a_label_needs_a_key(read, key):
         ("", "is empty"),
         ("\n\n", "is empty"),
         ("age,y\n1,2\n", "has no column 'cape_key'"),
+        ("age;y\n1;2\n", "has no column 'cape_key'; its columns are 'age', 'y'."),
         ("age,cape_key\n1,2\n", "has no column 'y'"),
         ("y,cape_key,y\n1,2,3\n", "has 2 columns 'y'"),
     ],

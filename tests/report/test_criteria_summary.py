@@ -1,5 +1,6 @@
 """What the page says of criteria and rules, in words."""
 
+import numpy as np
 import pytest
 
 from cape.report._criteria_summary import (
@@ -97,4 +98,19 @@ def test_the_table_marks_what_the_rule_aims_at():
     assert not pe["aimed_at"] and tpr["aimed_at"]
     assert pe["cells"] == ["0.400", "0.100 or more", "", ""]
     assert tpr["cells"] == ["0.040", "0.000 to 0.120", "at most 0.05", "0.50"]
-    assert len(criteria_columns()) == 1 + len(tpr["cells"])
+    assert len(criteria_columns({"rule": rule})) == 1 + len(tpr["cells"])
+
+
+def test_a_rule_without_bounds_has_no_column_of_what_was_asked_for():
+    summary = {"rule": describe_rule(make_rule("prevalence")), "criteria": [entry(TPR)]}
+    assert criteria_columns(summary) == ["criterion", "expected", "interval"]
+    [row] = criteria_rows(summary)
+    assert row["cells"] == ["0.040", "0.000 to 0.120"]
+
+
+def test_quantiles_of_equal_numbers_are_observed():
+    almost = np.nextafter(0.4, 1)
+    known = entry("demographic_parity_ratio", 0.4, 0.4, almost)
+    rule = describe_rule(make_rule("prevalence"))
+    [row] = criteria_rows({"rule": rule, "criteria": [known]})
+    assert row["cells"] == ["0.400", "observed"]

@@ -27,25 +27,37 @@ def test_points_are_those_of_the_frontier(seen, summary):
     assert [curve["criterion"] for curve in shown["curves"]] == list(found)
     for curve, frontier in zip(shown["curves"], found.values(), strict=True):
         values = [point["criterion"] for point in curve["points"]]
-        assert values == [round(point.criterion, 4) for point in frontier.curve]
+        assert values == [round(point.criterion, 6) for point in frontier.curve]
         for point, source in zip(curve["points"], frontier.curve, strict=True):
-            assert point["accuracy"] == round(source.accuracy, 4)
+            assert point["accuracy"] == round(source.accuracy, 6)
             predicted = [outcome[0] for outcome in point["outcomes"]]
             sources = source.groups.values()
-            assert predicted == [round(g.predicted_prevalence, 4) for g in sources]
+            assert predicted == [round(g.predicted_prevalence, 6) for g in sources]
     first = next(iter(found.values()))
     for rule, source in zip(shown["rules"], [*first.rules, first.chosen], strict=True):
-        assert rule["accuracy"] == round(source.accuracy, 4)
+        assert rule["accuracy"] == round(source.accuracy, 6)
+
+
+def test_pe_has_the_same_three_digits_everywhere_on_the_page(summary):
+    """0.04246 was 0.042 in one table, and 0.043 by way of 0.0425 in another."""
+    shown = summary["frontiers"]["rules"][-1]["pe"]
+    [criterion] = [
+        entry
+        for entry in summary["criteria"]
+        if entry["criterion"] == "proportional_equality"
+    ]
+    assert f"{shown:.3f}" == f"{criterion['value']:.3f}"
+    assert f"{section._rounded(0.04246174):.3f}" == "0.042"
 
 
 def test_what_was_chosen_stands_last(seen, summary):
     chosen = summary["frontiers"]["rules"][-1]
     assert chosen["mark"] == "now"
     adapted = seen.adaptation.groups.values()
-    predicted = [round(group.predicted_prevalence, 4) for group in adapted]
+    predicted = [round(group.predicted_prevalence, 6) for group in adapted]
     assert [outcome[0] for outcome in chosen["outcomes"]] == predicted
     # Above it stands the same number, as what to expect of the batch.
-    assert chosen["accuracy"] == round(seen.criteria.accuracy.value, 4)
+    assert chosen["accuracy"] == round(seen.criteria.accuracy.value, 6)
 
 
 def test_the_page_stays_small(summary):
@@ -134,7 +146,7 @@ def test_many_groups_have_fewer_points(seen, monkeypatch):
 def test_what_is_undefined_is_none():
     assert section._rounded(float("nan")) is None
     assert section._rounded(np.inf) is None
-    assert section._rounded(0.123456) == 0.1235
+    assert section._rounded(0.12345678) == 0.123457
 
 
 def test_the_page_has_the_choice_of_the_batch_without_script(summary):

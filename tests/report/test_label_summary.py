@@ -151,6 +151,15 @@ def test_a_group_that_chance_explains_is_no_alarm():
     assert alone["head"] == "The labels refute the estimates of odd"
 
 
+def test_what_is_confirmed_beside_what_is_refuted_is_said_of_the_labels():
+    both = checks(odd="refuted", even="confirmed")
+    clearly = replace(both.groups["odd"], label_p_value=0.001)
+    verdict = _verdict(LabelChecks({**both.groups, "odd": clearly}, False))
+    assert verdict["head"] == "The labels refute the estimates of odd"
+    assert "The labels confirm the estimate of even to within 0.1." in verdict["text"]
+    assert "They" not in verdict["text"]
+
+
 def test_a_small_difference_is_said_and_is_no_alarm():
     close = checks(a="refuted")
     assert _verdict(close)["mark"] == "warn"

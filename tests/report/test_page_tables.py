@@ -149,8 +149,12 @@ def test_choices_have_three_digits():
     assert chosen_rows({"groups": [group]}) == [["a", "0.123", "1.000", "0.000"]]
 
 
-def expected(pairs, unadapted=None):
-    return {"expected": {"pairs": pairs, "unadapted": {"pe": unadapted}}}
+def expected(pairs, unadapted=None, high=None):
+    criterion = {"criterion": "proportional_equality", "high": high}
+    return {
+        "expected": {"pairs": pairs, "unadapted": {"pe": unadapted}},
+        "criteria": [{"criterion": "accuracy", "high": 0.9}, criterion],
+    }
 
 
 def pair(group, other, pe, high=None):
@@ -159,8 +163,9 @@ def pair(group, other, pe, high=None):
 
 def test_the_sentence_names_the_worst_pair():
     pairs = [pair("a", "b", 0.1, 0.4), pair("b", "a", 0.2, 0.5)]
-    sentence = expected_pe_sentence(expected(pairs, 1.25))
-    start = "Expected PE of the worst pair, b to a: 0.200 (up to 0.500)"
+    sentence = expected_pe_sentence(expected(pairs, 1.25, high=0.75))
+    # As in the table of criteria: any pair may turn out to be the worst.
+    start = "Expected PE of the worst pair, b to a: 0.200 (up to 0.750)"
     assert sentence.startswith(f"{start}; the model as trained would have 1.250.")
 
 

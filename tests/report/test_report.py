@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from cape.files import count_file, predict_file
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
 from cape.report._batch_charts import frame_moved
+from cape.report._batch_summary import _sentence
 from cape.report._html import _json_for_script
 from cape.report._picture import svg_of
 
@@ -27,6 +29,18 @@ def page(batch):
     return to_html(batch)
 
 
+def adapted(training_prevalence, estimate, low, high):
+    """What a sentence needs of the adaptation of a group."""
+    return SimpleNamespace(
+        training_prevalence=training_prevalence,
+        estimate=estimate,
+        low=low,
+        high=high,
+        verdict="consistent",
+        label_verdict=None,
+    )
+
+
 def test_a_sentence_a_group(batch, page):
     assert [g["group"] for g in batch["groups"]] == ["blue", "green"]
     for g in batch["groups"]:
@@ -40,6 +54,15 @@ def test_a_sentence_a_group(batch, page):
         assert (
             f"<strong>{g['group']}</strong>{g['sentence'][len(g['group']) :]}." in page
         )
+
+
+def test_a_small_share_keeps_three_digits():
+    small = adapted(0.045, 0.004, 0.0, 0.02)
+    sentence = "a: prevalence was 0.045 in training, is now 0.004 (0.000 to 0.020)"
+    assert _sentence("a", small) == sentence
+    large = adapted(0.5, 0.13, 0.09, 0.17)
+    sentence = "a: prevalence was 0.50 in training, is now 0.13 (0.09 to 0.17)"
+    assert _sentence("a", large) == sentence
 
 
 def test_the_sections_come_in_order(page):

@@ -140,7 +140,8 @@ def _warn_of_wide_intervals(
     if listed:
         warnings.warn(
             f"too few rows to estimate the prevalence of {', '.join(_few(listed))}: "
-            f"its {adaptation.level:.0%} interval is wider than {_WIDEST_INTERVAL}. "
+            f"its {100 * adaptation.level:g}% interval is wider than "
+            f"{_WIDEST_INTERVAL}. "
             "cape.diagnostics.rows_needed computes how many rows are needed.",
             AdaptationWarning,
             stacklevel=4,

@@ -139,8 +139,10 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
         return _BAD_INPUT
     if hasattr(error, "format_message"):  # typer could not parse the arguments
+        # Click may end with a question and a full stop: "Did you mean 'predict'?."
         fault = error.format_message().rstrip(".")
-        message = f"{fault}. See: {_help_command(arguments)}"
+        end = "" if fault.endswith("?") else "."
+        message = f"{fault}{end} See: {_help_command(arguments)}"
         code = _BAD_INPUT
     elif isinstance(error, _EXPECTED_ERRORS):
         message = in_options(_words_of(error)) or type(error).__name__

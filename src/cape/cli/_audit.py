@@ -233,7 +233,7 @@ def _show(summary: dict[str, Any]) -> None:
     rows = []
     for name, found in values_by_group(content["groups"]).items():
         rows.append(_row(name, found))
-    level = f"{summary['level']:.0%} of PD"
+    level = f"{100 * summary['level']:g}% of PD"
     columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
     labels = summary["made"]["columns"]
     console.print(table_of(f"{summary['rows']} rows", columns, rows))

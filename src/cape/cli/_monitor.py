@@ -215,7 +215,7 @@ def _show(summary: dict[str, Any]) -> None:
         From `cape.report.monitor_summary`.
     """
     show_faults(summary["verdict"], "batches")
-    level = f"{summary['level']:.0%}"
+    level = f"{100 * summary['level']:g}%"
     columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
     for group in summary["groups"]:
         title = f"{group['group']}: {number(group['training'])} in training"

@@ -108,7 +108,11 @@ Group = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    option("The label that counts as positive. Default: the greater one.", "LABEL"),
+    option(
+        "The label that counts as positive. Default: the greater number, or the later "
+        "word in the alphabet.",
+        "LABEL",
+    ),
 ]
 Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
@@ -141,26 +145,28 @@ Scheduler = Annotated[
     str | None,
     option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),
 ]
-_AS_TRAINED = "Default with a model: as the file that it was trained on; else:"
+_AS_TRAINED = "with a model, as in its training file."
 
 Separator = Annotated[
     str | None,
     option(
-        f"Character between the fields of a CSV, or: tab. {_AS_TRAINED} a comma.",
+        "Character between the fields of a CSV, or: tab. "
+        f"Default: a comma; {_AS_TRAINED}",
         "CHARACTER",
     ),
 ]
 Encoding = Annotated[
     str | None,
     option(
-        f"Encoding of a CSV, such as utf-8 or latin-1. {_AS_TRAINED} utf-8.", "NAME"
+        f"Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; {_AS_TRAINED}",
+        "NAME",
     ),
 ]
 Decimal = Annotated[
     str | None,
     option(
         "What stands before the decimals of a number in a CSV: a point or a comma. "
-        f"{_AS_TRAINED} a point.",
+        f"Default: a point; {_AS_TRAINED}",
         "CHARACTER",
     ),
 ]

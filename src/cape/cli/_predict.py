@@ -235,7 +235,7 @@ def _show_verdicts(summary: dict[str, Any]) -> None:
 
 def _prevalence_table(summary: dict[str, Any]) -> Table:
     """Make the table of prevalences, a row for each group."""
-    level = f"{summary['level']:.0%}"
+    level = f"{100 * summary['level']:g}%"
     columns = ["group", "rows", "training", "estimate", level, "member", "PD <="]
     rows = []
     for group in summary["groups"]:

@@ -87,6 +87,11 @@ def rows_needed(
         give_json(content | {"notes": list(notes)})
         return
     _show(needs, width, level)
+    if prevalence is None:
+        give_line(
+            "Rows are planned for the share of positives that needs the most; at "
+            "another share, intervals may be narrower (--prevalence)."
+        )
 
 
 def _show(needs: list[dict[str, Any]], width: float, level: float) -> None:
@@ -104,7 +109,7 @@ def _show(needs: list[dict[str, Any]], width: float, level: float) -> None:
             line += [need["rows"], need["labels_needed"]]
             line.append(need["labels_needed_drawn_plainly"])
         lines.append(line)
-    title = f"For {level:.0%} intervals of the share of positives, {width:g} wide"
+    title = f"For {100 * level:g}% intervals of the share of positives, {width:g} wide"
     console.print(table_of(title, columns, lines))
     give_line("narrowest: the width that no number of rows goes below.")
     if of_file:

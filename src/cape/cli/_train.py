@@ -242,7 +242,7 @@ def train(
             on_rows=on_rows,
         )
     give_notes(notes)
-    _give(model, out, list(notes), as_json=as_json)
+    _give(model, out, list(notes), by_default=positive is None, as_json=as_json)
 
 
 def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
@@ -269,7 +269,9 @@ def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _give(model: Any, out: Path, notes: list[str], *, as_json: bool) -> None:
+def _give(
+    model: Any, out: Path, notes: list[str], *, by_default: bool, as_json: bool
+) -> None:
     """Print what was trained.
 
     Parameters
@@ -278,6 +280,8 @@ def _give(model: Any, out: Path, notes: list[str], *, as_json: bool) -> None:
     out : Path
         Where it was saved.
     notes : list of str
+    by_default : bool
+        Whether nobody chose the positive label.
     as_json : bool
     """
     from cape.files import describe_model
@@ -287,11 +291,17 @@ def _give(model: Any, out: Path, notes: list[str], *, as_json: bool) -> None:
         give_json(content | {"out": str(out), "notes": notes})
         return
     n_features = len(model.columns.features)
-    _, positive = model.columns.labels
+    negative, positive = model.columns.labels
     title = (
         f"{content['data']['rows']} rows, {n_features} features, positive: {positive}"
     )
     console.print(groups_table(title, content["groups"]))
+    if by_default and negative[:1].isalpha():
+        # Of yes and no it is the right one, of ja and nein the wrong one.
+        give_line(
+            f"Positive is {positive!r}, the later of two words in the alphabet, "
+            f"negative {negative!r}; --positive chooses."
+        )
     give_line(f"learner: {content['learner']}")
     give_line(
         "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "

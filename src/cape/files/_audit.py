@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import EVERYONE, Group, check_groups
-from cape._tables import Dialect, TableError, iter_table, table_columns
+from cape._tables import Dialect, TableError, iter_table, quoted, table_columns
 from cape.files._columns import check_columns_exist, check_named_once
 from cape.files._labels import order_labels
 from cape.files._notes import Notes
@@ -223,7 +223,7 @@ def _two_labels(
     labels = sorted(values, key=by_value)
     # Any third value would silently count as negative.
     if len(labels) > 2:
-        listed = ", ".join(map(repr, labels[:5]))
+        listed = quoted(labels, 5)
         raise TableError(
             f"{columns.path}: {columns.label!r} and {columns.prediction!r} must hold "
             f"two values between them, got {len(labels)}: {listed}.{_how_to_map(cells)}"

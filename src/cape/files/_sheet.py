@@ -217,12 +217,17 @@ def _decoded(path: Path) -> str:
 
 
 def _separator(header: str) -> str:
-    """Return the separator that makes the key a column of its own, or a comma."""
+    """Return the separator that makes the key a column of its own.
+
+    Without a key, that of most columns: the error lists their names.
+    """
+    found = {}
     for separator in _SEPARATORS:
         names = next(csv.reader([header], delimiter=separator), [])
         if KEY in [name.strip() for name in names]:
             return separator
-    return ","
+        found[separator] = len(names)
+    return max(found, key=lambda separator: found[separator])
 
 
 def _places(header: list[str], label: str, path: Path) -> tuple[int, int]:

@@ -126,7 +126,7 @@ class _Sentences:
         The clearest of 190 pairs differs by chance, too, so that its interval is
         judged at Bonferroni's level over all pairs.
         """
-        n_pairs = self.n_pairs
+        n_pairs = self.n_pairs(pair.metric)
         if n_pairs > 1:
             assert pair.other is not None
             counts = {
@@ -144,11 +144,13 @@ class _Sentences:
             return pair.high < 1
         return pair.low > 0
 
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs of groups, without order."""
-        n_groups = len(self.counts)
-        return n_groups * (n_groups - 1) // 2
+    def n_pairs(self, metric: str) -> int:
+        """Count the pairs of groups, without order, that have enough rows."""
+        pairs = set()
+        for finding in self.between:
+            if finding.metric == metric and finding.enough:
+                pairs.add(frozenset((finding.group, finding.other)))
+        return len(pairs)
 
 
 def audit_words(
@@ -309,8 +311,9 @@ def _more_than_chance(known: _Sentences, pair: Finding) -> str:
     """Say whether a difference is more than chance, and among how many pairs."""
     clear = known.is_clear(pair)
     among = ""
-    if known.n_pairs > 1:
-        among = f", the clearest among {known.n_pairs} pairs of groups,"
+    n_pairs = known.n_pairs(pair.metric)
+    if n_pairs > 1:
+        among = f", the clearest among {n_pairs} pairs of groups,"
     if clear:
         return f"This difference{among} is more than chance."
     return f"This difference{among} may be chance."

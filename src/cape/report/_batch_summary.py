@@ -26,6 +26,9 @@ from cape.report._words import p_value_text
 
 __all__ = ["batch_summary"]
 
+# Below it, two decimals hide what a share is: 0.004 would be 0.00.
+_SMALL_SHARE = 0.1
+
 
 def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     """Summarise an examined batch.
@@ -167,11 +170,19 @@ def _cannot_tell(chosen: GroupAdaptation) -> bool:
 
 def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    training = f"{name}: prevalence was {chosen.training_prevalence:.2f} in training"
-    interval = f"{chosen.low:.2f} to {chosen.high:.2f}"
+    digits = _digits(chosen.training_prevalence, chosen.estimate)
+    training = (
+        f"{name}: prevalence was {chosen.training_prevalence:.{digits}f} in training"
+    )
+    interval = f"{chosen.low:.{digits}f} to {chosen.high:.{digits}f}"
     if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
-    return f"{training}, is now {chosen.estimate:.2f} ({interval})"
+    return f"{training}, is now {chosen.estimate:.{digits}f} ({interval})"
+
+
+def _digits(*shares: float) -> int:
+    """Return how many decimals tell shares apart: small shares need one more."""
+    return 3 if min(shares) < _SMALL_SHARE else 2
 
 
 def _label_text(examination: Examination, group: Group) -> str:
@@ -181,13 +192,15 @@ def _label_text(examination: Examination, group: Group) -> str:
     check = examination.labels.groups[group]
     if check.label_verdict is None:
         return check.text
+    digits = _digits(check.label_free_estimate, check.label_estimate)
     if examination.labels.decide:
-        interval = f"({check.label_free_low:.2f} to {check.label_free_high:.2f})"
-        estimate = f"{check.label_free_estimate:.2f}"
+        low = f"{check.label_free_low:.{digits}f}"
+        interval = f"({low} to {check.label_free_high:.{digits}f})"
+        estimate = f"{check.label_free_estimate:.{digits}f}"
         return f"{check.text}; without them it would be {estimate} {interval}"
-    estimate = f"{check.label_estimate:.2f}"
+    estimate = f"{check.label_estimate:.{digits}f}"
     if not check.is_complete:
-        estimate += f" ({check.low:.2f} to {check.high:.2f})"
+        estimate += f" ({check.low:.{digits}f} to {check.high:.{digits}f})"
     return f"{check.text}; according to them it is {estimate}"
 
 

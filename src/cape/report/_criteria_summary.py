@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -149,7 +150,10 @@ def _bound_sentence(entry: Summary, bound: float | None) -> str:
 
 def _is_known(entry: Summary) -> bool:
     """Tell whether a criterion needs no label, as those of predicted shares."""
-    return entry["low"] == entry["high"]
+    if entry["low"] is None or entry["high"] is None:
+        return False
+    # Not ==: quantiles of equal numbers differ in their last digit.
+    return math.isclose(entry["low"], entry["high"], rel_tol=1e-9)
 
 
 def _interval(entry: Summary) -> str:
@@ -160,9 +164,23 @@ def _interval(entry: Summary) -> str:
     return f"{entry['low']:.3f} to {entry['high']:.3f}"
 
 
-def criteria_columns() -> list[str]:
-    """Return the heads of the table of criteria."""
-    return ["criterion", "expected", "interval", "asked for", "met with probability"]
+def criteria_columns(summary: Summary) -> list[str]:
+    """Return the heads of the table of criteria.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary`.
+
+    Returns
+    -------
+    list of str
+        What was asked for is left out if the rule asks for nothing.
+    """
+    columns = ["criterion", "expected", "interval"]
+    if bounds_of(summary["rule"]):
+        columns += ["asked for", "met with probability"]
+    return columns
 
 
 def criteria_rows(summary: Summary) -> list[dict[str, Any]]:
@@ -179,6 +197,7 @@ def criteria_rows(summary: Summary) -> list[dict[str, Any]]:
         Name, meaning, whether the rule aims at it, and the texts of the cells.
     """
     aims = bounds_of(summary["rule"])
+    n_cells = len(criteria_columns(summary)) - 1
     rows = []
     for entry in summary["criteria"]:
         name = entry["criterion"]
@@ -187,7 +206,7 @@ def criteria_rows(summary: Summary) -> list[dict[str, Any]]:
                 "name": CRITERION_NAMES[name],
                 "meaning": _MEANINGS[name],
                 "aimed_at": name in aims,
-                "cells": _cells(entry, name in aims),
+                "cells": _cells(entry, name in aims)[:n_cells],
             }
         )
     return rows

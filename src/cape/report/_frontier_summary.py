@@ -36,7 +36,9 @@ _FEWEST_POINTS = 8
 _MOST_OUTCOMES = 90
 """Points times groups of one curve."""
 
-_DIGITS = 4
+# Six, though the page shows three: a number that is rounded twice, such as 0.04246
+# by way of 0.0425, would differ from the same number elsewhere on the page.
+_DIGITS = 6
 _WIDTH = 260
 _HEIGHT = 180
 _NEAR = 14

@@ -145,7 +145,7 @@ def to_html(content: Examination | Summary) -> str:
         context["rests"] = rests_sentence(summary)
         context["chosen_rows"] = chosen_rows(summary)
         context["rule_sentence"] = rule_sentence(summary["rule"])
-        context["criteria_columns"] = criteria_columns()
+        context["criteria_columns"] = criteria_columns(summary)
         context["criteria_rows"] = criteria_rows(summary)
         context["expected_pe"] = expected_pe_sentence(summary)
         context["compared"] = compared_cells(summary)

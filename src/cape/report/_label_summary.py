@@ -58,7 +58,10 @@ def _verdict(labels: LabelChecks) -> Summary:
         sentences += _refuted_sentences(labels)
     confirmed = _names(labels, "confirmed")
     if confirmed and len(confirmed) < len(labels.groups):
-        sentences.append(f"They confirm that of {joined(confirmed)} to within 0.1.")
+        confirm = (
+            "The labels confirm the estimate" if sentences else "They confirm that"
+        )
+        sentences.append(f"{confirm} of {joined(confirmed)} to within 0.1.")
     sentences += _unclear_sentences(labels)
     sentences += _unused_sentences(labels)
     mark, head = _head(labels)

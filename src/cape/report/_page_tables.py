@@ -393,11 +393,12 @@ def expected_pe_sentence(summary: Summary) -> str:
     defined = [pair for pair in pairs if pair["pe"] is not None]
     if not defined:
         return ""
-    # The interval of PE is wide, and one-sided for the reader: how bad can it be?
     worst = max(defined, key=lambda pair: pair["pe"])
     number = f"{worst['pe']:.3f}"
-    if worst["pe_high"] is not None:
-        number += f" (up to {worst['pe_high']:.3f})"
+    # The interval of PE is wide, and one-sided for the reader: how bad can it be?
+    highest = _highest_pe(summary)
+    if highest is not None:
+        number += f" (up to {highest:.3f})"
     unadapted = summary["expected"]["unadapted"]["pe"]
     if unadapted is not None:
         number += f"; the model as trained would have {unadapted:.3f}"
@@ -406,6 +407,18 @@ def expected_pe_sentence(summary: Summary) -> str:
         f"{number}. PE says how far the ratio of two groups' predicted shares is from "
         "the ratio of their true shares."
     )
+
+
+def _highest_pe(summary: Summary) -> float | None:
+    """Return the high end of PE, whichever pair turns out to be the worst.
+
+    The table of criteria shows the same number. The interval of the pair that is
+    expected to be the worst is narrower: another pair may turn out to be worse.
+    """
+    for entry in summary["criteria"]:
+        if entry["criterion"] == "proportional_equality":
+            return entry["high"]
+    return None
 
 
 def monitor_rows(summary: Summary) -> dict[str, Table]:

@@ -71,6 +71,7 @@
   }
 
   const number = (x) => x.toFixed(3);
+  const share = (x) => x.toFixed(x < 0.1 ? 3 : 2);
 
   // Curves over all prevalences, in a box of 300 x 130 with room for the axis.
   const W = 300, H = 130, LEFT = 26, TOP = 8;
@@ -117,7 +118,7 @@
     for (const [who] of WHO) { dots[who] = make("circle", { class: who, r: 4 }); svg.append(dots[who]); }
     const section = make("div", { class: "group", "data-group": String(place) },
       make("h3", null, make("label", { for: id }, group.name)),
-      make("p", { class: "quiet" }, "share of positives; " + group.training.toFixed(2) + " in training"),
+      make("p", { class: "quiet" }, "share of positives; " + share(group.training) + " in training"),
       make("div", { class: "slide" }, slider, shown),
       make("div", { class: "both" },
         make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rates of " + group.name },
@@ -160,8 +161,8 @@
       const x = view.rho;
       rho.push(x);
       view.slider.dataset.rho = String(x);
-      view.shown.textContent = x.toFixed(2);
-      view.slider.setAttribute("aria-valuetext", "share of positives " + x.toFixed(2));
+      view.shown.textContent = share(x);
+      view.slider.setAttribute("aria-valuetext", "share of positives " + share(x));
       view.here.setAttribute("x1", px(x));
       view.here.setAttribute("x2", px(x));
       for (const [who] of WHO) {
