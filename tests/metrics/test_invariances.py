@@ -222,11 +222,11 @@ def test_a_table_worked_by_hand():
 def test_differences_of_a_pair_turn_their_sign_with_the_pair(groups, level):
     result = audit_counts(dict(enumerate(groups)), level=level, n_resamples=101)
     between = {(f.group, f.other, f.metric): f for f in result.between}
-    assert len(between) == 5 * len(groups) * (len(groups) - 1)
+    assert len(between) == 6 * len(groups) * (len(groups) - 1)
     for (a, b, metric), one in between.items():
         other = between[b, a, metric]
         assert other.rows == one.rows
-        if metric != "pe":
+        if metric.endswith("_difference"):
             assert other.value == pytest.approx(-one.value)
             assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
 
