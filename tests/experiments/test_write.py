@@ -157,9 +157,9 @@ def test_the_page_says_how_the_learner_was_tuned():
         {"max_depth": 1, "max_iter": 50, "log_loss": 0.61234},
         {"max_depth": 2, "max_iter": 50, "log_loss": 0.6},
     ]
-    learner = {"kind": "boosting", "repr": "B()", "scores": scores}
+    learner = {"kind": "boosting", "repr": "B(c,\n  d=1)", "scores": scores}
     page = results_markdown(invented_comparison(learner=learner))
-    assert "Learner of every method: B(); log loss by 10-fold" in page
+    assert "Learner of every method: B(c, d=1); log loss by 10-fold" in page
     assert "depth 1 x 50 trees 0.6123, depth 2 x 50 trees 0.6000." in page
 
 

@@ -263,6 +263,8 @@ def _learner_line(results: Results) -> str:
     All settings that were tried are listed with their loss, not only the best.
     """
     learner = results["learner"]
+    # scikit-learn breaks the text of a pipeline into aligned lines.
+    text = " ".join(learner["repr"].split())
     tuning = ""
     settings = []
     for score in learner.get("scores", []):
@@ -274,7 +276,7 @@ def _learner_line(results: Results) -> str:
             f"{', '.join(settings)}"
         )
     return (
-        f"Learner of every method: {learner['repr']}{tuning}. AIF360 is told that the "
+        f"Learner of every method: {text}{tuning}. AIF360 is told that the "
         f"{results['favourable']} label is the favourable one. A number in brackets is "
         "how many seeds a row is the mean of."
     )
