@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cape._lazy import lazily
 
 if TYPE_CHECKING:
+    from cape._estimate import Estimate
     from cape.adaptation import Adaptation, AdaptationWarning
     from cape.classifier import CapeClassifier
     from cape.evidence import Evidence
@@ -17,6 +18,7 @@ __all__ = [
     "Adaptation",
     "AdaptationWarning",
     "CapeClassifier",
+    "Estimate",
     "Evidence",
     "FrozenCape",
     "ScoreHistogram",
@@ -30,6 +32,7 @@ _HOME = {
     "Adaptation": "cape.adaptation",
     "AdaptationWarning": "cape.adaptation",
     "CapeClassifier": "cape.classifier",
+    "Estimate": "cape._estimate",
     "Evidence": "cape.evidence",
     "FrozenCape": "cape.frozen",
     "ScoreHistogram": "cape.histogram",

@@ -12,8 +12,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from cape._estimate import Estimate
 from cape._extras import MissingExtra
 from cape._printable import printable
 from cape.plot._svg import svg_or_reason
@@ -21,7 +22,7 @@ from cape.plot._svg import svg_or_reason
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "InNotebook", "Shown", "percent"]
+__all__ = ["InNotebook", "Shown", "percent"]
 
 MOST_ROWS = 20
 """Rows of a table that are shown; ``table()`` has all of them."""
@@ -44,14 +45,6 @@ white-space:normal;overflow-wrap:anywhere;min-width:6em}
 .cape-result svg{display:block;height:auto;max-width:100%;overflow:visible;
 margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
 """
-
-
-class Estimate(NamedTuple):
-    """A cell of a table: a number, or words in its place, and its interval."""
-
-    value: float | str
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import (
     Group,
     group_from_json,
@@ -18,7 +19,7 @@ from cape._groups import (
     unique_names,
 )
 from cape._json_fields import Fields, read_format
-from cape._notebook import Estimate, InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown, percent
 from cape.adaptation._group import (
     GroupAdaptation,
     LabelCheck,

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import Group, name_index, unique_names
-from cape._notebook import Estimate, InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown, percent
 from cape._prediction import find_evidence
 from cape.adaptation import Adaptation
 from cape.adaptation._adaptation import frame_of_shares

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import check_calls
-from cape._notebook import Estimate, InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown, percent
 from cape._prediction import check_same_model
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier

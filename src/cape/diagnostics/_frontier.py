@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import Group, unique_names
-from cape._notebook import Estimate, InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown, percent
 from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice, check_number
 from cape.adaptation import Adaptation

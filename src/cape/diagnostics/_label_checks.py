@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import Group, name_index, unique_names
 from cape._labelled import LabelFree, use_labels
-from cape._notebook import Estimate, InNotebook, Shown
+from cape._notebook import InNotebook, Shown
 from cape.adaptation import Adaptation, LabelCheck
 from cape.adaptation._doubts import label_checks, refuted_groups
 from cape.diagnostics._result import GroupResult

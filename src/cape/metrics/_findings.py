@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import plot
+from cape._estimate import Estimate
 from cape._groups import Group, group_labels, name_index, unique_names
-from cape._notebook import Estimate, InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown, percent
 from cape.metrics._rates import FEWEST_ROWS
 
 if TYPE_CHECKING:
@@ -324,7 +325,7 @@ def _estimate(finding: Finding) -> Estimate:
     value: float | str = finding.value
     if finding.why is not None:
         value = finding.why
-    return Estimate(value, finding.low, finding.high)
+    return Estimate(value, finding.low, finding.high)  # type: ignore[arg-type]
 
 
 def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
