@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
-from cape._learners import TrainingRows, blas_in_one_thread, takes_repetitions
+from cape._learners import Rows, blas_in_one_thread, takes_repetitions
 from cape.pool import fit_member
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
@@ -111,7 +111,7 @@ def member_ratios(name, n, random, *, rounds):
 
 def fit_members(learner, X, y, thetas, near, n_jobs):
     """Train the members of one group as `CapeClassifier` does."""
-    rows = TrainingRows(X)
+    rows = Rows(X)
     linear = takes_repetitions(learner)
     parallel = Parallel(n_jobs, prefer="threads" if linear else None)
     jobs = []

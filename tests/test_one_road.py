@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
 from cape import _prediction as prediction
-from cape._learners import _pieces
+from cape._learners import _threads
 from cape._prediction import _adapting, _deciding
 from cape.files import Columns, TableModel, gather_evidence, predict_file
 from cape.rules import GroupSituation, Prevalence, Rule
@@ -256,7 +256,7 @@ def test_each_learner_is_asked_for_each_row_once(
 def test_in_pieces_each_learner_is_asked_for_each_row_once(
     counting, frame, asked, pool, scores, monkeypatch
 ):
-    monkeypatch.setattr(_pieces, "_MOST_ROWS", 7)
+    monkeypatch.setattr(_threads, "_MOST_ROWS", 7)
     clf = counting[pool, scores]
     clf.predict(frame)
     assert asked == by_every_learner(clf)
@@ -383,7 +383,7 @@ ALL_AT_ONCE = {
 def test_the_rule_sees_all_groups_of_a_batch_in_one_call(
     counting, frame, calls_of_the_rule, pool, scores, road, monkeypatch
 ):
-    monkeypatch.setattr(_pieces, "_MOST_ROWS", 7)
+    monkeypatch.setattr(_threads, "_MOST_ROWS", 7)
     road(counting[pool, scores], frame)
     assert calls_of_the_rule == [["a", "b", "c"]]
 

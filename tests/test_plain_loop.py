@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners import TrainingRows
+from cape._learners import Rows
 from cape._training import _train
 from cape.datasets import make_synthetic
 from cape.histogram import round_scores
@@ -91,7 +91,7 @@ def test_rows_of_a_group_are_taken_from_the_whole_table():
         DecisionTreeClassifier(max_depth=3, random_state=0),
     ):
         alone = fit_member(learner, X[rows], y[rows], 1, 0.3, seed=3)
-        among_all = fit_member(learner, TrainingRows(X, rows), y[rows], 1, 0.3, seed=3)
+        among_all = fit_member(learner, Rows(X, rows), y[rows], 1, 0.3, seed=3)
         assert counts_of(alone) == counts_of(among_all)
         np.testing.assert_array_equal(
             alone.model.predict_proba(X), among_all.model.predict_proba(X)

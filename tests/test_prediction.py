@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape import Adaptation, CapeClassifier, Evidence
 from cape import _prediction as prediction
-from cape._learners import Rows, _pieces, score_rows
+from cape._learners import Rows, _threads, score_rows
 from cape._prediction import _deciding
 from cape.histogram import HALF
 
@@ -50,10 +50,10 @@ def in_pieces(monkeypatch):
     """Cut batches into pieces of so many rows, for several threads."""
 
     def use(rows, threads=3):
-        monkeypatch.setattr(_pieces, "_MOST_ROWS", rows)
-        monkeypatch.setattr(_pieces, "_MOST_ROWS_LINEAR", rows)
-        monkeypatch.setattr(_pieces, "_FEWEST_ROWS", rows)
-        monkeypatch.setattr(_pieces, "available_threads", lambda: threads)
+        monkeypatch.setattr(_threads, "_MOST_ROWS", rows)
+        monkeypatch.setattr(_threads, "_MOST_ROWS_LINEAR", rows)
+        monkeypatch.setattr(_threads, "_FEWEST_ROWS", rows)
+        monkeypatch.setattr(_threads, "available_threads", lambda: threads)
 
     return use
 

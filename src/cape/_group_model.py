@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cape._learners import LinearStack, Rows, add_group_code
+from cape._learners import LinearStack, Rows, add_group_code, score_with_models
 from cape.columns import ColumnCounts, TableCells
 from cape.histogram import HALF, ScoreHistogram
 from cape.pool import Pool
@@ -111,6 +113,15 @@ class GroupModel:
             learners[id(model)] = model
         return list(learners.values())
 
+    @cached_property
+    def stack(self) -> LinearStack | None:
+        """The learners as one matrix, if all of them are logistic regressions."""
+        return LinearStack.of(self.learners, self.positive)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what was computed from them is computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @property
     def is_linear(self) -> bool:
         """Whether to score is to multiply matrices.
@@ -119,7 +130,7 @@ class GroupModel:
         """
         if self.transformer is not None or self.group_code is not None:
             return False
-        return LinearStack.of(self.learners, self.positive) is not None
+        return self.stack is not None
 
     def prepare(self, rows: Rows) -> Rows:
         """Transform rows as the learners of this group expect them."""
@@ -131,6 +142,18 @@ class GroupModel:
             codes = np.full(len(rows), self.group_code)
             rows = Rows(add_group_code(rows.table(), codes))
         return rows
+
+    def score(
+        self, rows: Rows, *, scoring: Sequence[Any], voting: Sequence[Any] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Score rows with learners of this group; see `score_with_models`."""
+        return score_with_models(
+            self.prepare(rows),
+            self.positive,
+            scoring=scoring,
+            voting=voting,
+            stack=self.stack,
+        )
 
     def unadapted_rates(self) -> tuple[float, float]:
         """Compute the rates of the model as trained, cut at 1/2.

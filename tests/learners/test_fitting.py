@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape._learners import (
-    TrainingRows,
+    Rows,
     WarmStart,
     fit_learner,
     follows_its_folds,
@@ -169,8 +169,10 @@ def test_a_group_is_trained_as_if_it_were_alone(train, kind, positions):
     own = np.flatnonzero(train.z == 1)
     picked = own if positions is None else own[positions]
     y = np.arange(len(picked)) % 2
-    rows = TrainingRows(kind(train.X), own)
-    model = rows.fit(DecisionTreeClassifier(), y, positions, seed=2)
+    rows = Rows(kind(train.X), own)
+    if positions is not None:
+        rows = rows.take(positions)
+    model = fit_learner(DecisionTreeClassifier(), rows, y, seed=2)
     alone = fit_learner(DecisionTreeClassifier(), train.X[picked], y, seed=2)
     np.testing.assert_array_equal(
         model.predict_proba(train.X), alone.predict_proba(train.X)
@@ -179,30 +181,24 @@ def test_a_group_is_trained_as_if_it_were_alone(train, kind, positions):
 
 @pytest.mark.parametrize("index", [None, np.arange(100, 300)])
 def test_positions_count_within_the_group(train, index):
-    rows = TrainingRows(train.X, index)
+    rows = Rows(train.X, index)
     first = 0 if index is None else 100
-    picked = rows.pick(np.array([4, 2])).table()
+    picked = rows.take(np.array([4, 2])).table()
     np.testing.assert_array_equal(picked, train.X[[first + 4, first + 2]])
     n_rows = 600 if index is None else 200
-    assert len(rows.pick()) == n_rows
-    np.testing.assert_array_equal(rows.pick().table(), train.X[first:][:n_rows])
-
-
-def test_rows_of_a_group_are_wrapped_once(train):
-    rows = TrainingRows.of(train.X)
-    assert rows.index is None
-    assert TrainingRows.of(rows) is rows
+    assert len(rows) == n_rows
+    np.testing.assert_array_equal(rows.table(), train.X[first:][:n_rows])
 
 
 def test_weights_and_start_are_handed_on(train):
-    rows = TrainingRows(train.X, np.arange(300))
+    rows = Rows(train.X, np.arange(300))
     positions = np.arange(0, 300, 3)
     weights = np.linspace(1, 2, 100)
     start = WarmStart(np.zeros((1, 2)), np.zeros(1))
-    model = rows.fit(
+    model = fit_learner(
         LogisticRegression(tol=1e-9),
+        rows.take(positions),
         train.y[positions],
-        positions,
         weights=weights,
         start=start,
     )

@@ -163,7 +163,7 @@ def test_blocks_of_rows_do_not_show(data, numbers, monkeypatch):
     X, _, models = data
     stack = LinearStack.of(models, 1)
     expected = stack.read(Rows(X), n_scoring=2)
-    monkeypatch.setattr("cape._learners._linear._NUMBERS_IN_A_BLOCK", numbers)
+    monkeypatch.setattr("cape._learners._scoring._NUMBERS_IN_A_BLOCK", numbers)
     for one, other in zip(stack.read(Rows(X), n_scoring=2), expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -208,12 +208,17 @@ def test_the_first_of_two_classes_is_not_stacked_as_the_positive_one(data):
     )
 
 
+def joined(models_of_groups, array):
+    stacks = [LinearStack.of(models, 1) for models in models_of_groups]
+    return stack_of_groups(stacks, array)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("step", [2, 7])
 def test_shared_products_and_copied_rows_agree(data, order, step):
     X, _, models = data
     array = np.asarray(X, order=order)
-    stack = stack_of_groups([models[:1], models[1:]], array, 1)
+    stack = joined([models[:1], models[1:]], array)
     piece = slice(1000, 4000)
     shared = SharedProducts(array, piece, stack)
     for own, first in ((models[:1], 1000), (models[1:], 1003)):
@@ -228,28 +233,27 @@ def test_shared_products_and_copied_rows_agree(data, order, step):
 
 
 def test_products_are_shared_only_where_that_pays(data):
-    X, y, models = data
+    X, _, models = data
     model = models[0]
-    two_groups = stack_of_groups([[model], [models[1]]], X, 1)
+    two_groups = joined([[model], [models[1]]], X)
     np.testing.assert_array_equal(
         two_groups.weights, np.vstack([model.coef_, models[1].coef_])
     )
     # One group lies side by side, and many groups waste products on each other's rows.
-    assert stack_of_groups([], X, 1) is None
-    assert stack_of_groups([[model]], X, 1) is None
-    assert stack_of_groups([[model]] * 20, X, 1) is None
-    assert stack_of_groups([[model] * 11] * 2, X, 1) is None
-    # Other learners and other tables are not multiplied.
-    assert stack_of_groups([[model], [GaussianNB().fit(X, y)]], X, 1) is None
-    assert stack_of_groups([[model]] * 2, None, 1) is None
-    assert stack_of_groups([[model]] * 2, X[:, :2], 1) is None
+    assert joined([], X) is None
+    assert joined([[model]], X) is None
+    assert joined([[model]] * 20, X) is None
+    assert joined([[model] * 11] * 2, X) is None
+    # Other tables are not multiplied.
+    assert joined([[model]] * 2, None) is None
+    assert joined([[model]] * 2, X[:, :2]) is None
 
 
 def test_a_bad_number_stops_only_the_group_that_has_it(data):
     X, _, models = data
     spoilt = X.copy()
     spoilt[1, 3] = np.nan
-    stack = stack_of_groups([models[:1], models[1:2]], spoilt, 1)
+    stack = joined([models[:1], models[1:2]], spoilt)
     shared = SharedProducts(spoilt, slice(0, 100), stack)
     even = Rows(spoilt, np.arange(0, 100, 2), shared=shared)
     odd = Rows(spoilt, np.arange(1, 100, 2), shared=shared)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from cape._learners import _pieces, map_pieces
+from cape._learners import _threads, map_pieces
 
 
 @pytest.fixture
@@ -16,10 +16,10 @@ def limits(monkeypatch):
     """Small pieces, so that a few rows need several."""
 
     def use(most=10, fewest=4, threads=3):
-        monkeypatch.setattr(_pieces, "_MOST_ROWS", 2 * most)
-        monkeypatch.setattr(_pieces, "_MOST_ROWS_LINEAR", most)
-        monkeypatch.setattr(_pieces, "_FEWEST_ROWS", fewest)
-        monkeypatch.setattr(_pieces, "available_threads", lambda: threads)
+        monkeypatch.setattr(_threads, "_MOST_ROWS", 2 * most)
+        monkeypatch.setattr(_threads, "_MOST_ROWS_LINEAR", most)
+        monkeypatch.setattr(_threads, "_FEWEST_ROWS", fewest)
+        monkeypatch.setattr(_threads, "available_threads", lambda: threads)
 
     return use
 
@@ -37,10 +37,10 @@ def pieces_of(n_rows, **settings):
 )
 def test_pieces_hold_every_row_once_and_in_order(n_rows, n_groups, linear, threads):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pieces, "_MOST_ROWS", 30)
-        patch.setattr(_pieces, "_MOST_ROWS_LINEAR", 20)
-        patch.setattr(_pieces, "_FEWEST_ROWS", 7)
-        patch.setattr(_pieces, "available_threads", lambda: threads)
+        patch.setattr(_threads, "_MOST_ROWS", 30)
+        patch.setattr(_threads, "_MOST_ROWS_LINEAR", 20)
+        patch.setattr(_threads, "_FEWEST_ROWS", 7)
+        patch.setattr(_threads, "available_threads", lambda: threads)
         pieces = pieces_of(n_rows, n_groups=n_groups, linear=linear)
     rows = [row for piece in pieces for row in range(piece.start, piece.stop)]
     assert rows == list(range(n_rows))

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from cape._learners import TrainingRows, score_rows, score_with_models, vote_on_rows
+from cape._learners import Rows, score_rows, score_with_models, vote_on_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.pool import (
@@ -252,7 +252,7 @@ def test_labels_may_be_anything_and_the_positive_one_is_told(train):
 def test_a_member_may_be_trained_on_rows_of_a_larger_table(train):
     own = np.flatnonzero(train.z == 1)
     alone = fit_member(GaussianNB(), train.X[own], train.y[own], 1, 0.3, seed=5)
-    rows = TrainingRows(train.X, own)
+    rows = Rows(train.X, own)
     among_others = fit_member(GaussianNB(), rows, train.y[own], 1, 0.3, seed=5)
     assert counts_of(among_others) == counts_of(alone)
     np.testing.assert_array_equal(

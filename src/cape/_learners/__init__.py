@@ -1,11 +1,18 @@
 """Training a learner and reading its scores; all that exists for speed lives here."""
 
-from cape._learners._by_name import LEARNERS, make_learner
-from cape._learners._default import default_candidates
+from cape._learners._choice import (
+    LEARNERS,
+    columns_to_encode,
+    default_candidates,
+    has_member,
+    make_learner,
+    member_of,
+    note_on_text,
+    tabular,
+)
 from cape._learners._fitting import (
     ROWS_PER_COEFFICIENT,
     STEADY_LEARNERS,
-    TrainingRows,
     WarmStart,
     fit_learner,
     follows_its_folds,
@@ -13,24 +20,29 @@ from cape._learners._fitting import (
     takes_repetitions,
     weight_keyword,
 )
-from cape._learners._linear import LinearStack, SharedProducts, stack_of_groups
-from cape._learners._pieces import map_pieces
-from cape._learners._rows import Rows, as_array
-from cape._learners._scoring import score_rows, score_with_models, vote_on_rows
+from cape._learners._scoring import (
+    LinearStack,
+    Rows,
+    SharedProducts,
+    as_array,
+    score_rows,
+    score_with_models,
+    stack_of_groups,
+    vote_on_rows,
+)
 from cape._learners._shared import (
     GroupAwareLinear,
     add_group_code,
     for_one_group,
     group_aware,
 )
-from cape._learners._tabular import columns_to_encode, note_on_text, tabular
 from cape._learners._threads import (
     available_threads,
     blas_in_one_thread,
     in_order,
     in_threads,
+    map_pieces,
 )
-from cape._learners._vote import has_member, member_of
 
 __all__ = [
     "LEARNERS",
@@ -40,7 +52,6 @@ __all__ = [
     "LinearStack",
     "Rows",
     "SharedProducts",
-    "TrainingRows",
     "WarmStart",
     "add_group_code",
     "as_array",

@@ -14,21 +14,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from cape._learners._rows import Rows
+from cape._learners._scoring import Rows
 from cape._learners._threads import one_thread_to_train
-from cape._validation import has_fit_parameter, number_of_rows, take_rows
-
-__all__ = [
-    "ROWS_PER_COEFFICIENT",
-    "STEADY_LEARNERS",
-    "TrainingRows",
-    "WarmStart",
-    "fit_learner",
-    "follows_its_folds",
-    "seeded_clone",
-    "takes_repetitions",
-    "weight_keyword",
-]
+from cape._validation import has_fit_parameter
 
 STEADY_LEARNERS = (LogisticRegression, LinearDiscriminantAnalysis)
 """Learners whose optimum is unique: a few more rows hardly move them. Stochastic
@@ -139,7 +127,7 @@ def fit_learner(
     Parameters
     ----------
     estimator : estimator with ``fit``
-    X : table of n_rows rows
+    X : table of n_rows rows, or Rows
     y : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,), default=None
     seed : int, default=0
@@ -151,102 +139,23 @@ def fit_learner(
     -------
     The fitted clone.
     """
-    with one_thread_to_train(number_of_rows(X)):
-        return _fit(seeded_clone(estimator, seed), X, y, weights, start)
-
-
-def _fit(
-    model: Any,
-    X: Any,
-    y: np.ndarray,
-    weights: np.ndarray | None,
-    start: WarmStart | None,
-) -> Any:
-    """Fit a learner in place, with weights and from a start if they are given."""
-    fit_params = {}
-    if weights is not None:
-        fit_params[weight_keyword(model)] = weights
-    if start is None:
-        return model.fit(X, y, **fit_params)
-    # A warm start changes where the optimiser begins, not where it ends: the loss is
-    # convex. The user's own setting is restored afterwards.
-    warm_start = model.warm_start
-    model.coef_ = start.coefficients
-    model.intercept_ = start.intercept
-    model.warm_start = True
-    model.fit(X, y, **fit_params)
-    model.warm_start = warm_start
-    return model
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """The rows of one group, for learners to train on and to score.
-
-    Parameters
-    ----------
-    X : table
-        Rows of all groups.
-    index : ndarray of int or None, default=None
-        Which of them belong to the group; None means all.
-
-    Examples
-    --------
-    >>> rows = TrainingRows(np.arange(8).reshape(4, 2), np.array([0, 3]))
-    >>> rows.pick(np.array([1])).table().tolist()
-    [[6, 7]]
-    """
-
-    X: Any
-    index: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, X: Any) -> TrainingRows:
-        """Wrap a table as one group; leave `TrainingRows` as they are."""
-        if isinstance(X, cls):
-            return X
-        return cls(X)
-
-    def pick(self, positions: np.ndarray | None = None) -> Rows:
-        """Pick rows by their position within the group; None means all."""
-        return Rows(self.X, self._in_table(positions))
-
-    def fit(
-        self,
-        estimator: Any,
-        y: np.ndarray,
-        positions: np.ndarray | None = None,
-        *,
-        weights: np.ndarray | None = None,
-        seed: int = 0,
-        start: WarmStart | None = None,
-    ) -> Any:
-        """Train a clone of the learner on rows of the group.
-
-        Parameters
-        ----------
-        estimator : estimator with ``fit``
-        y : ndarray
-            Labels of the rows that are trained on, in the order of ``positions``.
-        positions : ndarray of int, default=None
-            Positions within the group; None means all rows.
-        weights, seed, start
-            As in `fit_learner`.
-
-        Returns
-        -------
-        The fitted clone.
-        """
-        X = take_rows(self.X, self._in_table(positions))
-        return fit_learner(estimator, X, y, weights=weights, seed=seed, start=start)
-
-    def _in_table(self, positions: np.ndarray | None) -> np.ndarray | None:
-        """Turn positions within the group into row numbers of the table."""
-        if positions is None:
-            return self.index
-        if self.index is None:
-            return positions
-        return self.index[positions]
+    rows = Rows.of(X)
+    with one_thread_to_train(len(rows)):
+        model = seeded_clone(estimator, seed)
+        fit_params = {}
+        if weights is not None:
+            fit_params[weight_keyword(model)] = weights
+        if start is None:
+            return model.fit(rows.table(), y, **fit_params)
+        # A warm start changes where the optimiser begins, not where it ends: the loss
+        # is convex. The user's own setting is restored afterwards.
+        warm_start = model.warm_start
+        model.coef_ = start.coefficients
+        model.intercept_ = start.intercept
+        model.warm_start = True
+        model.fit(rows.table(), y, **fit_params)
+        model.warm_start = warm_start
+        return model
 
 
 def takes_repetitions(estimator: Any) -> bool:

@@ -13,8 +13,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from cape._validation import has_fit_parameter
 
-__all__ = ["GroupAwareLinear", "add_group_code", "for_one_group", "group_aware"]
-
 GROUP_COLUMN = "cape_group"
 
 _MOST_COLUMNS = 400

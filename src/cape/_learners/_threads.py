@@ -6,21 +6,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn import config_context, get_config
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.parallel import _get_threadpool_controller
-
-__all__ = [
-    "available_threads",
-    "blas_in_one_thread",
-    "in_order",
-    "in_threads",
-    "one_thread_to_train",
-]
 
 available_threads = _openmp_effective_n_threads
 
@@ -173,3 +165,53 @@ def _is_idle() -> bool:
     if not hasattr(os, "getloadavg"):
         return False
     return os.getloadavg()[0] < (os.cpu_count() or 1) / 2
+
+
+T = TypeVar("T")
+
+_MOST_ROWS_LINEAR = 125_000
+_MOST_ROWS = 250_000
+"""Rows of a group in one piece."""
+
+_FEWEST_ROWS = 50_000
+"""Rows of a piece: below, threads cost more than they save."""
+
+
+def map_pieces(
+    work: Callable[[slice], T], n_rows: int, *, n_groups: int, linear: bool
+) -> Iterator[T]:
+    """Do some work on consecutive pieces of a batch, and yield the results in order.
+
+    Parameters
+    ----------
+    work : callable
+        Takes the slice of rows to work on.
+    n_rows : int
+        Rows of the batch.
+    n_groups : int
+        Groups of the batch. A piece with more groups may hold more rows.
+    linear : bool
+        Whether the work is made of matrix products. Pieces are then worked on side by
+        side, each in one thread; other learners start threads of their own.
+
+    Yields
+    ------
+    The result of each piece.
+
+    Examples
+    --------
+    >>> list(map_pieces(lambda rows: rows, 3, n_groups=2, linear=False))
+    [slice(0, 3, None)]
+    """
+    threads = 1
+    most_rows = _MOST_ROWS * n_groups
+    if linear:
+        threads = available_threads()
+        most_rows = _MOST_ROWS_LINEAR * n_groups
+    share_of_a_thread = -(-n_rows // threads)
+    size = min(most_rows, max(share_of_a_thread, _FEWEST_ROWS))
+    pieces = []
+    for start in range(0, n_rows, max(size, 1)):
+        pieces.append(slice(start, min(start + size, n_rows)))
+    with blas_in_one_thread() if linear else nullcontext():
+        yield from in_threads(work, pieces, min(threads, len(pieces)))

@@ -48,6 +48,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.groups)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether to score is to multiply matrices, in all groups."""
+        return all(model.is_linear for model in self.models.values())
+
     def parts(self, piece: slice) -> Iterator[tuple[Group, Rows]]:
         """Yield the rows of each group within a piece of the batch."""
         if len(self.models) == 1:
@@ -103,8 +108,6 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     models = {group: clf.model_of(group, groups) for group in groups.keys}
     array = as_array(features)
     stack = stack_of_groups(
-        [model.learners for model in models.values() if model.is_linear],
-        array,
-        clf.classes_[1],
+        [model.stack for model in models.values() if model.is_linear], array
     )
     return Batch(features, array, groups, models, stack)

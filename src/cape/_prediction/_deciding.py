@@ -8,17 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cape._groups import Group
-from cape._learners import Rows
 from cape._prediction._adapting import adapt, check_same_model, choose_members
 from cape._prediction._batch import Batch
-from cape._prediction._reading import (
-    Reading,
-    map_parts,
-    read_batch,
-    read_member,
-    readings_of,
-)
+from cape._prediction._reading import Reading, read_batch, readings_of
 from cape._validation import all_if_none
 from cape.adaptation import Adaptation
 from cape.evidence import Evidence
@@ -64,6 +56,7 @@ def predict_batch(
 
 def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
     """Read a batch with the members that an adaptation has picked."""
+    members = {}
     for group in batch.groups.keys:
         if group not in adaptation.groups:
             raise ValueError(
@@ -71,17 +64,13 @@ def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
                 f"{list(adaptation.groups)} without {group!r}."
             )
         n_members = len(batch.models[group].pool.thetas)
-        if adaptation.groups[group].member >= n_members:
+        members[group] = adaptation.groups[group].member
+        if members[group] >= n_members:
             raise ValueError(
                 f"adaptation must pick a member below {n_members} for group "
-                f"{group!r}, got {adaptation.groups[group].member}."
+                f"{group!r}, got {members[group]}."
             )
-
-    def read(group: Group, rows: Rows) -> Reading:
-        member = adaptation.groups[group].member
-        return read_member(group, batch.models[group], rows, member)
-
-    return map_parts(read, batch)
+    return readings_of(batch, members)
 
 
 def decide(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TypeVar
+from functools import partial
 
 import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group
-from cape._learners import Rows, map_pieces, score_with_models
+from cape._learners import Rows, map_pieces
 from cape._prediction._batch import Batch
 from cape._prediction._labels import KnownLabels
 from cape._shift_test import count_agreements
@@ -22,15 +21,12 @@ from cape.histogram import HALF, ScoreHistogram
 
 __all__ = [
     "Reading",
-    "map_parts",
     "read_batch",
     "read_member",
     "read_rows",
     "readings_of",
     "zero_evidence",
 ]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -159,22 +155,17 @@ def read_rows(
     counted = None
     if columns and model.columns is not None:
         counted = model.columns.count(rows)
-    prepared = model.prepare(rows)
     scoring = model.scoring_models
     members = model.pool.models
     if model.pool.decides_by_scoring_models:
         # The models that decide are those that score: ask them once.
-        scores, _ = score_with_models(prepared, model.positive, scoring=scoring)
+        scores, _ = model.score(rows, scoring=scoring)
         deciding = model.pool.combine(scores)
     elif model.pool.has_a_model_each and not probabilities:
         # Votes are enough: one byte a row and member, and no logistic function.
-        scores, deciding = score_with_models(
-            prepared, model.positive, scoring=scoring, voting=members
-        )
+        scores, deciding = model.score(rows, scoring=scoring, voting=members)
     else:
-        all_scores, _ = score_with_models(
-            prepared, model.positive, scoring=[*scoring, *members]
-        )
+        all_scores, _ = model.score(rows, scoring=[*scoring, *members])
         scores = all_scores[: len(scoring)]
         deciding = all_scores[len(scoring) :]
     return Reading(group, model, rows.index, scores, deciding, columns=counted)
@@ -182,8 +173,7 @@ def read_rows(
 
 def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Reading:
     """Score rows of one group with the model behind one member, and no other."""
-    learners = model.pool.models_of(member)
-    scores, _ = score_with_models(model.prepare(rows), model.positive, scoring=learners)
+    scores, _ = model.score(rows, scoring=model.pool.models_of(member))
     deciding = model.pool.combine(scores)
     return Reading(group, model, rows.index, scores, deciding, only_member=member)
 
@@ -213,26 +203,47 @@ def read_batch(
         Together they hold every row once.
     evidence : dict from group to GroupEvidence
     """
+    readings = []
+    evidence: dict[Group, GroupEvidence] = {}
+    read = partial(_read_and_count, batch, labels, probabilities, columns)
+    n_groups = len(batch.models)
+    for parts in map_pieces(
+        read, len(batch), n_groups=n_groups, linear=batch.is_linear
+    ):
+        for reading, counted in parts:
+            readings.append(reading)
+            if reading.group in evidence:
+                counted = evidence[reading.group] + counted
+            evidence[reading.group] = counted
+    return readings, {group: evidence[group] for group in batch.groups.keys}
 
-    def read(group: Group, rows: Rows) -> tuple[Reading, GroupEvidence]:
-        model = batch.models[group]
+
+def _read_and_count(
+    batch: Batch,
+    labels: KnownLabels | None,
+    probabilities: bool,
+    columns: bool,
+    piece: slice,
+) -> list[tuple[Reading, GroupEvidence]]:
+    """Read a piece of a batch, and count the evidence of each group in it.
+
+    Counts are integers, so that the order in which pieces are added does not matter.
+    """
+    parts = []
+    for group, rows in batch.parts(piece):
         reading = read_rows(
-            group, model, rows, probabilities=probabilities, columns=columns
+            group,
+            batch.models[group],
+            rows,
+            probabilities=probabilities,
+            columns=columns,
         )
         evidence = reading.evidence()
         if labels is not None:
             labelled = _labelled_evidence(reading, rows, labels)
             evidence = replace(evidence, labelled=labelled)
-        return reading, evidence
-
-    readings = []
-    evidence: dict[Group, GroupEvidence] = {}
-    # Evidence is counted by the thread that has just read the rows, and added up here:
-    # counts are integers, so that the order of the pieces does not matter.
-    for reading, counted in map_parts(read, batch):
-        readings.append(reading)
-        _add_to(evidence, reading.group, counted)
-    return readings, {group: evidence[group] for group in batch.groups.keys}
+        parts.append((reading, evidence))
+    return parts
 
 
 def _labelled_evidence(
@@ -250,46 +261,41 @@ def _labelled_evidence(
     return labelled
 
 
-def readings_of(batch: Batch) -> Iterator[Reading]:
+def readings_of(
+    batch: Batch, members: Mapping[Group, int] | None = None
+) -> Iterator[Reading]:
     """Read all rows of a batch, without counting evidence.
 
     Parameters
     ----------
     batch : Batch
+    members : mapping from group to int, default=None
+        The only members whose models are asked; None asks all learners.
 
     Yields
     ------
     Reading
     """
-
-    def read(group: Group, rows: Rows) -> Reading:
-        return read_rows(group, batch.models[group], rows)
-
-    return map_parts(read, batch)
-
-
-def map_parts(work: Callable[[Group, Rows], T], batch: Batch) -> Iterator[T]:
-    """Do some work on the rows of each group, piece by piece of the batch.
-
-    Linear learners share the threads; other learners start threads of their own.
-    """
-
-    def work_on_piece(piece: slice) -> list[T]:
-        return [work(group, rows) for group, rows in batch.parts(piece)]
-
-    linear = all(model.is_linear for model in batch.models.values())
+    read = partial(_read_piece, batch, members)
     n_groups = len(batch.models)
-    pieces = map_pieces(work_on_piece, len(batch), n_groups=n_groups, linear=linear)
-    return chain.from_iterable(pieces)
+    for parts in map_pieces(
+        read, len(batch), n_groups=n_groups, linear=batch.is_linear
+    ):
+        yield from parts
 
 
-def _add_to(
-    evidence: dict[Group, GroupEvidence], group: Group, more: GroupEvidence
-) -> None:
-    if group in evidence:
-        evidence[group] = evidence[group] + more
-    else:
-        evidence[group] = more
+def _read_piece(
+    batch: Batch, members: Mapping[Group, int] | None, piece: slice
+) -> list[Reading]:
+    """Read the rows of each group within a piece of a batch."""
+    readings = []
+    for group, rows in batch.parts(piece):
+        model = batch.models[group]
+        if members is None:
+            readings.append(read_rows(group, model, rows))
+        else:
+            readings.append(read_member(group, model, rows, members[group]))
+    return readings
 
 
 def zero_evidence(model: GroupModel, *, columns: bool = True) -> GroupEvidence:

@@ -11,8 +11,9 @@ from joblib import delayed
 
 from cape._groups import Group
 from cape._learners import (
-    TrainingRows,
+    Rows,
     add_group_code,
+    fit_learner,
     group_aware,
     score_rows,
     seeded_clone,
@@ -54,7 +55,7 @@ class LearnerPlan:
     scheme : Scheme
     learner : estimator
         What is trained.
-    rows : TrainingRows
+    rows : Rows
         As the learner sees them.
     y, weights : ndarray of shape (n_rows,)
     transformer : fitted transformer or None
@@ -73,7 +74,7 @@ class LearnerPlan:
     codes: np.ndarray | None
     scheme: Scheme
     learner: Any
-    rows: TrainingRows
+    rows: Rows
     y: np.ndarray
     weights: np.ndarray | None
     transformer: Any
@@ -167,7 +168,7 @@ def plan_shared(
     y = data.labels(index)
     scheme = recipe.scheme(len(y), data.n_columns + len(groups))
     transformer, rows = _prepare(data, recipe, index, y, seeds.splits)
-    with_code = add_group_code(rows.pick().table(), codes)
+    with_code = add_group_code(rows.table(), codes)
     # Folds are stratified by group and label: every group needs both classes tested.
     strata = 2 * codes.astype(int) + (y == data.positive)
     splits = _split(data, scheme, index, strata, seeds.splits)
@@ -176,7 +177,7 @@ def plan_shared(
         codes=codes,
         scheme=scheme,
         learner=group_aware(recipe.learner),
-        rows=TrainingRows(with_code),
+        rows=Rows(with_code),
         y=y,
         weights=data.weights_of(index),
         transformer=transformer,
@@ -193,7 +194,7 @@ def _plan_prefit(
     scheme: Scheme,
 ) -> LearnerPlan:
     """Plan to score a hold-out with a model that was fitted before."""
-    rows = TrainingRows(data.X, index)
+    rows = Rows(data.X, index)
     y = data.labels(index)
     job = delayed(_score_prefit)(recipe.estimator, rows, data.positive)
     return LearnerPlan(
@@ -244,8 +245,8 @@ def _with_jobs(
         fold_jobs.append(job)
     refit_job = None
     if plan.scheme.refit:
-        refit_job = delayed(plan.rows.fit)(
-            plan.learner, plan.y, weights=plan.weights, seed=seeds.refit
+        refit_job = delayed(fit_learner)(
+            plan.learner, plan.rows, plan.y, weights=plan.weights, seed=seeds.refit
         )
     tested = [test for _, test in splits]
     return replace(plan, tested=tested, fold_jobs=fold_jobs, refit_job=refit_job)
@@ -257,20 +258,20 @@ def _prepare(
     index: np.ndarray | None,
     y: np.ndarray,
     seed: int,
-) -> tuple[Any, TrainingRows]:
+) -> tuple[Any, Rows]:
     """Fit the transformer that is to be fitted once, if any, and transform rows."""
     if not recipe.fits_transformers_once:
-        return None, TrainingRows(data.X, index)
+        return None, Rows(data.X, index)
     # Fitted on all rows, those of the test folds included: sound only for transformers
     # that do not look at labels.
     transformer = seeded_clone(recipe.estimator[:-1], seed)
     transformed = transformer.fit_transform(take_rows(data.X, index), y)
-    return transformer, TrainingRows(pickable(transformed))
+    return transformer, Rows(pickable(transformed))
 
 
 def _fit_fold(
     learner: Any,
-    rows: TrainingRows,
+    rows: Rows,
     y: np.ndarray,
     weights: np.ndarray | None,
     train: np.ndarray,
@@ -282,11 +283,13 @@ def _fit_fold(
 ) -> Fold:
     """Train on all folds but one, and score that one."""
     train_weights = None if weights is None else weights[train]
-    model = rows.fit(learner, y[train], train, weights=train_weights, seed=seed)
-    scores = score_rows(model, rows.pick(test), positive)
+    model = fit_learner(
+        learner, rows.take(train), y[train], weights=train_weights, seed=seed
+    )
+    scores = score_rows(model, rows.take(test), positive)
     return Fold(model if keep_model else None, scores)
 
 
-def _score_prefit(estimator: Any, rows: TrainingRows, positive: Any) -> Fold:
+def _score_prefit(estimator: Any, rows: Rows, positive: Any) -> Fold:
     """Score a hold-out with a model that was fitted before."""
-    return Fold(estimator, score_rows(estimator, rows.pick(), positive))
+    return Fold(estimator, score_rows(estimator, rows, positive))

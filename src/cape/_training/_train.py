@@ -352,7 +352,7 @@ def _taken_out(vote: TrainedLearner, plan: LearnerPlan, positive: Any) -> Any:
     folds = []
     for fold, tested in zip(vote.folds, plan.tested, strict=True):
         model = member_of(fold.model, plan.learner)
-        scores = score_rows(model, plan.rows.pick(tested), positive)
+        scores = score_rows(model, plan.rows.take(tested), positive)
         folds.append(Fold(model, scores))
     return TrainedLearner(plan, folds, None, [])
 

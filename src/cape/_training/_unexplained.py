@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logit
 
-from cape._learners import TrainingRows, as_array
+from cape._learners import Rows, as_array
 from cape._training._assemble import TestedRows
 from cape.histogram import ONE
 
@@ -16,7 +16,7 @@ _WORTHWHILE_GAIN = 0.01
 differed between groups, and below .007 on 5,000 rows where it did not."""
 
 
-def leaves_something_unexplained(rows: TrainingRows, tested: TestedRows) -> bool:
+def leaves_something_unexplained(rows: Rows, tested: TestedRows) -> bool:
     """Tell whether residuals of out-of-fold scores depend on columns of the group.
 
     Rao's score statistics (1948) of the columns, added one by one to a logistic
@@ -26,7 +26,7 @@ def leaves_something_unexplained(rows: TrainingRows, tested: TestedRows) -> bool
 
     Parameters
     ----------
-    rows : TrainingRows
+    rows : Rows
         All rows of the shared learner.
     tested : TestedRows
         Out-of-fold scores of one group by the shared learner.
@@ -36,7 +36,7 @@ def leaves_something_unexplained(rows: TrainingRows, tested: TestedRows) -> bool
     bool
         True also if the columns are no plain numbers, so that they cannot be tested.
     """
-    table = as_array(rows.pick(tested.positions).table())
+    table = as_array(rows.take(tested.positions).table())
     if table is None or tested.weights is not None:
         return True
     smallest = 1e-6

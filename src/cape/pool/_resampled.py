@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from cape._learners import (
-    TrainingRows,
+    Rows,
     WarmStart,
+    fit_learner,
     takes_repetitions,
     vote_on_rows,
 )
@@ -59,7 +60,7 @@ def fit_member(
     Parameters
     ----------
     estimator : estimator with ``fit`` and ``predict_proba``
-    X : table of n_rows rows
+    X : table of n_rows rows, or Rows
     y : ndarray of shape (n_rows,)
         Labels of the group's rows.
     positive : label
@@ -84,7 +85,7 @@ def fit_member(
     >>> member.true_positives < member.positives
     True
     """
-    rows = TrainingRows.of(X)
+    rows = Rows.of(X)
     is_positive = y == positive
     random = np.random.RandomState(seed)
     sample = draw_rows(is_positive, theta, weights, random)
@@ -96,19 +97,19 @@ def fit_member(
         start = None
         if near is not None:
             start = WarmStart.near(near, float(is_positive.mean()), theta)
-        model = rows.fit(
+        model = fit_learner(
             estimator,
+            rows.take(drawn),
             y[drawn],
-            drawn,
             weights=times_drawn[drawn].astype(float),
             seed=seed,
             start=start,
         )
     else:
-        model = rows.fit(estimator, y[sample], sample, seed=seed)
+        model = fit_learner(estimator, rows.take(sample), y[sample], seed=seed)
     # Out of the bag: about .37 of the rows were never drawn, and measure the member.
     unseen = np.flatnonzero(times_drawn == 0)
-    called = vote_on_rows(model, rows.pick(unseen), positive)
+    called = vote_on_rows(model, rows.take(unseen), positive)
     if weights is None:
         unseen_weights = np.ones(len(unseen))
     else:

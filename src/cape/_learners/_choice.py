@@ -1,0 +1,272 @@
+"""Which learners there are: by name, for a user who names none, and for any table."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cape._validation import check_choice
+
+LEARNERS = ("boosting", "logistic")
+"""Names that `make_learner` accepts."""
+
+
+def make_learner(
+    name: str,
+    *,
+    tabular: bool = True,
+    parameters: dict[str, Any] | None = None,
+) -> Any:
+    """Make an unfitted learner.
+
+    Parameters
+    ----------
+    name : {"boosting", "logistic"}
+        Histogram gradient boosting or logistic regression.
+    tabular : bool, default=True
+        Whether the learner has to take text, categories, dates and missing values.
+        If True, the learner is the last step of skrub's tabular pipeline. If False,
+        it takes numbers only.
+    parameters : dict, default=None
+        Parameters of the gradient boosting that differ from the defaults, such as
+        ``{"max_depth": 2}``. Logistic regression ignores them.
+
+    Returns
+    -------
+    estimator
+        With ``tabular`` a ``Pipeline``.
+
+    Raises
+    ------
+    ValueError
+        If ``name`` is not one of `LEARNERS`.
+
+    Examples
+    --------
+    >>> make_learner("boosting", tabular=False, parameters={"max_depth": 2})
+    HistGradientBoostingClassifier(max_depth=2, random_state=0)
+    >>> make_learner("logistic").steps[-1][0]
+    'logisticregression'
+    """
+    check_choice("learner", name, LEARNERS)
+    if tabular:
+        from skrub import tabular_pipeline
+
+        if name == "boosting":
+            return tabular_pipeline(HistGradientBoostingClassifier(**parameters or {}))
+        # Encoded text gives many correlated columns: the default of 100 iterations is
+        # often too few.
+        return tabular_pipeline(LogisticRegression(max_iter=1000))
+    if name == "logistic":
+        return make_pipeline(StandardScaler(), LogisticRegression())
+    # Boosting draws at random the rows that decide when it stops. Without a seed, two
+    # runs of one experiment would differ.
+    return HistGradientBoostingClassifier(random_state=0, **parameters or {})
+
+
+_FEW_ROWS = 3000
+"""Below, the mean of three learners is best or nearly so, and choosing costs more."""
+
+_MANY_ROWS = 20_000
+"""From here on boosting with its default of 31 leaves is worth a try."""
+
+
+def default_candidates(n_rows: int) -> dict[str, Any]:
+    """List the learners that may serve a table of so many rows, the safest first.
+
+    The mean probability of a logistic regression and two small boostings has, on small
+    tables, a log loss as low as that of the best of the three, which nobody knows
+    beforehand. On large tables a single boosting may be better.
+
+    Parameters
+    ----------
+    n_rows : int
+
+    Returns
+    -------
+    dict from name to estimator
+    """
+    candidates = {"mean of three": _mean_of_three()}
+    if n_rows >= _FEW_ROWS:
+        candidates["boosting, 8 leaves"] = _small_boosting()
+    if n_rows >= _MANY_ROWS:
+        candidates["boosting, default"] = HistGradientBoostingClassifier()
+    return candidates
+
+
+def _mean_of_three() -> VotingClassifier:
+    # keep_empty_features: a column that is missing in one fold must not vanish.
+    logistic = make_pipeline(
+        SimpleImputer(keep_empty_features=True),
+        StandardScaler(),
+        LogisticRegression(max_iter=1000),
+    )
+    stumps = HistGradientBoostingClassifier(
+        max_depth=2, max_iter=150, early_stopping=False
+    )
+    members = [
+        ("logistic", logistic),
+        ("shallow", stumps),
+        ("boosting", _small_boosting()),
+    ]
+    return VotingClassifier(members, voting="soft")
+
+
+def _small_boosting() -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(
+        max_leaf_nodes=8, learning_rate=0.05, max_iter=500, early_stopping=True
+    )
+
+
+def has_member(vote: Any, learner: Any) -> bool:
+    """Tell whether a learner is a vote that another learner takes part in.
+
+    Parameters
+    ----------
+    vote, learner : unfitted learners
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> vote = VotingClassifier([("small", LogisticRegression(C=0.1))])
+    >>> has_member(vote, LogisticRegression(C=0.1))
+    True
+    >>> has_member(vote, LogisticRegression())
+    False
+    """
+    return _position(vote, learner) is not None
+
+
+def member_of(vote: VotingClassifier, learner: Any) -> Any:
+    """Return the fitted member of a fitted vote that a learner describes.
+
+    A vote trains its members on the numbers of the classes. The copy that is returned
+    has the classes themselves.
+
+    Parameters
+    ----------
+    vote : fitted VotingClassifier
+    learner : unfitted learner
+        `has_member` must be true of it.
+
+    Returns
+    -------
+    fitted learner
+    """
+    position: Any = _position(vote, learner)
+    member = copy(vote.estimators_[position])
+    member.classes_ = vote.classes_
+    return member
+
+
+def _position(vote: Any, learner: Any) -> int | None:
+    """Find a learner among the members of a vote by its kind and parameters."""
+    if not isinstance(vote, VotingClassifier):
+        return None
+    for position, (_, member) in enumerate(vote.estimators):
+        if type(member) is type(learner) and _parameters(member) == _parameters(
+            learner
+        ):
+            return position
+    return None
+
+
+def _parameters(learner: Any) -> dict[str, str]:
+    """Return the parameters of a learner as text, but for its seed."""
+    parameters = {}
+    for name, value in learner.get_params().items():
+        if name != "random_state":
+            parameters[name] = repr(value)
+    return parameters
+
+
+_MOST_NAMES = 5
+
+
+def columns_to_encode(X: Any) -> list[str]:
+    """List the columns of a data frame that a plain learner cannot read.
+
+    These are columns of text, categories, dates or times, and columns with missing
+    values. Arrays and sparse matrices have none: they go to the learner as they came.
+
+    Examples
+    --------
+    >>> columns_to_encode(pd.DataFrame({"age": [1.0, 2.0], "race": ["a", "b"]}))
+    ['race']
+    """
+    if not hasattr(X, "columns") or not hasattr(X, "shape"):
+        return []
+    names = []
+    for name in X.columns:
+        column = X[name]
+        if not _is_plain_number(column.dtype) or _has_missing(column):
+            names.append(str(name))
+    return names
+
+
+def _is_plain_number(dtype: Any) -> bool:
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "biuf"
+    # polars
+    return (
+        bool(getattr(dtype, "is_numeric", lambda: False)()) or str(dtype) == "Boolean"
+    )
+
+
+def _has_missing(column: Any) -> bool:
+    if hasattr(column, "is_null"):
+        return bool(column.is_null().any())
+    return bool(column.isna().any())
+
+
+def tabular(learner: Any, columns: list[str]) -> Any:
+    """Put skrub's encoders in front of a learner.
+
+    Parameters
+    ----------
+    learner : estimator
+    columns : list of str
+        The columns that need it, for the error without skrub.
+
+    Returns
+    -------
+    Pipeline
+    """
+    try:
+        from skrub import tabular_pipeline
+    except ImportError as error:
+        listed = ", ".join(map(repr, columns[:_MOST_NAMES]))
+        raise ImportError(
+            f"X has columns that need encoding ({listed}), which skrub does: install "
+            "cape-fair[app], or give an estimator that takes X as it is."
+        ) from error
+    return tabular_pipeline(learner)
+
+
+def note_on_text(error: ValueError, X: Any) -> None:
+    """Add to the error of a learner which columns it could not read, if it is text.
+
+    Parameters
+    ----------
+    error : ValueError
+        What the learner raised. numpy names a value, and not its column.
+    X : table
+    """
+    columns = columns_to_encode(X)
+    if not columns or "could not convert string" not in str(error):
+        return
+    listed = ", ".join(map(repr, columns[:_MOST_NAMES]))
+    error.add_note(
+        f"X has columns that need encoding ({listed}), and estimator gets X as it "
+        "came: give a pipeline that encodes them, or None, which encodes by itself."
+    )
