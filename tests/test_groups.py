@@ -17,12 +17,10 @@ from cape._groups import (
     everyone,
     group_from_json,
     group_labels,
-    group_name,
     group_to_json,
     sorted_groups,
     split_columns,
     split_groups,
-    unique_names,
 )
 
 values = st.one_of(
@@ -227,62 +225,10 @@ def test_one_group_of_all():
     assert check_groups([]).rows() == []
 
 
-def test_names():
-    assert group_name("a") == "a"
-    assert group_name(3) == "3"
-    assert group_name(("a", 1)) == "a, 1"
-    assert group_name("White, not Hispanic") == "White, not Hispanic"
-
-
-@given(st.text(), st.text())
-def test_different_texts_have_different_printable_names(one, other):
-    names = {group_name(one), group_name(other)}
-    assert len(names) == len({one, other})
-    assert all(name.isprintable() and name for name in names)
-
-
-# Letters of which many alike combinations are made.
-tricky = st.text(alphabet="a, '\"\\\n", max_size=6)
-
-
-@given(st.tuples(tricky, tricky), st.tuples(tricky, tricky))
-def test_different_combinations_have_different_printable_names(one, other):
-    names = {group_name(one), group_name(other)}
-    assert len(names) == len({one, other})
-    assert all(name.isprintable() for name in names)
-
-
-@pytest.mark.parametrize("text", ["a\x00b", "\x1b[31mred", " a", "a  b", "", "\u202e"])
-def test_what_nobody_sees_is_written_out(text):
-    assert group_name(text) == repr(text)
-
-
 @given(st.lists(values | st.tuples(values, values), unique_by=repr))
-def test_no_two_groups_are_shown_by_the_same_name(groups):
+def test_labels_of_groups_differ(groups):
     groups = list(dict.fromkeys(groups))
-    names = unique_names(groups)
-    assert list(names) == groups
-    assert len(set(names.values())) == len(groups)
     assert len(set(group_labels(groups).values())) == len(groups)
-
-
-def test_a_name_is_that_of_the_group_unless_another_reads_alike():
-    assert unique_names([1, "2", ("a", 3)]) == {1: "1", "2": "2", ("a", 3): "a, 3"}
-    assert unique_names([1, "1"]) == {1: "1", "1": "'1'"}
-    assert unique_names([("a", 1), ("a", "1")]) == {
-        ("a", 1): "'a', 1",
-        ("a", "1"): "'a', '1'",
-    }
-
-
-def test_groups_whose_repr_reads_alike_are_numbered():
-    class Odd:
-        def __repr__(self):
-            return "odd\x00"
-
-    names = list(unique_names([Odd(), Odd(), Odd()]).values())
-    quoted = "'odd\\x00'"
-    assert names == [quoted, f"{quoted} (2)", f"{quoted} (3)"]
 
 
 @given(values | st.tuples(values, values))

@@ -110,16 +110,6 @@ def test_saving_without_skops_says_what_is_missing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("module", ["_groups", "_newfile", "_progress", "_validation"])
-def test_the_lowest_modules_import_no_module_above_them(module):
-    """They are the ground that all others stand on, so they stand on nothing."""
-    source = Path(__file__).parents[1] / "src" / "cape" / f"{module}.py"
-    allowed = ("from cape._validation import",) if module == "_groups" else ()
-    for line in source.read_text().splitlines():
-        if line.strip().startswith(("from cape", "import cape")):
-            assert line.startswith(allowed) and allowed, line
-
-
 def test_the_installed_command_runs():
     command = shutil.which("cape", path=os.fspath(Path(sys.executable).parent))
     assert command, (

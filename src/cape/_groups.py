@@ -7,7 +7,6 @@ after it, the group of a row is a small integer (see `Groups`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
@@ -23,6 +22,7 @@ from cape._validation import (
     refuse_lazy,
     take_columns,
 )
+from cape._wording._numbers import group_name, unique_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +49,6 @@ Group = Hashable
 
 EVERYONE = "everyone"
 """The name of the only group when no sensitive feature is given."""
-
-_QUOTES = ("'", '"')
-"""What the repr of a text begins and ends with."""
 
 _FEW_GROUPS = 4
 """Up to this number of groups, a comparison for each is faster than sorting."""
@@ -312,104 +309,6 @@ def sorted_groups(groups: Iterable[Group]) -> list[Group]:
     """
     keys = list(groups)
     return [keys[place] for place in _sorted_positions(keys)]
-
-
-def group_name(group: Group) -> str:
-    """Return the text that stands for a group on pages and in messages.
-
-    Different texts, and different combinations of texts, have different names. The
-    number 1 and the text "1" have the same name: see `unique_names`.
-
-    Parameters
-    ----------
-    group : value, or tuple of values
-
-    Returns
-    -------
-    str
-        Printable text. A value is quoted if it has control characters or spaces that
-        nobody sees, and within a combination if it has a comma.
-
-    Examples
-    --------
-    >>> from cape._groups import group_name
-    >>> group_name(("x", True)), group_name(("a, b", "c")), group_name(("a", "b, c"))
-    ('x, True', "'a, b', c", "a, 'b, c'")
-    """
-    if not isinstance(group, tuple):
-        return _printable(str(group))
-    parts = []
-    for value in group:
-        text = str(value)
-        if ", " in text or text.startswith(_QUOTES):
-            parts.append(repr(text))
-        else:
-            parts.append(_printable(text))
-    return ", ".join(parts)
-
-
-def _printable(text: str) -> str:
-    """Return a text as it is, or quoted and escaped if it is not seen as it is."""
-    has_unseen_spaces = not text or " ".join(text.split()) != text
-    # So that no text looks like another one that was quoted.
-    looks_quoted = text.startswith(_QUOTES) and text.endswith(text[0])
-    if text.isprintable() and not has_unseen_spaces and not looks_quoted:
-        return text
-    return repr(text)
-
-
-def unique_names(groups: Iterable[Group]) -> dict[Group, str]:
-    """Name groups that are shown together, each by a name of its own.
-
-    Parameters
-    ----------
-    groups : iterable
-        All groups that are shown together.
-
-    Returns
-    -------
-    dict from group to str
-        `group_name` of each group. Where two names are equal, the values are written as
-        in Python, which tells their types, and numbered if that does not help.
-
-    Examples
-    --------
-    >>> from cape._groups import unique_names
-    >>> unique_names([1, "1", "a"])
-    {1: '1', '1': "'1'", 'a': 'a'}
-    """
-    names = {group: group_name(group) for group in groups}
-    occurrences = Counter(names.values())
-    taken: set[str] = set()
-    for group, name in names.items():
-        if occurrences[name] > 1:
-            name = _name_with_types(group)
-        names[group] = _numbered(name, taken)
-        taken.add(names[group])
-    return names
-
-
-def _name_with_types(group: Group) -> str:
-    """Write the values of a group as in Python, text in quotes."""
-    values = group if isinstance(group, tuple) else (group,)
-    # The repr of an unknown type may be anything.
-    return ", ".join(_printable_repr(value) for value in values)
-
-
-def _printable_repr(value: Any) -> str:
-    """Return the repr of a value, without control characters."""
-    text = repr(value)
-    return text if text.isprintable() else repr(text)
-
-
-def _numbered(name: str, taken: set[str]) -> str:
-    """Append the first number that makes a name differ from those that are taken."""
-    free = name
-    number = 1
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    return free
 
 
 def group_labels(groups: Iterable[Group]) -> dict[Group, Any]:

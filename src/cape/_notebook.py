@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
 from cape._extras import MissingExtra
-from cape._printable import printable
+from cape._wording._numbers import printable
 from cape.plot._svg import svg_or_reason
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["InNotebook", "Shown", "percent"]
+__all__ = ["InNotebook", "Shown"]
 
 MOST_ROWS = 20
 """Rows of a table that are shown; ``table()`` has all of them."""
@@ -163,14 +163,3 @@ def _number(value: float) -> str:
 def _text(value: Any) -> str:
     """Write any value as text of a page. Names of groups are anybody's."""
     return escape(printable(str(value)))
-
-
-def percent(level: float) -> str:
-    """Write a confidence level.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.995)
-    ('95 %', '99.5 %')
-    """
-    return f"{100 * level:g} %"

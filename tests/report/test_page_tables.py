@@ -1,7 +1,5 @@
 """Words, numbers and tables of the pages as text."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,48 +17,9 @@ from cape.report._page_tables import (
     verdict_rows,
     verdict_word,
 )
-from cape.report._words import counted, joined, p_value_text, rows_text
 
 VERSIONS = {"cape": "1.0", "python": "3.12"}
 MADE = {"versions": VERSIONS, "date": "2024-03-01T08:30+00:00"}
-
-
-@given(st.integers(0, 10**9))
-def test_one_is_singular_and_all_others_are_plural(n):
-    assert counted(n, "group") == (f"{n} group" if n == 1 else f"{n} groups")
-    many = counted(n, "batch", "batches")
-    assert many.endswith("batch") == (n == 1)
-
-
-@given(st.integers(0, 10**12))
-def test_rows_are_grouped_by_thousands(rows):
-    text = rows_text(rows)
-    assert re.fullmatch(r"\d{1,3}(,\d{3})* rows", text)
-    assert int(text.split()[0].replace(",", "")) == rows
-
-
-@given(st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=20))
-def test_up_to_six_names_are_all_said_and_of_more_the_rest_is_counted(names):
-    text = joined(names, "things")
-    said = re.split(", | and ", text)
-    if len(names) <= 6:
-        assert said == names
-    else:
-        assert said == [*names[:5], f"{len(names) - 5} more things"]
-    assert text.count(" and ") == (len(names) > 1)
-
-
-@given(st.floats(0, 1))
-def test_p_values_have_three_digits_and_none_is_zero(p):
-    text = p_value_text(p)
-    if p < 0.001:
-        assert text == "below 0.001"
-    else:
-        assert float(text) == pytest.approx(p, abs=5.01e-4) and float(text) > 0
-
-
-def test_an_unknown_p_value_is_said_to_be_unknown():
-    assert p_value_text(None) == "unknown"
 
 
 def score_test(group, **more):

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from cape._printable import printable
 from cape.cli._output import Output
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
@@ -49,11 +48,6 @@ def test_a_page_of_hostile_names_is_written(tmp_path, ending):
     path = write_report(audit_of(HOSTILE), tmp_path / f"page.{ending}")
     text = path.read_text(encoding="utf-8")
     assert text and not set("\x00\x1b\ufffe\u202e") & set(text)
-
-
-def test_only_what_nobody_sees_is_escaped():
-    assert printable("Größe 组 \xa0<b>") == "Größe 组 \xa0<b>"
-    assert printable("a\x00b\ud800\n") == "a\\x00b\\ud800\\n"
 
 
 class _Broken:

@@ -19,7 +19,8 @@ from cape._groups import (
     unique_names,
 )
 from cape._json_fields import Fields, read_format
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
+from cape._wording._numbers import level_text
 from cape.adaptation._group import (
     GroupAdaptation,
     LabelCheck,
@@ -141,7 +142,7 @@ class Adaptation(InNotebook):
     def _interval_words(self) -> str:
         if math.isnan(self.level):
             return ""
-        return f", with {percent(self.level)} intervals"
+        return f", with {level_text(self.level)} intervals"
 
     def _shown(self) -> Shown:
         import pandas as pd

@@ -12,7 +12,7 @@ from cape._drift import LEVEL, ColumnDrift, GroupDrift, find_drift
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._prediction import estimate_groups, find_evidence
-from cape._printable import p_value_text
+from cape._wording._numbers import p_value_text
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence

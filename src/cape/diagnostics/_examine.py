@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from cape import plot
 from cape._estimate import Estimate
 from cape._groups import Group, name_index, unique_names
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
 from cape._prediction import find_evidence
+from cape._wording._numbers import level_text
 from cape.adaptation import Adaptation
 from cape.adaptation._adaptation import frame_of_shares
 from cape.adaptation._group import describe_label_free
@@ -199,7 +200,7 @@ class Examination(InNotebook):
             compared = "according to the labels"
             said = self.labels.shares()
             frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
-        level = percent(self.level)
+        level = level_text(self.level)
         title = f"Share of positives in training and now, with {level} intervals"
         return plot.moved(frame, title=title, compared=compared, width=300)
 
@@ -222,8 +223,8 @@ class Examination(InNotebook):
             rows.append(row)
         table = pd.DataFrame(rows, index=name_index(self.adaptation.groups))
         title = (
-            f"Examination of {self.rows:,} rows, with {percent(self.level)} intervals; "
-            "FPR, FNR and accuracy are those to expect"
+            f"Examination of {self.rows:,} rows, with {level_text(self.level)} "
+            "intervals; FPR, FNR and accuracy are those to expect"
         )
         notes = []
         if self.labels is not None:

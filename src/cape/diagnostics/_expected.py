@@ -13,8 +13,9 @@ from cape import plot
 from cape._estimate import Estimate
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import check_calls
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
 from cape._prediction import check_same_model
+from cape._wording._numbers import level_text
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws, ExpectedRates
@@ -190,7 +191,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
                 row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
                 value, low, high = _rate_of(expected, rate)
                 rows.append({**row, "value": value, "low": low, "high": high})
-        title = f"Rates to expect, with {percent(self.level)} intervals"
+        title = f"Rates to expect, with {level_text(self.level)} intervals"
         return plot.rates(pd.DataFrame(rows), title=title)
 
     def _shown(self) -> Shown:
@@ -204,7 +205,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
                 row[name] = _rate_of(expected, rate)
             rows.append(row)
         table = pd.DataFrame(rows, index=name_index(self.groups))
-        title = f"Rates to expect, with {percent(self.level)} intervals"
+        title = f"Rates to expect, with {level_text(self.level)} intervals"
         return Shown(title, table, self._worst_in_words())
 
     def __repr__(self) -> str:

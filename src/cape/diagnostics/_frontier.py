@@ -11,9 +11,10 @@ import numpy as np
 from cape import plot
 from cape._estimate import Estimate
 from cape._groups import Group, unique_names
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
 from cape._prediction import check_same_model, find_evidence
 from cape._validation import check_choice, check_number
+from cape._wording._numbers import level_text
 from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
 from cape.diagnostics._chosen_draws import BatchDraws, ExpectedRates, expected_cost
@@ -186,7 +187,7 @@ class Frontier(InNotebook):
             rows.append(row)
         index = pd.Index(points["rule"], name="rule")
         title = (
-            f"What each rule leads to, with {percent(self.level)} intervals of the "
+            f"What each rule leads to, with {level_text(self.level)} intervals of the "
             f"{self._value}"
         )
         curve = f"The curve has {len(self.curve)} points; table() has all of them."

@@ -9,11 +9,11 @@ from typing import Any
 from cape import plot
 from cape._drift import LEVEL
 from cape._groups import Group, name_index, unique_names
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
 from cape._prediction import find_evidence
-from cape._printable import p_value_text
 from cape._shift_test import check_prior_shift
 from cape._validation import check_prevalence
+from cape._wording._numbers import level_text, p_value_text
 from cape.classifier import CapeClassifier
 from cape.diagnostics._result import GroupResult
 from cape.evidence import Evidence
@@ -121,7 +121,7 @@ class PriorShiftTest(InNotebook, GroupResult):
         table = pd.DataFrame(rows, index=name_index(self.groups))
         title = (
             "Are the scores a mixture of the training classes? "
-            f"Tested at {percent(self.alpha)} over all groups together."
+            f"Tested at {level_text(self.alpha)} over all groups together."
         )
         return Shown(title, table, [self.advice] if self.advice else [])
 

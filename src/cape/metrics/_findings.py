@@ -11,7 +11,8 @@ import numpy as np
 from cape import plot
 from cape._estimate import Estimate
 from cape._groups import Group, group_labels, name_index, unique_names
-from cape._notebook import InNotebook, Shown, percent
+from cape._notebook import InNotebook, Shown
+from cape._wording._numbers import level_text
 from cape.metrics._rates import FEWEST_ROWS
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ class Audit(InNotebook):
         return pd.DataFrame(rows, columns=columns)
 
     def _title(self) -> str:
-        return f"Called positive and positive, with {percent(self.level)} intervals"
+        return f"Called positive and positive, with {level_text(self.level)} intervals"
 
     def _shown(self) -> Shown:
         import pandas as pd
@@ -259,8 +260,8 @@ class Audit(InNotebook):
                     row[name] = _estimate(findings[metric])
             rows.append(row)
         title = (
-            f"Audit of {len(by_group)} groups, with {percent(self.level)} intervals. "
-            '"positive" is the share by the labels.'
+            f"Audit of {len(by_group)} groups, with {level_text(self.level)} "
+            'intervals. "positive" is the share by the labels.'
         )
         table = pd.DataFrame(rows, index=name_index(by_group))
         return Shown(title, table, self._worst_in_words(names))

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cape._extras import require_extra
-from cape._printable import printable
+from cape._wording._numbers import printable
 
 if TYPE_CHECKING:
     import pandas as pd

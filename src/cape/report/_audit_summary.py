@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cape._groups import Group, unique_names
+from cape._wording._numbers import joined
 from cape.metrics import FEWEST_ROWS, Confusion, audit_counts
 from cape.report._audit_words import audit_words
 from cape.report._made import stamped
 from cape.report._types import Summary
-from cape.report._words import joined
 
 __all__ = ["audit_of_counts", "audit_summary"]
 

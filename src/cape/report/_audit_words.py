@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cape._groups import Group
+from cape._wording._numbers import counted, joined, percent, points, rows_text
 from cape.metrics import Confusion, Finding, audit_counts
 from cape.report._types import Summary, Terms
-from cape.report._words import counted, joined, percent, points, rows_text
 
 __all__ = ["GLOSSARY", "audit_words"]
 

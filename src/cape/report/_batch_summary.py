@@ -10,6 +10,7 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._wording._numbers import p_value_text
 from cape.adaptation import GroupAdaptation
 from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
@@ -22,7 +23,6 @@ from cape.report._label_summary import compared_summary, label_summary
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
 from cape.report._verdict import batch_verdict, moved_columns
-from cape.report._words import p_value_text
 
 __all__ = ["batch_summary"]
 

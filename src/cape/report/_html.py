@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from cape._newfile import check_report, new_file
-from cape._printable import printable
+from cape._wording._numbers import printable
+from cape._wording._page import EACH_BY_ITSELF
 from cape.diagnostics import Examination
 from cape.report._audit_words import GLOSSARY
 from cape.report._batch_charts import audit_pictures, batch_pictures
@@ -45,7 +46,6 @@ from cape.report._page_tables import (
     verdict_rows,
 )
 from cape.report._types import Summary
-from cape.report._words import EACH_BY_ITSELF
 
 __all__ = ["to_html", "write_report"]
 

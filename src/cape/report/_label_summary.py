@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cape._groups import group_labels
+from cape._wording._numbers import counted, joined
 from cape.adaptation import LabelCheck
 from cape.diagnostics import Examination, LabelChecks
 from cape.report._types import Summary
-from cape.report._words import counted, joined
 
 __all__ = ["WIDTHS", "compared_summary", "label_summary"]
 

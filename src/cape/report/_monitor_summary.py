@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from cape._wording._numbers import counted, joined
 from cape.report._made import stamped
 from cape.report._types import Summary
 from cape.report._verdict import VERDICTS, mark_of, worst_word
-from cape.report._words import counted, joined
 
 __all__ = ["BatchRecord", "monitor_summary"]
 

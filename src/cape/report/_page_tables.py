@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cape._wording._numbers import counted, joined, p_value_text, rows_text
 from cape.report._label_summary import WIDTHS
 from cape.report._types import Summary, Table, Terms
-from cape.report._words import counted, joined, p_value_text, rows_text
 
 __all__ = [
     "check_columns",
