@@ -74,13 +74,13 @@ bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; m
 AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
 
 results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; an hour, and it can be stopped and started again
-	$(BIN)/cape reproduce synthetic
-	$(BIN)/cape reproduce compas
-	$(BIN)/cape reproduce compas --favourable negative --out results/compas-negative --seeds 5 --slow-seeds 1 $(AIF360:%=--method %)
-	$(BIN)/cape reproduce compas --features wide --out results/compas-wide --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
-	$(BIN)/cape reproduce meps
-	$(BIN)/cape reproduce shifts
-	$(BIN)/cape reproduce page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
+	$(BIN)/python -m cape_paper reproduce synthetic
+	$(BIN)/python -m cape_paper reproduce compas
+	$(BIN)/python -m cape_paper reproduce compas --favourable negative --out results/compas-negative --seeds 5 --slow-seeds 1 $(AIF360:%=--method %)
+	$(BIN)/python -m cape_paper reproduce compas --features wide --out results/compas-wide --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
+	$(BIN)/python -m cape_paper reproduce meps
+	$(BIN)/python -m cape_paper reproduce shifts
+	$(BIN)/python -m cape_paper page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
 
 clean:
 	rm -rf $(VENV) $(LEARNERS) .browser demo docs/_build docs/api docs/gallery

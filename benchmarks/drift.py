@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier
 from cape._prediction import adapt_and_test
-from cape.datasets import fetch_compas, fetch_meps, make_synthetic
+from cape.datasets import fetch_compas, make_synthetic
+from cape_paper._meps import fetch_meps
 
 TABLES = {
     "synthetic": lambda: make_synthetic(20_000, random_state=1),

@@ -1,7 +1,7 @@
 """How good are estimates from a few labels? Simulated shifts, and real ones.
 
 Simulated batches have moved away from training in four ways; benchmarks/label_worlds.py
-draws them. Real ones are the shifts over time of `cape.experiments`, whose labels are
+draws them. Real ones are the shifts over time of `cape_paper`, whose labels are
 all known: some of them are drawn plainly, again and again.
 
 python benchmarks/labels.py --draws 2000 --repetitions 200
@@ -40,7 +40,7 @@ from cape._labelled import (
 )
 from cape._labelled._prevalence import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
-from cape.experiments._shift_cases import load_cases
+from cape_paper._shift_cases import load_cases
 from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/labels.json")

@@ -36,9 +36,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape.datasets import fetch_compas, fetch_meps, make_synthetic
+from cape.datasets import fetch_compas, make_synthetic
 from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import make_quantifier
+from cape_paper._meps import fetch_meps
 
 CANDIDATES = ("histogram", "onestep", "emq", "spa")
 BATCH_ROWS = (50, 100, 300, 1000)

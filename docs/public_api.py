@@ -31,8 +31,6 @@ TITLES = {
     "cape.frozen": "Models that no longer adapt",
     "cape.scale": "Clusters",
     "cape.files": "From files to files",
-    "cape.compare": "Other classifiers",
-    "cape.experiments": "Experiments",
     "cape.plot": "Pictures of results",
     "cape.report": "Pictures and pages",
     "cape.cli": "Command line",

@@ -42,12 +42,7 @@ OFF = {
     # The generators are context managers and yield nothing.
     "YD01",
 }
-EXCEPTIONS = {
-    # Its parameters are those of CapeClassifier.
-    "cape.compare.CapeOne": {"PR01"},
-    # A protocol is not called.
-    "cape.compare.FairClassifier": {"PR01"},
-}
+EXCEPTIONS = {}
 
 MEMBERS = (FunctionType, property, classmethod, staticmethod)
 

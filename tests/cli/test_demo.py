@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import cape.experiments as experiments
+from cape.cli import _demo
 from cape.cli._demo import _demo_table
 
 NAMES = ("Max_Acc", "CAPE, paper", "CAPE")
@@ -52,8 +52,8 @@ def test_demo_prints_a_table_and_leaves_a_picture(tmp_path):
 
 @pytest.fixture
 def small_demo(monkeypatch):
-    small = functools.partial(experiments.run_demo, n_train=1000, n_test=600)
-    monkeypatch.setattr(experiments, "run_demo", small)
+    small = functools.partial(_demo.run_demo, n_train=1000, n_test=600)
+    monkeypatch.setattr(_demo, "run_demo", small)
     return small
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cape.datasets import _compas, fetch_compas
 from cape.datasets._files import RemoteFile, data_folder
-from cape.experiments import published
+from cape_paper import published
 
 needs_compas = pytest.mark.skipif(
     not (data_folder() / _compas.FILE.path).exists(),

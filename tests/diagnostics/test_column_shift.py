@@ -12,9 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier
-from cape.datasets import _compas, _meps, fetch_meps
+from cape.datasets import _compas
 from cape.datasets._files import data_folder
 from cape.diagnostics import ColumnShift, column_shift
+from cape_paper import _meps
+from cape_paper._meps import fetch_meps
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning", "ignore:Found unknown categories"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
-from cape.compare._aif360 import undisturbed
 from cape.metrics import audit, confusion_by_group, fairness_table
+from cape_paper._aif360 import undisturbed
 
 
 @st.composite

@@ -1,7 +1,7 @@
 """The command line.
 
-A command parses its arguments, has the work done by one function of `cape.files` (or
-`cape.experiments`), and prints what it returns. Pages are written by `cape.report`.
+A command parses its arguments, has the work done by one function of `cape.files`,
+and prints what it returns. Pages are written by `cape.report`.
 """
 
 import os
@@ -29,8 +29,6 @@ from cape.cli import _audit
 from cape.cli import _explore
 from cape.cli import _info
 from cape.cli import _demo
-from cape.cli import _reproduce
-from cape.cli import _compare
 
 # isort: on
 from cape.cli._app import app, run

@@ -5,14 +5,18 @@ It takes no input, prints a table and leaves a picture: a first look at what CAP
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich import box
 from rich.table import Table
 
 from cape.cli._app import app, console, give_path
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Out = Annotated[Path, typer.Option(help="Folder for the picture.")]
 Seed = Annotated[int, typer.Option(help="Seed of the data and of CAPE.")]
@@ -26,7 +30,6 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
     Example: cape demo --out pictures
     """
-    from cape.experiments import run_demo
     from cape.report import draw_prevalences, frame_prevalences, save_chart
 
     # The demo takes some seconds: say what is being done.
@@ -43,6 +46,78 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
         "PE: how far the ratio between groups is from the true one. Lower is fairer."
     )
     give_path("picture", picture)
+
+
+def run_demo(
+    *,
+    prevalences: Sequence[float] = (0.2, 0.8),
+    n_train: int = 50_000,
+    n_test: int = 10_000,
+    random_state: int = 0,
+    on_step: Callable[[str], None] = lambda name: None,
+) -> pd.DataFrame:
+    """Compare Max_Acc and CAPE on a batch whose prevalences have moved.
+
+    In training both groups have a prevalence of 0.5.
+
+    Parameters
+    ----------
+    prevalences : sequence of float, default=(0.2, 0.8)
+        Prevalence of each group in the test batch.
+    n_train, n_test : int, default=50_000 and 10_000
+        Number of training rows and of test rows.
+    random_state : int, default=0
+        Seed of the data and of CAPE.
+    on_step : callable, optional
+        Called with the name of each classifier before it is trained.
+
+    Returns
+    -------
+    DataFrame
+        One row of `fairness_table` for each classifier.
+
+    Examples
+    --------
+    >>> table = run_demo(n_train=2000, n_test=2000)
+    >>> bool(table.loc["CAPE", ("pd", 0)] < table.loc["Max_Acc", ("pd", 0)])
+    True
+    """
+    import pandas as pd
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+
+    from cape import CapeClassifier
+    from cape.datasets import make_synthetic
+    from cape.metrics import fairness_table
+
+    train = make_synthetic(n_train, random_state=random_state)
+    # Another seed, or the test rows would be rows of the training data.
+    test = make_synthetic(
+        n_test, prevalences=prevalences, random_state=random_state + 1
+    )
+    # The paper's learner for this data, and its baseline: one classifier on all rows,
+    # the group among its features.
+    learner = LogisticRegression()
+    on_step("Max_Acc")
+    max_acc = clone(learner).fit(train.frame[["U", "V", "z"]], train.target)
+    predictions = {"Max_Acc": max_acc.predict(test.frame[["U", "V", "z"]])}
+    classifiers = {
+        "CAPE, paper": CapeClassifier.paper(
+            estimator=learner, random_state=random_state
+        ),
+        "CAPE": CapeClassifier(random_state=random_state),
+    }
+    for name, classifier in classifiers.items():
+        on_step(name)
+        groups = train.sensitive_features
+        classifier.fit(train.data, train.target, sensitive_features=groups)
+        groups = test.sensitive_features
+        predictions[name] = classifier.predict(test.data, sensitive_features=groups)
+    # Labels of the test rows are for the table alone.
+    rows = {}
+    for name, y_pred in predictions.items():
+        rows[name] = fairness_table(test.target, y_pred, sensitive_features=groups)
+    return pd.DataFrame(rows).T
 
 
 class _Column(NamedTuple):

@@ -22,7 +22,6 @@ from cape.report._explorer import (
 from cape.report._html import to_html, write_report
 from cape.report._made import file_provenance
 from cape.report._monitor_summary import monitor_summary
-from cape.report._paper_charts import save_pictures
 from cape.report._picture import save_chart
 
 __all__ = [
@@ -39,7 +38,6 @@ __all__ = [
     "monitor_summary",
     "outcomes",
     "save_chart",
-    "save_pictures",
     "to_html",
     "write_report",
 ]

@@ -1,0 +1,50 @@
+"""The paper's experiments, with our numbers beside the printed ones, and real shifts.
+
+- `run_synthetic` is the paper's experiment on synthetic data: Table 1, the figure, and
+  Theorem 3.
+- `compare_methods` runs CAPE, the baselines and the peers on a `Problem`: on the
+  paper's real data (`compas_problem`, `meps_problem`) or on two tables
+  (`table_problem`).
+- `run_shifts` runs CAPE on real shifts over time, where more than prevalences moved.
+
+The last three return a dict that JSON can hold. `write_results` writes it with a page
+of the tables, and `write_page` puts the pages of several runs together. These
+experiments are cut into cells that are kept in a folder, so a run that was stopped goes
+on.
+"""
+
+from cape_paper._charts import save_pictures
+from cape_paper._comparison import compare_methods
+from cape_paper._problem import (
+    Problem,
+    compas_problem,
+    meps_problem,
+    table_problem,
+)
+from cape_paper._published import published
+from cape_paper._shifts import run_shifts
+from cape_paper._synthetic import run_synthetic
+from cape_paper._tables import TextTable
+from cape_paper._write import (
+    results_markdown,
+    results_tables,
+    write_page,
+    write_results,
+)
+
+__all__ = [
+    "Problem",
+    "TextTable",
+    "compare_methods",
+    "compas_problem",
+    "meps_problem",
+    "published",
+    "results_markdown",
+    "results_tables",
+    "run_shifts",
+    "run_synthetic",
+    "save_pictures",
+    "table_problem",
+    "write_page",
+    "write_results",
+]

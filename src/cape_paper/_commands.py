@@ -1,0 +1,458 @@
+"""``python -m cape_paper``: the paper's experiments, real shifts, and your own tables.
+
+- ``reproduce synthetic`` runs Table 1, the figure and Theorem 3;
+- ``reproduce compas`` and ``reproduce meps`` run the quantifier table and the results
+  table on the two real data sets;
+- ``reproduce shifts`` runs CAPE on real shifts over time;
+- ``compare`` runs the results table on two tables of any columns;
+- ``page`` puts the pages of finished runs together.
+
+A run keeps its finished cells in ``cells`` below ``--out``; started again with the same
+options it goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PROGRAM = "python -m cape_paper"
+_BAD_INPUT = 2
+_CORES = os.cpu_count() or 1
+
+app = typer.Typer(
+    help="The experiments of CAPE's paper, real shifts, and comparisons with peers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+reproduce = typer.Typer(
+    help="Run the paper's experiments: our numbers, the printed ones, and the peers'; "
+    "and CAPE on real shifts. A run that was stopped goes on.",
+    no_args_is_help=True,
+)
+app.add_typer(reproduce, name="reproduce")
+console = Console()
+
+Out = Annotated[Path, typer.Option(help="Folder for results.")]
+Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods.")]
+SlowSeeds = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Repetitions of methods that cost a hundred fits or more."
+    ),
+]
+Favourable = Annotated[
+    str,
+    typer.Option(help="The label AIF360 is told is favourable: positive or negative."),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option("--method", help="Only these methods (repeat it); default all."),
+]
+Learner = Annotated[
+    str,
+    typer.Option(
+        help="boosting, tuned by cross-validation (the paper's), or logistic."
+    ),
+]
+Data = Annotated[
+    Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")
+]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Bad input is told in one line, with code 2; any other error is a traceback.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The arguments; by default those that the process was started with.
+
+    Returns
+    -------
+    int
+    """
+    try:
+        code = app(argv, prog_name=_PROGRAM, standalone_mode=False)
+    except (ValueError, OSError, ImportError) as error:
+        message = str(error)
+    except Exception as error:
+        # typer could not parse the arguments. By name: click has such a class, too.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return _BAD_INPUT
+        if not hasattr(error, "format_message"):
+            raise
+        message = f"{error.format_message()} See: {_PROGRAM} --help"
+    else:
+        return code if isinstance(code, int) else 0
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    return _BAD_INPUT
+
+
+@reproduce.command()
+def synthetic(
+    out: Out = Path("results/synthetic"),
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="Repetitions; each draws its own data.")
+    ] = 20,
+    rows: Annotated[int, typer.Option(min=100, help="Training rows.")] = 50_000,
+    test_rows: Annotated[
+        int, typer.Option(min=100, help="Rows of each test batch.")
+    ] = 10_000,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            help="A method beside those of the paper (repeat it), such as "
+            "'CAPE demographic parity'.",
+        ),
+    ] = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """Table 1, the figure, all 81 pairs of prevalences, and Theorem 3 at work.
+
+    Example: python -m cape_paper reproduce synthetic --out results/synthetic
+    """
+    # Imported here: the help of other commands must not wait for the experiments.
+    from cape_paper import run_synthetic
+
+    run = partial(
+        run_synthetic,
+        repetitions=repetitions,
+        n_train=rows,
+        n_test=test_rows,
+        also=also or (),
+    )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command()
+def compas(
+    out: Out = Path("results/compas"),
+    features: Annotated[
+        str,
+        typer.Option(
+            help="narrow (7 features), or wide: also days and the 40 commonest "
+            "charges, chosen by looking at printed numbers."
+        ),
+    ] = "narrow",
+    seeds: Seeds = 20,
+    slow_seeds: SlowSeeds = 5,
+    favourable: Favourable = "positive",
+    method: Methods = None,
+    learner: Learner = "boosting",
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """The quantifier table and the results table on COMPAS, 2013 to 2014.
+
+    Example: python -m cape_paper reproduce compas --seeds 5
+    """
+    from cape_paper import compare_methods, compas_problem
+
+    run = partial(
+        compare_methods,
+        compas_problem(data, features=features),
+        seeds=seeds,
+        slow_seeds=slow_seeds,
+        favourable=favourable,
+        methods=method or None,
+        learner=learner,
+    )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command()
+def meps(
+    out: Out = Path("results/meps"),
+    # MEPS has many more rows: with as many seeds as COMPAS it would take hours.
+    seeds: Seeds = 5,
+    slow_seeds: SlowSeeds = 1,
+    favourable: Favourable = "positive",
+    method: Methods = None,
+    learner: Learner = "boosting",
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """The quantifier table and the results table on MEPS, 2015 to 2016.
+
+    Example: python -m cape_paper reproduce meps --seeds 5
+    """
+    from cape_paper import compare_methods, meps_problem
+
+    run = partial(
+        compare_methods,
+        meps_problem(data),
+        seeds=seeds,
+        slow_seeds=slow_seeds,
+        favourable=favourable,
+        methods=method or None,
+        learner=learner,
+    )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command()
+def shifts(
+    out: Out = Path("results/shifts"),
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case",
+            help="Only these cases (repeat it), such as compas, meps-13-14 or bank; "
+            "default all whose files are here or can be downloaded.",
+        ),
+    ] = None,
+    seeds: Seeds = 3,
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """Real shifts over time: estimates, intervals, PD and PE, beside the truth.
+
+    Example: python -m cape_paper reproduce shifts --case compas --seeds 1
+    """
+    from cape_paper import run_shifts
+
+    run = partial(run_shifts, case or None, seeds=seeds, data_home=data)
+    _run_and_show(run, out, jobs=jobs)
+
+
+@app.command()
+def compare(
+    train: Annotated[
+        Path,
+        typer.Argument(help="Labelled table to learn from: CSV, Parquet or Feather."),
+    ],
+    test: Annotated[
+        Path,
+        typer.Argument(help="Labelled table to judge by; no method gets its labels."),
+    ],
+    label: Annotated[str, typer.Option(help="Label column, of two values.")],
+    group: Annotated[
+        list[str],
+        typer.Option(help="Group column; repeat it for combinations of several."),
+    ],
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive label; default the greater of the two."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Column not to learn from (repeat it)."),
+    ] = None,
+    out: Out = Path("results/own"),
+    learner: Learner = "boosting",
+    method: Methods = None,
+    favourable: Favourable = "positive",
+    seeds: Seeds = 5,
+    slow_seeds: SlowSeeds = 1,
+    jobs: Jobs = _CORES,
+    separator: Annotated[
+        str, typer.Option(help="Character between the fields of a CSV, or: tab.")
+    ] = ",",
+    encoding: Annotated[str, typer.Option(help="Encoding of a CSV.")] = "utf-8",
+    decimal: Annotated[
+        str, typer.Option(help="What stands before the decimals of a number in a CSV.")
+    ] = ".",
+) -> None:
+    """Compare CAPE with the fair classifiers of AIF360 and Fairlearn on your tables.
+
+    Text, dates and missing values are turned into numbers by skrub, fitted on the
+    training table.
+
+    Example: python -m cape_paper compare old.csv new.csv --label y --group race
+    """
+    from cape_paper import compare_methods, table_problem
+
+    separator = "\t" if separator in ("tab", "\\t") else separator
+    dialect = {"sep": separator, "encoding": encoding, "decimal": decimal}
+    tables = []
+    for path in (train, test):
+        tables.append(_read_table(path, group, dialect))
+    for name in drop or []:
+        if name not in tables[0]:
+            raise ValueError(f"{train} has no column {name!r}.")
+    # Mistakes in the tables are reported before any method is trained.
+    problem = table_problem(
+        # The table to judge by may lack a column that nobody learns from.
+        *(table.drop(columns=drop or [], errors="ignore") for table in tables),
+        label=label,
+        group=group,
+        positive=positive,
+    )
+    run = partial(
+        compare_methods,
+        problem,
+        learner=learner,
+        # typer gives an empty list where the option was not used.
+        methods=method or None,
+        favourable=favourable,
+        seeds=seeds,
+        slow_seeds=slow_seeds,
+    )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@app.command()
+def page(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of finished runs, in the order of the page."),
+    ],
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/results.md"),
+) -> None:
+    """One page of several runs, with their pictures beside it in images/.
+
+    Example: python -m cape_paper page results/synthetic results/compas
+    """
+    from cape_paper import write_page
+
+    write_page(folders, out)
+
+
+def _read_table(path: Path, group: list[str], dialect: dict[str, str]) -> pd.DataFrame:
+    """Read a table, with groups as text.
+
+    One of both tables may hold the numbers 1 and 2, and the other the text 1, 2 and
+    unknown.
+    """
+    import pandas as pd
+
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+    elif path.suffix in (".feather", ".arrow"):
+        frame = pd.read_feather(path)
+    else:
+        frame = pd.read_csv(path, **dialect)  # type: ignore[call-overload]
+    for name in group:
+        if name not in frame:
+            raise ValueError(f"{path} has no column {name!r}.")
+        # pandas reads whole numbers beside missing values as floats.
+        text = frame[name].astype("str").str.replace(r"\.0$", "", regex=True)
+        frame[name] = text.where(frame[name].notna())
+    return frame
+
+
+def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -> None:
+    """Run an experiment, write its files and print its tables.
+
+    Parameters
+    ----------
+    run : callable
+        `run_synthetic`, `compare_methods` or `run_shifts` with their options.
+    out : Path
+        Folder for results; finished cells are kept in ``cells`` below it.
+    jobs : int
+        Number of cells computed at the same time.
+    """
+    from cape_paper import results_tables, save_pictures, write_results
+
+    columns = (TextColumn("cells"), BarColumn(bar_width=20), MofNCompleteColumn())
+    aside = Console(stderr=True)
+    silent = not aside.is_terminal
+    with Progress(*columns, console=aside, transient=True, disable=silent) as bar:
+        task = bar.add_task("cells", total=None)
+
+        def on_step(name: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        results = run(folder=out / "cells", n_jobs=jobs, on_step=on_step)
+    # The page of the run says how it was made.
+    results["command"] = f"{_PROGRAM} {shlex.join(sys.argv[1:])}"
+    # Pictures first: the page links to those that are there.
+    pictures = save_pictures(results, out)
+    files = write_results(results, out, pictures=pictures)
+    # Printed last: a run takes minutes, and its end is what a terminal still shows.
+    for table in results_tables(results):
+        console.print(_rich_table(table))
+    for verdict in results.get("verdicts", []):
+        console.print(_verdict_text(verdict))
+    for sentence in [*results.get("skipped", []), *results.get("failed", [])]:
+        console.print(sentence, markup=False)
+    names = [path.name for path in [*files, *pictures]]
+    console.print(f"files in {out}: {', '.join(names)}", markup=False)
+
+
+def _verdict_text(verdict: dict[str, Any]) -> Text:
+    """Show a claim with a coloured yes or no."""
+    answer = ("no", "red")
+    if verdict["holds"]:
+        answer = ("yes", "green")
+    return Text.assemble(answer, f": {verdict['claim']} ({verdict['detail']})")
+
+
+def _rich_table(table: Any) -> Table:
+    """Turn a `TextTable` into one that fits a terminal of 80 columns.
+
+    Parameters
+    ----------
+    table : TextTable
+        From `results_tables`.
+
+    Returns
+    -------
+    rich.table.Table
+        Methods that did not run are listed below it with the reason.
+    """
+    shown = Table(
+        title=table.title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for place, heading in enumerate(table.columns):
+        if place == 0 or heading in ("method", "group"):
+            shown.add_column(heading, no_wrap=True)
+        else:
+            # On two lines: a column of numbers is narrower than its heading.
+            two_lines = heading.replace(" ", "\n", 1)
+            shown.add_column(two_lines, justify="right")
+    reasons = []
+    for row in table.rows:
+        cells = row
+        # A method that did not run has a name and a reason, which goes below the table.
+        if len(row) == 2 < len(table.columns):
+            reasons.append(f"{row[0]}: {row[1]}")
+            cells = row[:1]
+        shown.add_row(*_texts(cells), style=_style(cells))
+    shown.caption = Text("\n".join(reasons))
+    shown.caption_justify = "left"
+    return shown
+
+
+def _texts(cells: list[str]) -> list[Text]:
+    """Show cells as they are: a group called [red] is not markup."""
+    return [Text(cell) for cell in cells]
+
+
+def _style(cells: list[str]) -> str | None:
+    """Dim spreads and printed numbers, whose label is indented.
+
+    The label is in the first column, or in the second if the first has prevalences.
+    """
+    for label in cells[:2]:
+        if label.startswith("  "):
+            return "dim"
+    return None

@@ -1,0 +1,281 @@
+"""The paper's synthetic experiment: every pair of test prevalences, and Theorem 3.
+
+In training both groups have a prevalence of 0.5. Test batches are drawn at every pair
+of prevalences, 81 by default. The paper's Table 1 shows three of them, its figure the
+nine in which group 0 stays at 0.5.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from cape._validation import check_choice
+from cape.classifier import CapeClassifier
+from cape.datasets import make_synthetic
+from cape_paper._cells import Cell, OnStep, run_cells
+from cape_paper._comparison import run_facts
+from cape_paper._peers import METHODS, make_method
+from cape_paper._published import published
+from cape_paper._reasons import SYNTHETIC
+from cape_paper._rows import Results, mean_and_sd, result_row
+from cape_paper._verdicts import synthetic_verdicts
+
+__all__ = ["METHODS_COMPARED", "run_synthetic"]
+
+METHODS_COMPARED = ("CAPE-D", "CAPE default", "Max_Acc")
+"""Keys of `cape_paper._peers.METHODS`."""
+
+_PREVALENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+Pair = tuple[float, float]
+"""Test prevalences of group 0 and group 1."""
+
+
+def run_synthetic(
+    *,
+    repetitions: int = 20,
+    n_train: int = 50_000,
+    n_test: int = 10_000,
+    prevalences: Sequence[float] = _PREVALENCES,
+    also: Sequence[str] = (),
+    folder: Path | None = None,
+    n_jobs: int | None = None,
+    on_step: OnStep = lambda name, done, total: None,
+) -> Results:
+    """Train at prevalence 0.5 in both groups, and judge at all pairs of prevalences.
+
+    Parameters
+    ----------
+    repetitions : int, default=20
+        Number of repetitions; each draws training and test data of its own.
+    n_train : int, default=50_000
+        Number of training rows, the paper's.
+    n_test : int, default=10_000
+        Number of rows of a test batch; the paper does not say.
+    prevalences : sequence of float, default=(0.1, ..., 0.9)
+        Test prevalences; all pairs of them are judged.
+    also : sequence of str, default=()
+        Keys of `cape_paper._peers.METHODS` that are judged beside ``METHODS_COMPARED``.
+    folder, n_jobs, on_step
+        Where finished repetitions are kept, how many run at the same time, and what is
+        called after each; see `compare_methods`.
+
+    Returns
+    -------
+    dict
+        As JSON can hold it: ``pairs`` (mean and standard deviation of each method at
+        each pair), ``theorem`` (deltas, bounds and PD), ``printed``, ``verdicts``,
+        ``reasons`` for differences from print, and the facts of the run.
+
+    Raises
+    ------
+    ValueError
+        If ``also`` has a name that is no key of `cape_paper._peers.METHODS`.
+    RuntimeError
+        If a repetition fails.
+
+    Examples
+    --------
+    >>> results = run_synthetic(
+    ...     repetitions=1, n_train=2000, n_test=1000, prevalences=(0.2, 0.8)
+    ... )
+    >>> [(pair["rho_0"], pair["rho_1"]) for pair in results["pairs"]]
+    [(0.2, 0.2), (0.2, 0.8), (0.8, 0.2), (0.8, 0.8)]
+    """
+    for name in also:
+        check_choice("also", name, tuple(METHODS))
+    # Each method once, in the order in which tables have them.
+    names = list(dict.fromkeys([*METHODS_COMPARED, *also]))
+    start = time.monotonic()
+    # Floats of Python, which JSON can hold: prevalences may come from numpy.
+    pairs = []
+    for rho_0, rho_1 in product(prevalences, repeat=2):
+        pairs.append((float(rho_0), float(rho_1)))
+    cells = _repetition_cells(repetitions, n_train, n_test, pairs, names)
+    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+    _check_finished(finished)
+    results: Results = {
+        "experiment": "synthetic",
+        "title": "Synthetic data",
+        "repetitions": repetitions,
+        "n_train": n_train,
+        "n_test": n_test,
+        "learner": repr(_learner()),
+        "pairs": _summarise(finished, "pairs", pairs, _mean_pair),
+        "theorem": _summarise(finished, "theorem", pairs, _mean_theorem),
+        "printed": published()["table_synthetic"],
+        "reasons": SYNTHETIC,
+    }
+    results["verdicts"] = synthetic_verdicts(results)
+    return {**results, **run_facts(start, finished)}
+
+
+def _check_finished(repetitions: list[Results]) -> None:
+    """Raise if a repetition failed.
+
+    A mean over the others would not be the experiment that was asked for.
+    """
+    for repetition in repetitions:
+        if "error" in repetition:
+            raise RuntimeError(f"a repetition failed: {repetition['error']}")
+
+
+def _learner() -> LogisticRegression:
+    """Make the paper's "generalized logistic regression with regularization".
+
+    The paper names no strength; scikit-learn's L2 penalty has its default.
+    """
+    return LogisticRegression()
+
+
+def _repetition_cells(
+    repetitions: int,
+    n_train: int,
+    n_test: int,
+    pairs: list[Pair],
+    names: list[str],
+) -> list[Cell]:
+    """Make one cell for each repetition, whose seed is its number."""
+    cells = []
+    for seed in range(repetitions):
+        key = {
+            "cell": "synthetic",
+            "n_train": n_train,
+            "n_test": n_test,
+            "pairs": pairs,
+            "methods": names,
+            "seed": seed,
+        }
+        work = partial(_repetition, seed, n_train, n_test, pairs, names)
+        cells.append(Cell(f"repetition {seed}", key, work))
+    return cells
+
+
+def _repetition(
+    seed: int,
+    n_train: int,
+    n_test: int,
+    pairs: list[Pair],
+    names: list[str],
+) -> Results:
+    """Train all methods once, and judge them at every pair of prevalences.
+
+    Returns
+    -------
+    dict
+        ``pairs``, rows by method at every pair, and ``theorem``, the deltas, bounds and
+        PD of both groups at every pair.
+    """
+    train = make_synthetic(n_train, random_state=seed)
+    methods: dict[str, Any] = {}
+    for name in names:
+        method = make_method(name, _learner(), seed=seed)
+        groups = train.sensitive_features
+        methods[name] = method.fit(
+            train.data,
+            train.target,
+            sensitive_features=groups,
+        )
+    rows = []
+    theorem = []
+    for place, pair in enumerate(pairs):
+        # No seed of any test set is that of a training set.
+        test_seed = (1 + seed) * 1000 + place
+        test = make_synthetic(n_test, prevalences=pair, random_state=test_seed)
+        rows.append(_rows_of_methods(methods, test))
+        theorem.append(_theorem_at_work(methods["CAPE-D"], test))
+    return {"pairs": rows, "theorem": theorem}
+
+
+def _rows_of_methods(methods: dict[str, Any], test: Any) -> Results:
+    """Judge every method on one test set.
+
+    All methods predict the same rows, so differences are not due to the draw.
+    """
+    z = test.sensitive_features
+    rows = {}
+    for name, method in methods.items():
+        y_pred = method.predict(test.data, sensitive_features=z)
+        rows[name] = result_row(test.target, y_pred, z, (0, 1))
+    return rows
+
+
+def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
+    """Compare PD of every group with the bound of Theorem 3 and with ours.
+
+    Theorem 3 bounds PD by delta_1 + delta_2 + eps / 2: the error of the quantifier, the
+    greatest error of a member, and half the distance of the members. The deltas need
+    labels; our bound, from the interval of the estimate, does not.
+    """
+    z = test.sensitive_features
+    evidence = clf.evidence(test.data, sensitive_features=z)
+    # From evidence, so that the rows are scored once.
+    adaptation = clf.adapt(evidence=evidence)
+    groups = []
+    for group, adapted in adaptation.groups.items():
+        pool = clf.models_[group].pool
+        part = evidence.groups[group]
+        # rho-hat of every member, as in Algorithm 1.
+        predicted = pool.called(part) / part.scores.size
+        rho = float(np.mean(test.target[z == group]))
+        pd = abs(rho - adapted.predicted_prevalence)
+        # delta_1 and delta_2 as in Theorem 3.
+        delta_1 = abs(rho - adapted.estimate)
+        errors = np.abs(pool.thetas - predicted)
+        delta_2 = float(errors.max())
+        # eps / 2 with eps = 1 / k, k the number of members.
+        bound = delta_1 + delta_2 + 1 / (2 * len(pool.thetas))
+        groups.append(
+            {
+                "delta_1": delta_1,
+                "delta_2": delta_2,
+                "theorem_3": bound,
+                "our_bound": adapted.pd_bound,
+                "pd": pd,
+                # Numbers, so that their mean is the share of repetitions.
+                "within_theorem_3": float(pd <= bound),
+                "within_our_bound": float(pd <= adapted.pd_bound),
+            }
+        )
+    return groups
+
+
+def _summarise(
+    repetitions: list[Results],
+    part: str,
+    pairs: list[Pair],
+    mean: Callable[[list[Any]], Results],
+) -> list[Results]:
+    """Average a part of all repetitions at every pair of prevalences."""
+    summaries = []
+    for place, (rho_0, rho_1) in enumerate(pairs):
+        at_pair = [repetition[part][place] for repetition in repetitions]
+        summaries.append({"rho_0": rho_0, "rho_1": rho_1, **mean(at_pair)})
+    return summaries
+
+
+def _mean_pair(repetitions: list[Results]) -> Results:
+    """Average the rows of every method."""
+    methods = {}
+    for name in repetitions[0]:
+        summary = mean_and_sd([rows[name] for rows in repetitions])
+        methods[name] = summary._asdict()
+    return {"methods": methods}
+
+
+def _mean_theorem(repetitions: list[Any]) -> Results:
+    """Average deltas, bounds and PD of both groups."""
+    group_0 = mean_and_sd([groups[0] for groups in repetitions])
+    group_1 = mean_and_sd([groups[1] for groups in repetitions])
+    return {
+        "mean": [group_0.mean, group_1.mean],
+        "sd": [group_0.sd, group_1.sd],
+    }
