@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -14,14 +12,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
 from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Group, Groups, split_groups
-from cape._learners import (
-    columns_to_encode,
-    default_candidates,
-    note_on_text,
-    tabular,
-    weight_keyword,
-)
+from cape._groups import Group, Groups, split_groups
+from cape._learners import note_on_text
 from cape._prediction import (
     adapt_and_test,
     batch_of,
@@ -30,18 +22,7 @@ from cape._prediction import (
     find_evidence,
     predict_batch,
 )
-from cape._training import (
-    Recipe,
-    TrainingData,
-    TrainingResult,
-    check_cv,
-    check_prefit,
-    find_small_groups,
-    train_groups,
-    warn_of_duplicates,
-    warn_of_weak_groups,
-    with_columns,
-)
+from cape._training import TrainingData, train_groups
 from cape._validation import (
     HasMethods,
     HasProbabilities,
@@ -55,7 +36,6 @@ from cape._validation import (
     check_same_length,
     check_weights,
     fit_context,
-    number_of_rows,
     pickable,
     validate_data,
 )
@@ -64,7 +44,6 @@ from cape.adaptation._doubts import warn_if_doubtful
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule, make_rule
-from cape.sampling import prevalence_grid
 
 __all__ = ["CapeClassifier"]
 
@@ -338,15 +317,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weights = check_weights(sample_weight, X)
         labels = classes[is_positive.astype(int)]
         data = TrainingData(features, labels, classes, weights)
-        recipes = self._recipes(features)
-        for recipe in recipes.values():
-            if recipe.prefit:
-                check_prefit(recipe.estimator, classes)
-            elif weights is not None:
-                # Raises now, before anything is trained, if weights are not taken.
-                weight_keyword(recipe.estimator)
         try:
-            models, pooled, result = self._train(data, recipes, groups)
+            models, pooled, recipe, tried = train_groups(self, data, groups)
         except ValueError as error:
             note_on_text(error, features)
             raise
@@ -355,9 +327,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         self.classes_ = classes
         self.groups_ = groups.keys
-        self.estimator_ = result.recipe.estimator
-        self._tried = _list_candidates(recipes, result)
-        self.prevalences_ = result.recipe.thetas
+        self.estimator_ = recipe.estimator
+        self._tried = tried
+        self.prevalences_ = recipe.thetas
         self.pooled_ = pooled
         self.models_ = models
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
@@ -640,95 +612,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"{self.estimator!r}."
             )
 
-    def _recipes(self, X: Any) -> dict[str, Recipe]:
-        """Return the recipe of the user's learner, or one for each candidate."""
-        # Once for all groups and candidates: a generator of splits can be read once.
-        cv = check_cv(self.cv, number_of_rows(X))
-        if self.estimator is not None:
-            return {"given": self._recipe(self.estimator, cv)}
-        to_encode = columns_to_encode(X)
-        recipes = {}
-        for name, learner in default_candidates(number_of_rows(X)).items():
-            if to_encode:
-                learner = tabular(learner, to_encode)
-            recipes[name] = self._recipe(learner, cv)
-        return recipes
-
-    def _recipe(self, estimator: Any, cv: Any) -> Recipe:
-        """Turn the parameters into a recipe."""
-        once = self.preprocessing == "once"
-        if self.preprocessing == "auto":
-            # The encoders that we put in front of a learner never look at labels.
-            once = self.estimator is None
-        return Recipe(
-            estimator=estimator,
-            quantifier=self.quantifier,
-            resampled=self.pool == "resampled",
-            thetas=self._grid(),
-            cv=cv,
-            scores=self.scores,
-            transform_once=once,
-            share=self.share_estimator,
-        )
-
-    def _grid(self) -> np.ndarray:
-        """Return the grid Theta."""
-        if isinstance(self.prevalences, Integral):
-            return prevalence_grid(int(self.prevalences))
-        given = np.ravel(np.asarray(self.prevalences, dtype=object))
-        thetas = []
-        for theta in given:
-            thetas.append(check_prevalence("prevalences", theta, closed=False))
-        if not thetas:
-            raise ValueError(
-                "prevalences must hold at least one value in (0, 1), got "
-                f"{self.prevalences!r}."
-            )
-        return np.unique(thetas)
-
-    def _train(
-        self, data: TrainingData, recipes: dict[str, Recipe], groups: Groups
-    ) -> tuple[dict[Group, GroupModel], GroupModel | None, TrainingResult]:
-        """Train every group that is large enough, and the pooled model if needed."""
-        small = find_small_groups(
-            data,
-            groups,
-            min_group_size=self.min_group_size,
-            folds_needed=self.cv != "prefit",
-            may_pool=self.small_groups == "pooled",
-        )
-        to_train = [
-            (group, rows) for group, rows in groups.rows() if group not in small
-        ]
-        names = [group for group, _ in to_train]
-        needs_pooled = bool(small) or self.unknown_groups == "pooled"
-        if needs_pooled:
-            to_train.append((EVERYONE, None))
-        result = train_groups(
-            data,
-            recipes,
-            to_train,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
-        trained = list(result.models)
-        if self.drift == "cautious":
-            trained = with_columns(data, to_train, trained)
-        pooled: Any = trained.pop() if needs_pooled else None
-        models: dict[Group, Any] = dict(zip(names, trained, strict=True))
-        for group, rows in groups.rows():
-            if group in small:
-                # The model is that of all groups; the facts are the group's own.
-                models[group] = replace(
-                    pooled,
-                    size=len(data.labels(rows)),
-                    prevalence=data.prevalence(rows),
-                )
-        warn_of_duplicates(data, groups)
-        warn_of_weak_groups(models, self.min_class_size)
-        return {group: models[group] for group in groups.keys}, pooled, result
-
     def _compute_fingerprint(self) -> str:
         """Hash what evidence and adaptations of this model depend on."""
         about = (self.classes_.tolist(), self.groups_)
@@ -740,15 +623,3 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for part in model.fingerprint_parts():
                 digest.update(part)
         return digest.hexdigest()
-
-
-def _list_candidates(
-    recipes: dict[str, Recipe], result: TrainingResult
-) -> list[dict[str, Any]]:
-    """List the learners that were tried, their log losses, and which was chosen."""
-    tried = []
-    for name, recipe in recipes.items():
-        log_loss = result.log_losses.get(name, float("nan"))
-        is_chosen = recipe is result.recipe
-        tried.append({"learner": name, "log_loss": log_loss, "chosen": is_chosen})
-    return tried

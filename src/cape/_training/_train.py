@@ -1,40 +1,60 @@
-"""The training phase of Algorithm 1: which learners are trained, and in what order."""
+"""Which learners are trained, and the model of each group that they leave."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from cape._group_model import GroupModel
-from cape._groups import EVERYONE, Group
+from cape._group_model import GroupModel, TrainedColumns
+from cape._groups import EVERYONE, Group, Groups, group_name
 from cape._learners import (
     blas_in_one_thread,
+    columns_to_encode,
+    default_candidates,
+    follows_its_folds,
+    for_one_group,
     has_member,
     member_of,
     score_rows,
+    tabular,
     takes_repetitions,
+    weight_keyword,
 )
 from cape._progress import progress
-from cape._training._assemble import (
-    TestedRows,
-    TrainedLearner,
-    assemble_model,
-    tested_rows,
+from cape._training._data import (
+    TrainingData,
+    find_small_groups,
+    warn_of_duplicates,
+    warn_of_weak_groups,
 )
-from cape._training._data import TrainingData
-from cape._training._plan import Fold, LearnerPlan, Seeds, plan_own, plan_shared
-from cape._training._recipe import PLENTY_OF_ROWS, Recipe
-from cape._training._unexplained import leaves_something_unexplained
-from cape._validation import all_if_none, check_random_state
-from cape.pool import fit_member
-
-__all__ = ["TrainingResult", "train_groups"]
+from cape._training._learner import (
+    PLENTY_OF_ROWS,
+    Learner,
+    Recipe,
+    TestedRows,
+    check_cv,
+    check_prefit,
+    plan_learner,
+)
+from cape._validation import (
+    all_if_none,
+    check_prevalence,
+    check_random_state,
+    number_of_rows,
+    take_rows,
+)
+from cape.columns import TableCells
+from cape.histogram import ScoreHistogram, edges_for
+from cape.pool import Pool, ResampledPool, ThresholdPool, fit_member
+from cape.quantify import Quantifier, make_quantifier
+from cape.sampling import prevalence_grid
 
 _MANY_ROWS = 20_000
 """Rows of a group from which on threads train logistic regressions faster than
@@ -49,34 +69,121 @@ _ROWS_FOR_OWN_LEARNER = 500
 GroupRows = tuple[Group, "np.ndarray | None"]
 
 
-@dataclass(frozen=True)
-class TrainingResult:
-    """The models of the groups, and how their learner was found.
+def train_groups(
+    clf: Any, data: TrainingData, groups: Groups
+) -> tuple[dict[Group, GroupModel], GroupModel | None, Recipe, list[dict[str, Any]]]:
+    """Train the model of each group, as the parameters of a classifier say.
 
     Parameters
     ----------
-    models : list of GroupModel
-        In the order of the groups.
+    clf : CapeClassifier
+    data : TrainingData
+    groups : Groups
+        The group of each row.
+
+    Returns
+    -------
+    models : dict from group to GroupModel
+    pooled : GroupModel or None
+        The model of all groups together, for small and unknown groups.
     recipe : Recipe
         The one that was given or chosen.
-    log_losses : dict from name to float
-        Of every candidate, by cross-validation; empty if there was no choice.
+    tried : list of dict
+        The learners that were tried, their log losses, and which was chosen.
     """
+    recipes = _make_recipes(clf, data)
+    small = find_small_groups(
+        data,
+        groups,
+        min_group_size=clf.min_group_size,
+        folds_needed=clf.cv != "prefit",
+        may_pool=clf.small_groups == "pooled",
+    )
+    to_train = [(group, rows) for group, rows in groups.rows() if group not in small]
+    names = [group for group, _ in to_train]
+    needs_pooled = bool(small) or clf.unknown_groups == "pooled"
+    if needs_pooled:
+        to_train.append((EVERYONE, None))
+    trained, chosen, log_losses = _train(data, recipes, to_train, clf.random_state)
+    if clf.drift == "cautious":
+        trained = _with_columns(data, to_train, trained)
+    pooled: Any = trained.pop() if needs_pooled else None
+    models: dict[Group, GroupModel] = dict(zip(names, trained, strict=True))
+    for group, rows in groups.rows():
+        if group in small:
+            # The model is that of all groups; the facts are the group's own.
+            models[group] = replace(
+                pooled, size=len(data.labels(rows)), prevalence=data.prevalence(rows)
+            )
+    warn_of_duplicates(data, groups)
+    warn_of_weak_groups(models, clf.min_class_size)
+    tried = []
+    for name in recipes:
+        log_loss = log_losses.get(name, float("nan"))
+        tried.append({"learner": name, "log_loss": log_loss, "chosen": name == chosen})
+    in_order = {group: models[group] for group in groups.keys}
+    return in_order, pooled, recipes[chosen], tried
 
-    models: list[GroupModel]
-    recipe: Recipe
-    log_losses: dict[str, float]
+
+def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
+    """Make the recipe of the user's learner, or one for each candidate."""
+    candidates = {"given": clf.estimator}
+    # The encoders that we put in front of a learner never look at labels.
+    once = clf.estimator is None
+    if clf.preprocessing != "auto":
+        once = clf.preprocessing == "once"
+    if clf.estimator is None:
+        candidates = default_candidates(number_of_rows(data.X))
+        to_encode = columns_to_encode(data.X)
+        if to_encode:
+            for name, learner in candidates.items():
+                candidates[name] = tabular(learner, to_encode)
+    # Once for all groups and candidates: a generator of splits can be read once.
+    cv = check_cv(clf.cv, number_of_rows(data.X))
+    thetas = _grid(clf.prevalences)
+    recipes = {}
+    for name, estimator in candidates.items():
+        recipe = Recipe(
+            estimator=estimator,
+            quantifier=clf.quantifier,
+            resampled=clf.pool == "resampled",
+            thetas=thetas,
+            cv=cv,
+            scores=clf.scores,
+            transform_once=once,
+            share=clf.share_estimator,
+            n_jobs=clf.n_jobs,
+            verbose=bool(clf.verbose),
+        )
+        if recipe.prefit:
+            check_prefit(estimator, data.classes)
+        elif data.weights is not None:
+            # Raises now, before anything is trained, if weights are not taken.
+            weight_keyword(estimator)
+        recipes[name] = recipe
+    return recipes
 
 
-def train_groups(
+def _grid(prevalences: Any) -> np.ndarray:
+    """Return the grid Theta."""
+    if isinstance(prevalences, Integral):
+        return prevalence_grid(int(prevalences))
+    thetas = []
+    for theta in np.ravel(np.asarray(prevalences, dtype=object)):
+        thetas.append(check_prevalence("prevalences", theta, closed=False))
+    if not thetas:
+        raise ValueError(
+            f"prevalences must hold at least one value in (0, 1), got {prevalences!r}."
+        )
+    return np.unique(thetas)
+
+
+def _train(
     data: TrainingData,
     recipes: Mapping[str, Recipe],
     groups: list[GroupRows],
-    *,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: bool = False,
-) -> TrainingResult:
+    random_state: Any,
+) -> tuple[list[GroupModel], str, dict[str, float]]:
     """Train the model of each group, with the best of some recipes.
 
     Parameters
@@ -86,164 +193,109 @@ def train_groups(
         Candidates that differ in their learner; with one, there is no choice.
     groups : list of tuples of group and rows
         Rows as an array of row numbers; None means all rows.
-    random_state : int, RandomState or None, default=None
-    n_jobs : int or None, default=None
-    verbose : bool, default=False
-        Whether to show a progress bar.
+    random_state : int, RandomState or None
 
     Returns
     -------
-    TrainingResult
+    models : list of GroupModel
+        In the order of the groups.
+    chosen : str
+        The recipe that was given or chosen.
+    log_losses : dict from name to float
+        Of every candidate, by cross-validation; empty if there was no choice.
     """
     # All seeds are drawn before any training starts, so that answers depend neither on
     # n_jobs nor on the order in which trainings end.
-    first = next(iter(recipes.values()))
+    n_seeds = 3 + len(next(iter(recipes.values())).thetas)
     random = check_random_state(random_state)
-    n_seeds = 3 + len(first.thetas)
     drawn = random.randint(np.iinfo(np.int32).max, size=(len(groups) + 1, n_seeds))
-    seeds = [Seeds(row[0], row[1], row[2], row[3:]) for row in drawn.tolist()]
-    workshop = _Workshop(data, n_jobs, verbose)
-    shared = _train_shared(workshop, recipes, groups, seeds[-1])
-    recipe = recipes[shared.chosen]
-    own = _train_own(workshop, recipe, groups, seeds, shared.trained)
+    seeds = drawn.tolist()
+    shared, chosen, log_losses = _train_shared(data, recipes, groups, seeds[-1])
+    recipe = recipes[chosen]
+    own = _train_own(data, recipe, groups, seeds, shared)
     models = []
-    for group, _ in groups:
+    for group, rows in groups:
         serving = [own[group]] if group in own else []
-        if shared.trained is not None and group in shared.trained.plan.groups:
-            serving.insert(0, shared.trained)
-        models.append(_best_model(data, recipe, group, serving))
-    return TrainingResult(models, recipe, shared.log_losses)
-
-
-@dataclass(frozen=True)
-class _Workshop:
-    """Runs trainings side by side."""
-
-    data: TrainingData
-    n_jobs: int | None
-    verbose: bool
-
-    def run(self, jobs: list[Any], learner: Any) -> list[Any]:
-        """Run jobs of trainings, and return their results in order."""
-        # Logistic regression on many rows trains in long calls without Python's lock,
-        # and threads share X as it is. Other learners train in processes.
-        linear = takes_repetitions(learner)
-        prefer = "threads" if linear and len(self.data.y) >= _MANY_ROWS else None
-        parallel = Parallel(self.n_jobs, return_as="generator", prefer=prefer)
-        with blas_in_one_thread() if linear else nullcontext():
-            results = parallel(jobs)
-            shown = progress(results, len(jobs), title="training", shown=self.verbose)
-            return list(shown)
-
-    def train(self, plans: list[LearnerPlan]) -> list[TrainedLearner]:
-        """Train the folds and refits of learners."""
-        if not plans:
-            return []
-        jobs = [job for plan in plans for job in plan.first_jobs]
-        results = iter(self.run(jobs, plans[0].learner))
-        trained = []
-        for plan in plans:
-            folds = list(islice(results, len(plan.fold_jobs)))
-            refitted = None if plan.refit_job is None else next(results)
-            trained.append(TrainedLearner(plan, folds, refitted, []))
-        return trained
-
-    def train_members(
-        self, trained: list[TrainedLearner], recipe: Recipe
-    ) -> list[TrainedLearner]:
-        """Train the members of resampled pools, each starting near its refit."""
-        jobs = []
-        for results in trained:
-            plan = results.plan
-            for theta, seed in zip(recipe.thetas, plan.member_seeds, strict=False):
-                job = delayed(fit_member)(
-                    plan.learner,
-                    plan.rows,
-                    plan.y,
-                    self.data.positive,
-                    theta,
-                    weights=plan.weights,
-                    seed=seed,
-                    near=results.refitted,
-                )
-                jobs.append(job)
-        members = iter(self.run(jobs, recipe.learner) if jobs else [])
-        completed = []
-        for results in trained:
-            own = list(islice(members, len(results.plan.member_seeds)))
-            completed.append(replace(results, members=own))
-        return completed
-
-
-@dataclass(frozen=True)
-class _SharedLearner:
-    """The learner of all groups, if there is one, and the choice among candidates."""
-
-    trained: TrainedLearner | None
-    chosen: str
-    log_losses: dict[str, float]
+        if shared is not None and group in shared.groups:
+            serving.insert(0, shared)
+        # The learners are compared by the log loss of the group's own out-of-fold
+        # scores; no batch is looked at.
+        tested = [learner.tested(group, recipe, data.positive) for learner in serving]
+        best = 0
+        if len(serving) > 1:
+            best = int(np.argmin([scores.log_loss() for scores in tested]))
+        model = _assemble(data, recipe, group, rows, serving[best], tested[best])
+        models.append(model)
+    return models, chosen, log_losses
 
 
 def _train_shared(
-    workshop: _Workshop,
+    data: TrainingData,
     recipes: Mapping[str, Recipe],
     groups: list[GroupRows],
-    seeds: Seeds,
-) -> _SharedLearner:
+    seeds: list[int],
+) -> tuple[Learner | None, str, dict[str, float]]:
     """Cross-validate the candidates on all groups; the best is the shared learner.
 
     Only training rows are looked at. Groups weigh equally: by a mean over rows the
     largest group alone would choose.
+
+    Returns
+    -------
+    shared : Learner or None
+        The learner of all groups, if there is one.
+    chosen : str
+    log_losses : dict from name to float
     """
-    data = workshop.data
-    name, recipe = next(iter(recipes.items()))
+    chosen, recipe = next(iter(recipes.items()))
+    log_losses: dict[str, float] = {}
+    shared = None
     together = [(group, rows) for group, rows in groups if group != EVERYONE]
-    shares = bool(recipe.share) and len(together) > 1
-    shares = shares and not recipe.prefit and not recipe.resampled
-    shares = shares and _can_share(data, recipe)
-    shares = shares and not _needs_no_sharing(data, recipe, together)
-    if len(recipes) == 1 and not shares:
-        return _SharedLearner(None, name, {})
+    shares = _may_share(data, recipe, together)
     names, index, codes = _code_groups(data, together or groups)
-    may_keep = shares and len(codes) <= _MOST_ROWS_TO_CHOOSE
-    if len(recipes) > 1 and not may_keep:
-        chosen, log_losses = _choose_on_sample(
-            workshop, recipes, names, index, codes, seeds
-        )
+    is_large = len(codes) > _MOST_ROWS_TO_CHOOSE
+    if len(recipes) > 1 and (is_large or not shares):
+        sample, of_sample = _sample(data, index, codes, seeds[0])
+        learners = {}
+        for name, candidate in recipes.items():
+            quick = replace(candidate, cv=3, scores="folds", share=True)
+            learners[name] = plan_learner(data, quick, names, sample, seeds, of_sample)
+        log_losses = _compare(data, recipe, learners)
+        chosen = min(log_losses, key=lambda name: log_losses[name])
         recipes = {chosen: recipes[chosen]}
-        if not shares:
-            return _SharedLearner(None, chosen, log_losses)
-        plan = plan_shared(data, recipes[chosen], names, index, codes, seeds)
-        return _SharedLearner(workshop.train([plan])[0], chosen, log_losses)
-    plans = {}
-    for name, candidate in recipes.items():
-        plans[name] = plan_shared(data, candidate, names, index, codes, seeds)
-    trained = _train_candidates(workshop, plans)
-    log_losses = {}
-    for name, results in trained.items():
-        log_losses[name] = _mean_log_loss(data, recipes[name], results)
-    chosen = min(log_losses, key=lambda name: log_losses[name])
-    if len(recipes) == 1:
-        log_losses = {}
-    return _SharedLearner(trained[chosen], chosen, log_losses)
+    if shares:
+        learners = {}
+        for name, candidate in recipes.items():
+            learners[name] = plan_learner(data, candidate, names, index, seeds, codes)
+        compared = _compare(data, recipe, learners)
+        if len(recipes) > 1:
+            log_losses = compared
+            chosen = min(log_losses, key=lambda name: log_losses[name])
+        shared = learners[chosen]
+    return shared, chosen, log_losses
 
 
-def _can_share(data: TrainingData, recipe: Recipe) -> bool:
-    """Tell whether the group can be put among the features.
-
-    It is one more column, so that rows must be a table when they reach the learner, and
-    the learner must have no setting for each single column.
-    """
+def _may_share(data: TrainingData, recipe: Recipe, groups: list[GroupRows]) -> bool:
+    """Tell whether one learner is to be trained for these groups."""
+    if not recipe.share or len(groups) < 2 or recipe.prefit or recipe.resampled:
+        return False
+    # The group is one more column, so that rows must be a table when they reach the
+    # learner, and the learner must have no setting for each single column.
     why_not = ""
     if not data.is_table and not recipe.fits_transformers_once:
         why_not = "if X is no table of columns"
     elif _has_setting_for_each_column(recipe.learner, data.n_columns):
         why_not = "if the estimator has a setting for each column"
-    if why_not and recipe.share is True:
+    if recipe.share == "auto":
+        every_group_has_plenty = all(
+            _has_plenty(data, recipe, rows) for _, rows in groups
+        )
+        return not why_not and not every_group_has_plenty
+    if why_not:
         raise ValueError(
             f"share_estimator must be False or 'auto' {why_not}, got True."
         )
-    return not why_not
+    return True
 
 
 def _has_setting_for_each_column(learner: Any, n_columns: int) -> bool:
@@ -257,15 +309,6 @@ def _has_setting_for_each_column(learner: Any, n_columns: int) -> bool:
         if plain and len(value) == n_columns and not isinstance(value[0], str):
             return all(isinstance(item, (int, float, np.generic)) for item in value)
     return False
-
-
-def _needs_no_sharing(
-    data: TrainingData, recipe: Recipe, groups: list[GroupRows]
-) -> bool:
-    """Tell whether every group has plenty of rows for a learner of its own."""
-    if recipe.share != "auto":
-        return False
-    return all(_has_plenty(data, recipe, rows) for _, rows in groups)
 
 
 def _has_plenty(data: TrainingData, recipe: Recipe, rows: np.ndarray | None) -> bool:
@@ -289,152 +332,255 @@ def _code_groups(
     return [group for group, _ in groups], index, codes[codes >= 0]
 
 
-def _choose_on_sample(
-    workshop: _Workshop,
-    recipes: Mapping[str, Recipe],
-    names: list[Group],
-    index: np.ndarray | None,
-    codes: np.ndarray,
-    seeds: Seeds,
-) -> tuple[str, dict[str, float]]:
-    """Cross-validate candidates on at most 20,000 of the rows."""
-    data = workshop.data
+def _sample(
+    data: TrainingData, index: np.ndarray | None, codes: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Take the rows on which candidates are compared, and the groups of these rows."""
     rows = np.arange(len(data.y)) if index is None else index
-    if len(rows) > _MOST_ROWS_TO_CHOOSE:
-        random = np.random.RandomState(seeds.splits)
-        kept = random.choice(len(rows), _MOST_ROWS_TO_CHOOSE, replace=False)
-        kept.sort()
-        rows = rows[kept]
-        codes = codes[kept]
-    plans = {}
-    for name, recipe in recipes.items():
-        to_compare = replace(recipe, cv=3, scores="folds", share=True)
-        plans[name] = plan_shared(data, to_compare, names, rows, codes, seeds)
-    log_losses = {}
-    for name, results in _train_candidates(workshop, plans).items():
-        log_losses[name] = _mean_log_loss(data, recipes[name], results)
-    return min(log_losses, key=lambda name: log_losses[name]), log_losses
+    if len(rows) <= _MOST_ROWS_TO_CHOOSE:
+        return rows, codes
+    random = np.random.RandomState(seed)
+    kept = random.choice(len(rows), _MOST_ROWS_TO_CHOOSE, replace=False)
+    kept.sort()
+    return rows[kept], codes[kept]
 
 
-def _train_candidates(
-    workshop: _Workshop, plans: Mapping[str, LearnerPlan]
-) -> dict[str, TrainedLearner]:
-    """Train candidates; one that takes part in the vote of the first is not trained.
+def _compare(
+    data: TrainingData, recipe: Recipe, learners: Mapping[str, Learner]
+) -> dict[str, float]:
+    """Train candidates, and average their log losses within groups, then over groups.
 
-    On 10,000 rows this saves a quarter of the whole training.
+    A candidate that takes part in the vote of the first is not trained: on 10,000 rows
+    this saves a quarter of the whole training.
     """
-    vote = next(iter(plans.values()))
-    alone = {}
-    for name, plan in plans.items():
-        if not _takes_part(vote, plan):
-            alone[name] = plan
-    trained = dict(zip(alone, workshop.train(list(alone.values())), strict=True))
-    vote_results = next(iter(trained.values()))
-    results = {}
-    for name, plan in plans.items():
-        if name in trained:
-            results[name] = trained[name]
+    vote = next(iter(learners.values()))
+    inside = []
+    alone = []
+    for learner in learners.values():
+        # Encoders are chosen for the learner, so that a member may see other columns.
+        same_rows = vote.transformer is None and learner.transformer is None
+        is_member = has_member(vote.estimator, learner.estimator)
+        takes_part = same_rows and not vote.refit and is_member
+        if takes_part:
+            inside.append(learner)
         else:
-            results[name] = _taken_out(vote_results, plan, workshop.data.positive)
-    return results
-
-
-def _takes_part(vote: LearnerPlan, plan: LearnerPlan) -> bool:
-    """Tell whether the fold models of a candidate are inside those of the vote."""
-    # Encoders are chosen for the learner, so that a member may see other columns.
-    same_rows = vote.transformer is None and plan.transformer is None
-    keeps_models = vote.refit_job is None
-    return same_rows and keeps_models and has_member(vote.learner, plan.learner)
-
-
-def _taken_out(vote: TrainedLearner, plan: LearnerPlan, positive: Any) -> Any:
-    """Take a candidate out of the trained vote, and score its test folds."""
-    folds = []
-    for fold, tested in zip(vote.folds, plan.tested, strict=True):
-        model = member_of(fold.model, plan.learner)
-        scores = score_rows(model, plan.rows.take(tested), positive)
-        folds.append(Fold(model, scores))
-    return TrainedLearner(plan, folds, None, [])
-
-
-def _mean_log_loss(
-    data: TrainingData, recipe: Recipe, results: TrainedLearner
-) -> float:
-    """Average the out-of-fold log loss over rows within groups, then over groups."""
-    losses = []
-    for group in results.plan.groups:
-        losses.append(tested_rows(data, recipe, results, group).log_loss())
-    return float(np.mean(losses))
+            alone.append(learner)
+    _train_learners(data, recipe, alone)
+    for learner in inside:
+        for (voting, _), (_, test) in zip(vote.folds, learner.splits, strict=True):
+            model = member_of(voting, learner.estimator)
+            scores = score_rows(model, learner.rows.take(test), data.positive)
+            learner.folds.append((model, scores))
+    log_losses = {}
+    for name, learner in learners.items():
+        losses = []
+        for group in learner.groups:
+            losses.append(learner.tested(group, recipe, data.positive).log_loss())
+        log_losses[name] = float(np.mean(losses))
+    return log_losses
 
 
 def _train_own(
-    workshop: _Workshop,
+    data: TrainingData,
     recipe: Recipe,
     groups: list[GroupRows],
-    seeds: list[Seeds],
-    shared: TrainedLearner | None,
-) -> dict[Group, TrainedLearner]:
+    seeds: list[list[int]],
+    shared: Learner | None,
+) -> dict[Group, Learner]:
     """Train a learner for each group that needs or deserves one of its own."""
-    data = workshop.data
-    served = set() if shared is None else set(shared.plan.groups)
+    served = [] if shared is None else shared.groups
     needed = []
     to_try = []
     for (group, rows), group_seeds in zip(groups, seeds, strict=False):
         enough_rows = len(data.labels(rows)) >= _ROWS_FOR_OWN_LEARNER
         needs_no_others = recipe.share == "auto" and _has_plenty(data, recipe, rows)
         if group not in served or needs_no_others:
-            needed.append(plan_own(data, recipe, group, rows, group_seeds))
+            needed.append(plan_learner(data, recipe, [group], rows, group_seeds))
         elif recipe.share == "auto" and enough_rows:
-            to_try.append(plan_own(data, recipe, group, rows, group_seeds))
-    needed += _worth_training(workshop, recipe, to_try, shared)
-    trained = workshop.train(needed)
-    trained = workshop.train_members(trained, recipe)
-    return {results.plan.groups[0]: results for results in trained}
+            to_try.append(plan_learner(data, recipe, [group], rows, group_seeds))
+    if shared is not None:
+        needed += _worth_training(data, recipe, to_try, shared)
+    _train_learners(data, recipe, needed)
+    if recipe.resampled:
+        _train_members(data, recipe, needed)
+    return {learner.groups[0]: learner for learner in needed}
 
 
 def _worth_training(
-    workshop: _Workshop,
-    recipe: Recipe,
-    plans: list[LearnerPlan],
-    shared: TrainedLearner | None,
-) -> list[LearnerPlan]:
+    data: TrainingData, recipe: Recipe, learners: list[Learner], shared: Learner
+) -> list[Learner]:
     """Keep the groups whose own learner beats the shared one on its first fold.
 
     One fold costs a third of a learner, and most groups are better served by sharing.
     Groups in which the shared learner leaves nothing unexplained are not even tried.
     """
-    if shared is None:
-        return []
-    rivals = {}
     tried = []
-    for plan in plans:
-        rival = tested_rows(workshop.data, recipe, shared, plan.groups[0])
-        if leaves_something_unexplained(shared.plan.rows, rival):
-            tried.append(plan)
-            rivals[plan.groups[0]] = rival.log_loss()
-    if not tried:
-        return []
-    folds = workshop.run([plan.fold_jobs[0] for plan in tried], tried[0].learner)
+    rivals = []
+    for learner in learners:
+        rival = shared.tested(learner.groups[0], recipe, data.positive)
+        if rival.are_unexplained(shared.rows):
+            tried.append(learner)
+            rivals.append(rival.log_loss())
+    folds = _run(data, recipe, [learner.jobs(data.positive)[0] for learner in tried])
     kept = []
-    for plan, fold in zip(tried, folds, strict=True):
-        tested = plan.tested[0]
-        is_positive = plan.y[tested] == workshop.data.positive
-        own = TestedRows(fold.scores, is_positive, None, tested)
-        if own.log_loss() < rivals[plan.groups[0]]:
-            kept.append(plan)
+    for learner, rival_loss, (_, scores) in zip(tried, rivals, folds, strict=True):
+        test = learner.splits[0][1]
+        own = TestedRows(scores, learner.y[test] == data.positive, None, test)
+        if own.log_loss() < rival_loss:
+            kept.append(learner)
     return kept
 
 
-def _best_model(
-    data: TrainingData, recipe: Recipe, group: Group, serving: list[TrainedLearner]
-) -> GroupModel:
-    """Assemble the model of a group from the learner that serves it best.
+def _train_learners(
+    data: TrainingData, recipe: Recipe, learners: list[Learner]
+) -> None:
+    """Train the folds and refits of learners."""
+    jobs = [job for learner in learners for job in learner.jobs(data.positive)]
+    results = iter(_run(data, recipe, jobs))
+    for learner in learners:
+        learner.folds = [next(results) for _ in learner.splits]
+        if learner.refit:
+            learner.refitted = next(results)
 
-    The learners are compared by the log loss of the group's own out-of-fold scores; no
-    batch is looked at.
+
+def _train_members(data: TrainingData, recipe: Recipe, learners: list[Learner]) -> None:
+    """Train the members of resampled pools, each starting near its refit."""
+    jobs = []
+    for learner in learners:
+        for theta, seed in zip(recipe.thetas, learner.seeds[3:], strict=True):
+            job = delayed(fit_member)(
+                learner.estimator,
+                learner.rows,
+                learner.y,
+                data.positive,
+                theta,
+                weights=learner.weights,
+                seed=seed,
+                near=learner.refitted,
+            )
+            jobs.append(job)
+    members = iter(_run(data, recipe, jobs))
+    for learner in learners:
+        learner.members = [next(members) for _ in recipe.thetas]
+
+
+def _run(data: TrainingData, recipe: Recipe, jobs: list[Any]) -> list[Any]:
+    """Run jobs of trainings side by side, and return their results in order."""
+    if not jobs:
+        return []
+    # Logistic regression on many rows trains in long calls without Python's lock, and
+    # threads share X as it is. Other learners train in processes.
+    # The first argument of every job is its learner.
+    linear = takes_repetitions(jobs[0][1][0])
+    prefer = "threads" if linear and len(data.y) >= _MANY_ROWS else None
+    parallel = Parallel(recipe.n_jobs, return_as="generator", prefer=prefer)
+    with blas_in_one_thread() if linear else nullcontext():
+        results = parallel(jobs)
+        if recipe.verbose:
+            results = progress(results, len(jobs), title="training", shown=True)
+        return list(results)
+
+
+def _assemble(
+    data: TrainingData,
+    recipe: Recipe,
+    group: Group,
+    rows: np.ndarray | None,
+    learner: Learner,
+    tested: TestedRows,
+) -> GroupModel:
+    """Make the model of one of the groups that a learner serves."""
+    positives, negatives = _count_scores(recipe, tested)
+    models = (
+        [learner.refitted] if learner.refit else [fold[0] for fold in learner.folds]
+    )
+    if recipe.prefit:
+        models = [recipe.estimator]
+    group_code = None
+    if learner.codes is not None:
+        code = learner.groups.index(group)
+        special = [for_one_group(model, code) for model in models]
+        models = [model for model, _ in special]
+        group_code = code if special[0][1] else None
+    pool: Pool
+    if recipe.resampled:
+        pool = ResampledPool.of(recipe.thetas, learner.members)
+    else:
+        pool = ThresholdPool.of(models, positives, negatives)
+    return GroupModel(
+        size=len(data.labels(rows)),
+        prevalence=data.prevalence(rows),
+        positives=positives,
+        negatives=negatives,
+        positive=data.positive,
+        scoring_models=models,
+        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, group),
+        pool=pool,
+        # Fold models score new rows as they score their test folds, and a prefit model
+        # has seen neither hold-out nor batch. A refitted model needs a closer look.
+        test_is_sound=not learner.refit or follows_its_folds(models[0], len(learner.y)),
+        transformer=learner.transformer,
+        group_code=group_code,
+    )
+
+
+def _count_scores(
+    recipe: Recipe, tested: TestedRows
+) -> tuple[ScoreHistogram, ScoreHistogram]:
+    """Make the histograms of the out-of-fold scores of positives and of negatives."""
+    positive = tested.is_positive
+    scores = [tested.scores[positive], tested.scores[~positive]]
+    weights: list[Any] = [None, None]
+    if tested.weights is not None:
+        weights = [tested.weights[positive], tested.weights[~positive]]
+    # Both classes get the same edges, and so does every batch: that is what makes
+    # histograms comparable and lets evidence add up.
+    edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
+    positives, negatives = (
+        ScoreHistogram.of(
+            of_class, edges, weights=class_weights, keep_rows=recipe.keeps_rows
+        )
+        for of_class, class_weights in zip(scores, weights, strict=True)
+    )
+    return positives, negatives
+
+
+def _fit_quantifier(
+    quantifier: Any,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
+    group: Group,
+) -> Quantifier:
+    """Fit a clone of the quantifier; its warnings name the group."""
+    # A quantifier does not know whose scores it sees, so its warnings are caught and
+    # given again with the name of the group.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = make_quantifier(quantifier).fit(positives, negatives)
+    prefix = "" if group == EVERYONE else f"group {group_name(group)!r}: "
+    for warning in caught:
+        warnings.warn(f"{prefix}{warning.message}", warning.category, stacklevel=2)
+    return fitted
+
+
+def _with_columns(
+    data: TrainingData, groups: list[GroupRows], models: list[GroupModel]
+) -> list[GroupModel]:
+    """Give the models of groups the counts of their columns, classes apart.
+
+    The cells are chosen on all rows, so that they are the same for all groups. Models
+    are returned as they were if X has no columns that can be counted.
     """
-    tested = [tested_rows(data, recipe, results, group) for results in serving]
-    best = 0
-    if len(serving) > 1:
-        best = int(np.argmin([rows.log_loss() for rows in tested]))
-    return assemble_model(data, recipe, serving[best], tested[best], group)
+    cells = TableCells.of(data.X)
+    if cells is None:
+        return models
+    counted = []
+    for model, (_, rows) in zip(models, groups, strict=True):
+        positions = np.arange(len(data.y))[all_if_none(rows)]
+        is_positive = data.y[positions] == data.positive
+        counts = []
+        for of_class in (positions[is_positive], positions[~is_positive]):
+            table = take_rows(data.X, of_class)
+            counts.append(cells.count(table, data.worth_of(of_class)).counts)
+        counted.append(replace(model, columns=TrainedColumns(cells, *counts)))
+    return counted

@@ -8,13 +8,12 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier, persist
-from cape._training import Recipe
+from cape._training._learner import Recipe
 from cape.datasets import make_synthetic
 from cape.files import PAPER_SETTINGS
 
@@ -62,49 +61,50 @@ def test_the_papers_settings_are_those_of_its_constructor():
     assert CapeClassifier.paper(cv=3, random_state=1).cv == 3
 
 
-@pytest.mark.parametrize(("n_rows", "cv"), [(200, 5), (999, 5), (1000, 3), (19_999, 3)])
-def test_folds_follow_the_number_of_rows(n_rows, cv):
-    scheme = recipe(GaussianNB()).scheme(n_rows, 5)
-    assert (scheme.cv, scheme.refit, scheme.held_out) == (cv, False, None)
-
-
 @pytest.mark.parametrize(
-    ("n_rows", "held_out"),
-    [(20_000, 0.5), (50_000, 0.5), (100_000, 0.25), (10**6, 0.2)],
-)
-def test_one_split_where_rows_are_plenty(n_rows, held_out):
-    assert recipe(GaussianNB()).scheme(n_rows, 5).held_out == held_out
-
-
-@pytest.mark.parametrize(
-    ("estimator", "refit"),
+    ("n_rows", "cv"),
     [
-        (LogisticRegression(), True),
-        (make_pipeline(StandardScaler(), LogisticRegression()), True),
-        (make_pipeline(OneHotEncoder(), LogisticRegression()), False),
-        (SGDClassifier(loss="log_loss"), False),
-        (GaussianNB(), False),
-        (HistGradientBoostingClassifier(), False),
+        (200, 5),
+        (999, 5),
+        (1000, 3),
+        (19_999, 3),
+        (20_000, 0.5),
+        (50_000, 0.5),
+        (100_000, 0.25),
+        (10**6, 0.2),
     ],
-    ids=["logistic", "scaled", "encoded", "sgd", "bayes", "boosting"],
 )
-def test_only_steady_learners_are_refitted(estimator, refit):
-    assert recipe(estimator).scheme(2000, 5).refit == refit
+def test_folds_follow_the_number_of_rows(n_rows, cv):
+    """A number below 1 is the share of rows that one split holds out."""
+    assert recipe(GaussianNB()).scheme(n_rows, 5) == (cv, False)
 
 
-def test_a_steady_learner_needs_rows_for_its_columns():
-    assert not recipe(LogisticRegression()).scheme(900, 10).refit
-    assert recipe(LogisticRegression()).scheme(1000, 10).refit
+@pytest.mark.parametrize("changes", [{"resampled": True}, {"scores": "folds"}])
+def test_one_split_is_made_only_if_all_is_free(changes):
+    assert recipe(GaussianNB(), **changes).scheme(10**6, 3)[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_rows", "refit"),
+    [
+        (LogisticRegression(), 500, True),
+        (LogisticRegression(), 499, False),
+        (make_pipeline(StandardScaler(), LogisticRegression()), 2000, True),
+        (make_pipeline(OneHotEncoder(), LogisticRegression()), 2000, False),
+        (SGDClassifier(loss="log_loss"), 2000, False),
+        (GaussianNB(), 2000, False),
+        (HistGradientBoostingClassifier(), 2000, False),
+    ],
+    ids=["logistic", "few rows", "scaled", "encoded", "sgd", "bayes", "boosting"],
+)
+def test_only_steady_learners_are_refitted(estimator, n_rows, refit):
+    """A linear learner is steady with 100 rows for each of five columns."""
+    assert recipe(estimator).scheme(n_rows, 5)[1] == refit
 
 
 def test_what_is_said_explicitly_is_done():
-    scheme = recipe(HistGradientBoostingClassifier(), cv=7, scores="refit").scheme(
-        50, 5
-    )
-    assert (scheme.cv, scheme.refit) == (7, True)
-    assert (
-        recipe(LogisticRegression(), scores="folds").scheme(10**6, 2).held_out is None
-    )
+    boosting = HistGradientBoostingClassifier()
+    assert recipe(boosting, cv=7, scores="refit").scheme(50, 5) == (7, True)
 
 
 def test_the_mean_of_the_fold_models_decides():
@@ -120,36 +120,6 @@ def test_the_mean_of_the_fold_models_decides():
         mean = np.mean(scores, axis=0)
         clear = np.abs(mean - cut) > 1e-8
         np.testing.assert_array_equal(called[clear] == 1, (mean > cut)[clear])
-
-
-def test_a_row_that_is_tested_often_counts_once():
-    often = fit(
-        GaussianNB(),
-        cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0),
-        share_estimator=False,
-    )
-    once = fit(GaussianNB(), cv=StratifiedKFold(3), share_estimator=False)
-    for group, model in often.models_.items():
-        assert model.positives.size == pytest.approx(once.models_[group].positives.size)
-        assert model.negatives.size == pytest.approx(once.models_[group].negatives.size)
-        widths = []
-        X, _, z = synthetic(400, random_state=2)
-        for clf in (often, once):
-            adapted = clf.adapt(X, sensitive_features=z).groups[group]
-            widths.append(adapted.high - adapted.low)
-        assert widths[0] == pytest.approx(widths[1], rel=0.2)
-
-
-def test_repeated_tests_of_weighted_rows_count_their_weight_once():
-    X, y, z = synthetic(300, random_state=0)
-    weights = np.random.default_rng(0).uniform(0.5, 2, 300)
-    sizes = []
-    for cv in (StratifiedKFold(3), RepeatedStratifiedKFold(n_splits=3, n_repeats=3)):
-        settings = {**AUTOMATIC, "cv": cv, "share_estimator": False}
-        clf = CapeClassifier(GaussianNB(), **settings)
-        clf.fit(X, y, sensitive_features=z, sample_weight=weights)
-        sizes.append(clf.models_[0].positives.size + clf.models_[0].negatives.size)
-    assert sizes[0] == pytest.approx(sizes[1])
 
 
 class TestSharing:

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape.datasets import make_synthetic
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from algorithm_1 import PlainCape
 
 
@@ -85,12 +85,6 @@ def test_predicted_shares_follow_the_prevalences_of_the_batch(fitted, prevalence
     for group, prevalence in enumerate(prevalences):
         assert y_pred[z == group].mean() == pytest.approx(prevalence, abs=0.08)
     assert np.mean(y_pred == y) > 0.85
-
-
-def test_the_same_seed_gives_the_same_predictions(fitted):
-    X, _, z = arrays(500, 1)
-    again = PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
-    np.testing.assert_array_equal(fitted.predict(X, z), again.predict(X, z))
 
 
 def test_any_number_of_groups_and_one():

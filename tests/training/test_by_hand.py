@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score
@@ -27,16 +28,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._groups import EVERYONE, check_groups
-from cape._learners import Rows, score_rows, score_with_models
-from cape._training import (
-    Recipe,
-    TrainingData,
-    check_cv,
-    check_prefit,
-    find_small_groups,
-    train_groups,
-)
+from cape._learners import Rows, score_rows
 from cape.histogram import HALF, ScoreHistogram, round_scores
 from cape.sampling import pp_sampling
 
@@ -207,7 +199,9 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
         (only_group_0[:60], only_group_0[60:])
     )  # a fold in which other groups have no rows
     settings = {"scores": "folds", "unknown_groups": "pooled", "min_class_size": 0}
-    clf = cape(GaussianNB(), cv=splits, **settings).fit(X, y, sensitive_features=z)
+    clf = cape(GaussianNB(), cv=iter(splits), **settings).fit(
+        X, y, sensitive_features=z
+    )
     n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
     assert n_models == [4, 3, 3]
     for group, model in [*clf.models_.items(), (None, clf.pooled_)]:
@@ -224,20 +218,6 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
             )
         tested = np.concatenate(tested)
         histograms_hold(model, np.concatenate(scores), y[tested], rows=tested)
-
-
-@pytest.mark.parametrize("empty", ["train", "test"])
-def test_a_split_without_rows_of_a_group_on_one_side_is_not_its_split(empty):
-    halves = [np.arange(0, 420, 2), np.arange(1, 420, 2)]
-    only_group_0 = np.flatnonzero(z == 0)
-    one_sided = (np.arange(420), only_group_0)
-    if empty == "train":
-        one_sided = (only_group_0, np.arange(420))
-    splits = [(halves[0], halves[1]), (halves[1], halves[0]), one_sided]
-    clf = cape(GaussianNB(), cv=splits, scores="folds")
-    clf.fit(X, y, sensitive_features=z)
-    n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
-    assert n_models == [3, 2, 2]
 
 
 def test_no_cv_is_ten_folds():
@@ -415,10 +395,9 @@ def test_prefit_needs_the_labels_of_its_hold_out():
         match=r"two classes of the fitted estimator, \['no', 'yes'\], got \[0, 1\]",
     ):
         cape(fitted, cv="prefit", pool="threshold").fit(X, y)
-    check_prefit(fitted, np.array(["no", "yes"]))
     three = GaussianNB().fit(X, y + (X[:, 0] > 1))
     with pytest.raises(ValueError, match="two classes of the fitted estimator"):
-        check_prefit(three, np.array([0, 1]))
+        cape(three, cv="prefit", pool="threshold").fit(X, y)
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
@@ -503,201 +482,42 @@ def test_many_small_groups_are_named_up_to_ten():
 
 
 @pytest.mark.parametrize(
-    ("labels", "cv", "why"),
+    ("labels", "why"),
     [
-        ([0] * 20 + [1] * 9, 3, "29 rows"),
-        ([0] * 30, 3, "30 rows of one class only"),
-        ([0] * 29 + [1], 3, "30 rows with 1 of the smaller class, too few for 2 folds"),
-        ([0] * 29 + [1], "prefit", ""),
-        ([1] * 28 + [0] * 2, 3, ""),
+        ([0] * 20 + [1] * 9, "29 rows"),
+        ([0] * 30, "30 rows of one class only"),
+        ([0] * 29 + [1], "30 rows with 1 of the smaller class, too few for 2 folds"),
     ],
 )
-def test_why_a_group_is_too_small(labels, cv, why):
-    labels = np.array(labels)
-    data = TrainingData(None, labels, np.array([0, 1]), None)
-    groups = check_groups(["a"] * len(labels))
-    settings = {"min_group_size": 30, "folds_needed": cv != "prefit"}
-    if why:
-        with pytest.raises(ValueError, match=f"got: 'a' has {why}\\. Lower"):
-            find_small_groups(data, groups, may_pool=False, **settings)
-    else:
-        small = find_small_groups(data, groups, may_pool=False, **settings)
-        assert small == set()
-
-
-def data_of(groups, weights=None):
-    return TrainingData(X, y, np.array([0, 1]), weights), check_groups(groups)
-
-
-def test_small_groups_may_be_pooled_if_all_rows_together_are_enough():
-    data, groups = data_of(np.where(np.arange(420) < 8, "few", "many"))
-    settings = {"min_group_size": 30, "folds_needed": True}
-    small = find_small_groups(data, groups, may_pool=True, **settings)
-    assert small == {"few"}
-    assert (
-        find_small_groups(
-            data, groups, may_pool=True, **{**settings, "min_group_size": 8}
+def test_why_a_group_is_too_small(labels, why):
+    groups = np.where(np.arange(420) < len(labels), "a", "b")
+    with pytest.raises(ValueError, match=f"got: 'a' has {why}\\. Lower"):
+        cape(GaussianNB()).fit(
+            X, [*labels, *y[len(labels) :]], sensitive_features=groups
         )
-        == set()
-    )
+
+
+def test_small_groups_cannot_be_pooled_if_all_rows_together_are_too_few():
+    groups = np.where(np.arange(420) < 8, "few", "many")
+    clf = cape(GaussianNB(), min_group_size=500, small_groups="pooled")
     with pytest.raises(ValueError, match="'few' has 8 rows; 'many' has 412 rows"):
-        find_small_groups(
-            data, groups, min_group_size=500, folds_needed=True, may_pool=True
-        )
+        clf.fit(X, y, sensitive_features=groups)
 
 
-def test_labels_and_weights_of_a_group_are_those_of_its_rows():
-    data, _ = data_of(z, WEIGHTS)
-    rows = np.array([4, 7, 400])
-    np.testing.assert_array_equal(data.labels(rows), y[rows])
-    np.testing.assert_array_equal(data.labels(None), y)
-    np.testing.assert_array_equal(data.weights_of(rows), WEIGHTS[rows])
-    np.testing.assert_array_equal(data.weights_of(None), WEIGHTS)
-    assert data_of(z)[0].weights_of(rows) is None
-    assert data.positive == 1
-
-
-# A recipe
-
-
-def recipe_of(estimator=None, **given):
-    settings = {
-        "quantifier": "spa",
-        "resampled": True,
-        "thetas": np.array([0.25, 0.75]),
-        "cv": 3,
-        "scores": "refit",
-        "transform_once": False,
-        "share": False,
-    }
-    return Recipe(estimator or GaussianNB(), **{**settings, **given})
-
-
+@pytest.mark.parametrize("pool", ["resampled", "threshold"])
 @pytest.mark.parametrize(
-    ("resampled", "scores", "needed"),
-    [
-        (True, "refit", True),
-        (True, "folds", False),
-        (True, "auto", True),
-        (False, "refit", True),
-        (False, "folds", False),
-        (False, "auto", False),
-    ],
+    ("scores", "refitted"),
+    [("refit", [True, True]), ("folds", [False, False]), ("auto", [True, False])],
 )
-def test_a_refit_is_trained_only_if_somebody_needs_it(resampled, scores, needed):
-    recipe = recipe_of(resampled=resampled, scores=scores)
-    scheme = recipe.scheme(420, 3)
-    assert scheme.refit == needed
-    assert scheme.cv == 3
-    assert scheme.held_out is None
-    data, _ = data_of(z)
-    result = train_groups(data, {"bayes": recipe}, [(EVERYONE, None)], random_state=0)
-    (model,) = result.models
-    assert len(model.scoring_models) == (1 if needed else 3)
-
-
-@pytest.mark.parametrize(
-    ("learner", "n_rows", "steady"),
-    [
-        (LogisticRegression(), 300, True),
-        (LogisticRegression(), 299, False),
-        (make_pipeline(StandardScaler(), LogisticRegression()), 300, True),
-        (GaussianNB(), 100_000, False),
-    ],
-)
-def test_a_linear_learner_with_100_rows_a_column_is_refitted(learner, n_rows, steady):
-    recipe = recipe_of(learner, resampled=False, scores="auto")
-    assert recipe.is_steady(n_rows, 3) == steady
-    assert recipe.scheme(n_rows, 3).refit == steady
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "cv", "held_out"),
-    [
-        (999, 5, None),
-        (1000, 3, None),
-        (19_999, 3, None),
-        (20_000, 1, 0.5),
-        (100_000, 1, 0.25),
-        (1_000_000, 1, 0.2),
-    ],
-)
-def test_automatic_folds_depend_on_the_number_of_rows(n_rows, cv, held_out):
-    recipe = recipe_of(resampled=False, cv="auto", scores="auto")
-    scheme = recipe.scheme(n_rows, 3)
-    assert (scheme.cv, scheme.held_out) == (cv, held_out)
-    assert not scheme.refit
-
-
-@pytest.mark.parametrize("given", [{"resampled": True}, {"scores": "folds"}])
-def test_one_split_is_made_only_if_all_is_free(given):
-    settings = {"resampled": False, "cv": "auto", "scores": "auto", **given}
-    scheme = recipe_of(**settings).scheme(1_000_000, 3)
-    assert (scheme.cv, scheme.held_out) == (3, None)
-
-
-@pytest.mark.parametrize(
-    ("steps", "transform_once", "cv", "expected"),
-    [
-        ([StandardScaler(), GaussianNB()], True, 3, True),
-        ([StandardScaler(), GaussianNB()], False, 3, False),
-        ([StandardScaler(), GaussianNB()], True, "prefit", False),
-        ([GaussianNB()], True, 3, False),
-    ],
-)
-def test_what_is_trained_many_times(steps, transform_once, cv, expected):
-    pipeline = make_pipeline(*steps)
-    recipe = recipe_of(pipeline, transform_once=transform_once, cv=cv)
-    assert recipe.fits_transformers_once == expected
-    trained = steps[-1] if expected else pipeline
-    assert recipe.learner is trained
-
-
-def test_a_splitter_is_not_taken_for_the_word_prefit():
-    assert recipe_of(cv="prefit").prefit
-    assert not recipe_of(cv=KFold(3)).prefit
-    assert not recipe_of(cv=3).prefit
-
-
-# Training by itself
-
-
-@pytest.mark.parametrize("resampled", [True, False])
-@pytest.mark.parametrize("scores", ["folds", "refit"])
-def test_groups_are_trained_as_a_classifier_trains_them(resampled, scores):
-    clf = cape(
-        GaussianNB(),
-        prevalences=[0.25, 0.75],
-        pool="resampled" if resampled else "threshold",
-        scores=scores,
-    ).fit(X, y, sensitive_features=z)
-    data, groups = data_of(z)
-    recipe = recipe_of(resampled=resampled, scores=scores)
-    result = train_groups(data, {"bayes": recipe}, groups.rows(), random_state=7)
-    assert result.recipe is recipe
-    assert result.log_losses == {}
-    for model, expected in zip(result.models, clf.models_.values(), strict=True):
-        assert model.fingerprint_parts() == expected.fingerprint_parts()
-        n_scoring = 3 if scores == "folds" else 1
-        assert len(model.scoring_models) == n_scoring
-        assert len(model.pool.models) == (2 if resampled else n_scoring)
-        if not resampled:
-            assert model.pool.models == model.scoring_models
-        new_scores, _ = score_with_models(NEW, 1, scoring=model.learners)
-        same, _ = score_with_models(NEW, 1, scoring=expected.learners)
-        np.testing.assert_array_equal(new_scores, same)
-
-
-def test_no_groups_are_no_models():
-    data, _ = data_of(z)
-    result = train_groups(data, {"bayes": recipe_of()}, [], random_state=0)
-    assert result.models == []
+def test_a_refit_is_trained_only_if_somebody_needs_it(pool, scores, refitted):
+    clf = cape(GaussianNB(), pool=pool, scores=scores).fit(X, y)
+    is_refitted = refitted[pool == "threshold"]
+    assert len(clf.models_["everyone"].scoring_models) == (1 if is_refitted else 3)
 
 
 def test_progress_bars_count_every_training(capsys):
-    data, groups = data_of(z)
-    recipes = {"bayes": recipe_of()}
-    train_groups(data, recipes, groups.rows(), random_state=0, verbose=True)
+    clf = cape(GaussianNB(), prevalences=2, verbose=1)
+    clf.fit(X, y, sensitive_features=z)
     first, then, rest = capsys.readouterr().err.split("\n")
     # Three folds and a refit in each of three groups, then two members.
     assert "12/12" in first
@@ -705,52 +525,22 @@ def test_progress_bars_count_every_training(capsys):
     assert rest == ""
 
 
-@pytest.mark.parametrize(
-    ("group", "rows", "start"),
-    [
-        ("north", np.flatnonzero(z == 0), "group 'north': "),
-        (EVERYONE, None, ""),
-    ],
-    ids=["one of several", "everyone"],
-)
-def test_scores_that_do_not_tell_the_classes_apart_are_told_with_their_group(
-    group, rows, start
-):
-    data = TrainingData(np.zeros_like(X), y, np.array([0, 1]), None)
-    recipe = recipe_of(DecisionTreeClassifier())
-    with pytest.warns(UserWarning, match=f"(?i)^{start}the scores cannot"):
-        result = train_groups(data, {"tree": recipe}, [(group, rows)], random_state=0)
-    (model,) = result.models
+def test_scores_that_do_not_tell_the_classes_apart_are_told_with_their_group():
+    clf = cape(DummyClassifier(strategy="uniform"), min_class_size=0)
+    with pytest.warns(UserWarning, match=r"(?i)scores") as caught:
+        clf.fit(X, y, sensitive_features=z)
+    starts = [str(warning.message)[:9] for warning in caught]
+    assert starts[:3] == ["group '0'", "group '1'", "group '2'"]
+    model = clf.models_[1]
     assert model.quantifier.estimate(model.positives) == model.prevalence
 
 
 def test_weights_are_refused_by_a_quantifier_that_keeps_rows():
     from quapy.method.aggregative import SMM
 
-    data, groups = data_of(z, WEIGHTS)
-    recipes = {"bayes": recipe_of(quantifier=SMM())}
-    with pytest.raises(
-        ValueError, match="sample_weight must be None with a quantifier of QuaPy"
-    ):
-        train_groups(data, recipes, groups.rows(), random_state=0)
-
-
-# The parameter cv
-
-
-def test_cv_is_checked_and_made_a_list():
-    assert check_cv(None, 5) == 10
-    assert check_cv(3, 5) == 3
-    assert check_cv("prefit", 5) == "prefit"
-    splitter = KFold(2)
-    assert check_cv(splitter, 5) is splitter
-    pairs = [([0, 1], [2, 3]), ([2, 3], [0, 1])]
-    for given_splits in (pairs, iter(pairs)):
-        splits = check_cv(given_splits, 4)
-        assert len(splits) == 2
-        np.testing.assert_array_equal(splits[1], pairs[1])
-    with pytest.raises(ValueError, match="row numbers from 0 to 2, got"):
-        check_cv(pairs, 3)
+    clf = cape(GaussianNB(), quantifier=SMM())
+    with pytest.raises(ValueError, match="sample_weight must be None with .* QuaPy"):
+        clf.fit(X, y, sensitive_features=z, sample_weight=WEIGHTS)
 
 
 names = st.one_of(

@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape._groups import check_groups
-from cape._training import TrainingData, warn_of_duplicates
-from cape._training._duplicates import _sample
+from cape._training._data import TrainingData, _sample, warn_of_duplicates
 from cape.files import Notes, train_file
 
 

@@ -17,7 +17,7 @@ from cape.histogram import round_scores
 from cape.pool import fit_member
 from cape.sampling import pp_sampling
 
-PLACE = Path(__file__).parents[1] / "docs" / "algorithm_1.py"
+PLACE = Path(__file__).parents[2] / "docs" / "algorithm_1.py"
 spec = importlib.util.spec_from_file_location("plain", PLACE)
 assert spec is not None and spec.loader is not None
 plain = importlib.util.module_from_spec(spec)
