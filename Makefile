@@ -35,7 +35,7 @@ $(LEARNERS)/.installed: pyproject.toml constraints.txt
 	$(LEARNERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[learners]"
 	touch $@
 
-fuzz: $(STAMP)  ## thousands of altered model files in child processes; make fuzz NUMBER=500 for a first look
+fuzz: $(STAMP)  ## thousands of damaged model files, all of them refused; make fuzz NUMBER=500 for a first look
 	$(BIN)/python tests/persist/fuzz.py --number $(or $(NUMBER),5000)
 
 QUICKLY := -n 2 -o addopts="--import-mode=importlib -ra --strict-markers -p no:cacheprovider" -m "not browser and not slow and not learners"

@@ -1,10 +1,10 @@
 """A place for a model file, and a way to forge one."""
 
-import hashlib
 import json
-import zipfile
 
 import pytest
+
+from cape.persist._file import pack, read_parts
 
 
 @pytest.fixture
@@ -15,18 +15,19 @@ def path(tmp_path):
 
 @pytest.fixture
 def forge():
-    """Change parts of a model file, and its checksum to what fits the new parts."""
+    """Change parts of a model file, and its hash to what fits the new parts."""
 
-    def forge(path, *, header=None, model=None):
-        with zipfile.ZipFile(path) as archive:
-            new_header = json.loads(archive.read("header.json"))
-            new_model = archive.read("model.skops")
-        if model is not None:
-            new_model = model
-            new_header["sha256"] = hashlib.sha256(model).hexdigest()
-        new_header.update(header or {})
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("header.json", json.dumps(new_header))
-            archive.writestr("model.skops", new_model)
+    def forge(path, *, header=None, schema=None, parts=None, key=None):
+        content = {**read_parts(path, None), **(parts or {})}
+        for name, change in (("header.json", header), ("schema.json", schema)):
+            if change is not None:
+                entries = json.loads(content[name])
+                # A function changes the entries in place.
+                if callable(change):
+                    change(entries)
+                else:
+                    entries.update(change)
+                content[name] = json.dumps(entries).encode()
+        path.write_bytes(pack(content, key))
 
     return forge

@@ -14,12 +14,12 @@ from cape._lazy import lazily
 if TYPE_CHECKING:
     from cape.persist._header import read_header
     from cape.persist._save import load, save
-    from cape.persist._trusted import TRUSTED
+    from cape.persist._schema import TRUSTED
 
 __all__ = ["TRUSTED", "load", "read_header", "save"]
 
 _HOME = {
-    "TRUSTED": "cape.persist._trusted",
+    "TRUSTED": "cape.persist._schema",
     "load": "cape.persist._save",
     "read_header": "cape.persist._header",
     "save": "cape.persist._save",

@@ -17,22 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._versions import package_versions
-from cape.persist._container import read_header_part
-from cape.persist._damage import not_a_model_file
+from cape.persist._file import Key, not_a_model_file, read_parts
 
 if TYPE_CHECKING:
     from cape.classifier import CapeClassifier
 
-__all__ = [
-    "header_as_json",
-    "make_header",
-    "parse_header",
-    "read_header",
-    "warn_of_other_versions",
-]
+HEADER = "header.json"
 
 _FORMAT = "cape-model"
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 _ENTRIES = {
     "saved": str,
     "versions": dict,
@@ -41,7 +34,6 @@ _ENTRIES = {
     "classes": list,
     "settings": dict,
     "fingerprint": str,
-    "sha256": str,
     "details": dict,
 }
 """The entries of a header besides its format, and their types."""
@@ -51,24 +43,19 @@ _HARMLESS = ("python", "skops")
 """Packages whose version does not change what a loaded model predicts."""
 
 
-def make_header(
-    clf: CapeClassifier, checksum: str, details: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """Describe a fitted model.
+def make_header(clf: CapeClassifier, details: Mapping[str, Any] | None) -> bytes:
+    """Describe a fitted model in JSON, as `read_header` documents it.
 
     Parameters
     ----------
     clf : CapeClassifier
         The fitted model.
-    checksum : str
-        SHA-256 of the part of the file that holds the model.
     details : mapping or None
         Further entries of the caller, which JSON must be able to hold.
 
     Returns
     -------
-    dict
-        The header, as `cape.persist.read_header` documents it.
+    bytes
 
     Raises
     ------
@@ -80,43 +67,55 @@ def make_header(
 
     settings = {}
     for name, value in clf.get_params(deep=False).items():
-        settings[name] = _as_json_value(value)
-    return {
+        # How many processors there are is no matter of the model.
+        if name != "n_jobs":
+            settings[name] = _as_json_value(value)
+    columns = getattr(clf, "feature_names_in_", range(clf.n_features_in_))
+    header = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": package_versions(_PACKAGES),
-        "columns": _column_names(clf),
+        "columns": [str(name) for name in columns],
         "groups": list(unique_names(clf.groups_).values()),
         "classes": _as_json_value(clf.classes_.tolist()),
         "settings": settings,
         "fingerprint": clf.fingerprint_,
-        "sha256": checksum,
-        "details": _check_details(details),
+        "details": dict(details or {}),
     }
+    # Without NaN, which Python writes but other readers of JSON refuse.
+    try:
+        return json.dumps(header, indent=1, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"details must be a mapping that JSON can hold, got {details!r}: {error}"
+        ) from error
 
 
-def read_header(path: str | Path) -> dict[str, Any]:
+def read_header(path: str | Path, *, key: Key = None) -> dict[str, Any]:
     """Read what a model file says about itself, without building the model.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    key : bytes, str or Path, default=None
+        As for `load`.
 
     Returns
     -------
     dict
         ``format``, ``format_version``, ``saved`` (time, UTC), ``versions`` of packages,
-        ``columns``, ``groups``, ``classes``, ``settings``, ``fingerprint``, ``sha256``
-        of the model, and the ``details`` that were given to `save`.
+        ``columns``, ``groups``, ``classes``, ``settings``, ``fingerprint``, and the
+        ``details`` that were given to `save`.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is not a model file of cape.
+        If the file is damaged, if it is not a model file of cape, or if it is not
+        signed with the key.
 
     Examples
     --------
@@ -125,21 +124,16 @@ def read_header(path: str | Path) -> dict[str, Any]:
     >>> header["columns"], header["groups"]
     (['U', 'V'], ['0', '1'])
     """
-    return parse_header(read_header_part(path), path)
+    return parse_header(read_parts(path, key, only=HEADER), path)
 
 
-def header_as_json(header: dict[str, Any]) -> bytes:
-    """Write a header as the bytes of the file's first part."""
-    return json.dumps(header, indent=1).encode()
-
-
-def parse_header(content: bytes, path: str | Path) -> dict[str, Any]:
+def parse_header(parts: dict[str, bytes], path: str | Path) -> dict[str, Any]:
     """Read a header, and check that it is of the format that this cape reads.
 
     Parameters
     ----------
-    content : bytes
-        The first part of the file.
+    parts : dict from str to bytes
+        The parts of the file.
     path : str or Path
         The file, for the error.
 
@@ -151,13 +145,12 @@ def parse_header(content: bytes, path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is not JSON, not a header of a model file, or of another format version.
+        If it is not a header of a model file, or of another format version.
     """
     try:
-        header = json.loads(content)
-    # UnicodeDecodeError is a ValueError, and so is JSONDecodeError. Brackets nested a
-    # thousand times are a RecursionError.
-    except (ValueError, RecursionError) as error:
+        header = json.loads(parts[HEADER])
+    # Brackets nested a thousand times are a RecursionError.
+    except (KeyError, ValueError, RecursionError) as error:
         raise not_a_model_file(path, "its header is not JSON.") from error
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise not_a_model_file(path, "its header is of another kind.")
@@ -169,11 +162,8 @@ def parse_header(content: bytes, path: str | Path) -> dict[str, Any]:
             path,
             f"its format is version {version!r}, this cape reads {_FORMAT_VERSION}.",
         )
-    missing = [name for name in _ENTRIES if name not in header]
-    if missing:
-        raise not_a_model_file(path, f"its header lacks {', '.join(missing)}.")
     for name, type_ in _ENTRIES.items():
-        if not isinstance(header[name], type_):
+        if not isinstance(header.get(name), type_):
             raise not_a_model_file(
                 path, f"{name} in its header must be a {type_.__name__}."
             )
@@ -197,27 +187,6 @@ def warn_of_other_versions(header: dict[str, Any], path: str | Path) -> None:
             "differ, or fail.",
             stacklevel=3,
         )
-
-
-def _column_names(clf: CapeClassifier) -> list[str]:
-    """Names of the columns of the training table, or their numbers."""
-    names = getattr(clf, "feature_names_in_", range(clf.n_features_in_))
-    return [str(name) for name in names]
-
-
-def _check_details(details: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Copy the details of the caller, and raise if JSON cannot hold them."""
-    if details is None:
-        return {}
-    copied = dict(details)
-    # Without NaN, which Python writes but other readers of JSON refuse.
-    try:
-        json.dumps(copied, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"details must be a mapping that JSON can hold, got {details!r}: {error}"
-        ) from error
-    return copied
 
 
 def _as_json_value(value: Any) -> Any:

@@ -1,62 +1,57 @@
-"""Trees and vocabularies as a few arrays, while a model is written.
+"""What is left out of a model while it is written, and what is written as arrays.
 
 skops writes a file for every array and an entry for every item of a dict. A boosted
 model of a thousand trees is then three thousand files, and takes ten times as long to
 load as the same numbers in four arrays. So the trees of a model are written one after
 the other in common arrays, and the vocabulary of a text encoder as one array of words
 and one of positions. The numbers are the same; a test compares a packed model with its
-plain twin. The tree of a neighbour model is left out and built again from its rows.
+plain twin.
+
+Functions are not written at all: those that scikit-learn and skrub keep in a fitted
+model are needed in ``fit`` alone, or are always the same and put back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
+from scipy.interpolate import BSpline
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.neighbors import BallTree, KDTree
-from sklearn.neighbors._base import NeighborsBase
-
-from cape.persist._damage import Unsound
-from cape.persist._parts import parts_of
-from cape.persist._vectors import neighbour_tree
-
-__all__ = ["packed", "unpack"]
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer
+from sklearn.utils import check_array
 
 _Arrays = tuple[np.ndarray, ...]
+
+_LEFT_OUT = (
+    "n_jobs",  # the machine that loads has other processors
+    "scorer_",  # functions and generators that fit alone calls
+    "_scorer",
+    "_curve_scorer",
+    "_feature_subsample_rng",
+)
+"""Attributes of any part of a model that are None in a file."""
 
 _WORDS_OF_A_SET = 8
 """A set of categories is 256 bits, in integers of 32."""
 
-
-class _Packing(NamedTuple):
-    """How an attribute of a class is packed and unpacked."""
-
-    cls: type
-    attribute: str
-    types: tuple[type, ...]
-    """Types of a value that is packed; another value stays as it is."""
-    pack: Callable[[Any], _Arrays]
-    unpack: Callable[[Any, _Arrays], Any]
-    """Takes the object of the class, and what ``pack`` returned."""
-
-
-class _Replaced(NamedTuple):
-    """An attribute of a part of the model, with the value to be put back."""
-
-    part: Any
-    attribute: str
-    value: Any
+_CHECK_NUMBERS = {"dtype": [np.float64], "ensure_all_finite": False}
+"""How boosting with categories checks the other columns, see `_pack_check`."""
 
 
 @contextmanager
 def packed(model: Any) -> Iterator[None]:
-    """Replace trees and vocabularies by arrays during a block, then put them back.
+    """Replace attributes that are not written as they are, then put them back.
 
     Parameters
     ----------
@@ -64,13 +59,13 @@ def packed(model: Any) -> Iterator[None]:
         The model, changed in place and restored after the block, also after an error.
     """
     replaced = []
-    # Within the try, so that an error while packing is undone too.
+    # A list: the walk must be over before an attribute changes. Within the try, so that
+    # an error while packing is undone too.
     try:
-        for part, packing in _packable_parts(model):
-            value = getattr(part, packing.attribute, None)
-            if isinstance(value, packing.types):
-                replaced.append(_Replaced(part, packing.attribute, value))
-                setattr(part, packing.attribute, packing.pack(value))
+        for part in list(parts_of(model)):
+            for attribute, value in _replacements(part).items():
+                replaced.append((part, attribute, getattr(part, attribute)))
+                setattr(part, attribute, value)
         yield
     finally:
         for part, attribute, value in replaced:
@@ -78,33 +73,76 @@ def packed(model: Any) -> Iterator[None]:
 
 
 def unpack(model: Any) -> None:
-    """Make trees and vocabularies again of the arrays that `packed` made of them.
+    """Make what `packed` wrote as arrays what it was.
 
     Parameters
     ----------
     model : object
         A model that was written within `packed`; it is changed in place.
-
-    Raises
-    ------
-    Unsound
-        If the arrays have other lengths than they claim.
     """
-    for part, packing in _packable_parts(model):
-        arrays = getattr(part, packing.attribute, None)
-        if isinstance(arrays, tuple):
-            setattr(part, packing.attribute, packing.unpack(part, arrays))
+    for part in list(parts_of(model)):
+        attributes = getattr(part, "__dict__", {})
+        # A file that cape did not write may have them.
+        for name in attributes.keys() & _LEFT_OUT:
+            setattr(part, name, None)
+        for name in attributes.keys() & _PACKINGS.keys():
+            cls, _, unpack_value = _PACKINGS[name]
+            if isinstance(part, cls) and isinstance(attributes[name], tuple):
+                setattr(part, name, unpack_value(attributes[name]))
 
 
-def _packable_parts(model: Any) -> list[tuple[Any, _Packing]]:
-    """List the parts of a model that have a packing."""
-    # A list and not a generator: the walk must be over before an attribute changes.
-    parts = []
-    for part in parts_of(model):
-        for packing in _PACKINGS:
-            if isinstance(part, packing.cls):
-                parts.append((part, packing))
-    return parts
+def parts_of(thing: Any) -> Iterator[Any]:
+    """Walk over an object and all objects within it that have attributes, each once.
+
+    Parameters
+    ----------
+    thing : object
+        A model, or a list or dict of models.
+
+    Yields
+    ------
+    object
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from cape.persist._packing import parts_of
+    >>> list(parts_of([{"a": (1, LogisticRegression())}]))
+    [LogisticRegression()]
+    """
+    # By identity, since models can refer to the same object twice, or to themselves.
+    visited: set[int] = set()
+    waiting = [thing]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in visited or isinstance(part, (str, type, ModuleType)):
+            continue
+        visited.add(id(part))
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, (list, tuple, set)):
+            waiting.extend(part)
+        # Gradient boosting keeps its trees in an array of objects.
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting.extend(part.ravel().tolist())
+        # Not in place of the items: an object can be a dict and have attributes too.
+        if hasattr(part, "__dict__"):
+            yield part
+            waiting.extend(vars(part).values())
+
+
+def _replacements(part: Any) -> dict[str, Any]:
+    """What is written in the place of some attributes of a part."""
+    attributes = vars(part)
+    replacements = dict.fromkeys(attributes.keys() & _LEFT_OUT)
+    # skrub selects columns by functions, in fit alone.
+    if {"cols", "_columns"} <= attributes.keys():
+        replacements["cols"] = attributes["_columns"]
+    for name in attributes.keys() & _PACKINGS.keys():
+        cls, pack, _ = _PACKINGS[name]
+        if isinstance(part, cls):
+            replacements[name] = pack(attributes[name])
+    return replacements
 
 
 def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
@@ -114,10 +152,48 @@ def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
     return np.array(words, dtype=np.str_), np.array(positions, dtype=np.int64)
 
 
-def _unpack_vocabulary(part: Any, arrays: _Arrays) -> dict[str, int]:
+def _unpack_vocabulary(arrays: _Arrays) -> dict[str, int]:
     """Make the dict again, with Python's own integers as before."""
     words, positions = arrays
     return dict(zip(words.tolist(), positions.tolist(), strict=True))
+
+
+def _pack_objects(array: np.ndarray) -> tuple[Any, ...]:
+    """Take the items of an array of objects of one column."""
+    return tuple(array.ravel())
+
+
+def _unpack_objects(items: tuple[Any, ...]) -> np.ndarray:
+    array = np.empty((len(items), 1), dtype=object)
+    array[:, 0] = items
+    return array
+
+
+def _pack_splines(splines: list[BSpline]) -> tuple[Any, ...]:
+    """Take the numbers of splines; each keeps a function beside them."""
+    return tuple(
+        (spline.t, spline.c, spline.k, spline.extrapolate) for spline in splines
+    )
+
+
+def _unpack_splines(numbers: tuple[Any, ...]) -> list[BSpline]:
+    return [BSpline(*parameters) for parameters in numbers]
+
+
+def _pack_check(function: Any) -> Any:
+    """Leave out the check of a table that boosting with categories keeps.
+
+    It is a call of ``check_array``, whose parameters are the same in every model.
+    """
+    if not isinstance(function, partial) or function.func is not check_array:
+        return function
+    if function.keywords != _CHECK_NUMBERS:
+        return function
+    return ()
+
+
+def _unpack_check(nothing: tuple[()]) -> partial:
+    return partial(check_array, **_CHECK_NUMBERS)
 
 
 def _pack_trees(iterations: list[list[Any]]) -> _Arrays:
@@ -137,80 +213,42 @@ def _pack_trees(iterations: list[list[Any]]) -> _Arrays:
         The nodes and the two tables of category sets of all trees.
     """
     sizes = []
-    nodes = []
-    binned = []
-    raw = []
+    contents = []
     for tree in chain.from_iterable(iterations):
         # A tree without categories has tables without rows, and may have none of the
         # columns either.
-        tree_binned = tree.binned_left_cat_bitsets.reshape(-1, _WORDS_OF_A_SET)
-        tree_raw = tree.raw_left_cat_bitsets.reshape(-1, _WORDS_OF_A_SET)
-        nodes.append(tree.nodes)
-        binned.append(tree_binned)
-        raw.append(tree_raw)
-        sizes.append([len(tree.nodes), len(tree_binned), len(tree_raw)])
+        binned = tree.binned_left_cat_bitsets.reshape(-1, _WORDS_OF_A_SET)
+        raw = tree.raw_left_cat_bitsets.reshape(-1, _WORDS_OF_A_SET)
+        contents.append((tree.nodes, binned, raw))
+        sizes.append([len(tree.nodes), len(binned), len(raw)])
     # There is nothing to concatenate, and no type that it would have.
     if not sizes:
-        no_sizes = np.empty((0, 3), dtype=np.int64)
-        return (no_sizes,)
-    return (
-        np.array(sizes),
-        np.concatenate(nodes),
-        np.concatenate(binned),
-        np.concatenate(raw),
-    )
+        return (np.empty((0, 3), dtype=np.int64),)
+    joined = [np.concatenate(arrays) for arrays in zip(*contents, strict=True)]
+    return (np.array(sizes), *joined)
 
 
-def _unpack_trees(part: Any, arrays: _Arrays) -> list[list[Any]]:
+def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
     """Cut the arrays of `_pack_trees` into trees again."""
-    sizes, *contents = arrays
+    sizes, *joined = arrays
     if len(sizes) == 0:
         return []
     pieces = []
-    for content, lengths in zip(contents, sizes.T, strict=True):
-        # np.split would cut a shorter array without an error.
-        if len(content) != lengths.sum():
-            raise Unsound("its boosted trees have another length than they say.")
-        starts = np.cumsum(lengths)[:-1]
-        pieces.append(np.split(content, starts))
+    for content, lengths in zip(joined, sizes.T, strict=True):
+        pieces.append(np.split(content, np.cumsum(lengths)[:-1]))
     iterations = []
-    for nodes, binned, raw in zip(*pieces, strict=True):
+    for tree in zip(*pieces, strict=True):
         # scikit-learn reads the arrays by pointers, without strides.
-        tree = TreePredictor(
-            np.ascontiguousarray(nodes),
-            np.ascontiguousarray(binned),
-            np.ascontiguousarray(raw),
-        )
-        iterations.append([tree])
+        contiguous = [np.ascontiguousarray(array) for array in tree]
+        iterations.append([TreePredictor(*contiguous)])
     return iterations
 
 
-def _leave_out(tree: Any) -> _Arrays:
-    """Write nothing of a tree that can be built again."""
-    return ()
-
-
-def _build_neighbour_tree(part: Any, arrays: _Arrays) -> Any:
-    """Build the tree that `_leave_out` left out."""
-    return neighbour_tree(part)
-
-
-_PACKINGS = (
-    _Packing(
-        CountVectorizer, "vocabulary_", (dict,), _pack_vocabulary, _unpack_vocabulary
-    ),
-    _Packing(
-        HistGradientBoostingClassifier,
-        "_predictors",
-        (list,),
-        _pack_trees,
-        _unpack_trees,
-    ),
-    _Packing(
-        NeighborsBase,
-        "_tree",
-        (KDTree, BallTree),
-        _leave_out,
-        _build_neighbour_tree,
-    ),
-)
+_PACKINGS: dict[str, tuple[type, Callable[..., Any], Callable[..., Any]]] = {
+    "_predictors": (HistGradientBoostingClassifier, _pack_trees, _unpack_trees),
+    "bsplines_": (SplineTransformer, _pack_splines, _unpack_splines),
+    "estimators_": (GradientBoostingClassifier, _pack_objects, _unpack_objects),
+    "func": (FunctionTransformer, _pack_check, _unpack_check),
+    "vocabulary_": (CountVectorizer, _pack_vocabulary, _unpack_vocabulary),
+}
+"""The class that has an attribute, and how a tuple is made of it and back."""

@@ -1,33 +1,48 @@
-"""Save a model, and load it."""
+"""Save a model, and load it.
+
+skops writes the attributes of known types, not instructions to be run; `SchemaCheck`
+compares what it wrote with the list of what may be built.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import copy
+import io
+import json
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from cape._extras import require_extra
-from cape._newfile import check_free
+from cape._newfile import check_free, new_file
 from cape._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
-from cape.persist._container import read_parts, write_parts
-from cape.persist._damage import naming
+from cape.persist._file import (
+    Key,
+    key_bytes,
+    naming,
+    not_a_model_file,
+    pack,
+    read_parts,
+)
 from cape.persist._header import (
-    header_as_json,
+    HEADER,
     make_header,
     parse_header,
     warn_of_other_versions,
 )
-from cape.persist._skops import dump_model, load_model
+from cape.persist._packing import packed, unpack
+from cape.persist._schema import SchemaCheck
 
-__all__ = ["load", "save"]
+_SCHEMA = "schema.json"
 
 
 def save(
     clf: CapeClassifier,
     path: str | Path,
     *,
+    key: Key = None,
     details: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     trusted: Iterable[str] = (),
@@ -40,6 +55,9 @@ def save(
         The fitted model.
     path : str or Path
         The file to write.
+    key : bytes, str or Path, default=None
+        Secret that signs the file (HMAC-SHA256), or the file that holds it. None takes
+        the environment variable ``CAPE_KEY``; without that, the file is not signed.
     details : mapping, default=None
         Anything else that the header shall hold, for the caller to read again with
         `read_header`. JSON must be able to hold it.
@@ -75,15 +93,19 @@ def save(
     """
     require_extra("app", "skops", what="cape.persist")
     check_fitted_cape(clf)
-    # Before the work, which may take long; `write_parts` checks again.
+    # Before the work, which may take long; `new_file` checks again.
     path = check_free(path, overwrite=overwrite)
-    model = dump_model(clf, trusted)
-    header = make_header(clf, _checksum(model), details)
-    write_parts(path, header_as_json(header), model, overwrite=overwrite)
+    secret = key_bytes(key)
+    parts = {HEADER: make_header(clf, details), **_dump(clf, trusted)}
+    content = pack(parts, secret)
+    with new_file(path, overwrite=overwrite) as temporary:
+        temporary.write_bytes(content)
     return path
 
 
-def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
+def load(
+    path: str | Path, *, key: Key = None, trusted: Iterable[str] = ()
+) -> CapeClassifier:
     """Read a model that `save` wrote.
 
     A warning names the packages whose versions differ from those with which the model
@@ -93,6 +115,10 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     ----------
     path : str or Path
         The file.
+    key : bytes, str or Path, default=None
+        The secret with which the file was saved, or the file that holds it: a file that
+        is not signed, or signed with another key, is refused. None takes the
+        environment variable ``CAPE_KEY``; without that, signatures are not looked at.
     trusted : iterable of str, default=()
         Full names of types that the file may hold besides those in `TRUSTED`. Name a
         type only if you know that its code does no harm.
@@ -100,15 +126,15 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     Returns
     -------
     CapeClassifier
-        The model, as it was saved.
+        The model, as it was saved; ``n_jobs`` is None in all of its parts.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is cut short or altered, if it is not a model file of cape, or if it
-        holds a type that is not trusted.
+        If the file is cut short or altered, if it is not a model file of cape, if it is
+        not signed with the key, or if it holds a type that is not trusted.
 
     Examples
     --------
@@ -120,27 +146,90 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> CapeClassifier:
     exist.
     """
     require_extra("app", "skops", what="cape.persist")
-    parts = read_parts(path)
-    header = parse_header(parts.header, path)
-    # skops need not cope with damaged bytes.
-    if _checksum(parts.model) != header["sha256"]:
-        raise ValueError(
-            f"path must be a whole model file, got {str(path)!r}, whose content was "
-            "altered or damaged."
-        )
+    parts = read_parts(path, key)
+    header = parse_header(parts, path)
     warn_of_other_versions(header, path)
-    clf = load_model(parts.model, path, trusted)
-    # The checksum says that the model is whole, this that the header is its own.
+    check = SchemaCheck(trusted)
     with naming(path):
-        fingerprints = {clf.fingerprint_, clf._compute_fingerprint()}
-    if fingerprints != {header["fingerprint"]}:
+        check.read(json.loads(parts[_SCHEMA]))
+    if check.unknown:
         raise ValueError(
-            f"path must be a whole model file, got {str(path)!r}, whose header has the "
-            "fingerprint of another model."
+            f"path must hold trusted types only, got {str(path)!r} with "
+            f"{', '.join(sorted(check.unknown))}. Nothing was loaded. "
+            "If you know them to be harmless, name them in trusted."
         )
+    with naming(path):
+        clf = _build(parts, check.names.union(trusted))
+        is_of_header = clf.fingerprint_ == header["fingerprint"]
+    if not is_of_header:
+        raise not_a_model_file(path, "its header has the fingerprint of another model.")
     return clf
 
 
-def _checksum(model: bytes) -> str:
-    """SHA-256 of the part that holds the model; the header carries it."""
-    return hashlib.sha256(model).hexdigest()
+def _dump(clf: CapeClassifier, trusted: Iterable[str]) -> dict[str, bytes]:
+    """Turn a fitted model into the parts of an archive of skops."""
+    # A shallow copy, in which an attribute can be replaced. A group may be a tuple, and
+    # skops does not save dicts with tuples for keys.
+    plain = copy.copy(clf)
+    plain.models_ = [clf.models_[group] for group in clf.groups_]
+    try:
+        with packed(plain):
+            parts, schema = _as_skops(plain)
+    except ImportError:
+        # skops is an extra; its absence says nothing about the model.
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"clf must be made of parts that skops can save, but: {error}"
+        ) from error
+    # Better refused now than when the file is all that is left of the model.
+    check = SchemaCheck(trusted)
+    check.read(schema)
+    if check.unknown:
+        raise ValueError(
+            "clf must be made of trusted types to be saved, got "
+            f"{', '.join(sorted(check.unknown))}. If you know them to be harmless, "
+            "name them in trusted, here and in load."
+        )
+    return parts
+
+
+def _as_skops(thing: Any) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Do as ``skops.io.dumps``, but do not indent the schema.
+
+    The indentation takes most of the time and of the room of ``dumps``.
+    """
+    import skops
+    from skops.io._utils import SaveContext, get_state
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        context = SaveContext(zip_file=archive)
+        schema = get_state(thing, context)
+        context.clear_memo()
+        schema["protocol"] = context.protocol
+        schema["_skops_version"] = skops.__version__
+        parts = {_SCHEMA: json.dumps(schema).encode()}
+        for name in archive.namelist():
+            parts[name] = archive.read(name)
+    return parts, schema
+
+
+def _build(parts: dict[str, bytes], names: set[str]) -> CapeClassifier:
+    """Build a model of types that have been checked."""
+    import skops.io
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    # skops compares the types once more.
+    clf = skops.io.loads(buffer.getvalue(), trusted=sorted(names))
+    models = getattr(clf, "models_", None)
+    if not isinstance(clf, CapeClassifier) or not isinstance(models, list):
+        raise TypeError(
+            f"it holds a {type(clf).__name__} and not a fitted CapeClassifier"
+        )
+    unpack(clf)
+    clf.models_ = dict(zip(clf.groups_, clf.models_, strict=True))
+    return clf

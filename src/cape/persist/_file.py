@@ -1,0 +1,265 @@
+"""The bytes of a model file: a zip archive whose last bytes are a hash of all others.
+
+The comment of the archive holds a SHA-256 of every byte before it and, if the file was
+saved with a key, an HMAC of the same bytes. Both are compared before the archive is
+opened. So no damage goes unnoticed, and a person who does not have the key can neither
+alter a file nor make one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import math
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+Key = bytes | str | Path | None
+
+_SIGNED = b"cape hmac-sha256 "
+_HASHED = b"cape sha256 "
+_DIGITS = 64
+
+_MOST_RATIO = 100
+"""Models shrink to a half or a tenth; a part of equal numbers to a thousandth."""
+
+_ALWAYS_ALLOWED = 1 << 26
+"""64 MB: a small model may shrink as far as it likes."""
+
+
+def not_a_model_file(path: str | Path, reason: str) -> ValueError:
+    """Make the error for a file that cape did not write."""
+    return ValueError(
+        f"path must be a model file written by cape, got {str(path)!r}: {reason}"
+    )
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Turn every error about the content of a file into one that names the file.
+
+    The bytes go through zipfile, json, numpy, scipy, skops and scikit-learn, and each
+    of them has its own errors for bytes that it did not write.
+
+    Examples
+    --------
+    >>> from cape.persist._file import naming
+    >>> with naming("model.cape"):
+    ...     {}["missing"]
+    Traceback (most recent call last):
+    ValueError: path must be a model file written by cape, got 'model.cape': it is
+    damaged or was altered (KeyError: 'missing').
+    """
+    try:
+        yield
+    except Exception as error:
+        # The message may be long, if it quotes the content.
+        cause = f"{type(error).__name__}: {error}"
+        if len(cause) > 200:
+            cause = f"{cause[:200]} ..."
+        raise not_a_model_file(
+            path, f"it is damaged or was altered ({cause})."
+        ) from error
+
+
+def key_bytes(key: Key) -> bytes | None:
+    """Return the key that signs files, or None if there is none.
+
+    Parameters
+    ----------
+    key : bytes, str, Path or None
+        The key, or the file that holds it; white space at its ends does not count.
+        None takes the environment variable ``CAPE_KEY``.
+
+    Returns
+    -------
+    bytes or None
+
+    Examples
+    --------
+    >>> from cape.persist._file import key_bytes
+    >>> key_bytes(" a secret ")
+    b'a secret'
+    """
+    if key is None:
+        key = os.environ.get("CAPE_KEY")
+        if key is None:
+            return None
+    if isinstance(key, Path):
+        key = key.read_bytes()
+    if isinstance(key, str):
+        # As the system gave it: a variable may hold bytes that are no text.
+        key = os.fsencode(key)
+    key = key.strip()
+    if not key:
+        raise ValueError("key must not be empty: it signs model files.")
+    return key
+
+
+def pack(parts: dict[str, bytes], key: bytes | None) -> bytes:
+    """Make the bytes of a model file from its parts.
+
+    Parameters
+    ----------
+    parts : dict from str to bytes
+        What the archive holds.
+    key : bytes or None
+        Signs the file, unless it is None.
+
+    Returns
+    -------
+    bytes
+    """
+    comment = _HASHED + bytes(_DIGITS)
+    if key is not None:
+        comment = _SIGNED + bytes(_DIGITS) + comment
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.comment = comment
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    content = buffer.getvalue()[: -len(comment)]
+    if key is not None:
+        content += _SIGNED
+        content += _signature(content, key)
+    content += _HASHED
+    return content + _hash(content)
+
+
+def read_parts(path: str | Path, key: Key, only: str | None = None) -> dict[str, bytes]:
+    """Read the parts of a model file, after its hash and its signature.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    key : bytes, str, Path or None
+        See `key_bytes`. With a key, a file that is not signed with it is refused.
+    only : str, optional
+        The part to read; None reads all.
+
+    Returns
+    -------
+    dict from str to bytes
+
+    Raises
+    ------
+    FileNotFoundError
+        If the path is a folder, a pipe or a device, or does not exist.
+    ValueError
+        If a byte of the file was altered, if it is not signed with the key, or if it
+        unfolds to more than a hundred times its size.
+    """
+    secret = key_bytes(key)
+    content = _read_file(path)
+    signed = content[: -len(_HASHED) - _DIGITS]
+    if content[len(signed) :] != _HASHED + _hash(content[:-_DIGITS]):
+        raise not_a_model_file(
+            path, "it is damaged or cut short, or of another kind or version."
+        )
+    if secret is not None and not _is_signed(signed, secret):
+        raise not_a_model_file(path, "it is not signed with the key.")
+    with naming(path):
+        return _unfold(content, len(content), only)
+
+
+def _read_file(path: str | Path) -> bytes:
+    """Read a file whole, and raise if there is none; a pipe is none."""
+    kind = None
+    if not Path(path).exists():
+        kind = "does not exist"
+    elif Path(path).is_dir():
+        kind = "is a folder"
+    # To open a pipe would wait for its writer.
+    elif not Path(path).is_file():
+        kind = "is a pipe or a device"
+    if kind is not None:
+        raise FileNotFoundError(
+            f"path must be a model file, got {str(path)!r}, which {kind}."
+        )
+    return Path(path).read_bytes()
+
+
+def _is_signed(content: bytes, key: bytes) -> bool:
+    """Whether bytes end with their signature by a key."""
+    signature = content[-_DIGITS:]
+    content = content[:-_DIGITS]
+    is_equal = hmac.compare_digest(signature, _signature(content, key))
+    return is_equal and content.endswith(_SIGNED)
+
+
+def _signature(content: bytes, key: bytes) -> bytes:
+    return hmac.digest(key, content, "sha256").hex().encode()
+
+
+def _hash(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _unfold(content: bytes, n_bytes: int, only: str | None = None) -> dict[str, bytes]:
+    """Unpack an archive, but never more of a part than it claims to have.
+
+    Parameters
+    ----------
+    content : bytes
+        The archive.
+    n_bytes : int
+        The size of the file, by which is judged how much it may unfold to.
+    only : str, optional
+        The part to read; None reads all, and checks arrays.
+
+    Returns
+    -------
+    dict from str to bytes
+    """
+    parts = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        infos = archive.infolist()
+        claimed = sum(info.file_size for info in infos)
+        if claimed > max(_ALWAYS_ALLOWED, _MOST_RATIO * n_bytes):
+            raise ValueError(f"it unfolds to {claimed:,} bytes, too many for its size")
+        if len({info.filename for info in infos}) < len(infos):
+            raise ValueError("a part occurs twice")
+        for info in infos:
+            if only in (None, info.filename):
+                with archive.open(info) as file:
+                    # With no number, zipfile unpacks more than a part claims.
+                    part = file.read(info.file_size + 1)
+                if len(part) != info.file_size:
+                    raise ValueError(f"{info.filename} has another size than it claims")
+                parts[info.filename] = part
+    if only is None:
+        for name, part in parts.items():
+            parts[name] = _checked(name, part, n_bytes)
+    return parts
+
+
+def _checked(name: str, part: bytes, n_bytes: int) -> bytes:
+    """Check that an array has the size that it claims; numpy makes room for it first.
+
+    A sparse matrix is an archive of arrays, and is returned unfolded.
+    """
+    if name.endswith(".npz"):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for inner, content in _unfold(part, n_bytes).items():
+                archive.writestr(inner, content)
+        return buffer.getvalue()
+    if name.endswith(".npy"):
+        stream = io.BytesIO(part)
+        version = np.lib.format.read_magic(stream)
+        reader = np.lib.format.read_array_header_1_0
+        if version != (1, 0):
+            reader = np.lib.format.read_array_header_2_0
+        shape, _, dtype = reader(stream)
+        n_numbers = math.prod(shape)
+        length = len(part) - stream.tell()
+        if n_numbers * dtype.itemsize != length or n_numbers > max(length, 1):
+            raise ValueError(f"the array {name} has another size than it claims")
+    return part

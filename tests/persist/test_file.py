@@ -1,0 +1,205 @@
+"""The bytes of a file: damage is found, keys sign, and sizes are bounded."""
+
+import io
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape import persist
+from cape.persist._file import pack, read_parts
+
+sys.path.insert(0, str(Path(__file__).parent))
+import fuzz
+
+sys.path.pop(0)
+
+KEY = "a key of some length"
+
+
+def test_damaged_files_are_refused(tmp_path):
+    """``make fuzz`` tries thousands, of all learners."""
+    learners = ["linear", "histogram boosting", "boosted tables"]
+    outcomes = list(fuzz.fuzz(tmp_path, 200, seed=16, names=learners))
+    assert [pair for pair in outcomes if pair[1] != "refused"] == []
+    assert len(outcomes) > 190
+
+
+@given(
+    parts=st.dictionaries(st.text("abc", min_size=1), st.binary(max_size=50)),
+    key=st.none() | st.binary(min_size=1),
+)
+def test_any_parts_come_back(tmp_path_factory, parts, key):
+    path = tmp_path_factory.mktemp("parts") / "model.cape"
+    path.write_bytes(pack(parts, key))
+    assert read_parts(path, None) == parts
+    # Any tool for archives can read them too.
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == list(parts)
+
+
+@pytest.mark.parametrize("key", [None, KEY.encode()])
+def test_every_altered_byte_is_found(path, key):
+    content = pack({"header.json": b"{}", "a.npy": b"numbers"}, key)
+    for place in range(len(content)):
+        for bits in (0x01, 0xFF):
+            altered = bytearray(content)
+            altered[place] ^= bits
+            path.write_bytes(bytes(altered))
+            with pytest.raises(ValueError, match="path must be a model file written"):
+                read_parts(path, None)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x,y\n1,2\n", b"\x80\x04\x95"], ids=["empty", "csv", "pickle"]
+)
+def test_a_file_of_another_kind_is_refused(path, content):
+    path.write_bytes(content)
+    for read in (persist.load, persist.read_header):
+        with pytest.raises(ValueError, match="damaged or cut short, or of another"):
+            read(path)
+
+
+@pytest.mark.parametrize("read", [persist.load, persist.read_header])
+def test_a_path_without_a_file_is_said_so(tmp_path, read):
+    with pytest.raises(FileNotFoundError, match="'.*absent', which does not exist"):
+        read(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError, match="which is a folder"):
+        read(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError, match="which is a pipe"):
+        read(tmp_path / "pipe")
+
+
+def test_a_signed_file_is_loaded_with_its_key(fitted, path, tmp_path, monkeypatch):
+    clf = fitted(pool="threshold")
+    persist.save(clf, path, key=KEY)
+    key_file = tmp_path / "key"
+    key_file.write_text(f"{KEY}\n")
+    for key in (KEY, KEY.encode(), key_file):
+        assert persist.load(path, key=key).fingerprint_ == clf.fingerprint_
+        assert persist.read_header(path, key=key)["groups"] == ["0", "1"]
+    # Who has no key cannot tell who signed the file, and may read it.
+    assert persist.load(path).fingerprint_ == clf.fingerprint_
+    monkeypatch.setenv("CAPE_KEY", KEY)
+    assert persist.load(path).fingerprint_ == clf.fingerprint_
+
+
+@pytest.mark.parametrize("saved_with", [None, "another key"])
+def test_with_a_key_other_files_are_refused(fitted, path, monkeypatch, saved_with):
+    persist.save(fitted(pool="threshold"), path, key=saved_with)
+    for read in (persist.load, persist.read_header):
+        with pytest.raises(ValueError, match=r"model\.cape.*not signed with the key"):
+            read(path, key=KEY)
+        monkeypatch.setenv("CAPE_KEY", KEY)
+        with pytest.raises(ValueError, match="not signed with the key"):
+            read(path)
+        monkeypatch.delenv("CAPE_KEY")
+
+
+def test_the_environment_signs(fitted, path, monkeypatch):
+    monkeypatch.setenv("CAPE_KEY", KEY)
+    persist.save(fitted(pool="threshold"), path)
+    with pytest.raises(ValueError, match="not signed with the key"):
+        persist.load(path, key="another key")
+    monkeypatch.delenv("CAPE_KEY")
+    persist.load(path, key=KEY)
+
+
+def test_a_signature_of_another_file_does_not_fit(fitted, path, forge):
+    """The last bytes of a signed file, behind the content of a forged one."""
+    persist.save(fitted(pool="threshold"), path, key=KEY)
+    signed = path.read_bytes()
+    forge(path, header={"fingerprint": "f" * 64}, key=b"another key")
+    forged = path.read_bytes()
+    n_seal = len("cape hmac-sha256 ") + 64 + len("cape sha256 ") + 64
+    path.write_bytes(forged[:-n_seal] + signed[-n_seal:])
+    for key in (None, KEY):
+        with pytest.raises(ValueError, match="path must be a model file"):
+            persist.load(path, key=key)
+
+
+@pytest.mark.parametrize("key", ["", b"", " \n"])
+def test_an_empty_key_is_refused(fitted, path, key, monkeypatch):
+    with pytest.raises(ValueError, match="key must not be empty"):
+        persist.save(fitted(pool="threshold"), path, key=key)
+    if isinstance(key, str):
+        monkeypatch.setenv("CAPE_KEY", key)
+        with pytest.raises(ValueError, match="key must not be empty"):
+            persist.load(path)
+    assert not path.exists()
+
+
+def as_array(header, length):
+    """An array with any header before some zeros."""
+    buffer = io.BytesIO(b"")
+    np.lib.format.write_array_header_1_0(buffer, header)
+    return buffer.getvalue() + bytes(length)
+
+
+def in_archive(content):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", content)
+    return buffer.getvalue()
+
+
+def array_of(shape, kind="<f8", length=80):
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    return as_array(header, length)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.npy", array_of((10**9,))),
+        ("a.npy", array_of((2305843009213693952, 8))),
+        ("a.npy", array_of((10**9,), kind="|V0", length=0)),
+        ("a.npy", array_of((2,))),
+        ("a.npy", b"no array"),
+        ("a.npz", in_archive(array_of((10**9,)))),
+        ("a.npz", in_archive(bytes(200_000_000))),
+        ("a.bin", bytes(200_000_000)),
+    ],
+    ids=["more", "too many", "of nothing", "fewer", "none", "within", "bomb", "zeros"],
+)
+def test_more_than_a_file_has_room_for_is_refused(path, name, content):
+    path.write_bytes(pack({name: content}, None))
+    with pytest.raises(ValueError, match=r"model\.cape.*damaged or was altered"):
+        read_parts(path, None)
+
+
+def test_arrays_that_fit_are_read(path):
+    matrix = scipy.sparse.csr_matrix(np.eye(30))
+    sparse = io.BytesIO()
+    scipy.sparse.save_npz(sparse, matrix)
+    arrays = [np.arange(7.0), np.array(3), np.empty((0, 3)), np.array(["a", "bc"])]
+    parts = {"matrix.npz": sparse.getvalue()}
+    for number, array in enumerate(arrays):
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        parts[f"{number}.npy"] = buffer.getvalue()
+    path.write_bytes(pack(parts, None))
+    read = read_parts(path, None)
+    for number, array in enumerate(arrays):
+        content = np.load(io.BytesIO(read[f"{number}.npy"]))
+        np.testing.assert_array_equal(content, array)
+    loaded = scipy.sparse.load_npz(io.BytesIO(read["matrix.npz"]))
+    np.testing.assert_array_equal(loaded.toarray(), np.eye(30))
+
+
+def test_a_part_that_occurs_twice_is_refused(path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("data.npy", b"")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("data.npy", b"")
+    path.write_bytes(pack({"a.npz": buffer.getvalue()}, None))
+    with pytest.raises(ValueError, match="a part occurs twice"):
+        read_parts(path, None)
