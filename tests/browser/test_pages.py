@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cape.metrics import worst_pe
+from cape.metrics._between import worst_pe
 from cape.report import Members, outcomes
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ from rich.console import Console
 import cape.cli._app as app
 from cape.cli._monitor import _moved
 from cape.files import monitor_files
-from cape.metrics import FEWEST_ROWS
+from cape.metrics._rates import FEWEST_ROWS
 
 OF_GROUP = {
     "pd": "pd_bound",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cape import Estimate
 from cape.metrics import Audit, Confusion, Finding, audit, audit_counts
 
 COUNTS = {
@@ -111,8 +112,8 @@ def test_combinations_of_columns_are_named_in_words_everywhere():
 
 
 def test_text_shows_value_interval_rows_and_doubt():
-    certain = Finding("fpr", "a", None, 0.25, 0.125, 0.5, rows=90, enough=True)
-    doubtful = Finding("pe", "a", "b", 2.0, 0.5, 9.0, rows=4, enough=False)
+    certain = Finding("fpr", "a", None, Estimate(0.25, 0.125, 0.5), 90, enough=True)
+    doubtful = Finding("pe", "a", "b", Estimate(2.0, 0.5, 9.0), 4, enough=False)
     lines = repr(Audit((certain,), (doubtful,), level=0.9)).splitlines()
     assert lines == [
         "Audit(level=0.9",
@@ -136,10 +137,11 @@ def test_text_of_many_groups_is_a_screen():
     for metric, finding in audited.worst_pairs().items():
         values = pairs.xs(metric, level="metric")["value"]
         is_ratio = metric.endswith("_ratio")
-        assert finding.value == (values.min() if is_ratio else values.max())
+        assert finding.estimate.value == (values.min() if is_ratio else values.max())
         [line] = [line for line in lines if f": {metric} " in line]
         assert f"{finding.group} / {finding.other}" in line
-        assert f"({finding.low:.3f} to {finding.high:.3f})" in line
+        _, low, high = finding.estimate
+        assert f"({low:.3f} to {high:.3f})" in line
 
 
 def test_two_groups_are_told_whole():
@@ -149,9 +151,9 @@ def test_two_groups_are_told_whole():
 
 
 def test_pairs_of_few_rows_are_never_the_worst():
-    few = Finding("pe", "a", "b", 9.0, 0.5, 9.0, rows=4, enough=False)
-    many = Finding("pe", "b", "a", 0.1, 0.0, 0.3, rows=40, enough=True)
-    undefined = Finding("pe", "c", "a", np.nan, 0.0, 0.3, rows=40, enough=False)
+    few = Finding("pe", "a", "b", Estimate(9.0, 0.5, 9.0), 4, enough=False)
+    many = Finding("pe", "b", "a", Estimate(0.1, 0.0, 0.3), 40, enough=True)
+    undefined = Finding("pe", "c", "a", Estimate(np.nan, 0.0, 0.3), 40, enough=False)
     audited = Audit((), (few, many, undefined), level=0.9)
     assert audited.worst_pairs() == {"pe": many}
     assert Audit((), (few,), level=0.9).worst_pairs() == {}
@@ -203,7 +205,7 @@ def test_a_pair_has_as_few_rows_as_either_group_is_worth():
     ],
 )
 def test_a_finding_says_why_it_says_nothing(value, rows, enough, why):
-    finding = Finding("pe", "a", "b", value, 0.0, 1.0, rows=rows, enough=enough)
+    finding = Finding("pe", "a", "b", Estimate(value, 0.0, 1.0), rows, enough=enough)
     assert finding.why == why
     (entry,) = Audit((), (finding,), level=0.95).to_dict()["pairs"]
     assert entry["why"] == why
@@ -217,10 +219,10 @@ def test_one_person_against_one_person_may_be_anything():
     result = audit_counts({"a": right, "b": wrong})
     for finding in (*result.findings, *result.between):
         assert not finding.enough
-        assert finding.high - finding.low > 0.5
+        assert finding.estimate.width > 0.5
         # All ends are possible: no interval reaches beyond its scale.
         bounded = finding.metric not in ("pe", "predicted_prevalence_ratio")
-        assert not bounded or -1 <= finding.low <= finding.high <= 1
+        assert not bounded or max(map(abs, finding.estimate[1:])) <= 1
     for entry in result.to_dict()["pairs"]:
         assert entry["value"] is None
 
@@ -235,9 +237,9 @@ small_counts = st.lists(st.integers(0, 4), min_size=4, max_size=4).map(
 def test_intervals_of_small_groups_hold_their_values_and_are_never_points(one, other):
     result = audit_counts({"a": one, "b": other}, n_resamples=200)
     for finding in (*result.findings, *result.between):
-        assert finding.high - finding.low > 0.05
-        if not np.isnan(finding.value):
-            assert finding.low <= finding.value <= finding.high
+        assert finding.estimate.width > 0.05
+        value, low, high = finding.estimate
+        assert np.isnan(value) or low <= value <= high
 
 
 def test_pe_may_have_a_wide_interval():

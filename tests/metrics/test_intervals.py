@@ -4,15 +4,43 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
 
-from cape.metrics import wilson_interval
-from cape.metrics._intervals import (
-    Interval,
-    absolute_interval,
-    central_interval,
+from cape.metrics._intervals import estimate_of_draws, wilson_interval
+
+
+@given(
+    st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.floats(0.5, 0.99),
 )
+def test_wilson_is_scipys(share, level):
+    k, n = share
+    expected = binomtest(k, n).proportion_ci(level, method="wilson")
+    low, high = wilson_interval(k, n, level)
+    np.testing.assert_allclose([low, high], [expected.low, expected.high], atol=1e-12)
 
-ends = st.tuples(st.floats(-5, 5), st.floats(-5, 5)).map(sorted)
+
+def test_wilson_of_nothing_is_everything():
+    assert [float(end) for end in wilson_interval(0, 0)] == [0.0, 1.0]
+
+
+@given(st.integers(1, 300), st.data(), st.floats(0.5, 0.99))
+def test_wilson_of_failures_is_that_of_successes_turned_round(n, data, level):
+    k = data.draw(st.integers(0, n))
+    low, high = map(float, wilson_interval(k, n, level))
+    other_low, other_high = map(float, wilson_interval(n - k, n, level))
+    assert (1 - other_high, 1 - other_low) == pytest.approx((low, high), abs=1e-12)
+    wider_low, wider_high = map(float, wilson_interval(k, n, (1 + level) / 2))
+    assert wider_low <= low <= k / n <= high <= wider_high
+
+
+def test_wilson_covers_as_often_as_it_says_on_average():
+    """Exact: the cover over k ~ Binomial(n, p) and p uniform is an average of sums."""
+    n, p = 40, np.linspace(0.005, 0.995, 199)
+    low, high = wilson_interval(np.arange(n + 1), n, 0.9)
+    inside = (low[:, None] <= p) & (p <= high[:, None])
+    cover = (binom.pmf(np.arange(n + 1)[:, None], n, p) * inside).sum(axis=0)
+    assert cover.mean() == pytest.approx(0.9, abs=0.01)
 
 
 def test_wilson_takes_arrays_and_broadcasts():
@@ -49,47 +77,41 @@ def test_wilson_begins_at_zero_and_ends_at_one_exactly():
 
 
 @given(st.floats(0.5, 0.95))
-def test_the_central_interval_has_the_percentiles_of_the_draws(level):
+def test_an_estimate_of_draws_has_their_percentiles(level):
     draws = np.arange(1001) / 1000
-    interval = central_interval(draws, level, value=0.5, widest=Interval(-9.0, 9.0))
-    assert interval.low == pytest.approx((1 - level) / 2)
-    assert interval.high == pytest.approx((1 + level) / 2)
+    _, low, high = estimate_of_draws(0.5, draws, level, lowest=-9, highest=9)
+    assert low == pytest.approx((1 - level) / 2)
+    assert high == pytest.approx((1 + level) / 2)
 
 
-@given(st.floats(-2, 2), st.floats(0.5, 0.99))
-def test_the_central_interval_holds_the_observed_value(value, level):
-    draws = np.linspace(0, 1, 101)
-    interval = central_interval(draws, level, value=value, widest=Interval(-9.0, 9.0))
-    assert interval.low <= value <= interval.high
+@given(st.floats(-2, 2), st.floats(0.5, 0.99), st.booleans())
+def test_an_estimate_of_draws_holds_the_observed_value(value, level, absolute):
+    draws = np.linspace(-1, 1, 101) + 0.4
+    found = estimate_of_draws(
+        value, draws, level, lowest=-9, highest=9, absolute=absolute
+    )
+    assert found.value == (abs(value) if absolute else value)
+    assert found.low <= found.value <= found.high
 
 
 def test_of_an_undefined_value_everything_is_possible():
-    widest = Interval(-np.inf, np.inf)
-    draws = np.linspace(0, 1, 100)
-    assert central_interval(draws, 0.95, value=np.nan, widest=widest) == widest
+    for absolute, low in ((False, -9), (True, 0)):
+        found = estimate_of_draws(
+            np.nan, np.ones(9), 0.95, lowest=-9, highest=9, absolute=absolute
+        )
+        assert found == (np.nan, low, 9)
 
 
-@given(ends, st.data())
-def test_the_interval_of_the_absolute_value_holds_all_absolute_values(bounds, data):
-    signed = Interval(*bounds)
-    interval = absolute_interval(signed)
-    inside = data.draw(st.floats(signed.low, signed.high))
-    assert interval.low <= abs(inside) <= interval.high
-
-
-@given(ends)
-def test_the_interval_of_the_absolute_value_is_no_wider_than_needed(bounds):
-    signed = Interval(*bounds)
-    interval = absolute_interval(signed)
-    assert interval.high in (abs(signed.low), abs(signed.high))
-    reaches_zero = signed.low <= 0 <= signed.high
-    assert (interval.low == 0) == reaches_zero or 0 in bounds
-    mirrored = absolute_interval(Interval(-signed.high, -signed.low))
-    assert mirrored == interval
-
-
-def test_examples_of_absolute_intervals():
-    assert absolute_interval(Interval(-0.2, 0.5)) == (0, 0.5)
-    assert absolute_interval(Interval(-0.5, -0.2)) == (0.2, 0.5)
-    assert absolute_interval(Interval(0.2, 0.5)) == (0.2, 0.5)
-    assert absolute_interval(Interval(-np.inf, np.inf)) == (0, np.inf)
+@given(st.floats(-2, 2), st.floats(0, 2))
+def test_the_interval_of_an_absolute_value_is_no_wider_than_needed(centre, width):
+    draws = np.linspace(centre - width, centre + width, 51)
+    settings = {"level": 0.9, "lowest": -9, "highest": 9}
+    signed = estimate_of_draws(centre, draws, **settings)
+    size = estimate_of_draws(centre, draws, **settings, absolute=True)
+    mirrored = estimate_of_draws(-centre, -draws[::-1], **settings, absolute=True)
+    assert tuple(mirrored) == pytest.approx(tuple(size))
+    assert size.high == max(abs(signed.low), abs(signed.high))
+    if signed.low <= 0 <= signed.high:
+        assert size.low == 0
+    else:
+        assert size.low == min(abs(signed.low), abs(signed.high))

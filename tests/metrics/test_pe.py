@@ -11,11 +11,10 @@ from cape.metrics import (
     Confusion,
     audit_counts,
     confusion_by_group,
-    pe_of_prevalences,
     proportional_equality,
     proportional_equality_matrix,
-    worst_pe,
 )
+from cape.metrics._between import pe_of_prevalences, worst_pe
 
 shares = st.floats(0.01, 1)
 shares_or_zero = st.just(0.0) | shares

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.metrics import confusion_by_group, proportional_equality, worst_pe
+from cape.metrics import confusion_by_group, proportional_equality
+from cape.metrics._between import worst_pe
 from cape.report import (
     Members,
     explorer_data,

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from cape.metrics import worst_pe
+from cape.metrics._between import worst_pe
 from cape.pool import MemberRates
 from cape.rules import GroupSituation
 

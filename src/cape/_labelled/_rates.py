@@ -20,7 +20,7 @@ from cape._group_model import GroupModel
 from cape._labelled._prevalence import proportion_interval, shrinkage
 from cape._labelled._sample import row_weights
 from cape.evidence import GroupEvidence
-from cape.metrics import FEWEST_ROWS
+from cape.metrics._rates import FEWEST_ROWS
 from cape.pool import MemberRates
 
 __all__ = ["CheckedCalls", "LabelledRate", "check_calls", "corrected_rates"]

@@ -171,7 +171,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
         batch.
     """
     # Imported here, since it takes scikit-learn along.
-    from cape.metrics import FEWEST_ROWS
+    from cape.metrics._rates import FEWEST_ROWS
 
     findings = []
     for batch in summary["batches"]:

@@ -28,7 +28,9 @@ from cape.diagnostics._expected_draws import (
 )
 from cape.diagnostics._result import GroupResult, json_ready
 from cape.evidence import Evidence
-from cape.metrics import FEWEST_ROWS, confusion_by_group, pe_of_prevalences
+from cape.metrics import confusion_by_group
+from cape.metrics._between import pe_of_prevalences
+from cape.metrics._rates import FEWEST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,31 +2,286 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cape._groups import Group, check_groups
+from cape import plot
+from cape._estimate import Estimate
+from cape._groups import Group, check_groups, group_labels, name_index, unique_names
+from cape._notebook import InNotebook, Shown
 from cape._validation import check_prevalence, check_weights
-from cape.metrics._between import pe_of_prevalences
-from cape.metrics._findings import Audit, Finding
-from cape.metrics._intervals import (
-    Interval,
-    absolute_interval,
-    central_interval,
-    wilson_interval,
+from cape._wording._audit import (
+    IN_NOTEBOOKS,
+    audit_title,
+    finding_line,
+    groups_lines,
+    shares_title,
+    worst_lines,
 )
-from cape.metrics._rates import FEWEST_ROWS, Confusion, confusion_by_group
+from cape.metrics._between import pe_of_prevalences
+from cape.metrics._intervals import estimate_of_draws, wilson_interval
+from cape.metrics._rates import (
+    FEWEST_ROWS,
+    RATES,
+    Confusion,
+    confusion_by_group,
+    divide,
+)
 
-__all__ = ["audit", "audit_counts"]
+if TYPE_CHECKING:
+    import pandas as pd
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
 
-_RATES_WITH_DIFFERENCE = ("fpr", "fnr", "accuracy", "predicted_prevalence")
+_MOST_LINES = 26
+"""Lines of a text that are seen at once: two groups are told whole."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One metric of a group, or of an ordered pair of groups, with its interval.
+
+    Parameters
+    ----------
+    metric : str
+        Of a group: "fpr", "fnr", "accuracy", "precision", "prevalence",
+        "predicted_prevalence" or "pd". Of an ordered pair: "pe", "fpr_difference",
+        "fnr_difference", "accuracy_difference", "predicted_prevalence_difference" or
+        "predicted_prevalence_ratio".
+    group : group
+        The group, or the first group of the pair.
+    other : group or None
+        The second group of the pair; None for the metric of a single group.
+    estimate : Estimate
+        The value, NaN where the metric is undefined, and its interval.
+    rows : int
+        Rows in the denominator of the metric; for a pair, those of the group that has
+        fewer.
+    enough : bool
+        Whether the value is defined and rests on at least ten rows, which weighted rows
+        must be worth. What rests on fewer rows is never the worst of a headline.
+
+    Examples
+    --------
+    >>> from cape import Estimate
+    >>> finding = Finding("fpr", "a", None, Estimate(0.1, 0.05, 0.2), 90, enough=True)
+    >>> finding.estimate.high
+    0.2
+    """
+
+    metric: str
+    group: Group
+    other: Group | None
+    estimate: Estimate
+    rows: int
+    enough: bool
+
+    @property
+    def why(self) -> str | None:
+        """Why the value says nothing: "undefined", "too few rows", or None."""
+        if self.enough:
+            return None
+        # One person compared with one person is a matter of rows, even where the
+        # ratio of the two is undefined as well.
+        undefined = np.isnan(self.estimate.value)
+        if self.rows == 0 or (undefined and self.rows >= FEWEST_ROWS):
+            return "undefined"
+        return "too few rows"
+
+    def to_dict(self, names: Mapping[Group, str]) -> dict[str, Any]:
+        """Return the finding as JSON can hold it, which has neither NaN nor infinity.
+
+        Parameters
+        ----------
+        names : mapping from group to str
+            What the groups are called.
+
+        Returns
+        -------
+        dict
+            See `Audit.to_dict`.
+        """
+        entry: dict[str, Any] = {"metric": self.metric}
+        entry["group"] = names[self.group]
+        if self.other is not None:
+            entry["other"] = names[self.other]
+        for name, number in self.estimate._asdict().items():
+            entry[name] = number if np.isfinite(number) else None
+        # A rate of two rows would be read, sorted and plotted as any other.
+        if not self.enough:
+            entry["value"] = None
+        entry["rows"] = self.rows
+        entry["enough"] = self.enough
+        entry["why"] = self.why
+        return entry
+
+
+@dataclass(frozen=True)
+class Audit(InNotebook):
+    """Metrics of every group and of every ordered pair of groups, with intervals.
+
+    `audit` makes it.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        Metrics of single groups.
+    between : tuple of Finding
+        Metrics of ordered pairs of groups.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> from cape import Estimate
+    >>> finding = Finding("fpr", "a", None, Estimate(0.1, 0.05, 0.2), 90, enough=True)
+    >>> Audit((finding,), (), level=0.95)
+    Audit(level=0.95
+      a: fpr 0.100 (0.050 to 0.200), 90 rows
+    )
+    """
+
+    findings: tuple[Finding, ...]
+    between: tuple[Finding, ...]
+    level: float
+
+    def table(self) -> pd.DataFrame:
+        """Metrics of single groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by group and metric, with the columns value, low, high, rows and
+            enough.
+        """
+        return _frame(self.findings, ["group", "metric"])
+
+    def pairs(self) -> pd.DataFrame:
+        """Metrics of ordered pairs of groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by group, other and metric, with the columns value, low, high, rows
+            and enough.
+        """
+        return _frame(self.between, ["group", "other", "metric"])
+
+    def worst_pairs(self) -> dict[str, Finding]:
+        """Find the worst pair of each metric.
+
+        Returns
+        -------
+        dict from str to Finding
+            The pair with the greatest difference or PE, and that with the smallest
+            ratio. Pairs that rest on too few rows are left out.
+        """
+
+        def badness(finding: Finding) -> float:
+            is_ratio = finding.metric.endswith("_ratio")
+            return -finding.estimate.value if is_ratio else finding.estimate.value
+
+        worst: dict[str, Finding] = {}
+        for finding in self.between:
+            # Undefined, or one person compared with another.
+            if not finding.enough:
+                continue
+            so_far = worst.setdefault(finding.metric, finding)
+            if badness(finding) > badness(so_far):
+                worst[finding.metric] = finding
+        return worst
+
+    def plot(self) -> Any:
+        """Draw the predicted against the true share of each group; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = shares_title(self.level)
+        return plot.audit(self._shares(), title=title, width=300)
+
+    def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
+        """Return the audit as a dict that JSON can hold.
+
+        Parameters
+        ----------
+        names : mapping from group to str, default=None
+            What the groups are called where they stand beside groups without labels.
+
+        Returns
+        -------
+        dict
+            "level", "groups" and "pairs". The value of a finding is None where it says
+            nothing, and its entry "why" then has the reason, "too few rows" or
+            "undefined". Ends of intervals that are not finite are None.
+        """
+        if names is None:
+            names = self._names()
+        return {
+            "level": self.level,
+            "groups": [finding.to_dict(names) for finding in self.findings],
+            "pairs": [finding.to_dict(names) for finding in self.between],
+        }
+
+    def _names(self) -> dict[Group, str]:
+        return unique_names(_groups_of((*self.findings, *self.between)))
+
+    def _by_group(self) -> dict[Group, dict[str, Finding]]:
+        """Findings of each group, by metric."""
+        by_group: dict[Group, dict[str, Finding]] = {}
+        for finding in self.findings:
+            by_group.setdefault(finding.group, {})[finding.metric] = finding
+        return by_group
+
+    def _shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture."""
+        import pandas as pd
+
+        names = self._names()
+        shares = {"predicted": "predicted_prevalence", "true": "prevalence"}
+        rows = []
+        for group, findings in self._by_group().items():
+            row: dict[str, Any] = {"group": names[group], "rows": _most_rows(findings)}
+            for name, metric in shares.items():
+                finding = findings[metric]
+                # A share of two rows would be seen as any other; its interval is drawn.
+                row[name] = finding.estimate.value if finding.enough else np.nan
+                row[f"{name}_low"] = finding.estimate.low
+                row[f"{name}_high"] = finding.estimate.high
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        by_group = self._by_group()
+        rows = []
+        for findings in by_group.values():
+            row: dict[str, Any] = {"rows": _most_rows(findings)}
+            for metric, name in IN_NOTEBOOKS.items():
+                if metric in findings:
+                    finding = findings[metric]
+                    value: Any = finding.why or finding.estimate.value
+                    row[name] = finding.estimate._replace(value=value)
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(by_group))
+        title = audit_title(len(by_group), self.level)
+        return Shown(title, table, worst_lines(self, self._names()))
+
+    def __repr__(self) -> str:
+        names = self._names()
+        findings = [*self.findings, *self.between]
+        lines = [finding_line(finding, names) for finding in findings]
+        if len(lines) > _MOST_LINES:
+            lines = groups_lines(self._by_group(), names) + worst_lines(self, names)
+        text = "".join(f"  {line}\n" for line in lines)
+        return f"Audit(level={self.level:g}\n{text})"
 
 
 def audit(
@@ -118,15 +373,8 @@ def audit_counts(
         Counts of every group, for example from `confusion_by_group`.
     worth : sequence of float of length n_groups, default=None
         Effective number of rows of each group. None takes the sum of its counts.
-    level : float in (0, 1), default=0.95
-        Confidence level of the intervals.
-    n_resamples : int, default=2000
-        Number of draws behind the intervals of PD, PE and differences.
-    pairs : bool, default=None
-        Whether to compare all ordered pairs of groups. None compares them if there are
-        at most 30 groups (870 ordered pairs).
-    random_state : int, Generator or None, default=0
-        Seed of the draws.
+    level, n_resamples, pairs, random_state
+        As in `audit`.
 
     Returns
     -------
@@ -157,243 +405,182 @@ def audit_counts(
     audited = []
     for group, effective_rows in zip(groups, worth, strict=True):
         confusion = groups[group]
-        draws = _draw_rates(confusion, effective_rows, n_resamples, random)
-        audited.append(_AuditedGroup(group, confusion, effective_rows, draws))
-    return _audit_of(audited, level, pairs)
-
-
-def _audit_of(audited: list[_AuditedGroup], level: float, pairs: bool) -> Audit:
-    """Findings of all groups and, if wanted, of all ordered pairs."""
+        drawn = _draw(confusion, effective_rows, n_resamples, random)
+        audited.append(
+            _AuditedGroup(
+                group, confusion, effective_rows, _rates(confusion), _rates(drawn)
+            )
+        )
     findings: list[Finding] = []
     for one in audited:
-        findings += _findings_of_group(one, level)
+        findings += _findings_of_rates(one, level)
+        findings.append(_finding_of_draws("pd", _PD, [one], level))
     between: list[Finding] = []
     if pairs:
-        for one, other in permutations(audited, 2):
-            between += _findings_of_pair(one, other, level)
+        for pair in permutations(audited, 2):
+            for metric, drawn_metric in _BETWEEN.items():
+                between.append(_finding_of_draws(metric, drawn_metric, pair, level))
     return Audit(tuple(findings), tuple(between), level)
 
 
-@dataclass(frozen=True)
-class _Rates:
-    """Rates of many confusion tables at once; NaN where a rate is undefined."""
-
-    fpr: np.ndarray
-    fnr: np.ndarray
-    accuracy: np.ndarray
-    prevalence: np.ndarray
-    predicted_prevalence: np.ndarray
-
-    @classmethod
-    def of_counts(cls, counts: np.ndarray) -> _Rates:
-        """Rates of ``counts``, of shape (n_tables, 4) in the order TP, FP, FN, TN."""
-        tp, fp, fn, tn = counts.T
-        total = counts.sum(axis=1)
-        return cls(
-            fpr=_divide(fp, fp + tn),
-            fnr=_divide(fn, fn + tp),
-            accuracy=_divide(tp + tn, total),
-            prevalence=_divide(tp + fn, total),
-            predicted_prevalence=_divide(tp + fp, total),
-        )
+_Rates = Mapping[str, Any]
+"""The rates of one confusion table, or of many drawn ones."""
 
 
-@dataclass(frozen=True)
-class _AuditedGroup:
-    """One group: its counts, its effective number of rows and its drawn rates."""
+class _AuditedGroup(NamedTuple):
+    """One group: its counts, its effective number of rows, its rates, drawn rates."""
 
     group: Group
     confusion: Confusion
     effective_rows: float
+    observed: _Rates
     draws: _Rates
 
-    def observed(self) -> _Rates:
-        """The rates of the counts themselves, undefined where `draws` would be."""
-        return _Rates.of_counts(_as_array(self.confusion)[None, :])
+    def rows_behind(self, counts: str) -> tuple[int, float]:
+        """Return rows behind a metric, and how many rows of equal weight they equal.
 
-    def rows_behind(self, rate: str) -> _RowsBehind:
-        """Rows that the denominator of a rate counts.
-
-        The FPR is a share of the negatives, the FNR of the positives, precision of the
-        rows that are called positive, and every other rate of all rows.
+        Parameters
+        ----------
+        counts : str
+            The counts of `Confusion` in the denominator of the metric.
         """
         confusion = self.confusion
         if not confusion.total:
-            return _RowsBehind(0, 0.0)
-        weight = confusion.total
-        if rate == "fpr":
-            weight = confusion.negatives
-        elif rate == "fnr":
-            weight = confusion.positives
-        elif rate == "precision":
-            weight = confusion.predicted_positives
+            return 0, 0.0
         # Of weighted rows only the weight in the denominator is known, not the number.
-        share = weight / confusion.total
-        return _RowsBehind(round(confusion.rows * share), self.effective_rows * share)
+        share = getattr(confusion, counts) / confusion.total
+        return round(confusion.rows * share), self.effective_rows * share
 
 
-class _RowsBehind(NamedTuple):
-    """Number of rows behind a metric, and how many rows of equal weight they equal."""
+class _DrawnMetric(NamedTuple):
+    """A metric whose interval is that of draws."""
 
-    number: int
-    effective: float
-
-    def fewer(self, other: _RowsBehind) -> _RowsBehind:
-        """Rows behind a comparison, which rests on the smaller of two numbers."""
-        return _RowsBehind(
-            min(self.number, other.number), min(self.effective, other.effective)
-        )
+    compute: Callable[..., Any]
+    lowest: float
+    highest: float
+    absolute: bool = False
+    denominator: str = "total"
 
 
-def _findings_of_group(one: _AuditedGroup, level: float) -> list[Finding]:
-    """Rates of a group with Wilson's intervals, and PD with that of its draws."""
+def _excess(one: _Rates) -> Any:
+    """Equation (3) of the paper, PD, before the absolute value is taken."""
+    return one["predicted_prevalence"] - one["prevalence"]
+
+
+def _pe(one: _Rates, other: _Rates) -> Any:
+    """PE with its sign, which the interval needs."""
+    return pe_of_prevalences(
+        one["prevalence"],
+        other["prevalence"],
+        one["predicted_prevalence"],
+        other["predicted_prevalence"],
+        signed=True,
+    )
+
+
+def _ratio(one: _Rates, other: _Rates) -> Any:
+    """Ratio of predicted prevalences: 1 where they are equal.
+
+    The four-fifths rule of the EEOC (29 CFR 1607.4 D) asks for 0.8 or more.
+    """
+    return divide(one["predicted_prevalence"], other["predicted_prevalence"])
+
+
+def _difference(rate: str) -> _DrawnMetric:
+    """Difference of a rate between two groups."""
+
+    def compute(one: _Rates, other: _Rates) -> Any:
+        return one[rate] - other[rate]
+
+    return _DrawnMetric(compute, -1.0, 1.0, denominator=RATES[rate][1])
+
+
+_PD = _DrawnMetric(_excess, -1.0, 1.0, absolute=True)
+_BETWEEN = {
+    # PE has no upper limit.
+    "pe": _DrawnMetric(_pe, -np.inf, np.inf, absolute=True),
+    "fpr_difference": _difference("fpr"),
+    "fnr_difference": _difference("fnr"),
+    "accuracy_difference": _difference("accuracy"),
+    "predicted_prevalence_difference": _difference("predicted_prevalence"),
+    "predicted_prevalence_ratio": _DrawnMetric(_ratio, 0.0, np.inf),
+}
+
+
+def _findings_of_rates(one: _AuditedGroup, level: float) -> list[Finding]:
+    """Rates of a group with Wilson's intervals."""
     confusion = one.confusion
     # Weighted counts are scaled to the rows that they are worth, or an interval of rows
     # with weight 1000 would be as narrow as that of 1000 times as many rows.
     scale = 0.0
     if confusion.total:
         scale = one.effective_rows / confusion.total
-    shares = {
-        "fpr": (confusion.fp, confusion.negatives),
-        "fnr": (confusion.fn, confusion.positives),
-        "accuracy": (confusion.tp + confusion.tn, confusion.total),
-        "precision": (confusion.tp, confusion.predicted_positives),
-        "prevalence": (confusion.positives, confusion.total),
-        "predicted_prevalence": (confusion.predicted_positives, confusion.total),
-    }
     findings = []
-    for metric, (part, whole) in shares.items():
-        low, high = wilson_interval(part * scale, whole * scale, level)
-        value = float("nan")
-        if whole:
-            value = part / whole
-        interval = Interval(float(low), float(high))
-        rows = one.rows_behind(metric)
-        findings.append(_finding(metric, one.group, None, value, interval, rows))
-    findings.append(_finding_of_pd(one, level))
+    for metric, (part, whole) in RATES.items():
+        successes = getattr(confusion, part) * scale
+        trials = getattr(confusion, whole) * scale
+        low, high = wilson_interval(successes, trials, level)
+        estimate = Estimate(one.observed[metric], float(low), float(high))
+        findings.append(_finding(metric, [one], estimate, whole))
     return findings
 
 
-def _finding_of_pd(one: _AuditedGroup, level: float) -> Finding:
-    """PD of a group; its interval reaches 0 where the sign of the excess is open."""
-    observed = one.observed()
-    # Equation (3) of the paper before the absolute value is taken.
-    excess = observed.predicted_prevalence[0] - observed.prevalence[0]
-    draws = one.draws.predicted_prevalence - one.draws.prevalence
-    signed = central_interval(draws, level, value=excess, widest=Interval(-1.0, 1.0))
-    interval = absolute_interval(signed)
-    rows = one.rows_behind("pd")
-    return _finding("pd", one.group, None, abs(excess), interval, rows)
-
-
-def _findings_of_pair(
-    one: _AuditedGroup, other: _AuditedGroup, level: float
-) -> list[Finding]:
-    """PE of an ordered pair, the differences of its rates, and the ratio of shares."""
-    findings = [_finding_of_pe(one, other, level)]
-    observed = one.observed()
-    observed_of_other = other.observed()
-    for rate in _RATES_WITH_DIFFERENCE:
-        value = getattr(observed, rate)[0] - getattr(observed_of_other, rate)[0]
-        draws = getattr(one.draws, rate) - getattr(other.draws, rate)
-        widest = Interval(-1.0, 1.0)
-        interval = central_interval(draws, level, value=value, widest=widest)
-        rows = one.rows_behind(rate).fewer(other.rows_behind(rate))
-        metric = f"{rate}_difference"
-        finding = _finding(metric, one.group, other.group, value, interval, rows)
-        findings.append(finding)
-    findings.append(_finding_of_ratio(one, other, level))
-    return findings
-
-
-def _finding_of_pe(one: _AuditedGroup, other: _AuditedGroup, level: float) -> Finding:
-    """PE of an ordered pair; it has no upper limit, and neither has its interval."""
-    value = _pe(one.observed(), other.observed())[0]
-    draws = _pe(one.draws, other.draws)
-    widest = Interval(-np.inf, np.inf)
-    signed = central_interval(draws, level, value=value, widest=widest)
-    interval = absolute_interval(signed)
-    rows = one.rows_behind("pe").fewer(other.rows_behind("pe"))
-    return _finding("pe", one.group, other.group, abs(value), interval, rows)
-
-
-def _finding_of_ratio(
-    one: _AuditedGroup, other: _AuditedGroup, level: float
+def _finding_of_draws(
+    metric: str, drawn: _DrawnMetric, groups: Sequence[_AuditedGroup], level: float
 ) -> Finding:
-    """Ratio of the predicted prevalences of an ordered pair: 1 where they are equal.
-
-    The four-fifths rule of the EEOC (29 CFR 1607.4 D) asks for 0.8 or more.
-    """
-    value = _ratio(one.observed(), other.observed())[0]
-    draws = _ratio(one.draws, other.draws)
-    widest = Interval(0.0, np.inf)
-    interval = central_interval(draws, level, value=value, widest=widest)
-    metric = "predicted_prevalence_ratio"
-    rows = one.rows_behind(metric).fewer(other.rows_behind(metric))
-    return _finding(metric, one.group, other.group, value, interval, rows)
-
-
-def _ratio(one: _Rates, other: _Rates) -> np.ndarray:
-    """Ratio of predicted prevalences; NaN where the other group has none."""
-    return _divide(one.predicted_prevalence, other.predicted_prevalence)
-
-
-def _pe(one: _Rates, other: _Rates) -> np.ndarray:
-    """PE with its sign, which the interval needs."""
-    return pe_of_prevalences(
-        one.prevalence,
-        other.prevalence,
-        one.predicted_prevalence,
-        other.predicted_prevalence,
-        signed=True,
+    """A metric of a group or of an ordered pair, with the interval of its draws."""
+    estimate = estimate_of_draws(
+        drawn.compute(*[one.observed for one in groups]),
+        drawn.compute(*[one.draws for one in groups]),
+        level,
+        lowest=drawn.lowest,
+        highest=drawn.highest,
+        absolute=drawn.absolute,
     )
+    return _finding(metric, groups, estimate, drawn.denominator)
 
 
 def _finding(
-    metric: str,
-    group: Group,
-    other: Group | None,
-    value: float,
-    interval: Interval,
-    rows: _RowsBehind,
+    metric: str, groups: Sequence[_AuditedGroup], estimate: Estimate, denominator: str
 ) -> Finding:
     """A finding, with the verdict whether it rests on enough rows."""
+    rows = [one.rows_behind(denominator) for one in groups]
+    # A comparison rests on the smaller of two numbers.
+    number = min(n for n, _ in rows)
     # A hundred rows of which one has all the weight are worth one row. The sum of
     # weights, and so the effective number, may miss a whole number by rounding.
-    effective = min(rows.number, rows.effective + 1e-9)
-    enough = effective >= FEWEST_ROWS and np.isfinite(value)
-    return Finding(
-        metric=metric,
-        group=group,
-        other=other,
-        value=float(value),
-        low=interval.low,
-        high=interval.high,
-        rows=rows.number,
-        enough=bool(enough),
-    )
+    effective = min(number, min(worth for _, worth in rows) + 1e-9)
+    enough = effective >= FEWEST_ROWS and np.isfinite(estimate.value)
+    other = groups[1].group if len(groups) > 1 else None
+    return Finding(metric, groups[0].group, other, estimate, number, bool(enough))
 
 
-def _draw_rates(
+def _rates(confusion: Confusion) -> _Rates:
+    """All rates of one or of many confusion tables."""
+    return {name: getattr(confusion, name) for name in RATES}
+
+
+def _draw(
     confusion: Confusion,
     effective_rows: float,
     n_draws: int,
     random: np.random.Generator,
-) -> _Rates:
-    """Rates of a group, drawn from their posterior under Jeffreys' prior.
+) -> Confusion:
+    """Draw confusion tables of a group from their posterior under Jeffreys' prior.
 
     A bootstrap of one row has nothing to draw but that row, and says that it is sure.
     The posterior of the four shares is a Dirichlet distribution, which half a row in
     each cell keeps wide where rows are few. In particular an FPR is drawn from
     Jeffreys' posterior of a rate, Beta(FP + 1/2, TN + 1/2).
     """
-    counts = _as_array(confusion)
+    counts = np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
     total = counts.sum()
     scale = 0.0
     if total:
         scale = effective_rows / total
-    shares = random.dirichlet(counts * scale + 0.5, size=n_draws)
-    return _Rates.of_counts(shares)
+    shares: Any = random.dirichlet(counts * scale + 0.5, size=n_draws)
+    tp, fp, fn, tn = shares.T
+    return Confusion(tp, fp, fn, tn, confusion.rows)
 
 
 def _effective_rows(
@@ -408,18 +595,31 @@ def _effective_rows(
     total = np.bincount(groups.codes, weights=weights, minlength=n_groups)
     squares = np.bincount(groups.codes, weights=weights**2, minlength=n_groups)
     # A group of weights that are all 0 is worth no rows.
-    return np.nan_to_num(_divide(total**2, squares), nan=0.0).tolist()
+    return np.nan_to_num(divide(total**2, squares), nan=0.0).tolist()
 
 
-def _as_array(confusion: Confusion) -> np.ndarray:
-    """Counts in the order TP, FP, FN, TN."""
-    return np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
+def _most_rows(findings: Mapping[str, Finding]) -> int:
+    """Rows of a group: an accuracy has all of them in its denominator."""
+    return max(finding.rows for finding in findings.values())
 
 
-def _divide(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Divide; NaN where ``whole`` is 0."""
-    # `where` instead of a division by zero, whose warning is an error in our tests.
-    part = np.asarray(part, dtype=float)
-    whole = np.asarray(whole, dtype=float)
-    undefined = np.full(part.shape, np.nan)
-    return np.divide(part, whole, out=undefined, where=whole != 0)
+def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
+    """One row for each finding, indexed by the fields named."""
+    import pandas as pd
+
+    # Tuples, which are combinations of groups, cannot be labels of an index.
+    labels = group_labels(_groups_of(findings))
+    rows = []
+    for finding in findings:
+        whose = [labels[getattr(finding, name)] for name in index_names[:-1]]
+        numbers = [*finding.estimate, finding.rows, finding.enough]
+        rows.append([*whose, finding.metric, *numbers])
+    columns = ["value", "low", "high", "rows", "enough"]
+    return pd.DataFrame(rows, columns=[*index_names, *columns]).set_index(index_names)
+
+
+def _groups_of(findings: Sequence[Finding]) -> list[Group]:
+    """List the groups that findings are about."""
+    groups = [finding.group for finding in findings]
+    groups += [finding.other for finding in findings if finding.other is not None]
+    return groups

@@ -1,31 +1,26 @@
-"""Proportional equality (PE): how far predictions distort the ratio of two prevalences.
+"""Metrics between groups: PE, parity of rates, and the paper's table.
 
-PE is computed in `pe_of_prevalences` and nowhere else. The matrix of all pairs, the
-worst pair, the audit and its resamples all call it.
+PE is computed in `pe_of_prevalences` and nowhere else. The parity metrics are what the
+rules of `cape.rules` bound. On the same arrays they are Fairlearn's metrics of the same
+names, except where a rate is undefined: Fairlearn counts it as 0.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cape._groups import Group, group_labels, group_name
 from cape._validation import check_same_length
-from cape.metrics._rates import Confusion, confusion_by_group
+from cape._wording._audit import pe_is_undefined, rate_is_undefined
+from cape.metrics._rates import Confusion, confusion_by_group, divide
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "pe_of_prevalences",
-    "proportional_equality",
-    "proportional_equality_matrix",
-    "worst_pe",
-    "worst_pe_of_groups",
-]
 
 
 def pe_of_prevalences(
@@ -66,14 +61,12 @@ def pe_of_prevalences(
     [0.5, nan]
     """
     # Equation (4) of the paper: the ratio that is, and the ratio that is predicted.
-    true_ratio = _ratio(prevalence, other_prevalence)
-    predicted_ratio = _ratio(predicted, other_predicted)
+    # A ratio to 0 is undefined rather than infinite: two infinite ratios have no
+    # difference.
+    true_ratio = divide(prevalence, other_prevalence)
+    predicted_ratio = divide(predicted, other_predicted)
     pe = true_ratio - predicted_ratio
-    if not signed:
-        pe = np.abs(pe)
-    if np.ndim(pe) == 0:
-        return float(pe)
-    return pe
+    return pe if signed else abs(pe)
 
 
 def worst_pe(prevalences: Any, predicted: Any) -> float:
@@ -233,11 +226,7 @@ def _warn_of_undefined_pairs(
         if not (confusion.positives and confusion.predicted_positives):
             undefined.append(repr(group_name(group)))
     if undefined and len(groups) > 1:
-        warnings.warn(
-            "proportional equality is undefined relative to groups without positives "
-            f"or without predicted positives: {', '.join(undefined)}; NaN there.",
-            stacklevel=stacklevel,
-        )
+        warnings.warn(pe_is_undefined(undefined), stacklevel=stacklevel)
 
 
 def _prevalences_of(
@@ -256,14 +245,240 @@ def _pe_of_all_pairs(prevalences: Any, predicted: Any) -> np.ndarray:
     return pe_of_prevalences(rho[:, None], rho, rho_hat[:, None], rho_hat)
 
 
-def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
-    """Divide and broadcast; NaN where the denominator is 0.
+_SECTIONS = """
 
-    A ratio to 0 is undefined rather than infinite: two infinite ratios have no
-    difference.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
+    pos_label : label, default=None
+        The positive label; None takes the greater of the two labels.
+
+    Returns
+    -------
+    float in [0, 1]
+        Groups whose rate is undefined are left out with a warning. NaN if no rate is
+        defined{or_zero}.
+
+    Examples
+    --------
+    >>> y_true, y_pred = [1, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1]
+    >>> z = ["a", "a", "b", "b", "b", "b"]
+    >>> {name}(y_true, y_pred, sensitive_features=z)
+    {example}
     """
-    numerator = np.asarray(numerator, dtype=float)
-    denominator = np.asarray(denominator, dtype=float)
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    undefined = np.full(shape, np.nan)
-    return np.divide(numerator, denominator, out=undefined, where=denominator != 0)
+
+
+class _Compared(NamedTuple):
+    """What a parity metric compares between groups."""
+
+    rates: tuple[str, ...]
+    noun: str
+    remark: str = ""
+
+
+_COMPARED = {
+    "demographic_parity": _Compared(("predicted_prevalence",), "predicted prevalence"),
+    "equal_opportunity": _Compared(("tpr",), "true positive rate"),
+    "false_positive_rate": _Compared(("fpr",), "false positive rate"),
+    "equalized_odds": _Compared(("tpr", "fpr"), "true or false positive rate"),
+    "precision": _Compared(
+        ("precision",),
+        "precision",
+        "Precision is the share of predicted positives that are positive; it moves "
+        "with the prevalence.",
+    ),
+}
+"""Names of parity metrics without "_difference" or "_ratio"."""
+
+
+def _parity_metric(name: str, example: float) -> Callable[..., float]:
+    """Make the metric of a row of the table, compared as the end of its name says."""
+    concept, how = name.rsplit("_", 1)
+    rates, noun, remark = _COMPARED[concept]
+    compare = _difference
+    what = f"the greatest difference of {noun}s between two groups"
+    best = "0 is best and 1 is worst."
+    or_zero = ""
+    if how == "ratio":
+        compare = _ratio
+        what = f"the smallest {noun} as a share of the greatest"
+        best = "1 is best and 0 is worst."
+        or_zero = ", or if the greatest is 0"
+
+    def metric(
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+    ) -> float:
+        groups = confusion_by_group(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+        )
+        compared = [compare(_defined(rate, groups)) for rate in rates]
+        return float(np.max(compared))
+
+    paragraphs = "\n\n    ".join([f"Compute {what}.", f"{best} {remark}".rstrip()])
+    sections = _SECTIONS.format(or_zero=or_zero, name=name, example=example)
+    metric.__doc__ = paragraphs + sections
+    metric.__name__ = metric.__qualname__ = name
+    return metric
+
+
+def _defined(rate: str, groups: Mapping[Group, Confusion]) -> np.ndarray:
+    """Return a rate of every group for which it is defined."""
+    rates = []
+    undefined = []
+    for group, confusion in groups.items():
+        value = getattr(confusion, rate)
+        if math.isnan(value):
+            undefined.append(repr(group_name(group)))
+        else:
+            rates.append(value)
+    if undefined:
+        # The caller of the public metric.
+        warnings.warn(rate_is_undefined(rate, undefined), stacklevel=4)
+    return np.array(rates)
+
+
+def _difference(rates: np.ndarray) -> float:
+    """Return the greatest difference; NaN without rates."""
+    if not len(rates):
+        return float("nan")
+    return float(rates.max() - rates.min())
+
+
+def _ratio(rates: np.ndarray) -> float:
+    """Return the smallest as a share of the greatest; NaN without rates, or for 0/0."""
+    if not rates.any():
+        return float("nan")
+    return float(rates.min() / rates.max())
+
+
+demographic_parity_difference = _parity_metric("demographic_parity_difference", 0.5)
+# The four-fifths rule of the US guidelines on selection asks for at least 0.8.
+demographic_parity_ratio = _parity_metric("demographic_parity_ratio", 0.5)
+equal_opportunity_difference = _parity_metric("equal_opportunity_difference", 0.5)
+equal_opportunity_ratio = _parity_metric("equal_opportunity_ratio", 0.5)
+equalized_odds_difference = _parity_metric("equalized_odds_difference", 0.5)
+false_positive_rate_difference = _parity_metric("false_positive_rate_difference", 0.5)
+false_positive_rate_ratio = _parity_metric("false_positive_rate_ratio", 0.5)
+precision_difference = _parity_metric("precision_difference", 0.0)
+precision_ratio = _parity_metric("precision_ratio", 1.0)
+
+PARITY = {
+    metric.__name__: metric
+    for metric in (
+        demographic_parity_difference,
+        demographic_parity_ratio,
+        equal_opportunity_difference,
+        equal_opportunity_ratio,
+        equalized_odds_difference,
+        false_positive_rate_difference,
+        false_positive_rate_ratio,
+        precision_difference,
+        precision_ratio,
+    )
+}
+
+
+_TABLE = {
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "accuracy": "accuracy",
+    "predicted_prevalence": "predicted_prevalence",
+    "prevalence": "prevalence",
+    "pd": "prevalence_difference",
+}
+"""Metrics of the fairness table, and the properties of `Confusion` that hold them."""
+
+# The paper's table has differences of these only; PD is a difference already.
+_WITH_DIFFERENCE = ("fpr", "fnr", "accuracy")
+
+
+def fairness_table(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> pd.Series:
+    """Compute the rates of each group, their differences and PE.
+
+    This is one row of the paper's table. Rows of several classifiers make a table:
+    ``pd.DataFrame({"CAPE": fairness_table(...), ...}).T``.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+        Group of each row. With several columns a group is a combination of values.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight of each row.
+    pos_label : label, default=None
+        The positive label; None takes the greater of the two labels.
+
+    Returns
+    -------
+    Series
+        Indexed by metric and group. The metrics are "fpr", "fnr", "accuracy",
+        "predicted_prevalence", "prevalence" and "pd" of each group. A rate is NaN where
+        it is undefined, as the FPR of a group without negatives is. For the first
+        three, the entry "difference" is the greatest value less the least, over the
+        groups where the rate is defined; NaN if it is defined in one of them only. The
+        entry ("pe", "worst pair") is the PE of the worst ordered pair of groups; see
+        `proportional_equality_matrix` for all pairs.
+
+    Examples
+    --------
+    >>> y_true, y_pred, z = [1, 0, 1, 0], [1, 1, 1, 0], ["a", "a", "b", "b"]
+    >>> row = fairness_table(y_true, y_pred, sensitive_features=z)
+    >>> row["fpr", "a"], row["fpr", "difference"], row["pe", "worst pair"]
+    (np.float64(1.0), np.float64(1.0), np.float64(1.0))
+    """
+    import pandas as pd
+
+    groups = confusion_by_group(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+    )
+    labels = list(group_labels(groups).values())
+    # A list and not a dict: two groups may have the same label, or a group may be
+    # called "difference", and all of them must stay in the table.
+    entries: list[tuple[str, Any, float]] = []
+    for metric, attribute in _TABLE.items():
+        values = [getattr(confusion, attribute) for confusion in groups.values()]
+        entries += [(metric, *entry) for entry in zip(labels, values, strict=True)]
+        if metric in _WITH_DIFFERENCE:
+            entries.append((metric, "difference", _spread(values)))
+    entries.append(("pe", "worst pair", worst_pe_of_groups(groups)))
+
+    metrics, labels_of_entries, numbers = zip(*entries, strict=True)
+    names = ["metric", "group"]
+    index = pd.MultiIndex.from_arrays([metrics, labels_of_entries], names=names)
+    return pd.Series(numbers, index)
+
+
+def _spread(values: list[float]) -> float:
+    """Greatest value less the least, over the groups where it is defined."""
+    # With any number of groups: no group is the reference for the others.
+    defined = [value for value in values if not math.isnan(value)]
+    # One group that is left of several cannot be compared: 0 would say "no difference".
+    if len(defined) < min(len(values), 2):
+        return float("nan")
+    return max(defined) - min(defined)

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-__all__ = [
-    "Interval",
-    "absolute_interval",
-    "central_interval",
-    "wilson_interval",
-]
-
-
-class Interval(NamedTuple):
-    """Both ends of an interval."""
-
-    low: float
-    high: float
+from cape._estimate import Estimate
 
 
 def wilson_interval(
@@ -74,42 +62,44 @@ def wilson_interval(
     return low, high
 
 
-def central_interval(
-    draws: np.ndarray, level: float, *, value: float, widest: Interval
-) -> Interval:
+def estimate_of_draws(
+    value: float,
+    draws: np.ndarray,
+    level: float,
+    *,
+    lowest: float,
+    highest: float,
+    absolute: bool = False,
+) -> Estimate:
     """Central interval of draws, stretched to hold the observed value.
 
     Parameters
     ----------
+    value : float
+        Observed value. It may lie at the end of what is possible, which draws only
+        approach.
     draws : ndarray of shape (n_draws,)
         Drawn values.
     level : float in (0, 1)
         Confidence level.
-    value : float
-        Observed value. It may lie at the end of what is possible, which draws only
-        approach.
-    widest : Interval
+    lowest, highest : float
         All values that are possible: the interval of an undefined value, NaN.
+    absolute : bool, default=False
+        Whether to return the absolute value. Draws of it would never reach 0, however
+        uncertain the sign; the interval reaches 0 exactly where that of the signed
+        value holds 0.
 
     Returns
     -------
-    Interval
+    Estimate
     """
-    if np.isnan(value):
-        return widest
-    lower_tail = (1 - level) / 2
-    upper_tail = (1 + level) / 2
-    low, high = np.quantile(draws, [lower_tail, upper_tail])
-    return Interval(float(min(low, value)), float(max(high, value)))
-
-
-def absolute_interval(signed: Interval) -> Interval:
-    """Interval of an absolute value, from the interval of the signed value.
-
-    Draws of the absolute value itself would never reach 0, however uncertain the
-    sign. This interval reaches 0 exactly where the signed interval holds 0.
-    """
-    ends = sorted([abs(signed.low), abs(signed.high)])
-    if signed.low <= 0 <= signed.high:
-        return Interval(0.0, ends[1])
-    return Interval(ends[0], ends[1])
+    low, high = lowest, highest
+    if not np.isnan(value):
+        low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+        low, high = float(min(low, value)), float(max(high, value))
+    if absolute:
+        holds_zero = low <= 0 <= high
+        low, high = sorted([abs(low), abs(high)])
+        low = 0.0 if holds_zero else low
+        value = abs(value)
+    return Estimate(float(value), low, high)

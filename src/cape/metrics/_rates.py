@@ -6,12 +6,12 @@ counts. Counts of parts of the data add up to the counts of the whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
-from cape._groups import Group, Groups, check_groups, everyone
+from cape._groups import Group, check_groups, everyone
 from cape._validation import (
     check_labels,
     check_same_length,
@@ -19,18 +19,21 @@ from cape._validation import (
     positive_label,
 )
 
-__all__ = [
-    "FEWEST_ROWS",
-    "Confusion",
-    "confusion_by_group",
-    "prevalence_difference",
-]
-
 # A rate that rests on fewer rows says nothing (docs/design.md, decision 11): at ten
 # rows Wilson's 95 % interval of a rate of 1/2 is 0.53 wide, at two rows 0.81. Members
 # of a pool, groups of an audit and pairs of groups are all held to this number.
 FEWEST_ROWS = 10
 """Fewest rows that a rate, PD or PE may rest on; below, there is no value."""
+
+RATES = {
+    "fpr": ("fp", "negatives"),
+    "fnr": ("fn", "positives"),
+    "accuracy": ("correct", "total"),
+    "precision": ("tp", "predicted_positives"),
+    "prevalence": ("positives", "total"),
+    "predicted_prevalence": ("predicted_positives", "total"),
+}
+"""Rates of an audit, and the counts of `Confusion` that they divide."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ class Confusion:
     """Confusion counts of one group, and the rates that follow from them.
 
     A rate is NaN where it is undefined, which is where its denominator counts no rows.
-    Counts are sums of weights if the rows are weighted. ``+`` adds the counts of two
-    sets of rows.
+    Counts are sums of weights if the rows are weighted, and may be arrays of as many
+    tables. ``+`` adds the counts of two sets of rows.
 
     Parameters
     ----------
@@ -63,13 +66,7 @@ class Confusion:
 
     def __add__(self, other: Confusion) -> Confusion:
         """Counts of both sets of rows."""
-        return Confusion(
-            tp=self.tp + other.tp,
-            fp=self.fp + other.fp,
-            fn=self.fn + other.fn,
-            tn=self.tn + other.tn,
-            rows=self.rows + other.rows,
-        )
+        return Confusion(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def positives(self) -> float:
@@ -87,6 +84,11 @@ class Confusion:
         return self.tp + self.fp
 
     @property
+    def correct(self) -> float:
+        """Weight of the rows whose label is predicted."""
+        return self.tp + self.tn
+
+    @property
     def total(self) -> float:
         """Weight of all rows."""
         return self.tp + self.fp + self.fn + self.tn
@@ -94,43 +96,43 @@ class Confusion:
     @property
     def prevalence(self) -> float:
         """Share of positives; NaN without rows."""
-        return _share(self.positives, self.total)
+        return divide(self.positives, self.total)
 
     @property
     def predicted_prevalence(self) -> float:
         """Share of predicted positives; NaN without rows."""
-        return _share(self.predicted_positives, self.total)
+        return divide(self.predicted_positives, self.total)
 
     @property
     def prevalence_difference(self) -> float:
         """PD, the distance of predicted from true prevalence; 0 is best, 1 is worst."""
         # abs(rho - rhohat) = abs(FN - FP) / n, equation (3) of the paper.
-        return _share(abs(self.fn - self.fp), self.total)
+        return divide(abs(self.fn - self.fp), self.total)
 
     @property
     def tpr(self) -> float:
         """True positive rate; NaN, undefined, without positives."""
-        return _share(self.tp, self.positives)
+        return divide(self.tp, self.positives)
 
     @property
     def precision(self) -> float:
         """Share of predicted positives that are positive; NaN if there are none."""
-        return _share(self.tp, self.predicted_positives)
+        return divide(self.tp, self.predicted_positives)
 
     @property
     def fpr(self) -> float:
         """False positive rate; NaN, undefined, without negatives."""
-        return _share(self.fp, self.negatives)
+        return divide(self.fp, self.negatives)
 
     @property
     def fnr(self) -> float:
         """False negative rate; NaN, undefined, without positives."""
-        return _share(self.fn, self.positives)
+        return divide(self.fn, self.positives)
 
     @property
     def accuracy(self) -> float:
         """Share of rows that are predicted correctly; NaN without rows."""
-        return _share(self.tp + self.tn, self.total)
+        return divide(self.correct, self.total)
 
 
 def confusion_by_group(
@@ -189,7 +191,20 @@ default=None
         groups = check_groups(sensitive_features)
     weights = check_weights(sample_weight, y_true)
     positive = positive_label(y_true, y_pred, pos_label=pos_label)
-    return _count_by_group(y_true == positive, y_pred == positive, groups, weights)
+    cell = 2 * (y_true == positive) + (y_pred == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
+    # Counting the pairs of group and cell takes one pass for any number of groups.
+    # int64: codes of few groups are int8, which 4 * code would overflow.
+    n_groups = len(groups.keys)
+    group_and_cell = 4 * groups.codes.astype(np.int64) + cell
+    counts = np.bincount(group_and_cell, weights=weights, minlength=4 * n_groups)
+    counts = counts.astype(float).reshape(n_groups, 4)
+    rows = np.bincount(groups.codes, minlength=n_groups)
+
+    confusions = {}
+    for code, group in enumerate(groups.keys):
+        tn, fp, fn, tp = counts[code].tolist()
+        confusions[group] = Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(rows[code]))
+    return confusions
 
 
 def prevalence_difference(
@@ -227,32 +242,10 @@ def prevalence_difference(
     return confusion.prevalence_difference
 
 
-def _count_by_group(
-    is_positive: np.ndarray,
-    predicted_positive: np.ndarray,
-    groups: Groups,
-    weights: np.ndarray | None,
-) -> dict[Group, Confusion]:
-    """Confusion counts of every group, by one pass over the rows."""
-    n_groups = len(groups.keys)
-    cell = 2 * is_positive + predicted_positive  # 0 TN, 1 FP, 2 FN, 3 TP
-    # Counting the pairs of group and cell takes one pass for any number of groups.
-    # int64: codes of few groups are int8, which 4 * code would overflow.
-    group_and_cell = 4 * groups.codes.astype(np.int64) + cell
-    counts = np.bincount(group_and_cell, weights=weights, minlength=4 * n_groups)
-    counts = counts.astype(float).reshape(n_groups, 4)
-    rows = np.bincount(groups.codes, minlength=n_groups)
-
-    confusions = {}
-    for code, group in enumerate(groups.keys):
-        tn, fp, fn, tp = counts[code].tolist()
-        confusions[group] = Confusion(tp=tp, fp=fp, fn=fn, tn=tn, rows=int(rows[code]))
-    return confusions
-
-
-def _share(part: float, whole: float) -> float:
-    """Divide; NaN where there is nothing to take a share of."""
+def divide(part: Any, whole: Any) -> Any:
+    """Divide numbers or arrays; NaN where there is nothing to take a share of."""
     # scikit-learn and Fairlearn return 0, which would be the best of all error rates.
-    if not whole:
-        return float("nan")
-    return part / whole
+    if np.ndim(part) == np.ndim(whole) == 0:
+        return float(part) / float(whole) if whole else float("nan")
+    undefined = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
+    return np.divide(part, whole, out=undefined, where=np.not_equal(whole, 0))

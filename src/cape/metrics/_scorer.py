@@ -10,11 +10,8 @@ from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
 from cape._groups import split_columns
 from cape._validation import check_choice
-from cape.metrics import _parity
-from cape.metrics._between import proportional_equality
+from cape.metrics import _between
 from cape.metrics._rates import confusion_by_group
-
-__all__ = ["make_fairness_scorer"]
 
 
 def _worst_prevalence_difference(y_true: Any, y_pred: Any, **settings: Any) -> float:
@@ -24,9 +21,9 @@ def _worst_prevalence_difference(y_true: Any, y_pred: Any, **settings: Any) -> f
 
 
 _METRICS = {
-    "pe": proportional_equality,
+    "pe": _between.proportional_equality,
     "pd": _worst_prevalence_difference,
-    **{name: getattr(_parity, name) for name in _parity.__all__},
+    **_between.PARITY,
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cape.metrics import FEWEST_ROWS
+from cape.metrics._rates import FEWEST_ROWS
 
 __all__ = ["MemberRates"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from cape._groups import Group, unique_names
 from cape._wording._numbers import joined
-from cape.metrics import FEWEST_ROWS, Confusion, audit_counts
+from cape.metrics import Confusion, audit_counts
+from cape.metrics._rates import FEWEST_ROWS
 from cape.report._audit_words import audit_words
 from cape.report._made import stamped
 from cape.report._types import Summary

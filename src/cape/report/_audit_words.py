@@ -100,7 +100,7 @@ class _Sentences:
         """Write a rate of a group in percent."""
         for finding in self.findings:
             if finding.group == group and finding.metric == metric:
-                return percent(finding.value)
+                return percent(finding.estimate.value)
         raise KeyError((group, metric))
 
     def clearest(self, metric: str) -> Finding | None:
@@ -109,16 +109,16 @@ class _Sentences:
         for finding in self.between:
             # Of a pair in both orders, the group with the higher rate comes first, or
             # that with the lower share.
-            is_first = finding.value >= 0
+            is_first = finding.estimate.value >= 0
             if metric == _RATIO:
-                is_first = finding.value <= 1
+                is_first = finding.estimate.value <= 1
             if finding.metric == metric and finding.enough and is_first:
                 pairs.append(finding)
         if not pairs:
             return None
         if metric == _RATIO:
-            return min(pairs, key=lambda pair: (pair.high, pair.value))
-        return max(pairs, key=lambda pair: (pair.low, pair.value))
+            return min(pairs, key=lambda one: (one.estimate.high, one.estimate.value))
+        return max(pairs, key=lambda one: (one.estimate.low, one.estimate.value))
 
     def is_clear(self, pair: Finding) -> bool:
         """Tell whether a pair differs by more than chance, among all pairs.
@@ -141,8 +141,8 @@ class _Sentences:
                 if (finding.metric, finding.group) == (pair.metric, pair.group)
             )
         if pair.metric == _RATIO:
-            return pair.high < 1
-        return pair.low > 0
+            return pair.estimate.high < 1
+        return pair.estimate.low > 0
 
     def n_pairs(self, metric: str) -> int:
         """Count the pairs of groups, without order, that have enough rows."""
@@ -222,7 +222,8 @@ def _who_is_called(known: _Sentences) -> str:
     sentences = [f"{shares[0]}. {shares[1]}."]
     name = known.names[pair.group]
     other = known.names[pair.other]
-    ratio = f"{pair.value:.2f} ({pair.low:.2f} to {pair.high:.2f})"
+    value, low, high = pair.estimate
+    ratio = f"{value:.2f} ({low:.2f} to {high:.2f})"
     sentences.append(
         f"The predicted share of {name} is {ratio} times that of {other}"
         f"{_true_ratio(known, pair)}."
@@ -262,9 +263,9 @@ def _true_ratio(known: _Sentences, pair: Finding) -> str:
 
 def _four_fifths(pair: Finding) -> str:
     """Say on which side of four fifths the ratio of predicted shares lies."""
-    if pair.high < 0.8:
+    if pair.estimate.high < 0.8:
         return "That is below four fifths."
-    if pair.low >= 0.8:
+    if pair.estimate.low >= 0.8:
         return "That is above four fifths."
     return "The rows do not tell whether that is below four fifths."
 
@@ -287,7 +288,8 @@ def _wronged(known: _Sentences, rate: str) -> str:
     lower = known.value(pair.other, rate)
     name = known.names[pair.group]
     other = known.names[pair.other]
-    difference = f"{points(pair.value)} ({points(pair.low)} to {points(pair.high)})"
+    size, low, high = map(points, pair.estimate)
+    difference = f"{size} ({low} to {high})"
     return (
         f"{whose} {higher} of {name} and {lower} of {other} are called {called}: a "
         f"difference of {difference} percentage points. "
@@ -301,7 +303,7 @@ def _rates(known: _Sentences, rate: str) -> str:
     for finding in known.findings:
         if finding.metric == rate and finding.enough:
             name = known.names[finding.group]
-            texts.append(f"{percent(finding.value)} of {name}")
+            texts.append(f"{percent(finding.estimate.value)} of {name}")
     if not texts:
         return "there are too few in every group to compare"
     return f"{joined(texts)} are called {_WRONGED[rate][1]}"

@@ -14,7 +14,7 @@ from cape._wording._numbers import p_value_text
 from cape.adaptation import GroupAdaptation
 from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
-from cape.metrics import worst_pe
+from cape.metrics._between import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._criteria_summary import bound_sentences
 from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes

@@ -10,7 +10,7 @@ import numpy as np
 
 from cape._groups import Group, group_name
 from cape._validation import check_number
-from cape.metrics import FEWEST_ROWS
+from cape.metrics._rates import FEWEST_ROWS
 from cape.rules._base import GroupSituation, Rule
 from cape.rules._costs import has_known_rates
 from cape.rules._criteria import CRITERIA

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cape.metrics import worst_pe
+from cape.metrics._between import worst_pe
 from cape.rules._base import GroupSituation
 
 __all__ = ["CRITERIA", "Criterion"]
