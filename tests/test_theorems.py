@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cape.metrics import confusion_by_group, prevalence_difference
-from cape.rules import nearest_member
+from cape.rules._base import nearest_member
 from cape.sampling import prevalence_grid
 
 labels = st.lists(

@@ -334,11 +334,12 @@ def of_suspicious(found) -> dict:
 def of_findings(findings) -> dict:
     answers = {}
     for finding in findings:
-        name = str(field(finding, "group"))
-        other = finding.get("other") if isinstance(finding, dict) else finding.other
-        if other is not None:
-            name += f" to {other}"
-        answers |= said(f"{name}, {field(finding, 'metric')}", finding, FOUND)
+        if not isinstance(finding, dict):
+            finding = {**vars(finding), **finding.estimate._asdict()}
+        name = str(finding["group"])
+        if finding.get("other") is not None:
+            name += f" to {finding['other']}"
+        answers |= said(f"{name}, {finding['metric']}", finding, FOUND)
     return answers
 
 

@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.rules import (
-    CRITERIA,
-    Constrained,
-    best_within_each,
-    compared_groups,
-    measure_criterion,
-)
+from cape.rules import CRITERIA, Constrained
+from cape.rules._problem import best_within_each, compared_groups, measure_criterion
 
 sys.path.insert(0, str(Path(__file__).parent))
 from situations import invent, metric, situation

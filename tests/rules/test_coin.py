@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.rules import RULES, DemographicParity, EqualOpportunity, make_rule
-from cape.rules._coin import best_with_a_coin
-from cape.rules._search import Candidates
+from cape.rules._search import Candidates, best_with_a_coin
 
 sys.path.insert(0, str(Path(__file__).parent))
 from situations import every_choice, invent, metric, situation

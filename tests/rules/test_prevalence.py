@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.pool import MemberRates
-from cape.rules import GroupSituation, Prevalence, nearest_member
+from cape.rules import GroupSituation, Prevalence
+from cape.rules._base import nearest_member
 
 FINEST = 20
 

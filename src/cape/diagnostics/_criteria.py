@@ -21,7 +21,9 @@ from cape.diagnostics._chosen_draws import (
 )
 from cape.diagnostics._result import json_ready
 from cape.evidence import Evidence
-from cape.rules import CRITERIA, GroupSituation, bounds_of, compared_groups
+from cape.rules import CRITERIA, GroupSituation
+from cape.rules._names import bounds_of
+from cape.rules._problem import compared_groups
 
 if TYPE_CHECKING:
     import pandas as pd

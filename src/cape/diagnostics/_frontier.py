@@ -27,9 +27,8 @@ from cape.rules import (
     Accuracy,
     GroupSituation,
     Rule,
-    best_within_each,
-    measure_criterion,
 )
+from cape.rules._problem import best_within_each, measure_criterion
 
 if TYPE_CHECKING:
     import pandas as pd

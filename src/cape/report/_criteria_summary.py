@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cape.report._types import Summary
-from cape.rules import bounds_of
+from cape.rules._names import bounds_of
 
 __all__ = [
     "CRITERION_NAMES",

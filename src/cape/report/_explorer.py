@@ -19,7 +19,7 @@ from cape._groups import Group, unique_names
 from cape.classifier import CapeClassifier
 from cape.report._made import facts_of_classifier, stamped
 from cape.report._types import Summary
-from cape.rules import nearest_member
+from cape.rules._base import nearest_member
 
 __all__ = [
     "BatchRates",

@@ -1,24 +1,18 @@
 """Rules: which member of each group's pool decides, seeing all groups at once."""
 
-from cape.rules._accuracy import Accuracy
-from cape.rules._base import GroupSituation, Rule
+from cape.rules._base import GroupSituation, Prevalence, Rule
 from cape.rules._bounded import (
+    Accuracy,
     BoundedRule,
-    best_within_each,
-    compared_groups,
-    measure_criterion,
-)
-from cape.rules._constrained import Constrained
-from cape.rules._criteria import CRITERIA
-from cape.rules._names import RULES, bounds_of, describe_rule, make_rule
-from cape.rules._parity import (
+    Constrained,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     PredictiveEquality,
     ProportionalEquality,
 )
-from cape.rules._prevalence import Prevalence, nearest_member
+from cape.rules._criteria import CRITERIA
+from cape.rules._names import RULES, describe_rule, make_rule
 
 __all__ = [
     "CRITERIA",
@@ -34,11 +28,6 @@ __all__ = [
     "Prevalence",
     "ProportionalEquality",
     "Rule",
-    "best_within_each",
-    "bounds_of",
-    "compared_groups",
     "describe_rule",
     "make_rule",
-    "measure_criterion",
-    "nearest_member",
 ]

@@ -1,29 +1,23 @@
-"""What rules share that weigh costs against criteria between groups."""
+"""The rules that weigh costs against criteria between groups."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape._validation import check_number
+from cape._wording._results import (
+    bound_is_missed,
+    criterion_is_undefined,
+    rates_are_unknown,
+)
 from cape.metrics._rates import FEWEST_ROWS
 from cape.rules._base import GroupSituation, Rule
 from cape.rules._costs import has_known_rates
 from cape.rules._criteria import CRITERIA
 from cape.rules._problem import Problem
-from cape.rules._ranking import takes_part
-from cape.rules._search import SLACK
-
-__all__ = [
-    "BoundedRule",
-    "best_within_each",
-    "compared_groups",
-    "measure_criterion",
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +64,7 @@ class BoundedRule(Rule):
         """
         if not groups:
             return {}
-        problem = self._problem(groups)
-        bounds = list(self.bounds.values())
-        members = _solve(problem, bounds)
+        members = self._problem(groups).solve(list(self.bounds.values()))
         return dict(zip(groups, members, strict=True))
 
     def notes(
@@ -91,12 +83,25 @@ class BoundedRule(Rule):
         """
         if not groups:
             return []
+        sentences = []
+        unknown = []
+        for name, group in groups.items():
+            if not has_known_rates(group).any():
+                unknown.append(name)
+        if unknown:
+            sentences.append(rates_are_unknown(unknown, FEWEST_ROWS))
         problem = self._problem(groups)
-        sentences = _note_unknown_rates(groups)
         members = [int(chosen[group]) for group in groups]
-        for place, (name, bound) in enumerate(self.bounds.items()):
-            sentences += _note_left_out(problem, place, name, list(groups))
-            sentences += _note_missed(problem, place, name, bound, members)
+        for place, (criterion, bound) in enumerate(self.bounds.items()):
+            left_out = []
+            for name, compared in zip(groups, problem.compared(place), strict=True):
+                if not compared:
+                    left_out.append(name)
+            if left_out:
+                sentences.append(criterion_is_undefined(criterion, left_out))
+            measured = problem.measure(place, members)
+            if problem.is_missed(place, measured, bound):
+                sentences.append(bound_is_missed(criterion, measured, bound))
         return sentences
 
     def _problem(self, groups: Mapping[Group, GroupSituation]) -> Problem:
@@ -109,169 +114,248 @@ class BoundedRule(Rule):
         )
 
 
-def _solve(problem: Problem, bounds: Sequence[float | None]) -> list[int]:
-    """Find the best choice, or the nearest to one that meets the bounds."""
-    given = [bound for bound in bounds if bound is not None]
-    if len(given) < len(bounds):
-        return problem.as_good_as_a_coin()
-    members = problem.best(given)
-    if members is None:
-        members = problem.nearest(given)
-    return members
+@dataclass(frozen=True, kw_only=True)
+class Accuracy(BoundedRule):
+    """Expected accuracy is best, or expected cost is least, in every group.
 
-
-def _note_unknown_rates(groups: Mapping[Group, GroupSituation]) -> list[str]:
-    """Name the groups of which no member has known rates."""
-    unknown = []
-    for name, group in groups.items():
-        if not has_known_rates(group).any():
-            unknown.append(name)
-    if not unknown:
-        return []
-    return [
-        f"the error rates of {_list(unknown)} are unknown (fewer than {FEWEST_ROWS} "
-        "unseen rows of a class): its member was picked by predicted prevalence, as "
-        "near to the estimate as possible."
-    ]
-
-
-def _note_left_out(
-    problem: Problem, place: int, name: str, groups: Sequence[Group]
-) -> list[str]:
-    """Name the groups that a criterion is undefined for."""
-    left_out = []
-    for group, compared in zip(groups, problem.compared(place), strict=True):
-        if not compared:
-            left_out.append(group)
-    if not left_out:
-        return []
-    return [f"{name} is undefined for {_list(left_out)} and does not count it."]
-
-
-def _note_missed(
-    problem: Problem, place: int, name: str, bound: float | None, members: list[int]
-) -> list[str]:
-    """Say by how much a bound is missed."""
-    measured = problem.measure(place, members)
-    if bound is None:
-        if np.isnan(measured) or problem.overlaps(place):
-            return []
-        return [
-            f"no members make the groups equal: the nearest have {name} {measured:.4g}."
-        ]
-    if not problem.criteria[place].exceeded_by(measured, bound) > SLACK:
-        return []
-    return [
-        f"no members meet all bounds: the nearest have {name} {measured:.4g}, and "
-        f"{bound:g} was asked for."
-    ]
-
-
-def _list(groups: Sequence[Group]) -> str:
-    return ", ".join(repr(group_name(group)) for group in groups)
-
-
-def best_within_each(
-    groups: Mapping[Group, GroupSituation],
-    criterion: str,
-    bounds: Sequence[float],
-    *,
-    cost_fp: float = 1.0,
-    cost_fn: float = 1.0,
-) -> list[dict[Group, int]]:
-    """Find the choice that `Constrained` makes, for each of many bounds.
+    Nothing is asked of the groups together. This is what the correction of Saerens et
+    al. (2002) does: the threshold moves with the prevalence.
 
     Parameters
     ----------
-    groups : mapping from group to GroupSituation
-        At least one.
-    criterion : str
-        A name in `CRITERIA`.
-    bounds : sequence of float
-        Of this criterion.
     cost_fp, cost_fn : float, default=1.0
         What a false positive and a false negative cost.
 
-    Returns
-    -------
-    list of dict from group to int
-        The chosen members, one dict for each bound.
-
     Examples
     --------
-    >>> from cape.rules import best_within_each
-    >>> best_within_each({}, "equal_opportunity_difference", [])
-    []
+    >>> from cape.rules import Accuracy
+    >>> Accuracy(cost_fn=5)
+    Accuracy(cost_fp=1.0, cost_fn=5)
     """
-    if not bounds:
-        return []
-    # The members are ranked once, which takes longer than to find one choice.
-    problem = Problem.of(
-        list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
-    )
-    choices = []
-    for bound in bounds:
-        members = _solve(problem, [bound])
-        choices.append(dict(zip(groups, members, strict=True)))
-    return choices
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """Return no bound."""
+        return {}
 
 
-def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:
-    """Return the groups that a criterion is defined for.
+@dataclass(frozen=True, kw_only=True)
+class _Parity(BoundedRule):
+    """A rule with one criterion, whose name is ``_criterion``."""
+
+    _criterion = ""
+
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tolerance is not None:
+            high = CRITERIA[self._criterion].highest_bound
+            check_number("tolerance", self.tolerance, low=0, high=high)
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """Return the tolerance, by the name of the criterion."""
+        return {self._criterion: self.tolerance}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProportionalEquality(_Parity):
+    """The ratios of predicted prevalences are those of the estimates, at least cost.
+
+    The paper's rule brings every predicted prevalence near its estimate, and with it PE
+    near 0. This rule asks for PE alone, which leaves room for a better accuracy. A
+    group whose estimate is 0 has no PE: it gets the paper's member.
 
     Parameters
     ----------
-    name : str
-        A name in `CRITERIA`.
-    groups : mapping from group to GroupSituation
-
-    Returns
-    -------
-    list of groups
-        Empty if there are fewer than two: a group has nothing to be compared with.
+    tolerance : float or None, default=None
+        Greatest PE of any ordered pair, with the estimates for true prevalences. None
+        is the least that is as good as a PE of 0 by coin tosses, within one standard
+        error of the expected cost.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
 
     Examples
     --------
-    >>> from cape.rules import compared_groups
-    >>> compared_groups("equal_opportunity_difference", {})
-    []
+    >>> from cape.rules import ProportionalEquality
+    >>> ProportionalEquality(tolerance=0.1)
+    ProportionalEquality(cost_fp=1.0, cost_fn=1.0, tolerance=0.1)
     """
-    criterion = CRITERIA[name]
-    compared = []
-    for group, situation in groups.items():
-        if takes_part(situation, criterion):
-            compared.append(group)
-    return compared if len(compared) > 1 else []
+
+    _criterion = "proportional_equality"
 
 
-def measure_criterion(
-    name: str,
-    groups: Mapping[Group, GroupSituation],
-    chosen: Mapping[Group, int],
-) -> float:
-    """Compute a criterion of a choice of members, as the rules estimate it.
+@dataclass(frozen=True, kw_only=True)
+class DemographicParity(_Parity):
+    """Predicted prevalences are equal, at least cost.
+
+    The shares are observed in the batch, so that the bound is met exactly.
 
     Parameters
     ----------
-    name : str
-        A name in `CRITERIA`.
-    groups : mapping from group to GroupSituation
-    chosen : mapping from group to int
-
-    Returns
-    -------
-    float
-        NaN if fewer than two groups take part.
+    tolerance : float or None, default=None
+        Greatest difference of predicted prevalences between two groups. None is the
+        least that is as good as equal shares by coin tosses, within one standard error
+        of the expected cost.
+    ratio : float in [0, 1] or None, default=None
+        Smallest ratio of predicted prevalences, instead of a tolerance; 0.8 is the
+        four-fifths rule.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
 
     Examples
     --------
-    >>> from cape.rules import measure_criterion
-    >>> measure_criterion("equal_opportunity_difference", {}, {})
-    nan
+    >>> from cape.rules import DemographicParity
+    >>> four_fifths = DemographicParity(ratio=0.8)
     """
-    compared = compared_groups(name, groups)
-    if not compared:
-        return float("nan")
-    situations = [groups[group] for group in compared]
-    members = [int(chosen[group]) for group in compared]
-    return CRITERIA[name].measure(situations, members)
+
+    _criterion = "demographic_parity_difference"
+
+    ratio: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ratio is None:
+            return
+        check_number("ratio", self.ratio, low=0, high=1)
+        if self.tolerance is not None:
+            raise ValueError(
+                "tolerance must be None if ratio is given, got "
+                f"{self.tolerance!r}. rules.Constrained takes several bounds."
+            )
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """Return the ratio, or else the tolerance, by the name of the criterion."""
+        if self.ratio is not None:
+            return {"demographic_parity_ratio": self.ratio}
+        return super().bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualOpportunity(_Parity):
+    """True positive rates are equal, at least cost.
+
+    Parameters
+    ----------
+    tolerance : float or None, default=None
+        Greatest difference of the members' true positive rates between two groups. None
+        is the least that is as good as equal rates by coin tosses, within one standard
+        error of the expected cost.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Examples
+    --------
+    >>> from cape.rules import EqualOpportunity
+    >>> EqualOpportunity(cost_fn=5).cost_fn
+    5
+    """
+
+    _criterion = "equal_opportunity_difference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictiveEquality(_Parity):
+    """False positive rates are equal, at least cost.
+
+    Parameters
+    ----------
+    tolerance : float or None, default=None
+        Greatest difference of the members' false positive rates between two groups.
+        None is the least that is as good as equal rates by coin tosses, within one
+        standard error of the expected cost.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Examples
+    --------
+    >>> from cape.rules import PredictiveEquality
+    >>> PredictiveEquality(tolerance=0.05).tolerance
+    0.05
+    """
+
+    _criterion = "false_positive_rate_difference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualizedOdds(_Parity):
+    """True and false positive rates are as near as one member a group allows.
+
+    Parameters
+    ----------
+    tolerance : float or None, default=None
+        Greatest difference between two groups, of true and of false positive rates.
+        None is the least that is as good as equal rates by coin tosses, within one
+        standard error of the expected cost.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Examples
+    --------
+    >>> from cape.rules import EqualizedOdds
+    >>> EqualizedOdds().tolerance is None
+    True
+    """
+
+    _criterion = "equalized_odds_difference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constrained(BoundedRule):
+    """Least cost within bounds on any number of criteria.
+
+    If no choice of members meets all bounds, they are widened by the same least amount
+    until one does, and a note says so.
+
+    Parameters
+    ----------
+    proportional_equality : float or None, default=None
+        Greatest PE of any ordered pair. None bounds nothing, here and below.
+    demographic_parity_difference : float or None, default=None
+        Greatest difference of predicted prevalences.
+    demographic_parity_ratio : float or None, default=None
+        Smallest ratio of predicted prevalences; 0.8 is the four-fifths rule.
+    equal_opportunity_difference : float or None, default=None
+        Greatest difference of true positive rates.
+    false_positive_rate_difference : float or None, default=None
+        Greatest difference of false positive rates.
+    equalized_odds_difference : float or None, default=None
+        Greatest difference of true and of false positive rates.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Examples
+    --------
+    >>> from cape.rules import Constrained
+    >>> rule = Constrained(
+    ...     proportional_equality=0.1, false_positive_rate_difference=0.05
+    ... )
+    """
+
+    proportional_equality: float | None = None
+    demographic_parity_difference: float | None = None
+    demographic_parity_ratio: float | None = None
+    equal_opportunity_difference: float | None = None
+    false_positive_rate_difference: float | None = None
+    equalized_odds_difference: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        bounds = self.bounds
+        if not bounds:
+            names = ", ".join(CRITERIA)
+            raise ValueError(f"at least one bound must be given, of {names}; got none.")
+        for name, bound in bounds.items():
+            check_number(name, bound, low=0, high=CRITERIA[name].highest_bound)
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """Return the bounds that were given, by the names of the criteria."""
+        bounds = {}
+        for name in CRITERIA:
+            bound = getattr(self, name)
+            if bound is not None:
+                bounds[name] = bound
+        return bounds

@@ -14,8 +14,6 @@ import numpy as np
 from cape.metrics._between import worst_pe
 from cape.rules._base import GroupSituation
 
-__all__ = ["CRITERIA", "Criterion"]
-
 _LOG_OF_NOTHING = -1000.0
 """Stands for the logarithm of 0, and is below that of any share."""
 

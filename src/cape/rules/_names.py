@@ -7,20 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from cape._validation import check_choice
-from cape.rules._accuracy import Accuracy
-from cape.rules._base import Rule
-from cape.rules._bounded import BoundedRule
-from cape.rules._constrained import Constrained
-from cape.rules._parity import (
+from cape.rules._base import Prevalence, Rule
+from cape.rules._bounded import (
+    Accuracy,
+    BoundedRule,
+    Constrained,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     PredictiveEquality,
     ProportionalEquality,
 )
-from cape.rules._prevalence import Prevalence
-
-__all__ = ["RULES", "bounds_of", "describe_rule", "make_rule"]
 
 RULES: dict[str, type[Rule]] = {
     "prevalence": Prevalence,
@@ -36,7 +33,8 @@ RULES: dict[str, type[Rule]] = {
 }
 """Names of the rules. Everything that lists rules is derived from this."""
 
-_NAME_OF_CONSTRAINED = "constrained"
+# It has no name for the classifier: its bounds have to be given.
+_DESCRIBED: dict[str, type[Rule]] = {**RULES, "constrained": Constrained}
 
 
 def make_rule(rule: Any) -> Rule:
@@ -98,7 +96,7 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
     >>> describe_rule(Accuracy(cost_fn=5))
     {'name': 'accuracy', 'cost_fp': 1.0, 'cost_fn': 5.0}
     """
-    for name, kind in {**RULES, _NAME_OF_CONSTRAINED: Constrained}.items():
+    for name, kind in _DESCRIBED.items():
         if type(rule) is kind:
             return {"name": name, **_parameters(rule)}
     return {"name": type(rule).__name__}
@@ -121,16 +119,15 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
 
     Examples
     --------
-    >>> from cape.rules import DemographicParity, bounds_of, describe_rule
+    >>> from cape.rules import DemographicParity, describe_rule
+    >>> from cape.rules._names import bounds_of
     >>> bounds_of(describe_rule(DemographicParity(ratio=0.8)))
     {'demographic_parity_ratio': 0.8}
     """
-    if description["name"] not in {**RULES, _NAME_OF_CONSTRAINED: Constrained}:
+    if description["name"] not in _DESCRIBED:
         return {}
     rule = _from_description(description)
-    if not isinstance(rule, BoundedRule):
-        return {}
-    return rule.bounds
+    return rule.bounds if isinstance(rule, BoundedRule) else {}
 
 
 def _parameters(rule: Any) -> dict[str, float | None]:
@@ -146,7 +143,5 @@ def _from_description(description: Mapping[str, Any]) -> Rule:
     """Make the rule that `describe_rule` has described."""
     parameters = dict(description)
     name = parameters.pop("name")
-    if name == _NAME_OF_CONSTRAINED:
-        return Constrained(**parameters)
-    check_choice("rule", name, (*RULES, _NAME_OF_CONSTRAINED))
-    return RULES[name](**parameters)
+    check_choice("rule", name, tuple(_DESCRIBED))
+    return _DESCRIBED[name](**parameters)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cape._groups import Group
 from cape.rules._base import GroupSituation
-from cape.rules._coin import best_with_a_coin
-from cape.rules._costs import has_known_rates, variance_of_costs
-from cape.rules._criteria import Criterion
-from cape.rules._ranking import RankedMembers, rank_members
-from cape.rules._search import Candidates, best_choice
-from cape.rules._sweep import best_within
-from cape.rules._two_groups import best_of_two, common_order
-
-__all__ = ["Problem"]
+from cape.rules._costs import (
+    RankedMembers,
+    has_known_rates,
+    rank_members,
+    usable_members,
+    variance_of_costs,
+)
+from cape.rules._criteria import CRITERIA, Criterion
+from cape.rules._search import SLACK, Candidates, best_choice, best_with_a_coin
 
 _PRECISION = 1e-4
 """How near to the narrowest possible bounds the search comes."""
@@ -70,6 +70,37 @@ class Problem:
             values.append([criterion.values(group) for group in groups])
         candidates = _stack(ranked, values)
         return cls(groups, criteria, ranked, candidates, cost_fp, cost_fn)
+
+    def solve(self, bounds: Sequence[float | None]) -> list[int]:
+        """Find the best choice, or the nearest to one that meets the bounds.
+
+        Parameters
+        ----------
+        bounds : sequence of float or None
+            One for each criterion. None, of a single one, is as near to parity as a
+            coin would come.
+
+        Returns
+        -------
+        list of int
+            The member of each group.
+        """
+        given = [bound for bound in bounds if bound is not None]
+        if len(given) < len(bounds):
+            return self.as_good_as_a_coin()
+        members = self.best(given)
+        return self.nearest(given) if members is None else members
+
+    def is_missed(self, criterion: int, measured: float, bound: float | None) -> bool:
+        """Tell whether a criterion, given by its place, misses its bound.
+
+        Without a bound it is missed if not even mixtures of members, value by value,
+        could make the groups equal.
+        """
+        if bound is not None:
+            excess = self.criteria[criterion].exceeded_by(measured, bound)
+            return bool(excess > SLACK)
+        return not np.isnan(measured) and not self._overlaps(criterion)
 
     def measure(self, criterion: int, members: Sequence[int]) -> float:
         """Compute the metric of a criterion over the groups that take part in it.
@@ -125,13 +156,6 @@ class Problem:
         list of int or None
             The member of each group; None if no choice meets the bounds.
         """
-        if len(self.criteria) == 1 and self.criteria[0].is_one_window:
-            limit = self.criteria[0].bounds(self.groups, bounds[0])
-            width = float(limit[0, 0])
-            chosen = best_within(
-                self.candidates, width, self.compared(0), at_least=at_least
-            )
-            return None if chosen is None else self._members_at(chosen)
         limits = []
         for place, criterion in enumerate(self.criteria):
             compared = self.compared(place)
@@ -140,13 +164,13 @@ class Problem:
             limit[:, ~compared] = np.inf
             limits.extend([limit] * criterion.n_values)
         shape = (len(limits), len(self.groups), len(self.groups))
-        between = np.reshape(limits, shape)
-        if self._order is not None:
-            chosen = best_of_two(
-                self.candidates, self._order, between, at_least=at_least
-            )
-        else:
-            chosen = best_choice(self.candidates, between, at_least=at_least)
+        one_window = len(self.criteria) == 1 and self.criteria[0].is_one_window
+        chosen = best_choice(
+            self.candidates,
+            np.reshape(limits, shape),
+            at_least=at_least,
+            one_window=one_window,
+        )
         return None if chosen is None else self._members_at(chosen)
 
     def nearest(
@@ -233,18 +257,8 @@ class Problem:
             variance += group.share**2 * of_members[member]
         return float(np.sqrt(variance))
 
-    def overlaps(self, criterion: int) -> bool:
-        """Tell whether mixtures of members could make the groups equal, value by value.
-
-        Parameters
-        ----------
-        criterion : int
-            Its place in ``criteria``.
-
-        Returns
-        -------
-        bool
-        """
+    def _overlaps(self, criterion: int) -> bool:
+        """Tell whether the values of the groups have a level in common."""
         lowest = []
         highest = []
         for group, ranked in zip(self.groups, self.ranked, strict=True):
@@ -257,10 +271,6 @@ class Problem:
     def compared(self, criterion: int) -> np.ndarray:
         """Tell which groups take part in a criterion, given by its place."""
         return np.array([ranked.compared[criterion] for ranked in self.ranked])
-
-    @cached_property
-    def _order(self) -> np.ndarray | None:
-        return common_order(self.candidates)
 
     def _members_at(self, positions: np.ndarray) -> list[int]:
         """Turn positions among the candidates into members of the pools."""
@@ -289,3 +299,109 @@ def _stack(
             own = np.concatenate([of_groups[place] for of_groups in values])
             stacked[:, place, :n_members] = own[:, group.members]
     return Candidates(utilities, np.nan_to_num(stacked), utilities > -np.inf)
+
+
+def best_within_each(
+    groups: Mapping[Group, GroupSituation],
+    criterion: str,
+    bounds: Sequence[float],
+    *,
+    cost_fp: float = 1.0,
+    cost_fn: float = 1.0,
+) -> list[dict[Group, int]]:
+    """Find the choice that `Constrained` makes, for each of many bounds.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupSituation
+        At least one.
+    criterion : str
+        A name in `CRITERIA`.
+    bounds : sequence of float
+        Of this criterion.
+    cost_fp, cost_fn : float, default=1.0
+        What a false positive and a false negative cost.
+
+    Returns
+    -------
+    list of dict from group to int
+        The chosen members, one dict for each bound.
+
+    Examples
+    --------
+    >>> from cape.rules._problem import best_within_each
+    >>> best_within_each({}, "equal_opportunity_difference", [])
+    []
+    """
+    if not bounds:
+        return []
+    # The members are ranked once, which takes longer than to find one choice.
+    problem = Problem.of(
+        list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
+    )
+    choices = []
+    for bound in bounds:
+        members = problem.solve([bound])
+        choices.append(dict(zip(groups, members, strict=True)))
+    return choices
+
+
+def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:
+    """Return the groups that a criterion is defined for.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    groups : mapping from group to GroupSituation
+
+    Returns
+    -------
+    list of groups
+        Empty if there are fewer than two: a group has nothing to be compared with.
+
+    Examples
+    --------
+    >>> from cape.rules._problem import compared_groups
+    >>> compared_groups("equal_opportunity_difference", {})
+    []
+    """
+    compared = []
+    for group, situation in groups.items():
+        _, takes_part = usable_members(situation, [CRITERIA[name]])
+        if takes_part[0]:
+            compared.append(group)
+    return compared if len(compared) > 1 else []
+
+
+def measure_criterion(
+    name: str,
+    groups: Mapping[Group, GroupSituation],
+    chosen: Mapping[Group, int],
+) -> float:
+    """Compute a criterion of a choice of members, as the rules estimate it.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    groups : mapping from group to GroupSituation
+    chosen : mapping from group to int
+
+    Returns
+    -------
+    float
+        NaN if fewer than two groups take part.
+
+    Examples
+    --------
+    >>> from cape.rules._problem import measure_criterion
+    >>> measure_criterion("equal_opportunity_difference", {}, {})
+    nan
+    """
+    compared = compared_groups(name, groups)
+    if not compared:
+        return float("nan")
+    situations = [groups[group] for group in compared]
+    members = [int(chosen[group]) for group in compared]
+    return CRITERIA[name].measure(situations, members)
