@@ -12,14 +12,28 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch
 
 from cape import CapeClassifier
 from cape._prediction import adapt_and_test
 from cape.datasets import fetch_compas, make_synthetic
-from cape_paper._meps import fetch_meps
+from cape_paper import meps_problem
+
+
+def fetch_meps():
+    """Return the people of MEPS of both years."""
+    problem = meps_problem()
+    data, target, groups = zip(problem.train, problem.test, strict=True)
+    return Bunch(
+        data=pd.concat(data, ignore_index=True),
+        target=np.concatenate(target),
+        sensitive_features=np.concatenate(groups),
+    )
+
 
 TABLES = {
     "synthetic": lambda: make_synthetic(20_000, random_state=1),

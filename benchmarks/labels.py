@@ -40,7 +40,7 @@ from cape._labelled import (
 )
 from cape._labelled._prevalence import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
-from cape_paper._shift_cases import load_cases
+from cape_paper._cases import load_cases
 from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/labels.json")
@@ -154,11 +154,13 @@ def simulate_shift(score, shift, prevalence, draws):
 def run_real(repetitions):
     """Return a record for every group of every real shift, and number of labels."""
     records = []
-    for problem in load_cases().problems:
+    for problem in load_cases()[0]:
         warnings.simplefilter("ignore")
         clf = CapeClassifier(random_state=0)
-        clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-        adaptation = clf.adapt(problem.X_test, sensitive_features=problem.z_test)
+        X, y, z = problem.train
+        clf.fit(X, y, sensitive_features=z)
+        X, _, z = problem.test
+        adaptation = clf.adapt(X, sensitive_features=z)
         for group, (cells, positive) in rows_of_groups(clf, problem).items():
             adapted = adaptation.groups[group]
             free = LabelFree(adapted.estimate, adapted.low, adapted.high, LEVEL)
@@ -178,9 +180,10 @@ def run_real(repetitions):
 
 def rows_of_groups(clf, problem):
     """Return the score cells and labels of the rows of every group."""
-    batch = batch_of(clf, problem.X_test, problem.z_test)
+    X, y, z = problem.test
+    batch = batch_of(clf, X, z)
     readings, _ = read_batch(batch, probabilities=True)
-    is_positive = problem.y_test == clf.classes_[1]
+    is_positive = y == clf.classes_[1]
     parts = defaultdict(list)
     for reading in readings:
         index = slice(None) if reading.index is None else reading.index

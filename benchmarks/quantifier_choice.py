@@ -39,7 +39,7 @@ from sklearn.preprocessing import StandardScaler
 from cape.datasets import fetch_compas, make_synthetic
 from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import make_quantifier
-from cape_paper._meps import fetch_meps
+from cape_paper import meps_problem
 
 CANDIDATES = ("histogram", "onestep", "emq", "spa")
 BATCH_ROWS = (50, 100, 300, 1000)
@@ -95,7 +95,9 @@ def read_data(name):
     elif name == "compas":
         bunch = fetch_compas()
     else:
-        bunch = fetch_meps()
+        problem = meps_problem()
+        X = np.vstack([problem.train[0], problem.test[0]])
+        return X.astype(float), np.concatenate([problem.train[1], problem.test[1]])
     return bunch.data.to_numpy(float), bunch.target.to_numpy(int)
 
 

@@ -7,34 +7,24 @@
   (`table_problem`).
 - `run_shifts` runs CAPE on real shifts over time, where more than prevalences moved.
 
-The last three return a dict that JSON can hold. `write_results` writes it with a page
-of the tables, and `write_page` puts the pages of several runs together. These
-experiments are cut into cells that are kept in a folder, so a run that was stopped goes
-on.
+All three return a dict that JSON can hold. `write_results` writes it with a page of the
+tables, and `write_page` puts the pages of several runs together. The experiments are
+cut into cells that are kept in a folder, so a run that was stopped goes on.
+
+The package uses public names of `cape` alone: it is the library's first user.
 """
 
+from cape_paper._cases import meps_problem
 from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
-from cape_paper._problem import (
-    Problem,
-    compas_problem,
-    meps_problem,
-    table_problem,
-)
-from cape_paper._published import published
+from cape_paper._pages import results_markdown, write_page, write_results
+from cape_paper._problem import Problem, compas_problem, published, table_problem
 from cape_paper._shifts import run_shifts
 from cape_paper._synthetic import run_synthetic
-from cape_paper._tables import TextTable
-from cape_paper._write import (
-    results_markdown,
-    results_tables,
-    write_page,
-    write_results,
-)
+from cape_paper._tables import results_tables
 
 __all__ = [
     "Problem",
-    "TextTable",
     "compare_methods",
     "compas_problem",
     "meps_problem",

@@ -1,4 +1,4 @@
-"""The bridge to AIF360; no other module of the library imports it.
+"""AIF360's fair classifiers behind our interface; no other module imports AIF360.
 
 AIF360 knows two groups and ranks them: one is "privileged", and one label is
 "favourable". Neither word is ours. Where a method asks for them, the positive label is
@@ -12,19 +12,19 @@ import contextlib
 import importlib
 import io
 import logging
+import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import pandas as pd
+from scipy.linalg import eigh
+from scipy.stats import multivariate_normal
+from sklearn.preprocessing import StandardScaler
 
-from cape._groups import Group, Groups
-from cape_paper._base import add_group_columns
-from cape_paper._singular import ProjectedNormal
-
-__all__ = ["SIDES", "Bridge", "algorithm", "old_normal_density", "undisturbed"]
+from cape_paper._baselines import GroupMethod, fit_learner, split_holdout
 
 SIDES: dict[str, Any] = {
     "unprivileged_groups": [{"privileged": 0.0}],
@@ -47,7 +47,6 @@ def undisturbed() -> Iterator[None]:
     """
     root = logging.getLogger()
     handler = logging.NullHandler()
-    # AIF360 calls `np.random.seed`: a user's own draws must not depend on it.
     state = np.random.get_state()
     root.addFilter(_reject)
     # Without a handler, the first `logging.warning` would install one for good.
@@ -67,124 +66,76 @@ def _reject(record: logging.LogRecord) -> bool:
     return False
 
 
-def algorithm(module: str, name: str) -> Any:
-    """Import a class of ``aif360.algorithms``; call it within `undisturbed`.
+class Aif360(GroupMethod):
+    """The frame of all: our rows become AIF360's, its favourable labels become ours.
+
+    A subclass implements ``_fit_peer(features, favourable)`` and
+    ``_predict_peer(features)``. The last feature is the indicator of the privileged
+    group, and label 1 is the favourable one.
 
     Parameters
     ----------
-    module : {"preprocessing", "inprocessing", "postprocessing"}
-        The subpackage.
-    name : str
-        The class.
-
-    Returns
-    -------
-    type
-    """
-    # Imported here and not above, since AIF360 is an optional dependency.
-    subpackage = importlib.import_module(f"aif360.algorithms.{module}")
-    return getattr(subpackage, name)
-
-
-@contextlib.contextmanager
-def old_normal_density() -> Iterator[None]:
-    """Replace the normal density in AIF360's MetaFair by `ProjectedNormal` for a while.
-
-    See `cape_paper._singular` for the reason. scipy itself is not changed.
-    """
-    # TODO: remove with `_singular` when AIF360 closes its issue 454.
-    module = importlib.import_module("aif360.algorithms.inprocessing.celisMeta.General")
-    with mock.patch.object(module, "multivariate_normal", ProjectedNormal):
-        yield
-
-
-@dataclass(frozen=True)
-class Bridge:
-    """Turns our rows into AIF360's datasets, in which label 1 is the favourable one.
-
-    Parameters
-    ----------
-    groups : list
-        Groups seen in training.
-    privileged : group
-        The group that AIF360 is told is privileged.
+    estimator : estimator with ``fit`` and ``predict_proba``, default=None
+        The learner, for methods that have one.
+    favourable : {"positive", "negative"}, default="positive"
+        The label that AIF360 is told is the favourable one.
+    random_state : int, default=0
+        Seed of the learner, of a hold-out, and of AIF360's draws.
+    **options
+        What AIF360's algorithm is made with.
     """
 
-    groups: list[Group]
-    privileged: Group
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        favourable: str = "positive",
+        random_state: int = 0,
+        **options: Any,
+    ) -> None:
+        self.estimator = estimator
+        self.favourable = favourable
+        self.random_state = random_state
+        self.options = options
 
-    @classmethod
-    def of(cls, favourable: np.ndarray, groups: Groups) -> Bridge:
-        """Call the group with the greatest share of favourable labels privileged.
+    def _fit(self, X: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
+        if len(self.groups_) < 2:
+            raise ValueError("sensitive_features must have two groups at least.")
+        favourable = self._swapped(y)
+        shares = [favourable[z == group].mean() for group in self.groups_]
+        self.privileged_ = self.groups_[int(np.argmax(shares))]
+        with undisturbed():
+            self._fit_peer(self._features(X, z), favourable)
 
-        Parameters
-        ----------
-        favourable : ndarray of shape (n_samples,)
-            1 where the label is the favourable one, otherwise 0.
-        groups : Groups
-            The group of each row.
+    def _predict(self, X: pd.DataFrame, z: np.ndarray) -> np.ndarray:
+        with undisturbed():
+            # Labels come as a column of floats.
+            labels = np.ravel(self._predict_peer(self._features(X, z)))
+        return self._swapped((labels > 0.5).astype(int))
 
-        Returns
-        -------
-        Bridge
-        """
-        # Of equal shares the first group in sorted order wins: `argmax` is stable.
-        rows = np.bincount(groups.codes)
-        favourable_rows = np.bincount(groups.codes, weights=favourable)
-        greatest = int(np.argmax(favourable_rows / rows))
-        return cls(groups.keys, groups.keys[greatest])
+    def _swapped(self, labels: np.ndarray) -> np.ndarray:
+        """Turn positive into favourable labels, or favourable into positive ones."""
+        return labels if self.favourable == "positive" else 1 - labels
 
-    def features(self, X: Any, groups: Groups) -> np.ndarray:
+    def _features(self, X: pd.DataFrame, z: np.ndarray) -> np.ndarray:
         """Put the indicator of the privileged group behind the features.
 
         With more than two groups, indicators of all groups stand before it, so that a
         learner can tell them apart as it can in Max_Acc.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-        groups : Groups
-            The group of each row.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_out)
         """
-        # AIF360 holds a dataset as one array of floats.
+        if len(self.groups_) > 2:
+            X = self._with_groups(X, z)
         numbers = np.asarray(X, dtype=float)
-        if len(self.groups) > 2:
-            numbers = add_group_columns(numbers, groups, self.groups)
-        is_privileged = [key == self.privileged for key in groups.keys]
-        privileged = np.array(is_privileged, dtype=float)
-        return np.column_stack([numbers, privileged[groups.codes]])
+        return np.column_stack([numbers, (z == self.privileged_).astype(float)])
 
-    def dataset(
-        self,
-        features: np.ndarray,
-        favourable: np.ndarray | None = None,
-        scores: Any = None,
-    ) -> Any:
-        """Make a BinaryLabelDataset.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n_samples, n_features_out)
-            From `features`.
-        favourable : ndarray of shape (n_samples,), default=None
-            1 where the label is the favourable one. AIF360 wants labels even of rows to
-            predict: with None all are 0.
-        scores : array-like of shape (n_samples,), default=None
-            Probabilities of the favourable label.
-
-        Returns
-        -------
-        aif360.datasets.BinaryLabelDataset
-        """
+    def _dataset(self, features: np.ndarray, labels: Any = 0.0) -> Any:
+        """Make AIF360's dataset; it wants labels even of rows to predict."""
         from aif360.datasets import BinaryLabelDataset
 
-        dataset = BinaryLabelDataset(
-            df=_table(features, favourable),
+        names = [f"x{place}" for place in range(features.shape[1] - 1)]
+        table = pd.DataFrame(features, columns=[*names, "privileged"])
+        return BinaryLabelDataset(
+            df=table.assign(label=np.asarray(labels, dtype=float)),
             label_names=["label"],
             protected_attribute_names=["privileged"],
             favorable_label=1.0,
@@ -192,21 +143,212 @@ class Bridge:
             privileged_protected_attributes=[[1.0]],
             unprivileged_protected_attributes=[[0.0]],
         )
+
+    def _algorithm(self, module: str, name: str, **options: Any) -> Any:
+        """Make an object of a class of ``aif360.algorithms``."""
+        # Imported here and not above, since AIF360 is an optional dependency.
+        subpackage = importlib.import_module(f"aif360.algorithms.{module}")
+        return getattr(subpackage, name)(**options, **self.options)
+
+    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+class Reweighing(Aif360):
+    """Weights that make group and label independent (Kamiran and Calders, 2012).
+
+    Examples
+    --------
+    >>> model = Reweighing(LogisticRegression())
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+        # The weight of a row is P(z) P(y) / P(z, y).
+        reweighing = self._algorithm("preprocessing", "Reweighing", **SIDES)
+        weighted = reweighing.fit_transform(self._dataset(features, favourable))
+        self.base_ = fit_learner(
+            self.estimator,
+            features,
+            favourable,
+            seed=self.random_state,
+            weights=weighted.instance_weights,
+        )
+
+    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+        return self.base_.predict(features)
+
+
+class MetaFair(Aif360):
+    """MetaFairClassifier (Celis et al., 2019), made to run with today's scipy.
+
+    It has a model of its own. It samples few points, so its answer depends much on the
+    seed.
+
+    Examples
+    --------
+    >>> model = MetaFair(type="sr", tau=0.8)
+    >>> z = train.sensitive_features[:300]
+    >>> model = model.fit(train.data[:300], train.target[:300], sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+        model = self._algorithm(
+            "inprocessing",
+            "MetaFairClassifier",
+            sensitive_attr="privileged",
+            seed=self.random_state,
+        )
+        # TODO: remove with `ProjectedNormal` when AIF360 closes its issue 454.
+        general = "aif360.algorithms.inprocessing.celisMeta.General"
+        with mock.patch(f"{general}.multivariate_normal", ProjectedNormal):
+            self.base_ = model.fit(self._dataset(features, favourable))
+
+    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+        return self.base_.predict(self._dataset(features)).labels
+
+
+class PostProcessor(Aif360):
+    """A post-processor: the learner trains on most rows, it on the rows held out.
+
+    The paper does not say which rows its post-processors were fitted on. On the rows of
+    the learner, an overfitted one would look perfect to them.
+
+    Parameters
+    ----------
+    algorithm : str
+        Its class in AIF360: CalibratedEqOddsPostprocessing (Pleiss et al., 2017), which
+        draws, or RejectOptionClassification (Kamiran, Karim and Zhang, 2012).
+
+    Examples
+    --------
+    >>> model = PostProcessor(
+    ...     LogisticRegression(),
+    ...     algorithm="CalibratedEqOddsPostprocessing",
+    ...     cost_constraint="fnr",
+    ... )
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def __init__(self, estimator: Any, *, algorithm: str, **options: Any) -> None:
+        super().__init__(estimator, **options)
+        self.algorithm = algorithm
+
+    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+        # Strata are of AIF360's two groups, since its post-processor knows no others.
+        privileged = features[:, -1].astype(int)
+        learn, held_out = split_holdout(favourable, privileged, self.random_state)
+        self.base_ = fit_learner(
+            self.estimator, features[learn], favourable[learn], seed=self.random_state
+        )
+        options = dict(SIDES)
+        if self.algorithm.startswith("Calibrated"):
+            options["seed"] = self.random_state
+        post = self._algorithm("postprocessing", self.algorithm, **options)
+        truth = self._dataset(features[held_out], favourable[held_out])
+        self.post_ = post.fit(truth, self._scored(features[held_out]))
+
+    def _scored(self, features: np.ndarray) -> Any:
+        """Return the dataset with the learner's scores and decisions as labels."""
+        scores = self.base_.predict_proba(features)[:, 1]
+        dataset = self._dataset(features, scores > 0.5)
         # The constructor takes no scores, and AIF360 wants them as a column.
-        if scores is not None:
-            column = np.asarray(scores, dtype=float)
-            dataset.scores = column.reshape(-1, 1)
+        dataset.scores = scores.reshape(-1, 1)
         return dataset
 
+    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+        return self.post_.predict(self._scored(features)).labels
 
-def _table(features: np.ndarray, favourable: np.ndarray | None) -> Any:
-    """Name the columns as `SIDES` and `Bridge.dataset` do, and add the labels."""
-    import pandas as pd
 
-    n_columns = features.shape[1]
-    names = [f"x{place}" for place in range(n_columns - 1)]
-    table = pd.DataFrame(features, columns=[*names, "privileged"])
-    labels = np.zeros(len(features))
-    if favourable is not None:
-        labels = np.asarray(favourable, dtype=float)
-    return table.assign(label=labels)
+class AdversarialDebiasing(Aif360):
+    """AdversarialDebiasing (Zhang, Lemoine and Mitchell, 2018), in TensorFlow.
+
+    The name is AIF360's. It trains a network of its own; features are scaled to mean 0
+    and variance 1.
+    """
+
+    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+        # TensorFlow reads this variable once, when it is first imported.
+        with mock.patch.dict(os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}):
+            import tensorflow
+
+        self.scaler_ = StandardScaler().fit(features[:, :-1])
+        dataset = self._dataset(self._scaled(features), favourable)
+        # AIF360 needs a TensorFlow that is not eager, which it is in a graph.
+        self.graph_ = tensorflow.Graph()
+        with self.graph_.as_default():
+            model = self._algorithm(
+                "inprocessing",
+                "AdversarialDebiasing",
+                **SIDES,
+                scope_name="cape",
+                sess=tensorflow.compat.v1.Session(graph=self.graph_),
+                seed=self.random_state,
+            )
+            self.base_ = model.fit(dataset)
+
+    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+        dataset = self._dataset(self._scaled(features))
+        with self.graph_.as_default():
+            return self.base_.predict(dataset).labels
+
+    def _scaled(self, features: np.ndarray) -> np.ndarray:
+        """Scale all columns but the last, the indicator that AIF360 looks up."""
+        scaled = self.scaler_.transform(features[:, :-1])
+        return np.column_stack([scaled, features[:, -1]])
+
+
+class ProjectedNormal:
+    """The normal distribution that MetaFair was written for.
+
+    MetaFair evaluates a normal density whose covariance is singular: the group is among
+    its features, and stands beside them once more. Since version 1.9.3 scipy returns 0
+    off the support of a singular normal, and MetaFair fails (AIF360's issue 454).
+    Before, scipy returned the density of the projection on the support, as this does.
+
+    Parameters
+    ----------
+    mean : array-like of shape (n_dimensions,)
+        The mean.
+    cov : array-like of shape (n_dimensions, n_dimensions)
+        The covariance; it may be singular.
+    **options
+        ``allow_singular`` and ``seed``, for scipy, which draws.
+
+    Examples
+    --------
+    >>> flat = ProjectedNormal([0, 0], [[1, 1], [1, 1]], allow_singular=True)
+    >>> bool(np.isclose(flat.pdf([1.0, 1.0]), flat.pdf([1.5, 0.5])))
+    True
+    """
+
+    def __init__(self, mean: Any, cov: Any, **options: Any) -> None:
+        self.rvs = multivariate_normal(mean, cov, **options).rvs
+        self._mean = np.asarray(mean, dtype=float)
+        values, vectors = eigh(np.asarray(cov, dtype=float))
+        # scipy's rule for eigenvalues that count as 0.
+        support = values > 1e6 * np.finfo(float).eps * np.abs(values).max()
+        # In these coordinates the distribution is standard normal on its support; what
+        # is orthogonal to the support has no coordinate, so points are projected.
+        variances = values[support]
+        self._whiten = vectors[:, support] / np.sqrt(variances)
+        # log of (2 pi)^rank times the pseudo-determinant.
+        log_determinant = np.log(variances).sum()
+        self._log_scale = support.sum() * np.log(2 * np.pi) + log_determinant
+
+    def pdf(self, x: Any) -> Any:
+        """Compute the density at the points in the rows of ``x``."""
+        whitened = (np.asarray(x, dtype=float) - self._mean) @ self._whiten
+        squared_distance = (whitened**2).sum(axis=-1)
+        return np.exp(-0.5 * (self._log_scale + squared_distance))

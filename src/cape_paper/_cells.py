@@ -1,99 +1,45 @@
-"""Cells of a run: pieces of work that are computed once and kept.
+"""Cells of a run: pieces of work that are computed once and kept by joblib.
 
 A run that was interrupted takes its finished cells from the folder and goes on.
 """
 
 from __future__ import annotations
 
+import datetime
 import hashlib
-import json
+import os
+import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 
-from cape import __version__
-from cape._newfile import new_file
-from cape_paper._rows import Results
-
-__all__ = ["Cell", "OnStep", "digest", "run_cells"]
+Results = dict[str, Any]
+"""Numbers of a run, or a part of them, as JSON can hold them."""
 
 OnStep = Callable[[str, int, int], None]
 """Called with the name of a finished cell, how many are finished, and how many are."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One piece of work.
+_PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "pandas", "aif360", "fairlearn"),
+    *("tensorflow-cpu", "cape-fair"),
+)
+"""Packages that a result can depend on."""
 
-    Parameters
-    ----------
-    name : str
-        Shown while the run goes on.
-    key : dict
-        Everything the result depends on, as JSON can hold it. A stored result is used
-        only if its whole key is the same.
-    work : callable
-        Returns the result, a dict that JSON can hold. It must be picklable.
 
-    Examples
-    --------
-    >>> Cell("one", {"n": 1}, dict).work()
-    {}
-    """
+class Cell(NamedTuple):
+    """One piece of work: a function of a module, and all that its result depends on."""
 
     name: str
-    key: Results
-    work: Callable[[], Results]
-
-    def full_key(self) -> str:
-        """Return the key with the version of cape, as text that does not vary."""
-        # Another version may give other numbers.
-        full_key = {**self.key, "cape": __version__}
-        return json.dumps(full_key, sort_keys=True)
-
-    def path(self, folder: Path) -> Path:
-        """Return the file of the result in ``folder``."""
-        key = self.full_key().encode()
-        name = hashlib.sha256(key).hexdigest()
-        # 24 hexadecimal digits are enough to tell any number of cells apart.
-        return folder / f"{name[:24]}.json"
-
-
-def digest(*tables: Any) -> str:
-    """Hash the values, the column names and the order of tables, for a cell's key.
-
-    Parameters
-    ----------
-    *tables : DataFrame or Series
-        What the result of a cell depends on; the index does not count.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-
-    Examples
-    --------
-    >>> digest(pd.Series([1, 2])) == digest(pd.Series([1, 2]))
-    True
-    >>> digest(pd.Series([1, 2])) == digest(pd.Series([1, 3]))
-    False
-    """
-    import pandas as pd
-
-    content = hashlib.sha256()
-    for table in tables:
-        # pandas hashes values only: without the names, two columns could be swapped.
-        names = list(getattr(table, "columns", []))
-        content.update(repr(names).encode())
-        hashes = pd.util.hash_pandas_object(table, index=False)
-        content.update(hashes.to_numpy().tobytes())
-    return content.hexdigest()[:16]
+    work: Callable[..., Results]
+    arguments: tuple[Any, ...]
 
 
 def run_cells(
@@ -110,11 +56,12 @@ def run_cells(
     cells : sequence of Cell
         The work.
     folder : Path, default=None
-        Where results are kept; None keeps none.
+        Where results are kept; None keeps none. A result is used only if function,
+        arguments and the source of `cape` and `cape_paper` are the same.
     n_jobs : int or None, default=None
         Number of cells computed at the same time, as in joblib.
     on_step : callable, optional
-        See `OnStep`. The first call has an empty name, and counts the stored results.
+        See `OnStep`.
 
     Returns
     -------
@@ -125,93 +72,97 @@ def run_cells(
 
     Examples
     --------
-    >>> run_cells([Cell("one", {"n": 1}, lambda: {"double": 2})])[0]["double"]
+    >>> run_cells([Cell("one", dict, ([("double", 2)],))])[0]["double"]
     2
     """
-    results: dict[int, Results] = {}
-    for place, cell in enumerate(cells):
-        stored = _stored_result(cell, folder)
-        if stored is not None:
-            results[place] = stored
-    on_step("", len(results), len(cells))
-
+    compute = Memory(folder, verbose=0).cache(_compute)
     jobs = []
     for place, cell in enumerate(cells):
-        if place not in results:
-            jobs.append(delayed(_compute)(place, cell.work))
+        jobs.append(delayed(_attempt)(place, compute, cell, source_hash()))
+    results: dict[int, Results] = {}
     with warnings.catch_warnings():
         # joblib replaces workers now and then, and warns. No job is lost by it.
-        warnings.filterwarnings(
-            "ignore", "A worker stopped while some jobs were given", UserWarning
-        )
-        # Unordered, so that every result is stored as soon as it is there.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+        # Unordered, so that progress is shown as soon as there is any.
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         for place, result in parallel(jobs):
-            cell = cells[place]
             results[place] = result
-            _store(cell, result, folder)
-            on_step(cell.name, len(results), len(cells))
+            on_step(cells[place].name, len(results), len(cells))
     return [results[place] for place in range(len(cells))]
 
 
-def _compute(
-    place: int,
-    work: Callable[[], Results],
+@cache
+def source_hash() -> str:
+    """Hash the source of `cape` and `cape_paper`: other code may give other numbers."""
+    content = hashlib.sha256()
+    for package in ("cape", "cape_paper"):
+        for path in sorted(Path(str(files(package))).rglob("*")):
+            if path.suffix in (".py", ".json", ".toml"):
+                content.update(path.read_bytes())
+    return content.hexdigest()
+
+
+def run_facts(start: float, results: Sequence[Results]) -> Results:
+    """Say when, where and with what a run was made, and what it cost.
+
+    Parameters
+    ----------
+    start : float
+        When it began, by `time.monotonic`.
+    results : sequence of dict
+        Results of all cells.
+
+    Returns
+    -------
+    dict
+        As JSON can hold it.
+    """
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    # The time of work that was stored counts too: it says what the whole run costs.
+    seconds = sum(result["seconds"] for result in results)
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "wall_seconds": round(time.monotonic() - start, 1),
+        "cell_seconds": round(seconds, 1),
+        "cells": len(results),
+        "cores": os.cpu_count(),
+        # Whether anything else was running; Windows does not tell.
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "versions": versions,
+    }
+
+
+def _attempt(
+    place: int, compute: Callable[..., Results], cell: Cell, source: str
 ) -> tuple[int, Results]:
     """Do the work; an error becomes a result, so that the other cells go on.
 
     The place comes back with the result, since results arrive in any order.
     """
+    try:
+        return place, compute(cell.work, cell.arguments, source)
+    except Exception as error:
+        # A method that fails is a row of the table, with the reason in it.
+        reason = f"{type(error).__name__}: {error}"
+        return place, {"error": reason, "warnings": [], "seconds": 0.0}
+
+
+def _compute(
+    work: Callable[..., Results], arguments: tuple[Any, ...], source: str
+) -> Results:
+    """Do the work, and note the time that it took and its warnings.
+
+    joblib keeps the result by these arguments; the source is there for that alone.
+    """
     start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            result = work()
-        except Exception as error:
-            # A method that fails is a row of the table, with the reason in it.
-            result = {"error": f"{type(error).__name__}: {error}"}
-    messages = []
-    for warning in caught:
-        category = warning.category.__name__
-        messages.append(f"{category}: {warning.message}")
+        result = work(*arguments)
+    messages = [f"{entry.category.__name__}: {entry.message}" for entry in caught]
     seconds = round(time.monotonic() - start, 3)
-    return place, {**result, "warnings": messages, "seconds": seconds}
-
-
-def _stored_result(cell: Cell, folder: Path | None) -> Results | None:
-    """Read the result of a cell; None if there is none, or the file is damaged."""
-    if folder is None:
-        return None
-    path = cell.path(folder)
-    if not path.exists():
-        return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        # The name of the file is a short hash; the whole key decides.
-        if content["key"] == cell.full_key():
-            return content["result"]
-    except (ValueError, KeyError, TypeError):
-        # A damaged file is computed again, and replaced.
-        return None
-    return None
-
-
-def _store(
-    cell: Cell,
-    result: Results,
-    folder: Path | None,
-) -> None:
-    """Keep a result, unless the cell failed or there is no folder.
-
-    The name is stored for people who look into the folder; it is not read.
-    """
-    if folder is None or "error" in result:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    content = {
-        "name": cell.name,
-        "key": cell.full_key(),
-        "result": result,
-    }
-    with new_file(cell.path(folder), overwrite=True) as part:
-        part.write_text(json.dumps(content), encoding="utf-8")
+    return {**result, "warnings": messages, "seconds": seconds}

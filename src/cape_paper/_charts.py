@@ -1,14 +1,12 @@
-"""Pictures of the paper's experiments.
+"""Pictures of the experiments; the only module of the package that imports altair.
 
-``frame_figure`` and ``draw_figure`` are the figure of the paper, ``*_pairs`` all pairs
-of test prevalences, ``*_theorem`` the parts of Theorem 3, ``*_comparison`` all methods
-on one data set; `_shift_chart` has that of real shifts. To add a picture, write its two
-functions and add it to `_charts_of`.
+``frame_*`` returns the numbers behind a picture, and ``draw_*`` draws them: ``figure``
+is the figure of the paper, ``pairs`` all pairs of test prevalences, ``theorem`` the
+parts of Theorem 3, ``methods`` all methods on one data set, ``estimates`` real shifts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -16,56 +14,44 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from cape.report import save_chart
-from cape.report._types import Summary
-from cape_paper._shift_chart import draw_shifts, frame_shifts
-
-__all__ = [
-    "draw_comparison",
-    "draw_figure",
-    "draw_pairs",
-    "draw_theorem",
-    "frame_comparison",
-    "frame_figure",
-    "frame_pairs",
-    "frame_theorem",
-    "save_pictures",
-]
+from cape_paper._cells import Results
 
 # The colours of Okabe and Ito, which readers with any colour vision can tell apart.
+_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"]
 _METHOD_COLOURS = {
     "CAPE-D": "#0072b2",
     "CAPE default": "#009e73",
     "Max_Acc": "#d55e00",
 }
-_OTHER_METHODS = ["#cc79a7", "#56b4e9", "#e69f00", "#000000"]
-_GROUP_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"]
 _BETWEEN_GROUPS = "between groups"
-_BETWEEN_COLOUR = "#444444"
 
 _FIGURE_METRICS = {
     "accuracy_1": "accuracy of group 1",
     "pd_1": "PD of group 1",
     "pe_01": "PE of groups 0, 1",
 }
-_THEOREM_PARTS = {
-    "pd": "PD observed",
-    "delta_1": "delta_1, error of the quantifier",
-    "delta_2": "delta_2, error of the members",
-    "theorem_3": "Theorem 3's bound",
-    "our_bound": "our bound (95 %)",
+# Both colour and dash, so that the lines can be told apart in black and white.
+_THEOREM_PARTS: dict[str, tuple[str, str, list[int]]] = {
+    "pd": ("PD observed", "#000000", [1, 0]),
+    "delta_1": ("delta_1, error of the quantifier", "#56b4e9", [4, 3]),
+    "delta_2": ("delta_2, error of the members", "#e69f00", [4, 3]),
+    "theorem_3": ("Theorem 3's bound", "#d55e00", [1, 0]),
+    "our_bound": ("our bound (95 %)", "#009e73", [1, 0]),
 }
-_THEOREM_COLOURS = ["#000000", "#56b4e9", "#e69f00", "#d55e00", "#009e73"]
-_THEOREM_DASHES = [[1, 0], [4, 3], [4, 3], [1, 0], [1, 0]]
+_MARKS = {
+    "estimate": ("#0072b2", "circle"),
+    "truth": ("#d55e00", "diamond"),
+    "training": ("#888888", "square"),
+}
 
 
-def save_pictures(results: Summary, folder: Path) -> list[Path]:
+def save_pictures(results: Results, folder: Path) -> list[Path]:
     """Draw the results of an experiment, each picture as PNG and as HTML.
 
     Parameters
     ----------
     results : dict
-        From `run_synthetic`, `compare_methods` or `run_shifts` of `cape_paper`.
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
     folder : Path
         Where to write the pictures.
 
@@ -74,81 +60,60 @@ def save_pictures(results: Summary, folder: Path) -> list[Path]:
     list of Path
         The files written. The pages of HTML open without a network.
     """
+    charts: dict[str, Any]
+    if results["experiment"] == "shifts":
+        charts = {"estimates": draw_estimates(frame_estimates(results))}
+    elif results["experiment"] == "synthetic":
+        charts = {
+            "figure": draw_figure(frame_figure(results)),
+            "pairs": draw_pairs(frame_pairs(results)),
+            "theorem": draw_theorem(frame_theorem(results)),
+        }
+    else:
+        charts = {"methods": draw_methods(frame_methods(results))}
+    folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, chart in _charts_of(results).items():
-        for ending in ("png", "html"):
-            path = folder / f"{results['experiment']}-{name}.{ending}"
-            paths.append(save_chart(chart, path))
+    for name, chart in charts.items():
+        stem = folder / f"{results['experiment']}-{name}"
+        # Twice the pixels, for screens that have them; scripts inlined, to use offline.
+        chart.save(f"{stem}.png", scale_factor=2)
+        chart.save(f"{stem}.html", inline=True)
+        paths += [Path(f"{stem}.png"), Path(f"{stem}.html")]
     return paths
 
 
-def _charts_of(results: Summary) -> Summary:
-    """Draw all pictures of one experiment, by name."""
-    if results["experiment"] == "shifts":
-        return {"estimates": draw_shifts(frame_shifts(results))}
-    if results["experiment"] != "synthetic":
-        return {"methods": draw_comparison(frame_comparison(results))}
-    return {
-        "figure": draw_figure(frame_figure(results)),
-        "pairs": draw_pairs(frame_pairs(results)),
-        "theorem": draw_theorem(frame_theorem(results)),
-    }
+def frame_figure(results: Results) -> pd.DataFrame:
+    """Return the numbers of the paper's figure, where rho_0 is 0.5.
 
-
-def frame_figure(results: Summary) -> pd.DataFrame:
-    """Return the numbers of the paper's figure.
-
-    Parameters
-    ----------
-    results : dict
-        From `cape_paper.run_synthetic`.
-
-    Returns
-    -------
-    DataFrame
-        Mean accuracy, PD and PE over rho_1 where rho_0 is 0.5, with one standard
-        deviation on either side.
+    One standard deviation stands on either side of the means.
     """
-    rows: list[Summary] = []
+    rows = []
     for pair in results["pairs"]:
-        if pair["rho_0"] == 0.5:
-            rows += _figure_points(pair)
+        if pair["rho_0"] != 0.5:
+            continue
+        for method, result in pair["methods"].items():
+            for column, title in _FIGURE_METRICS.items():
+                mean = result["mean"][column]
+                # PE has no mean if it was undefined in a repetition.
+                if mean is not None:
+                    interval = _one_sd(mean, result["sd"][column])
+                    rows.append([pair["rho_1"], method, title, mean, *interval])
     columns = ["rho_1", "classifier", "metric", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _figure_points(pair: Summary) -> Iterator[Summary]:
-    """Yield the points of the figure at one pair of test prevalences."""
-    for method, result in pair["methods"].items():
-        for column, title in _FIGURE_METRICS.items():
-            mean = result["mean"][column]
-            if mean is None:
-                # PE has no mean if it was undefined in every repetition.
-                continue
-            deviation = result["sd"][column]
-            yield {
-                "rho_1": pair["rho_1"],
-                "classifier": method,
-                "metric": title,
-                "mean": mean,
-                "low": max(mean - deviation, 0.0),
-                "high": mean + deviation,
-            }
+def _one_sd(mean: float, deviation: float) -> tuple[float, float]:
+    """Return one standard deviation on either side; no metric is below 0."""
+    return max(mean - deviation, 0.0), mean + deviation
 
 
 def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
-    """Draw three panels of lines, each with a band of one standard deviation.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_figure`.
-
-    Returns
-    -------
-    altair chart
-    """
-    colour = _method_colour(frame)
+    """Draw three panels of lines, each with a band of one standard deviation."""
+    names = list(dict.fromkeys(frame["classifier"]))
+    others = cycle(_COLOURS[3:])
+    colours = [_METHOD_COLOURS.get(name) or next(others) for name in names]
+    scale = alt.Scale(domain=names, range=colours)
+    colour = alt.Color("classifier:N", title=None, sort=names, scale=scale)
     panels = []
     for title in _FIGURE_METRICS.values():
         base = alt.Chart(frame[frame["metric"] == title])
@@ -168,20 +133,8 @@ def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
     return alt.hconcat(*panels, title=heading)
 
 
-def frame_pairs(results: Summary) -> pd.DataFrame:
-    """Return PD and PE of each classifier at every pair of test prevalences.
-
-    Parameters
-    ----------
-    results : dict
-        From `cape_paper.run_synthetic`.
-
-    Returns
-    -------
-    DataFrame
-        With the columns rho_0, rho_1, classifier, metric and value. PD is the mean over
-        the two groups.
-    """
+def frame_pairs(results: Results) -> pd.DataFrame:
+    """Return PD (mean of the groups) and PE at every pair of test prevalences."""
     rows = []
     for pair in results["pairs"]:
         for method, result in pair["methods"].items():
@@ -197,20 +150,10 @@ def frame_pairs(results: Summary) -> pd.DataFrame:
 
 
 def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
-    """Draw heat maps of all pairs: one row for each metric, one column a classifier.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_pairs`.
-
-    Returns
-    -------
-    altair chart
-    """
+    """Draw heat maps of all pairs: one row for each metric, one column a classifier."""
     order = list(dict.fromkeys(frame["classifier"]))
-    x_axis = alt.Axis(labelAngle=0)
-    x = alt.X("rho_1:O", title="test prevalence of group 1", axis=x_axis)
+    axis = alt.Axis(labelAngle=0)
+    x = alt.X("rho_1:O", title="test prevalence of group 1", axis=axis)
     y = alt.Y("rho_0:O", title="group 0", sort="descending")
     rows = []
     for metric in dict.fromkeys(frame["metric"]):
@@ -233,238 +176,151 @@ def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
     return alt.vconcat(*rows, title=title).resolve_scale(color="independent")
 
 
-def frame_theorem(results: Summary) -> pd.DataFrame:
-    """Return the parts of Theorem 3 in group 1 where rho_0 is 0.5.
-
-    Parameters
-    ----------
-    results : dict
-        From `cape_paper.run_synthetic`.
-
-    Returns
-    -------
-    DataFrame
-        Means of delta_1, delta_2, both bounds and the observed PD, with the columns
-        rho_1, what and mean.
-    """
+def frame_theorem(results: Results) -> pd.DataFrame:
+    """Return the parts of Theorem 3 in group 1 where rho_0 is 0.5."""
     rows = []
     for point in results["theorem"]:
-        # The slice of the paper's figure.
-        if point["rho_0"] != 0.5:
-            continue
-        means_of_group_1 = point["mean"][1]
-        for column, title in _THEOREM_PARTS.items():
-            rows.append([point["rho_1"], title, means_of_group_1[column]])
+        if point["rho_0"] == 0.5:
+            for column, (title, _, _) in _THEOREM_PARTS.items():
+                rows.append([point["rho_1"], title, point["mean"][1][column]])
     return pd.DataFrame(rows, columns=["rho_1", "what", "mean"])
 
 
 def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
-    """Draw lines of PD, of what bounds it, and of the parts of the bound.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_theorem`.
-
-    Returns
-    -------
-    altair chart
-    """
-    # Both colour and dash, so that the lines can be told apart in black and white.
-    titles = list(_THEOREM_PARTS.values())
-    colour = alt.Color(
-        "what:N",
-        title=None,
-        sort=titles,
-        scale=alt.Scale(domain=titles, range=_THEOREM_COLOURS),
-        legend=alt.Legend(labelLimit=260),
-    )
-    dash = alt.StrokeDash(
-        "what:N",
-        sort=titles,
-        legend=None,
-        scale=alt.Scale(domain=titles, range=_THEOREM_DASHES),
-    )
+    """Draw lines of PD, of what bounds it, and of the parts of the bound."""
+    titles, colours, dashes = zip(*_THEOREM_PARTS.values(), strict=True)
+    colour_scale = alt.Scale(domain=titles, range=colours)
+    dash_scale = alt.Scale(domain=titles, range=dashes)
+    legend = alt.Legend(labelLimit=260)
     lines = alt.Chart(frame).mark_line(point=True)
     lines = lines.encode(
         x=_axis_of_rho_1(),
         y=alt.Y("mean:Q", title="mean over repetitions"),
-        color=colour,
-        strokeDash=dash,
+        color=alt.Color(
+            "what:N", title=None, sort=titles, scale=colour_scale, legend=legend
+        ),
+        strokeDash=alt.StrokeDash("what:N", sort=titles, legend=None, scale=dash_scale),
     )
     title = _title(
         "Theorem 3 at work",
         "It needs delta_1 and delta_2, which a test batch does not tell; "
         "our bound needs no label.",
     )
-    return lines.properties(
-        width=480,
-        height=300,
-        title=title,
-    )
+    return lines.properties(width=480, height=300, title=title)
 
 
-def frame_comparison(results: Summary) -> pd.DataFrame:
+def frame_methods(results: Results) -> pd.DataFrame:
     """Return PD and accuracy of each group, and PE, of every method that ran.
 
-    Parameters
-    ----------
-    results : dict
-        From `cape_paper.compare_methods`.
-
-    Returns
-    -------
-    DataFrame
-        With the columns method, metric, group, kind ("ours" or "print"), value, low and
-        high. Ours have one standard deviation on either side.
+    The kind is "ours", with one standard deviation on either side, or "print".
     """
-    rows: list[Summary] = []
+    shown = []
+    for rate, metric in (("pd", "PD"), ("accuracy", "accuracy")):
+        for place, group in enumerate(results["groups"]):
+            shown.append((f"{rate}_{place}", metric, group))
+    # The paper prints PE of two groups in one order; of more, we show the worst pair.
+    pe = "pe_01" if len(results["groups"]) == 2 else "pe"
+    shown.append((pe, "PE", _BETWEEN_GROUPS))
+    rows = []
     for row in results["rows"]:
-        for panel in _comparison_columns(results["groups"]):
-            rows += _comparison_points(row, *panel)
+        for column, metric, group in shown:
+            for kind, values in (("ours", row.get("mean")), ("print", row["printed"])):
+                if not values or values.get(column) is None:
+                    continue
+                # The paper prints no deviations.
+                deviation = row["sd"][column] if kind == "ours" else 0.0
+                value = values[column]
+                interval = _one_sd(value, deviation)
+                rows.append([row["method"], metric, group, kind, value, *interval])
     columns = ["method", "metric", "group", "kind", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _comparison_columns(groups: list[str]) -> list[tuple[str, str, str]]:
-    """Return the columns of the results with the metric and the group they show."""
-    columns = []
-    for rate, metric in (("pd", "PD"), ("accuracy", "accuracy")):
-        for place, group in enumerate(groups):
-            columns.append((f"{rate}_{place}", metric, group))
-    # The paper prints PE of two groups in one order; of more, we show the worst pair.
-    pe = "pe_01" if len(groups) == 2 else "pe"
-    columns.append((pe, "PE", _BETWEEN_GROUPS))
-    return columns
-
-
-def _comparison_points(
-    row: Summary, column: str, metric: str, group: str
-) -> Iterator[Summary]:
-    """Yield our number and the printed one, as far as they exist."""
-    for kind, values in (("ours", row.get("mean")), ("print", row["printed"])):
-        if values is None or values.get(column) is None:
-            continue
-        # The paper prints no deviations.
-        deviation = row["sd"][column] if kind == "ours" else 0.0
-        value = values[column]
-        yield {
-            "method": row["method"],
-            "metric": metric,
-            "group": group,
-            "kind": kind,
-            "value": value,
-            "low": max(value - deviation, 0.0),
-            "high": value + deviation,
-        }
-
-
-def draw_comparison(frame: pd.DataFrame) -> alt.HConcatChart:
-    """Draw three panels of dots, a row for each method: filled ours, hollow printed.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_comparison`.
-
-    Returns
-    -------
-    altair chart
-    """
+def draw_methods(frame: pd.DataFrame) -> alt.HConcatChart:
+    """Draw three panels of dots, a row for each method: filled ours, hollow printed."""
     order = list(dict.fromkeys(frame["method"]))
-    colour = _group_colour(frame)
+    groups = [name for name in dict.fromkeys(frame["group"]) if name != _BETWEEN_GROUPS]
+    # More groups than colours begin again with the first one.
+    colours = [colour for colour, _ in zip(cycle(_COLOURS), groups, strict=False)]
+    scale = alt.Scale(domain=[*groups, _BETWEEN_GROUPS], range=[*colours, "#444444"])
+    colour = alt.Color("group:N", title=None, scale=scale)
     panels = []
     for metric in ("PD", "PE", "accuracy"):
         # Methods are named once, beside the first panel.
         axis = alt.Axis(labelLimit=200) if metric == "PD" else None
         scale = alt.Scale(domain=order)
-        y = alt.Y(
-            "method:N",
-            sort=order,
-            title=None,
-            axis=axis,
-            scale=scale,
-        )
+        y = alt.Y("method:N", sort=order, title=None, axis=axis, scale=scale)
         base = alt.Chart(frame[frame["metric"] == metric]).encode(y=y, color=colour)
-        layers = _comparison_layers(base, metric)
+        x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=metric != "accuracy"))
+        of_ours = base.transform_filter("datum.kind == 'ours'")
+        of_print = base.transform_filter("datum.kind == 'print'")
+        spread = of_ours.mark_rule(strokeWidth=2, opacity=0.5)
+        spread = spread.encode(x=alt.X("low:Q", title=metric), x2="high:Q")
+        printed = of_print.mark_point(size=70, filled=False).encode(x=x)
+        ours = of_ours.mark_circle(size=70, opacity=1).encode(x=x)
+        # What is drawn last lies on top.
+        layers = spread + printed + ours
         panels.append(layers.properties(width=230, height=22 * len(order)))
-    title = _title("PD, PE and accuracy of every method", _how_to_read(frame))
+    subtitle = "PD and PE: lower is fairer. Lines: one standard deviation over seeds."
+    if (frame["kind"] == "print").any():
+        subtitle += " Filled: ours. Hollow: the paper's."
+    title = _title("PD, PE and accuracy of every method", subtitle)
     return alt.hconcat(*panels, title=title)
 
 
-def _how_to_read(frame: pd.DataFrame) -> str:
-    """Say what the marks of a comparison are, as far as there are any."""
-    sentences = []
-    has_spread = (frame["high"] > frame["value"]).any()
-    has_print = (frame["kind"] == "print").any()
-    if has_print:
-        spread = ", with one standard deviation over seeds" if has_spread else ""
-        sentences.append(f"Filled: ours{spread}. Hollow: the paper's.")
-    elif has_spread:
-        sentences.append("Lines: one standard deviation over seeds.")
-    sentences.append("PD and PE: lower is fairer.")
-    return " ".join(sentences)
+def frame_estimates(results: Results) -> pd.DataFrame:
+    """Return estimate (of the first configuration), truth and training of each shift.
+
+    A case in which the configuration failed has no estimate.
+    """
+    first = results["configurations"][0]
+    rows = []
+    for entry in results["shifts"]:
+        shift = f"{entry['case']}, {entry['group']}"
+        rows.append([shift, "training", entry["prevalence_train"], None, None])
+        row = entry[first]
+        if row is not None:
+            rows.append([shift, "estimate", row["estimate"], row["low"], row["high"]])
+        # Last, so that no mark hides the truth.
+        rows.append([shift, "truth", entry["prevalence_test"], None, None])
+    columns = ["shift", "what", "share", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _comparison_layers(base: alt.Chart, metric: str) -> alt.LayerChart:
-    """Draw the dots of one panel, printed ones below ours."""
-    x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=metric != "accuracy"))
-    of_ours = base.transform_filter("datum.kind == 'ours'")
-    of_print = base.transform_filter("datum.kind == 'print'")
-    spread = of_ours.mark_rule(strokeWidth=2, opacity=0.5)
-    spread = spread.encode(x=alt.X("low:Q", title=metric), x2="high:Q")
-    ours = of_ours.mark_circle(size=70, opacity=1).encode(x=x)
-    printed = of_print.mark_point(size=70, filled=False).encode(x=x)
-    # What is drawn last lies on top.
-    return spread + printed + ours
-
-
-def _group_colour(frame: pd.DataFrame) -> alt.Color:
-    """Give every group a colour, again from the first one if there are more groups."""
-    names = dict.fromkeys(frame["group"])
-    groups = [name for name in names if name != _BETWEEN_GROUPS]
-    colours = []
-    for place, _ in enumerate(groups):
-        colours.append(_GROUP_COLOURS[place % len(_GROUP_COLOURS)])
-    scale = alt.Scale(
-        domain=[*groups, _BETWEEN_GROUPS], range=[*colours, _BETWEEN_COLOUR]
+def draw_estimates(frame: pd.DataFrame) -> alt.LayerChart:
+    """Draw a line for each case and group: the interval, and three marks on it."""
+    y = alt.Y("shift:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    base = alt.Chart(frame).encode(y=y)
+    scale = alt.Scale(domain=[0, 1])
+    low = alt.X("low:Q", title="share of positives", scale=scale)
+    share = alt.X("share:Q", title="share of positives", scale=scale)
+    estimates = base.transform_filter("datum.what === 'estimate'")
+    intervals = estimates.mark_rule(color=_MARKS["estimate"][0], strokeWidth=2)
+    intervals = intervals.encode(x=low, x2="high:Q")
+    # The shapes tell the marks apart in black and white.
+    colours, shapes = zip(*_MARKS.values(), strict=True)
+    colour_scale = alt.Scale(domain=list(_MARKS), range=colours)
+    shape_scale = alt.Scale(domain=list(_MARKS), range=shapes)
+    marks = base.mark_point(filled=True, size=70, opacity=1)
+    marks = marks.encode(
+        x=share,
+        color=alt.Color("what:N", title=None, scale=colour_scale),
+        shape=alt.Shape("what:N", title=None, scale=shape_scale),
     )
-    return alt.Color("group:N", title=None, scale=scale)
-
-
-def _method_colour(frame: pd.DataFrame) -> alt.Color:
-    """Give every classifier its colour."""
-    names = list(dict.fromkeys(frame["classifier"]))
-    others = cycle(_OTHER_METHODS)
-    colours = []
-    for name in names:
-        colours.append(_METHOD_COLOURS.get(name) or next(others))
-    scale = alt.Scale(domain=names, range=colours)
-    return alt.Color(
-        "classifier:N",
-        title=None,
-        sort=names,
-        scale=scale,
+    title = _title(
+        "Real shifts over time: what CAPE estimates without labels",
+        "Lines: 95 % intervals. The truth was not shown to it.",
     )
+    return (intervals + marks).properties(width=480, title=title)
 
 
 def _axis_of_rho_1() -> alt.X:
     """Return the axis of the figure and of the theorem, as the paper draws it."""
-    # The test prevalences of the paper: 0.1, 0.2, ..., 0.9.
     tenths = [round(0.1 * i, 1) for i in range(1, 10)]
-    axis = alt.Axis(
-        values=tenths,
-        format=".1f",
-        labelFlush=False,
-    )
+    axis = alt.Axis(values=tenths, format=".1f", labelFlush=False)
     scale = alt.Scale(domain=[0.1, 0.9])
     title = "test prevalence of group 1"
-    return alt.X(
-        "rho_1:Q",
-        title=title,
-        scale=scale,
-        axis=axis,
-    )
+    return alt.X("rho_1:Q", title=title, scale=scale, axis=axis)
 
 
 def _title(text: str, subtitle: str) -> alt.TitleParams:

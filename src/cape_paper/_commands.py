@@ -22,11 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
-from rich.text import Text
+from rich.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +44,6 @@ reproduce = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(reproduce, name="reproduce")
-console = Console()
 
 Out = Annotated[Path, typer.Option(help="Folder for results.")]
 Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
@@ -169,15 +165,9 @@ def compas(
     """
     from cape_paper import compare_methods, compas_problem
 
-    run = partial(
-        compare_methods,
-        compas_problem(data, features=features),
-        seeds=seeds,
-        slow_seeds=slow_seeds,
-        favourable=favourable,
-        methods=method or None,
-        learner=learner,
-    )
+    problem = compas_problem(data, features=features)
+    options = (method or None, seeds, slow_seeds, learner, favourable)
+    run = partial(compare_methods, problem, *options)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -199,15 +189,8 @@ def meps(
     """
     from cape_paper import compare_methods, meps_problem
 
-    run = partial(
-        compare_methods,
-        meps_problem(data),
-        seeds=seeds,
-        slow_seeds=slow_seeds,
-        favourable=favourable,
-        methods=method or None,
-        learner=learner,
-    )
+    options = (method or None, seeds, slow_seeds, learner, favourable)
+    run = partial(compare_methods, meps_problem(data), *options)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -299,16 +282,8 @@ def compare(
         group=group,
         positive=positive,
     )
-    run = partial(
-        compare_methods,
-        problem,
-        learner=learner,
-        # typer gives an empty list where the option was not used.
-        methods=method or None,
-        favourable=favourable,
-        seeds=seeds,
-        slow_seeds=slow_seeds,
-    )
+    options = (method or None, seeds, slow_seeds, learner, favourable)
+    run = partial(compare_methods, problem, *options)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -367,11 +342,10 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
         Number of cells computed at the same time.
     """
     from cape_paper import results_tables, save_pictures, write_results
+    from cape_paper._pages import what_is_missing
 
-    columns = (TextColumn("cells"), BarColumn(bar_width=20), MofNCompleteColumn())
     aside = Console(stderr=True)
-    silent = not aside.is_terminal
-    with Progress(*columns, console=aside, transient=True, disable=silent) as bar:
+    with Progress(console=aside, transient=True, disable=not aside.is_terminal) as bar:
         task = bar.add_task("cells", total=None)
 
         def on_step(name: str, done: int, total: int) -> None:
@@ -384,75 +358,15 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
     pictures = save_pictures(results, out)
     files = write_results(results, out, pictures=pictures)
     # Printed last: a run takes minutes, and its end is what a terminal still shows.
-    for table in results_tables(results):
-        console.print(_rich_table(table))
+    for title, table in results_tables(results).items():
+        # On two lines: a column of numbers is narrower than its heading.
+        narrow = table.rename(columns=lambda name: name.replace(" ", "\n", 1))
+        text = narrow.to_markdown(index=False, tablefmt="simple", disable_numparse=True)
+        typer.echo(f"\n{title}\n\n{text}")
     for verdict in results.get("verdicts", []):
-        console.print(_verdict_text(verdict))
-    for sentence in [*results.get("skipped", []), *results.get("failed", [])]:
-        console.print(sentence, markup=False)
+        answer = "yes" if verdict["holds"] else "no"
+        typer.echo(f"{answer}: {verdict['claim']} ({verdict['detail']})")
+    for sentence in what_is_missing(results):
+        typer.echo(sentence)
     names = [path.name for path in [*files, *pictures]]
-    console.print(f"files in {out}: {', '.join(names)}", markup=False)
-
-
-def _verdict_text(verdict: dict[str, Any]) -> Text:
-    """Show a claim with a coloured yes or no."""
-    answer = ("no", "red")
-    if verdict["holds"]:
-        answer = ("yes", "green")
-    return Text.assemble(answer, f": {verdict['claim']} ({verdict['detail']})")
-
-
-def _rich_table(table: Any) -> Table:
-    """Turn a `TextTable` into one that fits a terminal of 80 columns.
-
-    Parameters
-    ----------
-    table : TextTable
-        From `results_tables`.
-
-    Returns
-    -------
-    rich.table.Table
-        Methods that did not run are listed below it with the reason.
-    """
-    shown = Table(
-        title=table.title,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for place, heading in enumerate(table.columns):
-        if place == 0 or heading in ("method", "group"):
-            shown.add_column(heading, no_wrap=True)
-        else:
-            # On two lines: a column of numbers is narrower than its heading.
-            two_lines = heading.replace(" ", "\n", 1)
-            shown.add_column(two_lines, justify="right")
-    reasons = []
-    for row in table.rows:
-        cells = row
-        # A method that did not run has a name and a reason, which goes below the table.
-        if len(row) == 2 < len(table.columns):
-            reasons.append(f"{row[0]}: {row[1]}")
-            cells = row[:1]
-        shown.add_row(*_texts(cells), style=_style(cells))
-    shown.caption = Text("\n".join(reasons))
-    shown.caption_justify = "left"
-    return shown
-
-
-def _texts(cells: list[str]) -> list[Text]:
-    """Show cells as they are: a group called [red] is not markup."""
-    return [Text(cell) for cell in cells]
-
-
-def _style(cells: list[str]) -> str | None:
-    """Dim spreads and printed numbers, whose label is indented.
-
-    The label is in the first column, or in the second if the first has prevalences.
-    """
-    for label in cells[:2]:
-        if label.startswith("  "):
-            return "dim"
-    return None
+    typer.echo(f"files in {out}: {', '.join(names)}")

@@ -1,61 +1,50 @@
 """All methods on one problem: the paper's quantifier table and its results table.
 
 The work is cut into cells: one for the tuning of the learner, one for each seed of the
-quantifiers, and one for each seed of each method. The key of a cell holds all that its
-numbers depend on: the rows, the learner with its parameters, the method and the seed.
+quantifiers, and one for each seed of each method.
 """
 
 from __future__ import annotations
 
-import datetime
-import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cape._learners import make_learner
-from cape._validation import check_choice
-from cape._versions import package_versions
-from cape.classifier import CapeClassifier
-from cape.quantify import QUANTIFIERS, make_quantifier
-from cape_paper._cells import Cell, OnStep, run_cells
-from cape_paper._peers import METHODS, make_method, missing_packages
-from cape_paper._problem import Problem
-from cape_paper._reasons import reasons
-from cape_paper._rows import PARITY, Results, mean_and_sd, result_row
-from cape_paper._tuning import GRID, tune_boosting
-from cape_paper._verdicts import verdicts
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-__all__ = ["compare_methods", "run_facts"]
+from cape import CapeClassifier
+from cape.quantify import QUANTIFIERS, make_quantifier
+from cape_paper._baselines import with_group_columns
+from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._claims import reasons, verdicts
+from cape_paper._methods import METHODS, make_method, missing_packages
+from cape_paper._problem import Problem
+from cape_paper._rows import mean_and_sd, result_row
 
 _MOST_WARNINGS = 3
 """How many different warnings of a method are kept."""
 
-_PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "pandas",
-    "aif360",
-    "fairlearn",
-    "tensorflow-cpu",
-    "cape-fair",
-)
-"""Packages that a result can depend on."""
+GRID = {
+    "max_depth": [1, 2, 3],
+    "max_iter": [50, 100, 150],
+}
+"""Depths and numbers of trees: the ranges that R's caret tries for its ``gbm``."""
 
 
 def compare_methods(
     problem: Problem,
-    *,
     methods: Sequence[str] | None = None,
     seeds: int = 20,
     slow_seeds: int = 5,
     learner: str = "boosting",
     favourable: str = "positive",
+    *,
     folder: Path | None = None,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
@@ -71,7 +60,7 @@ def compare_methods(
     problem : Problem
         The rows.
     methods : sequence of str, default=None
-        Keys of `cape_paper._peers.METHODS`; None means all.
+        Keys of `METHODS`; None means all.
     seeds : int, default=20
         Repetitions of methods that depend on a seed.
     slow_seeds : int, default=5
@@ -112,39 +101,44 @@ def compare_methods(
     >>> round(results["rows"][0]["mean"]["pd_0"], 3)
     0.8
     """
-    names = _check_methods(methods)
+    names = list(METHODS if methods is None else methods)
+    for name in names:
+        check_choice("methods", name, METHODS)
     check_choice("favourable", favourable, ("positive", "negative"))
+    check_choice("learner", learner, ("boosting", "logistic"))
     start = time.monotonic()
-    # Tuned on the training rows, once, for all methods alike.
-    tuning = _tune(problem, learner, folder, n_jobs)
-    base = make_learner(learner, tabular=False, parameters=tuning.get("best"))
-    plan = _Plan(problem, base, favourable, seeds, slow_seeds)
-    cells = run_cells(plan.cells(names), folder, n_jobs=n_jobs, on_step=on_step)
+    tuning: Results = {}
+    base: Any = make_pipeline(StandardScaler(), LogisticRegression())
+    if learner == "boosting":
+        # Tuned on the training rows, once, for all methods alike.
+        [tuning] = run_cells([Cell("tuning", _tune, (problem,))], folder)
+        if "error" in tuning:
+            raise ValueError(f"the learner could not be tuned: {tuning['error']}")
+        base = HistGradientBoostingClassifier(random_state=0, **tuning["best"])
+
+    repetitions = {}
+    cells = []
+    # One list, so that no core waits for the slowest method.
+    for seed in range(seeds):
+        cells.append(Cell(f"quantifiers {seed}", _quantify, (problem, base, seed)))
+    for name in names:
+        method = METHODS[name]
+        repetitions[name] = _repetitions(name, seeds, slow_seeds)
+        # Only AIF360 asks for it: cells of other methods serve both choices.
+        told = favourable if "favourable" in method.takes else "positive"
+        for seed in range(repetitions[name]):
+            arguments = (problem, name, base, seed, told)
+            cells.append(Cell(f"{name} {seed}", _judge, arguments))
+    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+
+    # Results have no names: they are taken in the order in which the cells were made.
+    remaining = iter(finished[seeds:])
+    rows = []
+    for name in names:
+        of_method = [next(remaining) for _ in range(repetitions[name])]
+        printed = problem.printed.get(name)
+        rows.append({"method": name, "printed": printed, **_outcome(name, of_method)})
     results = {
-        **_problem_facts(problem),
-        "learner": {"kind": learner, "repr": repr(base), **tuning},
-        "favourable": favourable,
-        "seeds": seeds,
-        "slow_seeds": slow_seeds,
-        **_tables(plan, names, cells),
-    }
-    results["verdicts"] = verdicts(results)
-    results["reasons"] = reasons(results)
-    return {**results, **run_facts(start, cells)}
-
-
-def _check_methods(methods: Sequence[str] | None) -> list[str]:
-    """Return the names of the methods to run."""
-    if methods is None:
-        return list(METHODS)
-    for name in methods:
-        check_choice("methods", name, tuple(METHODS))
-    return list(methods)
-
-
-def _problem_facts(problem: Problem) -> Results:
-    """Say what the problem is, as JSON can hold it."""
-    return {
         "experiment": problem.name,
         "title": problem.title,
         "groups": problem.groups,
@@ -152,191 +146,74 @@ def _problem_facts(problem: Problem) -> Results:
         "same_data": problem.same_data,
         "chosen_by_print": problem.chosen_by_print,
         "data": problem.counts(),
+        "learner": {"kind": learner, "repr": repr(base), **tuning},
+        "favourable": favourable,
+        "seeds": seeds,
+        "slow_seeds": slow_seeds,
+        "quantifiers": _quantifier_rows(problem, finished[:seeds]),
+        "rows": rows,
     }
+    results["verdicts"] = verdicts(results)
+    results["reasons"] = reasons(results)
+    return {**results, **run_facts(start, finished)}
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """What all cells of a comparison share.
+def check_choice(parameter: str, value: Any, accepted: Any) -> None:
+    """Raise if a value is none of those accepted."""
+    if value not in accepted:
+        listed = ", ".join(map(repr, accepted))
+        raise ValueError(f"{parameter} must be one of {listed}, got {value!r}.")
 
-    Parameters
-    ----------
-    problem : Problem
-    base : estimator
-        The base learner.
-    favourable : {"positive", "negative"}
-    seeds, slow_seeds : int
-        See `compare_methods`.
+
+def _repetitions(name: str, seeds: int, slow_seeds: int) -> int:
+    """Count the seeds of a method; one whose library is missing has none."""
+    method = METHODS[name]
+    if missing_packages(name):
+        return 0
+    if not method.random:
+        return 1
+    return slow_seeds if method.slow else seeds
+
+
+def _tune(problem: Problem) -> Results:
+    """Choose depth and number of trees by 10-fold cross-validation.
+
+    Max_Acc is what is tuned: one model of all training rows, the group among its
+    features. Every method of a comparison then uses the same setting. Log loss decides
+    and not accuracy, since quantifiers use probabilities.
     """
-
-    problem: Problem
-    base: Any
-    favourable: str
-    seeds: int
-    slow_seeds: int
-
-    def cells(self, names: list[str]) -> list[Cell]:
-        """Make the cells of the quantifiers, then those of every method."""
-        key = {
-            "problem": self.problem.name,
-            "data": self.problem.digest(),
-            "groups": self.problem.groups,
-            "learner": repr(self.base),
-        }
-        # One list, so that no core waits for the slowest method.
-        cells = self._quantifier_cells(key)
-        for name in names:
-            cells += self._method_cells(name, key)
-        return cells
-
-    def _quantifier_cells(self, key: Results) -> list[Cell]:
-        """Make a cell for each seed; it runs all quantifiers on the same scores."""
-        cells = []
-        for seed in range(self.seeds):
-            full_key = {**key, "cell": "quantifiers", "seed": seed}
-            work = partial(_quantify, self.problem, self.base, seed)
-            cells.append(Cell(f"quantifiers {seed}", full_key, work))
-        return cells
-
-    def _method_cells(self, name: str, key: Results) -> list[Cell]:
-        """Make a cell for each repetition of a method."""
-        cells = []
-        for seed in range(self.repetitions(name)):
-            full_key = {**key, "cell": name, "seed": seed, "parity": list(PARITY)}
-            # Only AIF360 asks for it: cells of other methods serve both choices.
-            if "aif360" in METHODS[name].needs:
-                full_key["favourable"] = self.favourable
-            work = partial(
-                _judge,
-                self.problem,
-                name,
-                self.base,
-                seed,
-                self.favourable,
-            )
-            cells.append(Cell(f"{name} {seed}", full_key, work))
-        return cells
-
-    def repetitions(self, name: str) -> int:
-        """Count the seeds of a method; one whose library is missing has none."""
-        method = METHODS[name]
-        if missing_packages(name):
-            return 0
-        if not method.random:
-            return 1
-        if method.slow:
-            return self.slow_seeds
-        return self.seeds
-
-
-def run_facts(start: float, results: Sequence[Results]) -> Results:
-    """Say when, where and with what a run was made, and what it cost.
-
-    Parameters
-    ----------
-    start : float
-        When it began, by `time.monotonic`.
-    results : sequence of dict
-        Results of all cells.
-
-    Returns
-    -------
-    dict
-        As JSON can hold it.
-    """
-    now = datetime.datetime.now(datetime.UTC)
-    # The time of work that was stored counts too: it says what the whole run costs.
-    seconds = sum(result["seconds"] for result in results)
-    return {
-        "date": now.isoformat(timespec="seconds"),
-        "wall_seconds": round(time.monotonic() - start, 1),
-        "cell_seconds": round(seconds, 1),
-        "cells": len(results),
-        "cores": os.cpu_count(),
-        "load": _load(),
-        "versions": _versions(),
-    }
-
-
-def _load() -> list[float] | None:
-    """Return the load averages; Windows has none."""
-    if not hasattr(os, "getloadavg"):
-        return None
-    return [round(value, 1) for value in os.getloadavg()]
-
-
-def _versions() -> dict[str, str]:
-    """Collect the versions of Python and of `_PACKAGES`, or "not installed"."""
-    installed = package_versions(_PACKAGES)
-    versions = {"python": installed["python"]}
-    for package in _PACKAGES:
-        versions[package] = installed.get(package, "not installed")
-    return versions
-
-
-def _tables(
-    plan: _Plan,
-    names: list[str],
-    cells: list[Results],
-) -> Results:
-    """Make the rows of both tables from the cells, in the order of `_Plan.cells`.
-
-    Returns
-    -------
-    dict
-        ``quantifiers``, a row for each quantifier, and ``rows``, one for each method.
-    """
-    # Results have no names: they are taken in the order in which the cells were made.
-    remaining = iter(cells)
-    quantifier_cells = list(islice(remaining, plan.seeds))
-    rows = []
-    for name in names:
-        method_cells = list(islice(remaining, plan.repetitions(name)))
-        printed = plan.problem.printed.get(name)
-        rows.append(_method_row(name, method_cells, printed))
-    quantifiers = _quantifier_rows(plan.problem, quantifier_cells)
-    return {"quantifiers": quantifiers, "rows": rows}
-
-
-def _tune(
-    problem: Problem, learner: str, folder: Path | None, n_jobs: int | None
-) -> Results:
-    """Tune the learner, as a cell of its own; logistic regression is not tuned.
-
-    Returns
-    -------
-    dict
-        From `tune_boosting`, with the seconds that it took; empty if not tuned.
-    """
-    if learner != "boosting":
-        return {}
-    key = {"cell": "tuning", "data": problem.digest(), "grid": GRID}
-    work = partial(tune_boosting, problem.X_train, problem.y_train, problem.z_train)
-    cell = Cell("tuning", key, work)
-    [tuning] = run_cells([cell], folder, n_jobs=n_jobs)
-    if "error" in tuning:
-        raise ValueError(
-            f"the learner could not be tuned on the training rows: {tuning['error']}"
-        )
-    return tuning
+    X, y, z = problem.train
+    # The paper: "10-fold cross-validation for hyper-parameter tuning". The folds have a
+    # seed, so that the same rows always give the same setting.
+    search = GridSearchCV(
+        HistGradientBoostingClassifier(random_state=0),
+        GRID,
+        scoring="neg_log_loss",
+        cv=StratifiedKFold(10, shuffle=True, random_state=0),
+        refit=False,
+    )
+    search.fit(with_group_columns(X, z.to_numpy(), np.unique(z)), y)
+    scores = []
+    # scikit-learn maximises, so it stores the log loss with a minus.
+    losses = -search.cv_results_["mean_test_score"]
+    for parameters, loss in zip(search.cv_results_["params"], losses, strict=True):
+        scores.append({**parameters, "log_loss": float(loss)})
+    return {"best": search.best_params_, "scores": scores, "rows": len(y)}
 
 
 def _judge(
-    problem: Problem,
-    name: str,
-    learner: Any,
-    seed: int,
-    favourable: str,
+    problem: Problem, name: str, learner: Any, seed: int, favourable: str
 ) -> Results:
     """Train and judge one method with one seed.
 
     This is the only place where test labels are used.
     """
+    X, y, z = problem.train
     method = make_method(name, learner, seed=seed, favourable=favourable)
-    method.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-    y_pred = method.predict(problem.X_test, sensitive_features=problem.z_test)
-    row = result_row(problem.y_test, y_pred, problem.z_test, problem.groups)
-    return {"row": row}
+    method.fit(X, y, sensitive_features=z)
+    X, y, z = problem.test
+    y_pred = method.predict(X, sensitive_features=z)
+    return {"row": result_row(y, y_pred, z, problem.groups)}
 
 
 def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
@@ -346,8 +223,10 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
     """
     # The threshold pool is the cheapest, and quantifiers do not depend on the pool.
     clf = CapeClassifier.paper(estimator=learner, pool="threshold", random_state=seed)
-    clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-    evidence = clf.evidence(problem.X_test, sensitive_features=problem.z_test)
+    X, y, z = problem.train
+    clf.fit(X, y, sensitive_features=z)
+    X, _, z = problem.test
+    evidence = clf.evidence(X, sensitive_features=z)
     estimates: Results = {name: [] for name in QUANTIFIERS}
     for group in problem.groups:
         model = clf.models_[group]
@@ -371,40 +250,22 @@ def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
         return []
     rows = []
     for name in QUANTIFIERS:
-        rows_of_seeds = []
+        of_seeds = []
         for cell in finished:
-            by_group = zip(problem.groups, cell[name], strict=True)
-            rows_of_seeds.append(dict(by_group))
-        summary = mean_and_sd(rows_of_seeds)
+            of_seeds.append(dict(zip(problem.groups, cell[name], strict=True)))
+        mean, sd = mean_and_sd(of_seeds)
         # The paper's table has SPA alone.
-        printed = None
-        if name == "spa":
-            printed = problem.printed_prevalences.get("estimate")
+        printed = problem.printed_prevalences.get("estimate") if name == "spa" else None
         rows.append(
             {
                 "quantifier": name,
-                "mean": list(summary.mean.values()),
-                "sd": list(summary.sd.values()),
+                "mean": list(mean.values()),
+                "sd": list(sd.values()),
                 "printed": printed,
                 "seeds": len(finished),
             }
         )
     return rows
-
-
-def _method_row(
-    name: str,
-    cells: list[Results],
-    printed: Results | None,
-) -> Results:
-    """Make the row of a method: what it is, what it did, and what the paper prints."""
-    return {
-        "method": name,
-        "family": METHODS[name].family,
-        "about": METHODS[name].about,
-        "printed": printed,
-        **_outcome(name, cells),
-    }
 
 
 def _outcome(name: str, cells: list[Results]) -> Results:
@@ -423,23 +284,16 @@ def _outcome(name: str, cells: list[Results]) -> Results:
     # A mean over the seeds that did not fail would flatter the method.
     if errors:
         return {"status": f"failed: {errors[0]}", "seeds": 0}
-    summary = mean_and_sd([cell["row"] for cell in cells])
+    mean, sd = mean_and_sd([cell["row"] for cell in cells])
     seconds = sum(cell["seconds"] for cell in cells) / len(cells)
+    # A dict keeps the order and drops repetitions, which seeds have many of.
+    texts = dict.fromkeys(text for cell in cells for text in cell["warnings"])
     return {
         "status": "ok",
         "seeds": len(cells),
-        "mean": summary.mean,
-        "sd": summary.sd,
+        "mean": mean,
+        "sd": sd,
         # Of one training and prediction, so that methods can be compared.
         "seconds": round(seconds, 2),
-        "warnings": _distinct_warnings(cells)[:_MOST_WARNINGS],
+        "warnings": list(texts)[:_MOST_WARNINGS],
     }
-
-
-def _distinct_warnings(cells: list[Results]) -> list[str]:
-    """List the warnings of all cells, each once, in the order in which they came."""
-    # A dict keeps the order and drops repetitions, which seeds have many of.
-    texts: dict[str, None] = {}
-    for cell in cells:
-        texts.update(dict.fromkeys(cell.get("warnings", ())))
-    return list(texts)

@@ -3,80 +3,75 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from cape._learners import fit_learner, weight_keyword
-from cape._validation import check_binary_labels, check_choice, take_rows
-from cape_paper._base import GroupMethod, add_group_columns, split_holdout
+from cape_paper._baselines import (
+    GroupMethod,
+    fit_learner,
+    split_holdout,
+    weight_keyword,
+)
 
-__all__ = ["FairlearnReduction", "FairlearnThreshold"]
 
-_CONSTRAINTS = ("demographic_parity", "equalized_odds")
+class Fairlearn(GroupMethod):
+    """The frame of both: group columns as in Max_Acc, and Fairlearn kept silent.
 
+    A subclass implements ``_fit_peer(features, y, z)`` and ``_predict_peer(features,
+    z)``, and sets ``fitted_``, Fairlearn's fitted object.
 
-class _Fairlearn(GroupMethod):
-    """The frame of both: group columns as in Max_Acc, labels 0 and 1 inside.
-
-    A subclass implements ``_fit_peer(features, y, groups)`` and
-    ``_predict_peer(features, names)``.
+    Parameters
+    ----------
+    estimator : estimator
+        The learner.
+    constraint : {"demographic_parity", "equalized_odds"}
+        What shall be equal between the groups.
+    random_state : int, default=0
+        Seed of the hold-out and of randomised predictions.
     """
 
-    def __init__(self, estimator, *, constraint="equalized_odds", random_state=0):
+    def __init__(
+        self, estimator: Any, *, constraint: str, random_state: int = 0
+    ) -> None:
         self.estimator = estimator
         self.constraint = constraint
         self.random_state = random_state
 
-    def _fit(self, X, y, groups):
-        check_choice("constraint", self.constraint, _CONSTRAINTS)
-        self.classes_, positive = check_binary_labels(y)
-        self.groups_ = groups.keys
-        features = add_group_columns(X, groups, self.groups_)
-        # Fairlearn warns about its own use of pandas and scikit-learn.
+    def _fit(self, X: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._fit_peer(features, positive.astype(int), groups)
+            self._fit_peer(self._with_groups(X, z), y, z)
 
-    def _predict(self, X, groups):
-        features = add_group_columns(X, groups, self.groups_)
+    def _predict(self, X: pd.DataFrame, z: np.ndarray) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            predicted = self._predict_peer(features, _names(groups))
-        return self.classes_[predicted.astype(int)]
+            predicted = self._predict_peer(self._with_groups(X, z), z)
+        return np.asarray(predicted).astype(int)
+
+    def _fit_peer(self, features: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _predict_peer(self, features: pd.DataFrame, z: np.ndarray) -> Any:
+        raise NotImplementedError
 
 
-class FairlearnReduction(_Fairlearn):
-    """Fairlearn's ExponentiatedGradient: a randomised mixture of reweighted learners.
-
-    Parameters
-    ----------
-    estimator : estimator whose ``fit`` takes ``sample_weight``
-        The learner.
-    constraint : {"demographic_parity", "equalized_odds"}, default="equalized_odds"
-        What shall be equal between the groups.
-    random_state : int, default=0
-        Seed of its randomised predictions.
-
-    Attributes
-    ----------
-    fitted_ : fairlearn.reductions.ExponentiatedGradient
-        Fairlearn's fitted object.
-    classes_ : ndarray of shape (2,)
-        Labels.
+class FairlearnReduction(Fairlearn):
+    """ExponentiatedGradient (Agarwal et al., 2018): a mixture of reweighted learners.
 
     Examples
     --------
-    >>> model = FairlearnReduction(LogisticRegression())
+    >>> model = FairlearnReduction(LogisticRegression(), constraint="equalized_odds")
     >>> z = train.sensitive_features[:300]
     >>> model = model.fit(train.data[:300], train.target[:300], sensitive_features=z)
     >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
     (1000,)
     """
 
-    def _fit_peer(self, features, y, groups):
+    def _fit_peer(self, features: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
         from fairlearn import reductions
 
-        # Agarwal et al. (2018).
         parities = {
             "demographic_parity": reductions.DemographicParity,
             "equalized_odds": reductions.EqualizedOdds,
@@ -84,54 +79,33 @@ class FairlearnReduction(_Fairlearn):
         self.fitted_ = reductions.ExponentiatedGradient(
             self.estimator,
             parities[self.constraint](),
-            # A pipeline takes weights under the name of its last step.
             sample_weight_name=weight_keyword(self.estimator),
         )
-        self.fitted_.fit(features, y, sensitive_features=_names(groups))
+        self.fitted_.fit(features, y, sensitive_features=z)
 
-    def _predict_peer(self, features, names):
+    def _predict_peer(self, features: pd.DataFrame, z: np.ndarray) -> Any:
         # The mixture draws one of its learners for every row; the group is not used.
         return self.fitted_.predict(features, random_state=self.random_state)
 
 
-class FairlearnThreshold(_Fairlearn):
-    """Fairlearn's ThresholdOptimizer, fitted on rows held out from the learner.
-
-    Parameters
-    ----------
-    estimator : estimator with ``fit`` and ``predict_proba``
-        The learner.
-    constraint : {"demographic_parity", "equalized_odds"}, default="equalized_odds"
-        What shall be equal between the groups.
-    random_state : int, default=0
-        Seed of the hold-out and of its randomised predictions.
-
-    Attributes
-    ----------
-    fitted_ : fairlearn.postprocessing.ThresholdOptimizer
-        Fairlearn's fitted object.
-    classes_ : ndarray of shape (2,)
-        Labels.
+class FairlearnThreshold(Fairlearn):
+    """ThresholdOptimizer (Hardt et al., 2016), fitted on rows held out.
 
     Examples
     --------
-    >>> model = FairlearnThreshold(LogisticRegression())
+    >>> model = FairlearnThreshold(LogisticRegression(), constraint="equalized_odds")
     >>> z = train.sensitive_features
     >>> model = model.fit(train.data, train.target, sensitive_features=z)
     >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
     (1000,)
     """
 
-    def _fit_peer(self, features, y, groups):
+    def _fit_peer(self, features: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
         from fairlearn.postprocessing import ThresholdOptimizer
 
-        # Hardt, Price and Srebro (2016).
-        learn, held_out = split_holdout(y, groups.codes, self.random_state)
+        learn, held_out = split_holdout(y, z, self.random_state)
         learner = fit_learner(
-            self.estimator,
-            take_rows(features, learn),
-            y[learn],
-            seed=self.random_state,
+            self.estimator, features.iloc[learn], y[learn], seed=self.random_state
         )
         self.fitted_ = ThresholdOptimizer(
             estimator=learner,
@@ -141,20 +115,11 @@ class FairlearnThreshold(_Fairlearn):
             predict_method="predict_proba",
         )
         self.fitted_.fit(
-            take_rows(features, held_out),
-            y[held_out],
-            sensitive_features=_names(groups)[held_out],
+            features.iloc[held_out], y[held_out], sensitive_features=z[held_out]
         )
 
-    def _predict_peer(self, features, names):
+    def _predict_peer(self, features: pd.DataFrame, z: np.ndarray) -> Any:
         # Where no threshold meets the constraint it mixes two of them at random.
         return self.fitted_.predict(
-            features, sensitive_features=names, random_state=self.random_state
+            features, sensitive_features=z, random_state=self.random_state
         )
-
-
-def _names(groups):
-    """Name the group of every row, since Fairlearn takes one column."""
-    # The repr tells 1 from "1", and names a group alike in every batch.
-    names = [repr(key) for key in groups.keys]
-    return np.array(names)[groups.codes]

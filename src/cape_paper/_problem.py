@@ -5,24 +5,41 @@ Methods see the test rows without their labels.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch
 
-from cape._groups import Group, Groups, check_groups, unique_names
-from cape._tables import missing_column
-from cape._validation import check_binary_labels, check_labels
 from cape.datasets import fetch_compas
-from cape_paper._cells import digest
-from cape_paper._meps import ONE_PANEL, fetch_meps
-from cape_paper._published import published
 
-if TYPE_CHECKING:
-    import pandas as pd
+Rows = tuple[pd.DataFrame, np.ndarray, pd.Series]
+"""Features, labels 0 and 1, and names of groups."""
 
-__all__ = ["Problem", "compas_problem", "meps_problem", "table_problem"]
+
+@cache
+def published() -> dict[str, Any]:
+    """Return the tables of the paper as printed, the paper's slips included.
+
+    Returns
+    -------
+    dict
+        ``table_synthetic``, ``table_quantifier`` and ``table_results`` (the tables),
+        ``dataset_counts`` (rows of the paper's data sets) and ``source``. A value that
+        the paper prints as undefined is None.
+
+    Examples
+    --------
+    >>> published()["table_results"]["compas"]["CAPE-D"]["pd_0"]
+    0.024
+    """
+    path = files("cape_paper").joinpath("published.json")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -37,12 +54,9 @@ class Problem:
         Title of the tables.
     groups : list of str
         Groups in the order in which tables show them.
-    X_train, X_test : DataFrame of shape (n_samples, n_features)
-        Numbers, without missing values, as the peers need; real shifts have text, too.
-    y_train, y_test : ndarray of shape (n_samples,)
-        Labels 0 and 1; 1 is positive.
-    z_train, z_test : Series of shape (n_samples,)
-        Names of groups.
+    train, test : tuple of DataFrame, ndarray and Series
+        Features (numbers without missing values, as the peers need; real shifts have
+        text, too), labels 0 and 1, and names of groups.
     notes : list of str
         What was chosen, and why.
     printed : dict
@@ -67,35 +81,13 @@ class Problem:
     name: str
     title: str
     groups: list[str]
-    X_train: pd.DataFrame
-    y_train: np.ndarray
-    z_train: pd.Series
-    X_test: pd.DataFrame
-    y_test: np.ndarray
-    z_test: pd.Series
-    notes: list[str] = field(default_factory=list)
-    printed: dict[str, Any] = field(default_factory=dict)
-    printed_prevalences: dict[str, Any] = field(default_factory=dict)
+    train: Rows = field(repr=False)
+    test: Rows = field(repr=False)
+    notes: list[str] = field(default_factory=list, repr=False)
+    printed: dict[str, Any] = field(default_factory=dict, repr=False)
+    printed_prevalences: dict[str, Any] = field(default_factory=dict, repr=False)
     same_data: bool = False
     chosen_by_print: bool = False
-
-    def digest(self) -> str:
-        """Hash the rows: cells that were computed from other rows are not used.
-
-        Returns
-        -------
-        str
-        """
-        import pandas as pd
-
-        labels = np.concatenate([self.y_train, self.y_test])
-        return digest(
-            self.X_train,
-            self.X_test,
-            self.z_train,
-            self.z_test,
-            pd.Series(labels),
-        )
 
     def counts(self) -> list[dict[str, Any]]:
         """Count the rows of every group, and compute its prevalences.
@@ -108,17 +100,12 @@ class Problem:
         """
         counts = []
         for group in self.groups:
-            of_train = (self.z_train == group).to_numpy()
-            of_test = (self.z_test == group).to_numpy()
-            counts.append(
-                {
-                    "group": group,
-                    "rows_train": int(of_train.sum()),
-                    "rows_test": int(of_test.sum()),
-                    "prevalence_train": float(self.y_train[of_train].mean()),
-                    "prevalence_test": float(self.y_test[of_test].mean()),
-                }
-            )
+            count: dict[str, Any] = {"group": group}
+            for part, (_, y, z) in (("train", self.train), ("test", self.test)):
+                of_group = y[(z == group).to_numpy()]
+                count[f"rows_{part}"] = len(of_group)
+                count[f"prevalence_{part}"] = float(of_group.mean())
+            counts.append(count)
         return counts
 
 
@@ -142,43 +129,56 @@ def compas_problem(data_home: Any = None, *, features: str = "narrow") -> Proble
     >>> compas_problem().groups  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    train = fetch_compas(subset="train", features=features, data_home=data_home)
-    test = fetch_compas(subset="test", features=features, data_home=data_home)
-    problem = _paper_problem(
-        "compas", "COMPAS, 2013 to 2014", train, test, same_data=True
+    problem = beside_print(
+        fetched_compas("compas", "race", data_home, features=features), same_data=True
     )
+    problem = replace(problem, title="COMPAS, 2013 to 2014")
     if features == "narrow":
         return problem
-    return replace(
-        problem,
-        title=f"{problem.title}, {features} features",
-        chosen_by_print=True,
+    title = f"{problem.title}, {features} features"
+    return replace(problem, title=title, chosen_by_print=True)
+
+
+def fetched_compas(
+    name: str, group: str, data_home: Any, *, features: str = "narrow"
+) -> Problem:
+    """Load COMPAS with groups by race, sex or age."""
+    options = {"group": group, "features": features, "data_home": data_home}
+    train = fetch_compas(subset="train", **options)
+    test = fetch_compas(subset="test", **options)
+    return Problem(
+        name=name,
+        title=train.variant,
+        groups=train.groups,
+        train=_rows(train),
+        test=_rows(test),
+        notes=[train.DESCR],
     )
 
 
-def meps_problem(data_home: Any = None) -> Problem:
-    """Load MEPS, 2015 to 2016, in the variant that the files in the folder allow.
+def _rows(bunch: Bunch) -> Rows:
+    return bunch.data, bunch.target.to_numpy(), bunch.sensitive_features
 
-    Parameters
-    ----------
-    data_home : str or Path, default=None
-        Folder of the data; see `cape.datasets.fetch_meps`.
 
-    Returns
-    -------
-    Problem
-
-    Examples
-    --------
-    >>> meps_problem().groups  # doctest: +SKIP
-    ['White', 'Non-White']
-    """
-    train = fetch_meps(subset="train", data_home=data_home)
-    test = fetch_meps(subset="test", data_home=data_home)
-    title = f"{train.variant}, 2015 to 2016"
-    # One panel of the survey is a part of the paper's rows, grouped in another way.
-    same_data = ONE_PANEL not in train.variant
-    return _paper_problem("meps", title, train, test, same_data=same_data)
+def beside_print(problem: Problem, *, same_data: bool) -> Problem:
+    """Put the printed numbers beside the rows of one of the paper's data sets."""
+    paper = published()["dataset_counts"][problem.name]
+    shares = []
+    for _, _, z in (problem.train, problem.test):
+        shares.append(float((z == problem.groups[1]).mean()))
+    rows = (
+        f"Rows: {len(problem.train[1])} to train ({shares[0]:.1%} Z=1) "
+        f"and {len(problem.test[1])} to test ({shares[1]:.1%}); "
+        f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) "
+        f"and {paper['test']} ({paper['test_share_z1']:.1%})."
+    )
+    return replace(
+        problem,
+        notes=[*problem.notes, rows],
+        printed=published()["table_results"][problem.name],
+        printed_prevalences=published()["table_quantifier"][problem.name],
+        same_data=same_data,
+    )
 
 
 def table_problem(
@@ -224,202 +224,87 @@ def table_problem(
     ['0', '1']
     """
     group_columns = [group] if isinstance(group, str) else list(group)
-    _check_columns(train, test, [label, *group_columns])
-    labels = _binary_labels(train[label], test[label], positive)
-    z_train, z_test = _group_names(train[group_columns], test[group_columns])
-    _check_known(z_test, z_train)
-    # The group goes to every method separately, and each decides how to use it.
-    features = list(train.columns.drop([label, *group_columns]))
-    X_train, X_test = _as_numbers(train[features], test[features])
-    positive_note = f"Positive: {label} = {labels.positive!r}."
-    return Problem(
-        name="own",
-        title="Own data",
-        # A group without test rows cannot be judged.
-        groups=sorted(set(z_test)),
-        X_train=X_train,
-        y_train=labels.train,
-        z_train=z_train,
-        X_test=X_test,
-        y_test=labels.test,
-        z_test=z_test,
-        notes=[
-            f"{positive_note} Groups: {', '.join(group_columns)}.",
-            _numbers_note(len(features), X_train.shape[1]),
-        ],
-    )
-
-
-def _numbers_note(n_columns: int, n_numbers: int) -> str:
-    """Say how the columns of a table became numbers."""
-    return (
-        f"{n_columns} columns made {n_numbers} numbers (skrub's TableVectorizer, "
-        "fitted on the training rows; missing numbers become the training median)."
-    )
-
-
-def _check_known(z_test: pd.Series, z_train: pd.Series) -> None:
-    """Raise if the test table has a group that no method could learn."""
+    for name, table in (("training", train), ("test", test)):
+        missing = [*{label, *group_columns, *train.columns} - set(table.columns)]
+        if missing:
+            raise ValueError(f"the {name} table must have the columns {missing}.")
+    chosen = _positive_label(train[label], test[label], positive)
+    z_train = _group_names(train[group_columns])
+    z_test = _group_names(test[group_columns])
     unknown = sorted(set(z_test) - set(z_train))
     if unknown:
         raise ValueError(
             "the test table must have no group that the training table has not, "
             f"got {unknown}."
         )
-
-
-def _paper_problem(
-    name: str,
-    title: str,
-    train: Any,
-    test: Any,
-    *,
-    same_data: bool,
-) -> Problem:
-    """Put the printed numbers beside the rows of one of the paper's data sets.
-
-    Parameters
-    ----------
-    name : {"compas", "meps"}
-        Its name in `published`.
-    title : str
-        Title of the tables.
-    train, test : Bunch
-        From `cape.datasets`.
-    same_data : bool
-        See `Problem`.
-    """
+    # The group goes to every method separately, and each decides how to use it.
+    features = list(train.columns.drop([label, *group_columns]))
+    X_train, X_test = _as_numbers(train[features], test[features])
     return Problem(
-        name=name,
-        title=title,
-        groups=train.groups,
-        X_train=train.data,
-        y_train=train.target.to_numpy(),
-        z_train=train.sensitive_features,
-        X_test=test.data,
-        y_test=test.target.to_numpy(),
-        z_test=test.sensitive_features,
-        notes=[train.DESCR, _counts_note(name, train, test)],
-        printed=published()["table_results"][name],
-        printed_prevalences=published()["table_quantifier"][name],
-        same_data=same_data,
+        name="own",
+        title="Own data",
+        # A group without test rows cannot be judged.
+        groups=sorted(set(z_test)),
+        train=(X_train, (train[label] == chosen).to_numpy().astype(int), z_train),
+        test=(X_test, (test[label] == chosen).to_numpy().astype(int), z_test),
+        notes=[
+            f"Positive: {label} = {chosen!r}. Groups: {', '.join(group_columns)}.",
+            f"{len(features)} columns made {X_train.shape[1]} numbers (skrub's "
+            "TableVectorizer, fitted on the training rows; missing numbers become the "
+            "training median).",
+        ],
     )
 
 
-def _counts_note(name: str, train: Any, test: Any) -> str:
-    """Say how many rows there are here and in the paper."""
-    paper = published()["dataset_counts"][name]
-    return (
-        f"Rows: {len(train.target)} to train ({_share_z1(train):.1%} Z=1) "
-        f"and {len(test.target)} to test ({_share_z1(test):.1%}); "
-        f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) "
-        f"and {paper['test']} ({paper['test_share_z1']:.1%})."
-    )
-
-
-def _share_z1(part: Any) -> float:
-    """Compute the share of the rows that belong to the paper's group Z=1."""
-    in_z1 = part.sensitive_features == part.groups[1]
-    return float(in_z1.mean())
-
-
-def _check_columns(
-    train: pd.DataFrame,
-    test: pd.DataFrame,
-    named: list[str],
-) -> None:
-    """Raise if a table lacks a named column, or the test table one of the features.
-
-    The test table may have more columns; they are not used.
-    """
-    for name, table in (("training", train), ("test", test)):
-        missing = _missing_columns(named, table)
-        if missing:
-            raise missing_column(missing[0], table.columns, f"the {name} table")
-    missing = _missing_columns(train.columns, test)
-    if missing:
-        raise ValueError(
-            "the test table must have all columns of the training table, "
-            f"got none called {missing}."
-        )
-
-
-def _missing_columns(names: Any, table: pd.DataFrame) -> list[str]:
-    """List the names that are no columns of the table."""
-    return [name for name in names if name not in table.columns]
-
-
-class _Labels(NamedTuple):
-    """Labels 0 and 1 of both tables, and the label that is 1."""
-
-    train: np.ndarray
-    test: np.ndarray
-    positive: Any
-
-
-def _binary_labels(train: Any, test: Any, positive: Any) -> _Labels:
-    """Turn the labels of both tables into 0 and 1.
+def _positive_label(train: pd.Series, test: pd.Series, positive: Any) -> Any:
+    """Return the positive label, or raise if there are not two labels to choose from.
 
     The training table decides which labels there are; the test table may have one of
     them only.
     """
-    classes, _ = check_binary_labels(train, "the training table's label")
-    labels = classes.tolist()
-    # By default the greater label is positive, as scikit-learn sorts classes.
-    chosen = labels[1]
-    if positive is not None:
-        # As text: the command line cannot tell the label 1 from the label "1".
-        matching = [value for value in labels if str(value) == str(positive)]
-        if not matching:
-            raise ValueError(f"positive must be one of {labels}, got {positive!r}.")
-        chosen = matching[0]
-    y_train = check_labels(train, "the label")
-    y_test = check_labels(test, "the label")
-    test_labels = np.unique(y_test).tolist()
-    unknown = set(test_labels) - set(labels)
+    labels = np.unique(train.dropna()).tolist()
+    if len(labels) != 2 or train.isna().any():
+        raise ValueError(
+            "the training table's label must have two values and none missing, "
+            f"got {labels[:5]}."
+        )
+    unknown = test[~test.isin(labels)].unique().tolist()
     if unknown:
         raise ValueError(
-            f"the test table's label must be one of {labels}, "
-            f"got also {sorted(unknown)}."
+            f"the test table's label must be one of {labels}, got also {unknown[:5]}."
         )
-    return _Labels(
-        train=(y_train == chosen).astype(int),
-        test=(y_test == chosen).astype(int),
-        positive=chosen,
-    )
+    if positive is None:
+        # The greater one, as scikit-learn sorts classes.
+        return labels[1]
+    # As text: the command line cannot tell the label 1 from the label "1".
+    for value in labels:
+        if str(value) == str(positive):
+            return value
+    raise ValueError(f"positive must be one of {labels}, got {positive!r}.")
 
 
-def _group_names(
-    train: pd.DataFrame, test: pd.DataFrame
-) -> tuple[pd.Series, pd.Series]:
-    """Name the group of every row of both tables, the combination of its values.
-
-    The names are given to both at once: 1 and "1" are two groups wherever they are.
-    """
-    groups_of_train = check_groups(train, "the group columns")
-    groups_of_test = check_groups(test, "the group columns")
-    names = unique_names(dict.fromkeys([*groups_of_train.keys, *groups_of_test.keys]))
-    return _named(groups_of_train, names), _named(groups_of_test, names)
-
-
-def _named(groups: Groups, names: dict[Group, str]) -> pd.Series:
-    """Write the name of the group of every row."""
-    import pandas as pd
-
-    in_order = np.array([names[key] for key in groups.keys], dtype=object)
-    return pd.Series(in_order[groups.codes], name="group")
+def _group_names(columns: pd.DataFrame) -> pd.Series:
+    """Name the group of every row: its value, or "race blue · sex f" of several."""
+    missing = int(columns.isna().any(axis=1).sum())
+    if missing:
+        raise ValueError(
+            "the group columns must name a group in every row, "
+            f"got {missing} missing of {len(columns)}."
+        )
+    names = columns.astype(str).reset_index(drop=True)
+    if names.shape[1] == 1:
+        return names.iloc[:, 0].rename("group")
+    parts = [f"{name} " + names[name] for name in names]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined + " · " + part
+    return joined.rename("group")
 
 
 def _as_numbers(
     train: pd.DataFrame, test: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Turn text, categories, dates and missing values into numbers.
-
-    Returns
-    -------
-    X_train, X_test : DataFrame
-        Floats in the same columns.
-    """
+    """Turn text, categories, dates and missing values into floats in both tables."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from skrub import StringEncoder, TableVectorizer
@@ -433,15 +318,9 @@ def _as_numbers(
         TableVectorizer(high_cardinality=text), impute.set_output(transform="pandas")
     )
     # Fitted on the training rows alone: nothing of the test rows leaks into them.
-    return (
-        _float_columns(pipeline.fit_transform(train)),
-        _float_columns(pipeline.transform(test)),
-    )
-
-
-def _float_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Return floats under names that are text, since learners refuse mixed names."""
-    names = [str(column) for column in table.columns]
-    # Rows are counted from 0 in every table of a problem.
-    numbers = table.reset_index(drop=True).astype(float)
-    return numbers.set_axis(names, axis=1)
+    tables = []
+    for table in (pipeline.fit_transform(train), pipeline.transform(test)):
+        # Learners refuse names that are not all text.
+        numbers = table.reset_index(drop=True).astype(float)
+        tables.append(numbers.set_axis(table.columns.astype(str), axis=1))
+    return tables[0], tables[1]

@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
-from cape._learners import columns_to_encode, seeded_clone, tabular
-from cape.adaptation import GroupAdaptation
-from cape.classifier import CapeClassifier
-from cape_paper._cells import Cell, OnStep, run_cells
-from cape_paper._comparison import run_facts
-from cape_paper._peers import make_method
+from cape import CapeClassifier
+from cape_paper._baselines import MaxAcc, seeded_clone
+from cape_paper._cases import load_cases
+from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
 from cape_paper._problem import Problem
-from cape_paper._rows import Results, Row, mean_and_sd, result_row
-from cape_paper._shift_cases import NOT_IDENTIFIED, load_cases
-from cape_paper._shift_summary import MARGIN, summarise
-
-__all__ = ["CONFIGURATIONS", "run_shifts"]
+from cape_paper._rows import mean_and_sd, result_row
 
 CONFIGURATIONS = {
     "CAPE": CapeClassifier(),
@@ -35,17 +29,29 @@ CONFIGURATIONS = {
 }
 """What is judged, by its name in the tables, which show the interval of the first."""
 
+NOT_IDENTIFIED = ("bank", "meps-12-13")
+"""Cases whose prevalences no unlabelled rows can tell.
+
+The scores of `bank` hardly tell the classes apart, and the list of people to call
+changed. In `meps-12-13` hardly a column moved, and yet the share of positives did.
+"""
+
+MARGIN = 0.02
+"""PD is worse than that of Max_Acc if it is larger by more than this."""
+
 _NOTES = (
     "These shifts happened, and nobody promised that only the prevalences moved. Of "
-    "COMPAS (screened in 2013, used in 2014) and of MEPS (one year, and a later one) "
-    "there are several groupings and pairs of years. bank has the first 60 % of a "
-    "bank's calls, and the last 20 %.",
+    "COMPAS (screened in 2013, used in 2014), MEPS (one year, and a later one) and "
+    "BRFSS (2019 and 2020, health by telephone) there are several groupings or pairs "
+    "of years. bank has the first 60 % of a bank's calls, and the last 20 %; nass car "
+    "crashes of 1997 and of 2002; arrests those for possession in Toronto, 1997-99 and "
+    "2000-02; gss the General Social Survey of 2000-06 and of 2014-18.",
     "Most of the shift of COMPAS is one of the file, not of people: of those screened "
     "from 1 April 2014 on, it holds hardly anybody who did not re-offend.",
     "Without labels nobody can be right about two cases, and summaries are given with "
     "and without them. In bank the scores hardly tell the classes apart, and other "
     "people were called. In meps-12-13 hardly a column moved, and yet the share of "
-    "positives did.",
+    "positives did. In gss people changed their minds: P(y | x) itself moved.",
     "In meps-14-15 the years of education are missing for 99 % of the people of 2014, "
     "and for half of those of 2015.",
     "CAPE has its default parameters; ignore is CAPE with drift ignored, and paper is "
@@ -92,7 +98,7 @@ def run_shifts(
     dict
         As JSON can hold it: ``shifts``, an entry for each case and group; ``summary``,
         errors, intervals, PD and PE over all of them; ``skipped``, why cases are
-        missing; and the facts of the run.
+        missing; ``failed``, the cells that failed; and the facts of the run.
 
     Raises
     ------
@@ -109,13 +115,19 @@ def run_shifts(
     ['Caucasian', 'African-American']
     """
     start = time.monotonic()
-    loaded = load_cases(cases, data_home)
+    problems, skipped = load_cases(cases, data_home)
     cells = []
-    for problem in loaded.problems:
+    for problem in problems:
         for name, configuration in CONFIGURATIONS.items():
-            cells += _cells(problem, name, configuration, seeds)
+            for seed in range(seeds):
+                arguments = (problem, configuration, seed)
+                cells.append(Cell(f"{problem.name} {name} {seed}", _judge, arguments))
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    shifts = _entries(loaded.problems, seeds, finished)
+    failed = []
+    for cell, result in zip(cells, finished, strict=True):
+        if "error" in result:
+            failed.append(f"{cell.name} failed: {result['error']}")
+    shifts = _entries(problems, seeds, finished)
     return {
         "experiment": "shifts",
         "title": "Real shifts over time",
@@ -123,33 +135,11 @@ def run_shifts(
         "seeds": seeds,
         "configurations": list(CONFIGURATIONS),
         "shifts": shifts,
-        "summary": summarise(shifts, list(CONFIGURATIONS), NOT_IDENTIFIED),
-        "skipped": loaded.skipped,
-        "failed": _failures(cells, finished),
+        "summary": summarise(shifts, list(CONFIGURATIONS)),
+        "skipped": skipped,
+        "failed": failed,
         **run_facts(start, finished),
     }
-
-
-def _cells(
-    problem: Problem, name: str, configuration: CapeClassifier, seeds: int
-) -> list[Cell]:
-    """Make a cell for each seed of one configuration on one case."""
-    # Every parameter, since `repr` leaves out those that have their default value: a
-    # result must not be used once a default has changed.
-    parameters = configuration.get_params(deep=False)
-    key = {
-        "cell": "shift",
-        "case": problem.name,
-        "data": problem.digest(),
-        "groups": problem.groups,
-        "parameters": repr(sorted(parameters.items())),
-    }
-    cells = []
-    for seed in range(seeds):
-        work = partial(_judge, problem, configuration, seed)
-        title = f"{problem.name} {name} {seed}"
-        cells.append(Cell(title, {**key, "seed": seed}, work))
-    return cells
 
 
 def _judge(problem: Problem, configuration: CapeClassifier, seed: int) -> Results:
@@ -161,61 +151,52 @@ def _judge(problem: Problem, configuration: CapeClassifier, seed: int) -> Result
         ``groups``, a row for each group in the order of the problem, and ``verdicts``,
         what the configuration itself says of each.
     """
-    clf = _classifier(problem, configuration, seed)
-    clf.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-    X_test = problem.X_test
-    z_test = problem.z_test
+    X_train, y_train, z_train = problem.train
+    clf = clone(configuration).set_params(random_state=seed)
+    # The default learner is given encoders by the classifier itself.
+    if clf.estimator is not None and _needs_encoders(X_train):
+        from skrub import tabular_pipeline
+
+        clf.set_params(estimator=tabular_pipeline(clf.estimator))
+    clf.fit(X_train, y_train, sensitive_features=z_train)
+    max_acc = MaxAcc(seeded_clone(clf.estimator_, seed))
+    max_acc.fit(X_train, y_train, sensitive_features=z_train)
+
+    X_test, y_test, z_test = problem.test
     adaptation = clf.adapt(X_test, sensitive_features=z_test)
     y_pred = clf.predict(X_test, sensitive_features=z_test, adaptation=adaptation)
-    of_cape = result_row(problem.y_test, y_pred, z_test, problem.groups)
-    of_max_acc = _max_acc_row(problem, clf.estimator_, seed)
+    of_cape = result_row(y_test, y_pred, z_test, problem.groups)
+    y_pred = max_acc.predict(X_test, sensitive_features=z_test)
+    of_max_acc = result_row(y_test, y_pred, z_test, problem.groups)
     rows = []
     verdicts = []
-    for z, group in enumerate(problem.groups):
+    for place, group in enumerate(problem.groups):
         adapted = adaptation.groups[group]
-        truth = float(np.mean(problem.y_test[z_test == group]))
-        row = _estimate_row(adapted, truth)
-        row["pd"] = of_cape[f"pd_{z}"]
-        row["pe"] = of_cape["pe"]
-        row["max_acc_pd"] = of_max_acc[f"pd_{z}"]
-        row["max_acc_pe"] = of_max_acc["pe"]
-        rows.append(row)
+        truth = float(np.mean(y_test[z_test == group]))
+        rows.append(
+            {
+                "estimate": adapted.estimate,
+                "low": adapted.low,
+                "high": adapted.high,
+                "width": adapted.high - adapted.low,
+                "error": abs(adapted.estimate - truth),
+                # A number, so that its mean is the share of seeds.
+                "holds": float(adapted.low <= truth <= adapted.high),
+                "mean_score": adapted.mean_score,
+                "pd": of_cape[f"pd_{place}"],
+                "pe": of_cape["pe"],
+                "max_acc_pd": of_max_acc[f"pd_{place}"],
+                "max_acc_pe": of_max_acc["pe"],
+            }
+        )
         verdicts.append(adapted.verdict)
     return {"groups": rows, "verdicts": verdicts}
 
 
-def _classifier(
-    problem: Problem, configuration: CapeClassifier, seed: int
-) -> CapeClassifier:
-    """Clone a configuration, with encoders if its learner cannot read the rows."""
-    clf = clone(configuration).set_params(random_state=seed)
-    to_encode = columns_to_encode(problem.X_train)
-    # The default learner is given encoders by the classifier itself.
-    if to_encode and clf.estimator is not None:
-        clf.set_params(estimator=tabular(clf.estimator, to_encode))
-    return clf
-
-
-def _max_acc_row(problem: Problem, learner: Any, seed: int) -> Row:
-    """Train Max_Acc with the learner of the configuration, and judge it."""
-    max_acc = make_method("Max_Acc", seeded_clone(learner, seed))
-    max_acc.fit(problem.X_train, problem.y_train, sensitive_features=problem.z_train)
-    y_pred = max_acc.predict(problem.X_test, sensitive_features=problem.z_test)
-    return result_row(problem.y_test, y_pred, problem.z_test, problem.groups)
-
-
-def _estimate_row(adapted: GroupAdaptation, truth: float) -> Row:
-    """Compare the estimate of a group and its interval with the truth."""
-    return {
-        "estimate": adapted.estimate,
-        "low": adapted.low,
-        "high": adapted.high,
-        "width": adapted.high - adapted.low,
-        "error": abs(adapted.estimate - truth),
-        # A number, so that its mean is the share of seeds.
-        "holds": float(adapted.low <= truth <= adapted.high),
-        "mean_score": adapted.mean_score,
-    }
+def _needs_encoders(X: pd.DataFrame) -> bool:
+    """Tell whether a plain learner could not read a column."""
+    numbers = X.select_dtypes(["number", "bool"])
+    return numbers.shape != X.shape or bool(numbers.isna().any(axis=None))
 
 
 def _entries(
@@ -228,28 +209,99 @@ def _entries(
         cells_of = {}
         for name in CONFIGURATIONS:
             cells_of[name] = [next(remaining) for _ in range(seeds)]
-        for z, counts in enumerate(problem.counts()):
+        for place, counts in enumerate(problem.counts()):
             entry: Results = {"case": problem.name, **counts}
             for name, cells in cells_of.items():
-                entry[name] = _mean_row(cells, z)
+                entry[name] = _mean_row(cells, place)
             entries.append(entry)
     return entries
 
 
-def _mean_row(cells: list[Results], z: int) -> Results | None:
+def _mean_row(cells: list[Results], place: int) -> Results | None:
     """Average the rows of a group over seeds; None if any seed failed."""
     # A mean over the seeds that did not fail would flatter the configuration.
     if any("error" in cell for cell in cells):
         return None
-    rows = [cell["groups"][z] for cell in cells]
-    verdicts = {cell["verdicts"][z] for cell in cells}
-    return {**mean_and_sd(rows).mean, "verdict": ", ".join(sorted(verdicts))}
+    mean, _ = mean_and_sd([cell["groups"][place] for cell in cells])
+    verdicts = {cell["verdicts"][place] for cell in cells}
+    return {**mean, "verdict": ", ".join(sorted(verdicts))}
 
 
-def _failures(cells: list[Cell], finished: list[Results]) -> list[str]:
-    """List the cells that failed, with the reason."""
-    failures = []
-    for cell, result in zip(cells, finished, strict=True):
-        if "error" in result:
-            failures.append(f"{cell.name} failed: {result['error']}")
-    return failures
+def summarise(
+    shifts: Sequence[Results], configurations: Sequence[str]
+) -> list[Results]:
+    """Summarise all cases, and then those of which rows tell something.
+
+    Parameters
+    ----------
+    shifts : sequence of dict
+        An entry for each case and group, as `run_shifts` returns them.
+    configurations : sequence of str
+        Names of the configurations in the entries.
+
+    Returns
+    -------
+    list of dict
+        Rows with ``cases``, ``method``, ``cells`` (how many cases and groups) and what
+        a method has of: ``error``, ``error_90``, ``holds``, ``width``, ``pd``, ``pe``
+        and ``worse``.
+    """
+    clear = [entry for entry in shifts if entry["case"] not in NOT_IDENTIFIED]
+    rows = _summary("all cases", shifts, configurations)
+    # Nothing new is said if no case is left out, or none is left.
+    if 0 < len(clear) < len(shifts):
+        title = f"without {' and '.join(NOT_IDENTIFIED)}"
+        rows += _summary(title, clear, configurations)
+    return rows
+
+
+def _summary(
+    title: str, shifts: Sequence[Results], configurations: Sequence[str]
+) -> list[Results]:
+    """Summarise some cases: the configurations, and then what they stand beside."""
+    truth = np.array([entry["prevalence_test"] for entry in shifts])
+    before = np.array([entry["prevalence_train"] for entry in shifts])
+    nothing = {"method": "doing nothing", **_errors(abs(before - truth))}
+    rows = []
+    beside = [nothing]
+    for name in configurations:
+        finished = [entry for entry in shifts if entry[name] is not None]
+        if not finished:
+            continue
+        frame = pd.DataFrame([entry[name] for entry in finished])
+        row = {
+            **_errors(frame["error"]),
+            "holds": float(np.mean(frame["holds"])),
+            "width": float(np.mean(frame["width"])),
+            "pd": float(np.mean(frame["pd"])),
+            "pe": _median(frame["pe"]),
+            "worse": int(np.sum(frame["pd"] - frame["max_acc_pd"] > MARGIN)),
+        }
+        rows.append({"method": name, **row})
+        # The mean score and Max_Acc go by the learner of the first configuration.
+        if name == configurations[0]:
+            truth = np.array([entry["prevalence_test"] for entry in finished])
+            errors = _errors(abs(frame["mean_score"] - truth))
+            beside.append({"method": "mean score", **errors})
+            row = {
+                "cells": len(frame),
+                "pd": float(np.mean(frame["max_acc_pd"])),
+                "pe": _median(frame["max_acc_pe"]),
+            }
+            beside.append({"method": "Max_Acc", **row})
+    return [{"cases": title, **row} for row in [*rows, *beside]]
+
+
+def _errors(errors: Any) -> Results:
+    """Summarise distances between estimates and truth."""
+    return {
+        "cells": len(errors),
+        "error": float(np.mean(errors)),
+        "error_90": float(np.quantile(errors, 0.9)),
+    }
+
+
+def _median(values: pd.Series) -> float | None:
+    """Return the median; an undefined value counts as worse than any number."""
+    median = float(np.median(values.astype(float).fillna(np.inf)))
+    return median if np.isfinite(median) else None

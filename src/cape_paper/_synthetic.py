@@ -8,8 +8,7 @@ nine in which group 0 stays at 0.5.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,20 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from cape._validation import check_choice
-from cape.classifier import CapeClassifier
+from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape_paper._cells import Cell, OnStep, run_cells
-from cape_paper._comparison import run_facts
-from cape_paper._peers import METHODS, make_method
-from cape_paper._published import published
-from cape_paper._reasons import SYNTHETIC
-from cape_paper._rows import Results, mean_and_sd, result_row
-from cape_paper._verdicts import synthetic_verdicts
-
-__all__ = ["METHODS_COMPARED", "run_synthetic"]
+from cape.rules import GroupSituation, Prevalence, Rule
+from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._claims import reasons, synthetic_verdicts
+from cape_paper._comparison import check_choice
+from cape_paper._methods import METHODS, make_method
+from cape_paper._problem import published
+from cape_paper._rows import mean_and_sd, result_row
 
 METHODS_COMPARED = ("CAPE-D", "CAPE default", "Max_Acc")
-"""Keys of `cape_paper._peers.METHODS`."""
+"""Keys of `METHODS`."""
 
 _PREVALENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
-Pair = tuple[float, float]
-"""Test prevalences of group 0 and group 1."""
 
 
 def run_synthetic(
@@ -63,7 +56,7 @@ def run_synthetic(
     prevalences : sequence of float, default=(0.1, ..., 0.9)
         Test prevalences; all pairs of them are judged.
     also : sequence of str, default=()
-        Keys of `cape_paper._peers.METHODS` that are judged beside ``METHODS_COMPARED``.
+        Keys of `METHODS` that are judged beside ``METHODS_COMPARED``.
     folder, n_jobs, on_step
         Where finished repetitions are kept, how many run at the same time, and what is
         called after each; see `compare_methods`.
@@ -78,7 +71,7 @@ def run_synthetic(
     Raises
     ------
     ValueError
-        If ``also`` has a name that is no key of `cape_paper._peers.METHODS`.
+        If ``also`` has a name that is no key of `METHODS`.
     RuntimeError
         If a repetition fails.
 
@@ -91,17 +84,21 @@ def run_synthetic(
     [(0.2, 0.2), (0.2, 0.8), (0.8, 0.2), (0.8, 0.8)]
     """
     for name in also:
-        check_choice("also", name, tuple(METHODS))
+        check_choice("also", name, METHODS)
     # Each method once, in the order in which tables have them.
     names = list(dict.fromkeys([*METHODS_COMPARED, *also]))
     start = time.monotonic()
     # Floats of Python, which JSON can hold: prevalences may come from numpy.
-    pairs = []
-    for rho_0, rho_1 in product(prevalences, repeat=2):
-        pairs.append((float(rho_0), float(rho_1)))
-    cells = _repetition_cells(repetitions, n_train, n_test, pairs, names)
+    pairs = list(product(map(float, prevalences), repeat=2))
+    cells = []
+    for seed in range(repetitions):
+        arguments = (seed, n_train, n_test, pairs, names)
+        cells.append(Cell(f"repetition {seed}", _repetition, arguments))
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    _check_finished(finished)
+    for repetition in finished:
+        # A mean over the others would not be the experiment that was asked for.
+        if "error" in repetition:
+            raise RuntimeError(f"a repetition failed: {repetition['error']}")
     results: Results = {
         "experiment": "synthetic",
         "title": "Synthetic data",
@@ -109,23 +106,23 @@ def run_synthetic(
         "n_train": n_train,
         "n_test": n_test,
         "learner": repr(_learner()),
-        "pairs": _summarise(finished, "pairs", pairs, _mean_pair),
-        "theorem": _summarise(finished, "theorem", pairs, _mean_theorem),
+        "pairs": [],
+        "theorem": [],
         "printed": published()["table_synthetic"],
-        "reasons": SYNTHETIC,
     }
+    for place, (rho_0, rho_1) in enumerate(pairs):
+        at_pair = [repetition["pairs"][place] for repetition in finished]
+        methods = {}
+        for name in names:
+            mean, sd = mean_and_sd([rows[name] for rows in at_pair])
+            methods[name] = {"mean": mean, "sd": sd}
+        results["pairs"].append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
+        at_pair = [repetition["theorem"][place] for repetition in finished]
+        means = [mean_and_sd([groups[z] for groups in at_pair])[0] for z in (0, 1)]
+        results["theorem"].append({"rho_0": rho_0, "rho_1": rho_1, "mean": means})
     results["verdicts"] = synthetic_verdicts(results)
+    results["reasons"] = reasons(results)
     return {**results, **run_facts(start, finished)}
-
-
-def _check_finished(repetitions: list[Results]) -> None:
-    """Raise if a repetition failed.
-
-    A mean over the others would not be the experiment that was asked for.
-    """
-    for repetition in repetitions:
-        if "error" in repetition:
-            raise RuntimeError(f"a repetition failed: {repetition['error']}")
 
 
 def _learner() -> LogisticRegression:
@@ -136,34 +133,11 @@ def _learner() -> LogisticRegression:
     return LogisticRegression()
 
 
-def _repetition_cells(
-    repetitions: int,
-    n_train: int,
-    n_test: int,
-    pairs: list[Pair],
-    names: list[str],
-) -> list[Cell]:
-    """Make one cell for each repetition, whose seed is its number."""
-    cells = []
-    for seed in range(repetitions):
-        key = {
-            "cell": "synthetic",
-            "n_train": n_train,
-            "n_test": n_test,
-            "pairs": pairs,
-            "methods": names,
-            "seed": seed,
-        }
-        work = partial(_repetition, seed, n_train, n_test, pairs, names)
-        cells.append(Cell(f"repetition {seed}", key, work))
-    return cells
-
-
 def _repetition(
     seed: int,
     n_train: int,
     n_test: int,
-    pairs: list[Pair],
+    pairs: list[tuple[float, float]],
     names: list[str],
 ) -> Results:
     """Train all methods once, and judge them at every pair of prevalences.
@@ -175,37 +149,35 @@ def _repetition(
         PD of both groups at every pair.
     """
     train = make_synthetic(n_train, random_state=seed)
+    z = train.sensitive_features
     methods: dict[str, Any] = {}
     for name in names:
         method = make_method(name, _learner(), seed=seed)
-        groups = train.sensitive_features
-        methods[name] = method.fit(
-            train.data,
-            train.target,
-            sensitive_features=groups,
-        )
-    rows = []
+        methods[name] = method.fit(train.data, train.target, sensitive_features=z)
+    judged = []
     theorem = []
     for place, pair in enumerate(pairs):
         # No seed of any test set is that of a training set.
         test_seed = (1 + seed) * 1000 + place
         test = make_synthetic(n_test, prevalences=pair, random_state=test_seed)
-        rows.append(_rows_of_methods(methods, test))
+        z = test.sensitive_features
+        rows = {}
+        # All methods predict the same rows, so differences are not due to the draw.
+        for name, method in methods.items():
+            y_pred = method.predict(test.data, sensitive_features=z)
+            rows[name] = result_row(test.target, y_pred, z, (0, 1))
+        judged.append(rows)
         theorem.append(_theorem_at_work(methods["CAPE-D"], test))
-    return {"pairs": rows, "theorem": theorem}
+    return {"pairs": judged, "theorem": theorem}
 
 
-def _rows_of_methods(methods: dict[str, Any], test: Any) -> Results:
-    """Judge every method on one test set.
+class _Observed(Rule):
+    """The paper's rule, which keeps what it saw of every group."""
 
-    All methods predict the same rows, so differences are not due to the draw.
-    """
-    z = test.sensitive_features
-    rows = {}
-    for name, method in methods.items():
-        y_pred = method.predict(test.data, sensitive_features=z)
-        rows[name] = result_row(test.target, y_pred, z, (0, 1))
-    return rows
+    def choose(self, groups: Mapping[Any, GroupSituation]) -> dict[Any, int]:
+        """Pick the member of every group."""
+        self.situations = groups
+        return Prevalence().choose(groups)
 
 
 def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
@@ -216,23 +188,19 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
     labels; our bound, from the interval of the estimate, does not.
     """
     z = test.sensitive_features
-    evidence = clf.evidence(test.data, sensitive_features=z)
-    # From evidence, so that the rows are scored once.
-    adaptation = clf.adapt(evidence=evidence)
+    observed = _Observed()
+    adaptation = clf.adapt(test.data, sensitive_features=z, rule=observed)
     groups = []
     for group, adapted in adaptation.groups.items():
-        pool = clf.models_[group].pool
-        part = evidence.groups[group]
-        # rho-hat of every member, as in Algorithm 1.
-        predicted = pool.called(part) / part.scores.size
+        situation = observed.situations[group]
         rho = float(np.mean(test.target[z == group]))
         pd = abs(rho - adapted.predicted_prevalence)
-        # delta_1 and delta_2 as in Theorem 3.
+        # delta_1 and delta_2 as in Theorem 3; rho-hat of every member is observed.
         delta_1 = abs(rho - adapted.estimate)
-        errors = np.abs(pool.thetas - predicted)
+        errors = np.abs(situation.thetas - situation.predicted_prevalences)
         delta_2 = float(errors.max())
         # eps / 2 with eps = 1 / k, k the number of members.
-        bound = delta_1 + delta_2 + 1 / (2 * len(pool.thetas))
+        bound = delta_1 + delta_2 + 1 / (2 * len(situation.thetas))
         groups.append(
             {
                 "delta_1": delta_1,
@@ -246,36 +214,3 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
             }
         )
     return groups
-
-
-def _summarise(
-    repetitions: list[Results],
-    part: str,
-    pairs: list[Pair],
-    mean: Callable[[list[Any]], Results],
-) -> list[Results]:
-    """Average a part of all repetitions at every pair of prevalences."""
-    summaries = []
-    for place, (rho_0, rho_1) in enumerate(pairs):
-        at_pair = [repetition[part][place] for repetition in repetitions]
-        summaries.append({"rho_0": rho_0, "rho_1": rho_1, **mean(at_pair)})
-    return summaries
-
-
-def _mean_pair(repetitions: list[Results]) -> Results:
-    """Average the rows of every method."""
-    methods = {}
-    for name in repetitions[0]:
-        summary = mean_and_sd([rows[name] for rows in repetitions])
-        methods[name] = summary._asdict()
-    return {"methods": methods}
-
-
-def _mean_theorem(repetitions: list[Any]) -> Results:
-    """Average deltas, bounds and PD of both groups."""
-    group_0 = mean_and_sd([groups[0] for groups in repetitions])
-    group_1 = mean_and_sd([groups[1] for groups in repetitions])
-    return {
-        "mean": [group_0.mean, group_1.mean],
-        "sd": [group_0.sd, group_1.sd],
-    }

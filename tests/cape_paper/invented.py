@@ -34,7 +34,6 @@ def invented_row(method, n_groups, printed=None, seeds=3):
         "mean": mean,
         "sd": sd,
         "warnings": [],
-        "about": "",
         "printed": printed,
     }
 
@@ -85,7 +84,7 @@ def invented_comparison(groups=("one", "two"), **changes):
         "cells": 5,
         "cell_seconds": 12.4,
         "cores": 2,
-        "load": [0.5],
+        "load": 0.5,
         "date": "2026-01-01",
         **changes,
     }
@@ -139,7 +138,7 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
         "cells": 4,
         "cell_seconds": 2.0,
         "cores": 2,
-        "load": [0.5],
+        "load": 0.5,
         "date": "2026-01-01",
         **changes,
     }
@@ -212,7 +211,7 @@ def invented_shifts(**changes):
         "cells": 4,
         "cell_seconds": 2.0,
         "cores": 2,
-        "load": [0.5],
+        "load": 0.5,
         "date": "2026-01-01",
         **changes,
     }

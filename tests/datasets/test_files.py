@@ -1,8 +1,6 @@
 """Files that others publish: found, downloaded, verified, kept."""
 
 import hashlib
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,16 +14,6 @@ FILE = RemoteFile(
     "https://example.org/table.csv",
     hashlib.sha256(CONTENT).hexdigest(),
 )
-ARCHIVE = RemoteFile(
-    "some/table.zip", "https://example.org/table.zip", None, "Terms apply."
-)
-
-
-def archive_of(content: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("table.ssp", content)
-    return buffer.getvalue()
 
 
 @pytest.fixture
@@ -107,26 +95,6 @@ def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
     assert network["asked"] == 0
 
 
-def test_an_archive_of_unknown_sum_is_verified_by_its_own(tmp_path, network):
-    network["content"] = archive_of(b"rows" * 100)
-    assert get_file(ARCHIVE, tmp_path).exists()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: content[:60],
-        lambda content: content.replace(b"rows", b"rowz", 1),
-    ],
-)
-def test_a_damaged_archive_is_refused(tmp_path, network, damage):
-    network["content"] = damage(archive_of(b"rows" * 100))
-    with pytest.raises(OSError, match=r"zip archive|damaged member") as caught:
-        get_file(ARCHIVE, tmp_path)
-    assert "Terms apply." in str(caught.value)
-    assert files_below(tmp_path) == []
-
-
 def test_without_pooch_the_error_says_so(tmp_path, monkeypatch):
     import sys
 
@@ -167,31 +135,3 @@ def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(
     assert data_folder() == tmp_path / "variable"
     monkeypatch.delenv("CAPE_DATA")
     assert data_folder() == Path.home() / ".cache" / "cape"
-
-
-NO_ADDRESS = RemoteFile("some/table.csv", "", FILE.sha256)
-
-
-def test_a_file_without_an_address_is_asked_of_nobody(tmp_path, network):
-    with pytest.raises(
-        FileNotFoundError, match="no public address of exactly this file is known"
-    ) as caught:
-        get_file(NO_ADDRESS, tmp_path)
-    message = str(caught.value)
-    where = str(tmp_path / NO_ADDRESS.path)
-    assert f"Put the file (sha256 {FILE.sha256}) at {where}" in message
-    assert "CAPE_DATA" in message
-    assert "Download" not in message
-    assert network["asked"] == 0
-
-
-def test_a_file_without_an_address_is_read_and_verified_where_it_is(tmp_path):
-    path = tmp_path / NO_ADDRESS.path
-    path.parent.mkdir()
-    path.write_bytes(CONTENT)
-    assert get_file(NO_ADDRESS, tmp_path) == path
-    path.write_bytes(b"another version")
-    with pytest.raises(OSError, match=r"has sha256 .* Put the file") as caught:
-        get_file(NO_ADDRESS, tmp_path)
-    # Damage must not be taken for a file that is not there.
-    assert not isinstance(caught.value, FileNotFoundError)

@@ -15,8 +15,7 @@ from cape import CapeClassifier
 from cape.datasets import _compas
 from cape.datasets._files import data_folder
 from cape.diagnostics import ColumnShift, column_shift
-from cape_paper import _meps
-from cape_paper._meps import fetch_meps
+from cape_paper import meps_problem
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning", "ignore:Found unknown categories"
@@ -236,13 +235,10 @@ def compas():
 
 @pytest.fixture(scope="module")
 def meps():
-    for file in _meps._PANELS.values():
-        if not (data_folder() / file.path).exists():
-            pytest.skip("MEPS is not here: set CAPE_DATA to a folder that has it")
-    people = fetch_meps(subset="train")
-    table = people.data.iloc[:4000, :30]
-    y = np.asarray(people.target)[:4000]
-    return halves(table, y, np.asarray(people.sensitive_features)[:4000])
+    if not (data_folder() / "meps" / "meps_fy2015_panel19.csv").exists():
+        pytest.skip("MEPS is not here: set CAPE_DATA to a folder that has it")
+    table, y, z = meps_problem().train
+    return halves(table.iloc[:4000, :30], y[:4000], z.to_numpy()[:4000])
 
 
 @pytest.mark.parametrize("fault", [*REAL_FAULTS, *TEXT_FAULTS, "swapped"])

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.utils import Bunch
 
 from cape._validation import check_choice
 from cape.datasets._files import RemoteFile, get_file
-from cape.datasets._tasks import Task, read_task, regrouped
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["fetch_compas"]
 
 _REPOSITORY = "https://raw.githubusercontent.com/propublica/compas-analysis/master/"
 
@@ -37,56 +32,41 @@ _CHOICES = (
     "not from what people did."
 )
 
-TASK = Task(
-    name="COMPAS",
-    label="is_recid",
-    positive_from=1,
-    group="race",
-    groups={"Caucasian": "Caucasian", "African-American": "African-American"},
-    period="compas_screening_date",
-    periods={"train": "2013", "test": "2014"},
-    features=(
-        "age",
-        "sex",
-        "priors_count",
-        "juv_fel_count",
-        "juv_misd_count",
-        "juv_other_count",
-        "c_charge_degree",
-    ),
-    # Both have two values, so that 0 and 1 say all there is.
-    codes={"sex": {"Female": 0, "Male": 1}, "c_charge_degree": {"M": 0, "F": 1}},
-    # The paper does not say which rows it removes; without this rule the counts of rows
-    # are further from the paper's.
-    required=("c_charge_desc",),
-    notes=(
-        f"{_CHOICES} The paper does not list its features; here they are age, "
-        "sex, the counts of prior and juvenile offences, and the degree of the charge."
-    ),
+_NARROW = (
+    "age",
+    "sex",
+    "priors_count",
+    "juv_fel_count",
+    "juv_misd_count",
+    "juv_other_count",
+    "c_charge_degree",
+)
+# 180 of 4319 training rows lack the first. The other column is complete wherever there
+# is a charge; it is filled so that no learner ever meets a missing value.
+_DAYS = ("days_b_screening_arrest", "c_days_from_compas")
+_MOST_CHARGES = 40
+
+_NARROW_NOTE = (
+    "The paper does not list its features; here they are age, sex, the counts of prior "
+    "and juvenile offences, and the degree of the charge."
+)
+_WIDE_NOTE = (
+    "The paper does not list its features; this is a second, wider guess at them: the "
+    "narrow set (age, sex, the counts of prior and juvenile offences, the degree of "
+    "the charge), the days between arrest or offence and screening "
+    "(days_b_screening_arrest, c_days_from_compas), and the 40 charge descriptions "
+    "(c_charge_desc) that are commonest in 2013, each as a column of 0 and 1. Missing "
+    "days become the median of 2013."
 )
 
-WIDE_TASK = replace(
-    TASK,
-    name="COMPAS, wide features",
-    features=(*TASK.features, "days_b_screening_arrest", "c_days_from_compas"),
-    # 180 of 4319 training rows lack the first. The other column is complete wherever
-    # there is a charge; it is named so that no learner ever meets a missing value.
-    median_filled=("days_b_screening_arrest", "c_days_from_compas"),
-    commonest={"c_charge_desc": 40},
-    notes=(
-        f"{_CHOICES} The paper does not list its features; this is a second, wider "
-        "guess at them: the narrow set (age, sex, the counts of prior and juvenile "
-        "offences, the degree of the charge), the days between arrest or offence and "
-        "screening (days_b_screening_arrest, c_days_from_compas), and the 40 charge "
-        "descriptions (c_charge_desc) that are commonest in 2013, each as a column of "
-        "0 and 1. Missing days become the median of 2013."
-    ),
-)
-
-_TASKS = {"narrow": TASK, "wide": WIDE_TASK}
-
-_SEXES = {"Female": "Female", "Male": "Male"}
-_AGES = {"below 25": "below 25", "from 25": "from 25"}
+# Both have two values, so that 0 and 1 say all there is.
+_CODES = {"sex": {"Female": 0, "Male": 1}, "c_charge_degree": {"M": 0, "F": 1}}
+_YEARS = {"train": ("2013",), "test": ("2014",), "all": ("2013", "2014")}
+_GROUPS = {
+    "race": ["Caucasian", "African-American"],
+    "sex": ["Female", "Male"],
+    "age": ["below 25", "from 25"],
+}
 
 
 def fetch_compas(
@@ -160,24 +140,72 @@ def fetch_compas(
     (6129, 49)
     """
     # Before anything is downloaded.
-    check_choice("features", features, tuple(_TASKS))
-    check_choice("group", group, ("race", "sex", "age"))
-    task = _grouped(_TASKS[features], group)
-    return read_task(task, _read(get_file(FILE, data_home)), subset)
+    check_choice("subset", subset, tuple(_YEARS))
+    check_choice("features", features, ("narrow", "wide"))
+    check_choice("group", group, tuple(_GROUPS))
+    groups = _GROUPS[group]
+    table = _read(get_file(FILE, data_home), group)
+    train = table[table["year"].isin(_YEARS["train"])]
+    kept = table[table["year"].isin(_YEARS[subset])].reset_index(drop=True)
+
+    # A feature that is constant within a group tells nothing there.
+    names = [name for name in _NARROW if name != group or group == "age"]
+    data = kept[names].copy()
+    for column, codes in _CODES.items():
+        if column in data:
+            data[column] = kept[column].map(codes)
+    if features == "wide":
+        # Both periods get the same features, and nothing is learned from test rows.
+        for column in _DAYS:
+            data[column] = kept[column].fillna(train[column].median())
+        data = data.join(_charges(kept["c_charge_desc"], train["c_charge_desc"]))
+    target = (kept["is_recid"] >= 1).astype("int64").rename("y")
+    sensitive_features = kept["group"]
+
+    variant = "COMPAS, wide features" if features == "wide" else "COMPAS"
+    notes = f"{_CHOICES} {_WIDE_NOTE if features == 'wide' else _NARROW_NOTE}"
+    if group != "race":
+        variant += f", by {group}"
+        notes += f" Here the groups are by {group}: {', '.join(groups)}."
+    return Bunch(
+        data=data,
+        target=target,
+        sensitive_features=sensitive_features,
+        frame=data.assign(group=sensitive_features, y=target),
+        groups=list(groups),
+        variant=variant,
+        DESCR=notes,
+    )
 
 
-def _grouped(task: Task, group: str) -> Task:
-    """Return the task with the groups that were asked for."""
-    if group == "sex":
-        return regrouped(task, "sex", "sex", _SEXES)
-    if group == "age":
-        return regrouped(task, "age", "age_band", _AGES)
-    return task
-
-
-def _read(path: Path) -> pd.DataFrame:
-    """Read ProPublica's file, with a column for groups by age."""
+def _read(path: Path, group: str) -> pd.DataFrame:
+    """Read the rows that have a group and a charge, with columns group and year."""
     import pandas as pd
 
     table = pd.read_csv(path)
-    return table.assign(age_band=np.where(table["age"] < 25, "below 25", "from 25"))
+    values = table[group]
+    if group == "age":
+        values = values.lt(25).map({True: "below 25", False: "from 25"})
+    year = table["compas_screening_date"].str[:4]
+    table = table.assign(group=values, year=year)
+    # The paper does not say which rows it removes; without this rule the counts of rows
+    # are further from the paper's.
+    keep = table["group"].isin(_GROUPS[group]) & table["c_charge_desc"].notna()
+    return table[keep]
+
+
+def _charges(kept: pd.Series, train: pd.Series) -> pd.DataFrame:
+    """Make a feature of 0 and 1 of each of the commonest charges of training.
+
+    Charges that are equally common come in their own order: that of the file must not
+    decide which of them are features.
+    """
+    import pandas as pd
+
+    counts = train.value_counts().sort_index()
+    ranked = counts.sort_values(ascending=False, kind="stable")
+    indicators = {}
+    for charge in ranked.index[:_MOST_CHARGES]:
+        # Named as scikit-learn's OneHotEncoder names its columns.
+        indicators[f"c_charge_desc_{charge}"] = (kept == charge).astype("int64")
+    return pd.DataFrame(indicators, index=kept.index)

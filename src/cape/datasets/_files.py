@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from cape._newfile import new_file
-
-__all__ = ["RemoteFile", "data_folder", "get_file"]
 
 _VARIABLE = "CAPE_DATA"
 
@@ -25,18 +22,14 @@ class RemoteFile:
     path : str
         Where the file is kept, below the folder of data.
     url : str
-        Where the file is published; empty if no address of exactly this file is known.
-    sha256 : str or None
-        Checksum of the file. None where the publisher's checksum is not known: the file
-        is then a zip archive, whose own checksums are verified instead.
-    terms : str, default=""
-        What a user agrees to by downloading the file.
+        Where the file is published.
+    sha256 : str
+        Checksum of the file.
     """
 
     path: str
     url: str
-    sha256: str | None
-    terms: str = ""
+    sha256: str
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -81,9 +74,6 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
     Raises
     ------
-    FileNotFoundError
-        If the folder of data has no copy and the file has no address. The message says
-        where to put it.
     OSError
         If the file cannot be downloaded or is not the expected one. The message says
         what to download, from where, and where to put it.
@@ -101,11 +91,6 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
 def _download(file: RemoteFile, path: Path) -> None:
     """Download a file, verify it, and give it its name."""
-    if not file.url:
-        raise FileNotFoundError(
-            f"{path.name} is not in the folder of data, and no public address of "
-            f"exactly this file is known. {_advice(file, path)}"
-        )
     try:
         download = _downloader()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,8 +112,8 @@ def _downloader() -> Callable[[str, str], None]:
         import pooch
     except ImportError as error:
         raise ImportError("downloading needs pooch (install cape-fair[app])") from error
-    # pooch's own cache is not used: our checksums may be unknown, and its files would
-    # not be where a user puts them by hand.
+    # pooch's own cache is not used: its files would not be where a user puts them by
+    # hand.
     downloader = pooch.HTTPDownloader(timeout=60)
 
     def download(url: str, file_name: str) -> None:
@@ -137,11 +122,8 @@ def _downloader() -> Callable[[str, str], None]:
     return download
 
 
-def _mismatch(path: Path, sha256: str | None) -> str:
+def _mismatch(path: Path, sha256: str) -> str:
     """Why a file is not the expected one; empty if it is."""
-    # MEPS: the archive's own CRC-32 tells a damaged file, not a replaced one.
-    if sha256 is None:
-        return _damage_of_archive(path)
     with path.open("rb") as content:
         actual = hashlib.file_digest(content, "sha256").hexdigest()
     if actual == sha256:
@@ -149,26 +131,9 @@ def _mismatch(path: Path, sha256: str | None) -> str:
     return f"has sha256 {actual}, expected {sha256}"
 
 
-def _damage_of_archive(path: Path) -> str:
-    """What the checksums within a zip archive reveal; empty if they agree."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged_member = archive.testzip()
-    except zipfile.BadZipFile:
-        return "is no zip archive, or only a part of one"
-    if damaged_member is None:
-        return ""
-    return f"has a damaged member, {damaged_member}"
-
-
 def _advice(file: RemoteFile, path: Path) -> str:
     """How to get the file by hand."""
-    checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
-    terms = f" {file.terms}" if file.terms else ""
-    to_get = f"Download {file.url}{checksum} and put it at {path}"
-    if not file.url:
-        to_get = f"Put the file{checksum} at {path}"
     return (
-        f"{to_get}, or set data_home or {_VARIABLE} to a folder that has "
-        f"{file.path}.{terms}"
+        f"Download {file.url} (sha256 {file.sha256}) and put it at {path}, or set "
+        f"data_home or {_VARIABLE} to a folder that has {file.path}."
     )

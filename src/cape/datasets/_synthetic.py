@@ -10,8 +10,6 @@ from sklearn.utils import Bunch
 
 from cape._validation import check_prevalence, check_random_state
 
-__all__ = ["make_synthetic"]
-
 # Mean and standard deviation of the features U and V, by label. The second parameter of
 # the paper's N(., .) must be a standard deviation: as a variance it would make the
 # classes so easy to tell apart that Table 1 could not come out.

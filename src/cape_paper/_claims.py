@@ -1,0 +1,307 @@
+"""Claims of the paper that ours bear out or do not, and reasons for differences.
+
+Both are rows of ``claims.toml``. A verdict is a claim, whether it holds in our run, and
+the numbers behind it; a claim that does not hold is shown as such.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from cape_paper._cells import Results
+from cape_paper._methods import METHODS
+
+_TABLE = tomllib.loads(files("cape_paper").joinpath("claims.toml").read_text("utf-8"))
+
+_HIGHER_IS_BETTER = ("accuracy_0", "accuracy_1")
+_FIVE = ("pd_0", "pd_1", "pe_01", *_HIGHER_IS_BETTER)
+
+Verdict = dict[str, Any]
+"""``claim``, ``holds`` and ``detail``, the numbers behind it."""
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    """Judge one comparison by the claims of the paper.
+
+    Parameters
+    ----------
+    results : dict
+        From `compare_methods`.
+
+    Returns
+    -------
+    list of dict
+        ``claim``, ``holds`` and ``detail``. Nearness to print is judged only if the
+        data is the paper's; methods that failed are not judged. Nothing is judged if
+        the features were chosen by looking at print, which cannot confirm it.
+    """
+    rows = {row["method"]: row for row in results["rows"] if row["status"] == "ok"}
+    judged: list[Verdict] = []
+    if results.get("chosen_by_print"):
+        return judged
+    for claim in _TABLE["claim"]:
+        first, *others = claim["needs"]
+        missing = [name for name in claim["needs"] if name not in rows]
+        unfit = claim.get("same_data") and not results["same_data"]
+        if missing or unfit or not rows[first]["printed"]:
+            continue
+        judge = _JUDGES[claim["kind"]]
+        judged += judge(claim, rows[first], *[rows[name] for name in others])
+    return judged
+
+
+def _near(claim: Results, row: Results) -> Iterator[Verdict]:
+    """Judge the distance to print; one column too far is enough for a no."""
+    mean = row["mean"]
+    printed = row["printed"]
+    worst = max(claim["columns"], key=lambda name: abs(mean[name] - printed[name]))
+    yield {
+        "claim": claim["text"],
+        "holds": abs(mean[worst] - printed[worst]) <= claim["limit"],
+        "detail": f"farthest {worst}: {mean[worst]:.3f}, print {printed[worst]:.3f}",
+    }
+
+
+def _order(claim: Results, row: Results, other: Results) -> Iterator[Verdict]:
+    """Judge whether a method is on the same side of another as in print.
+
+    A column that is undefined, here or in print, has no verdict.
+    """
+    for column in claim["columns"]:
+        ours = (row["mean"][column], other["mean"][column])
+        printed = (row["printed"][column], other["printed"][column])
+        if None in printed or None in ours:
+            continue
+        below = printed[0] < printed[1]
+        side = "below" if below else "above"
+        yield {
+            "claim": claim["text"].format(side=side, column=column),
+            "holds": (ours[0] < ours[1]) == below,
+            "detail": f"{ours[0]:.3f} and {ours[1]:.3f}, "
+            f"print {printed[0]:.3f} and {printed[1]:.3f}",
+        }
+
+
+def _at_most(claim: Results, row: Results, _: Results) -> Iterator[Verdict]:
+    """Judge whether all columns are within a limit."""
+    values = [row["mean"][column] for column in claim["columns"]]
+    printed = [row["printed"][column] for column in claim["columns"]]
+    yield {
+        "claim": claim["text"],
+        "holds": max(values) <= claim["limit"],
+        "detail": f"FPR-diff {values[0]:.3f}, FNR-diff {values[1]:.3f}, "
+        f"print {printed[0]:.3f} and {printed[1]:.3f}",
+    }
+
+
+def _beats_print(claim: Results, row: Results, ours: Results) -> Iterator[Verdict]:
+    """Judge whether a method is better than the printed numbers of another."""
+    mean = ours["mean"]
+    printed = row["printed"]
+    numbers = []
+    for column in claim["columns"]:
+        if mean[column] is not None:
+            numbers.append(f"{column} {mean[column]:.3f} ({printed[column]:.3f})")
+    # An undefined PE is not better than any.
+    defined = None not in [mean[column] for column in claim["columns"]]
+    yield {
+        "claim": claim["text"].format(seeds=ours["seeds"]),
+        "holds": defined and not _worse_columns(mean, printed),
+        "detail": f"ours (print): {', '.join(numbers)}",
+    }
+
+
+_JUDGES: dict[str, Callable[..., Iterator[Verdict]]] = {
+    "near": _near,
+    "order": _order,
+    "at_most": _at_most,
+    "beats_print": _beats_print,
+}
+
+
+def _worse_columns(ours: Results, other: Results) -> list[str]:
+    """List the columns in which we are not better; undefined values do not count.
+
+    Equal values are not better. PD and PE are better if lower, accuracy if higher.
+    """
+    worse = []
+    for column in _FIVE:
+        if None in (ours[column], other[column]):
+            continue
+        gain = other[column] - ours[column]
+        if column in _HIGHER_IS_BETTER:
+            gain = -gain
+        if gain <= 0:
+            worse.append(column)
+    return worse
+
+
+def synthetic_verdicts(results: Results) -> list[Verdict]:
+    """Judge the synthetic experiment by the claims of the paper.
+
+    CAPE is better than Max_Acc at the three settings of Table 1 and in the mean over
+    all pairs of prevalences, and the spread over repetitions is small.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic`.
+
+    Returns
+    -------
+    list of dict
+        ``claim``, ``holds`` and ``detail``.
+    """
+    methods_of = {}
+    for pair in results["pairs"]:
+        methods_of[pair["rho_0"], pair["rho_1"]] = pair["methods"]
+    judged = []
+    for printed in results["printed"]:
+        pair = (printed["rho_0"], printed["rho_1"])
+        if pair in methods_of:
+            judged.append(_table_1(methods_of[pair], pair))
+    for name in ("CAPE-D", "CAPE default"):
+        judged.append(_over_pairs(list(methods_of.values()), name))
+    # The paper's figure moves group 1 while group 0 stays at 0.5.
+    figure = [methods for (rho_0, _), methods in methods_of.items() if rho_0 == 0.5]
+    if figure:
+        judged.append(_spread(figure))
+    return judged
+
+
+def _table_1(methods: Results, pair: tuple[float, float]) -> Verdict:
+    """Judge a setting of Table 1; print has CAPE better than Max_Acc in all columns."""
+    cape = methods["CAPE-D"]["mean"]
+    max_acc = methods["Max_Acc"]["mean"]
+    numbers = []
+    for column in _worse_columns(cape, max_acc):
+        numbers.append(f"{column} {cape[column]:.3f} against {max_acc[column]:.3f}")
+    return {
+        "claim": f"Table 1, {pair[0]} and {pair[1]}: CAPE-D better than Max_Acc on all "
+        "five",
+        "holds": not numbers,
+        "detail": f"worse on {'; '.join(numbers)}" if numbers else "better on all",
+    }
+
+
+def _over_pairs(pairs: Sequence[Results], name: str) -> Verdict:
+    """Judge a method against Max_Acc by the means over all pairs of prevalences.
+
+    At pairs near training Max_Acc is as good; the means say what CAPE gains in all.
+    PE is undefined where a method calls no row of a group positive.
+    """
+    columns = {
+        "PD": ("pd_0", "pd_1"),
+        "PE": ("pe_01",),
+        "accuracy": _HIGHER_IS_BETTER,
+    }
+    holds = True
+    numbers = []
+    for what, names in columns.items():
+        means = {}
+        for method in (name, "Max_Acc"):
+            values = [pair[method]["mean"][key] for pair in pairs for key in names]
+            known = [value for value in values if value is not None]
+            means[method] = sum(known) / len(known)
+        ours, max_acc = means.values()
+        better = ours > max_acc if what == "accuracy" else ours < max_acc
+        holds = holds and better
+        numbers.append(f"{what} {ours:.4f} against {max_acc:.4f}")
+    return {
+        "claim": f"{name} better than Max_Acc in the mean over all {len(pairs)} pairs, "
+        "on PD, PE and accuracy",
+        "holds": holds,
+        "detail": ", ".join(numbers),
+    }
+
+
+def _spread(figure: list[Results]) -> Verdict:
+    """Judge the standard deviations of the figure, of order 10^-3 in the paper."""
+    numbers = []
+    holds = True
+    for column in ("accuracy_1", "pd_1", "pe_01"):
+        spreads = [
+            # An undefined PE has an undefined spread: it counts as none.
+            summary["sd"][column] or 0.0
+            for methods in figure
+            for summary in methods.values()
+        ]
+        greatest = max(spreads)
+        # "Of the order 10^-3" is taken as below 10^-2.
+        holds = holds and greatest < 0.01
+        numbers.append(f"greatest of {column}: {greatest:.4f}")
+    return {
+        "claim": "standard deviations of the figure's points are of the order 10^-3 "
+        "(below 0.01)",
+        "holds": holds,
+        "detail": ", ".join(numbers),
+    }
+
+
+def reasons(results: Results) -> list[str]:
+    """Explain the differences between a run and the paper.
+
+    Parameters
+    ----------
+    results : dict
+        From `compare_methods` or `run_synthetic`.
+
+    Returns
+    -------
+    list of str
+        Sentences. Reasons that apply to some data or methods only are left out where
+        they do not; for data of which the paper prints nothing there are none.
+    """
+    facts = {results["experiment"]: ""}
+    if "rows" in results:
+        facts |= _facts(results)
+        if not any(row["printed"] for row in results["rows"]):
+            return []
+    sentences = []
+    for reason in _TABLE["reason"]:
+        if all(fact in facts for fact in reason["when"]):
+            sentences.append(reason["text"].format(**facts))
+    return sentences
+
+
+def _facts(results: Results) -> dict[str, str]:
+    """Collect what reasons depend on, with numbers beside print where there are any."""
+    wide = results.get("chosen_by_print", False)
+    facts = {"wide features" if wide else "narrow features": ""}
+    if not results["same_data"]:
+        facts["other rows"] = ""
+    elif not wide:
+        facts["features not listed"] = ""
+    for row in results["quantifiers"]:
+        # The paper prints the estimates of SPA alone.
+        if row["printed"]:
+            facts["spa"] = _beside_print(row["mean"], row["printed"])
+    spreads = {}
+    for row in results["rows"]:
+        if row["printed"] and "aif360" in METHODS[row["method"]].needs:
+            facts["aif360"] = ""
+        if row["status"] != "ok":
+            continue
+        spreads[row["method"]] = row["sd"]["predicted_prevalence_0"]
+        if row["method"] == "Max_Acc" and row["printed"]:
+            columns = ("predicted_prevalence_0", "predicted_prevalence_1")
+            ours = [row["mean"][column] for column in columns]
+            printed = [row["printed"][column] for column in columns]
+            facts["max_acc"] = _beside_print(ours, printed)
+    cape_sd = spreads.get("CAPE-D", 0.0)
+    # Where the default varies as much, the estimate does, not the grid.
+    if cape_sd > spreads.get("CAPE default", np.inf):
+        facts["cape_sd"] = f"{cape_sd:.3f}"
+        facts["default_sd"] = f"{spreads['CAPE default']:.3f}"
+    return facts
+
+
+def _beside_print(ours: list[float], printed: list[float]) -> str:
+    """List our numbers, each with the printed one."""
+    pairs = zip(ours, printed, strict=True)
+    return ", ".join(f"{our:.3f} (print {other:.3f})" for our, other in pairs)

@@ -1,0 +1,247 @@
+"""Files of a run: the numbers as JSON, and a Markdown page made from them.
+
+No number of a page is typed in: the page can be made again from the JSON at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from cape_paper._cells import Results
+from cape_paper._tables import results_tables
+
+_INTRODUCTION = """# Results
+
+The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior
+Probability Shifts*, run with this library: our numbers, the printed ones ("print"),
+and those of the classifiers that people would use instead. The last section has real
+shifts over time, which the paper does not have. The commands below made the runs, and
+`python -m cape_paper page` made this page of them (`make results` does all of it); no
+number in it is typed in.
+"""
+
+
+def write_results(
+    results: Results, folder: Path, *, pictures: Sequence[Path] = ()
+) -> list[Path]:
+    """Write ``results.json`` and ``results.md``; existing files are replaced.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
+    folder : Path
+        Where to write; it is made if there is none.
+    pictures : sequence of Path, default=()
+        Pictures of the run in the same folder; the page shows those that are PNG.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+
+    Examples
+    --------
+    >>> from cape_paper import run_synthetic
+    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
+    >>> results = run_synthetic(repetitions=1, **options)
+    >>> [path.name for path in write_results(results, folder)]
+    ['results.json', 'results.md']
+    """
+    # Before anything is written: results that make no page leave the old files.
+    page = results_markdown(results, pictures=[path.name for path in pictures])
+    numbers = json.dumps(results, indent=1) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / "results.json", folder / "results.md"]
+    for path, text in zip(paths, (numbers, page), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def write_page(folders: Sequence[Path], page: Path) -> Path:
+    """Make one page of several finished runs.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders with a ``results.json`` of `write_results`, in the order of the page.
+    page : Path
+        The page; pictures are copied to ``images`` beside it.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    ValueError
+        If two folders have the same name: their pictures could not be told apart.
+    FileNotFoundError
+        If a folder has no ``results.json``.
+
+    Examples
+    --------
+    >>> write_page([folder], folder / "page.md")
+    Traceback (most recent call last):
+    FileNotFoundError: ... has no results.json: name folders of finished runs.
+    """
+    if len({folder.name for folder in folders}) < len(folders):
+        names = ", ".join(map(str, folders))
+        raise ValueError(f"folders must have distinct names, got {names}.")
+    for folder in folders:
+        if not (folder / "results.json").is_file():
+            raise FileNotFoundError(
+                f"{folder} has no results.json: name folders of finished runs."
+            )
+    # Beside the page, so that links work wherever the folder is moved.
+    images = page.parent / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    parts = [_INTRODUCTION]
+    for folder in folders:
+        content = (folder / "results.json").read_text(encoding="utf-8")
+        results = json.loads(content)
+        links = []
+        for picture in sorted(folder.glob(f"{results['experiment']}-*.png")):
+            # Two runs of one experiment have pictures of one name: the folder tells
+            # them apart.
+            what = picture.name.removeprefix(f"{results['experiment']}-")
+            shutil.copyfile(picture, images / f"{folder.name}-{what}")
+            links.append(f"images/{folder.name}-{what}")
+        parts.append(results_markdown(results, pictures=links))
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
+def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
+    """Make the page of a run: how it was made, verdicts, tables and pictures.
+
+    Parameters
+    ----------
+    results : dict
+        From `run_synthetic`, `compare_methods` or `run_shifts`.
+    pictures : sequence of str, default=()
+        Links to pictures; those that are not PNG are left out.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> from cape_paper import run_synthetic
+    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
+    >>> results = run_synthetic(repetitions=1, **options)
+    >>> results_markdown(results).splitlines()[0]
+    '## Synthetic data'
+    """
+    title = results["title"]
+    if results.get("favourable") == "negative":
+        title += ", AIF360 told that the negative label is the favourable one"
+    parts = [f"## {title}", _provenance(results)]
+    parts.append("\n".join(f"- {note}" for note in results.get("notes", [])))
+    claims = []
+    for verdict in results.get("verdicts", []):
+        # In bold, so that a claim which failed is not overlooked.
+        answer = "yes" if verdict["holds"] else "**no**"
+        claims.append(f"{answer}: {verdict['claim']} ({verdict['detail']})")
+    warned = []
+    for row in results.get("rows", []):
+        warned += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
+    parts.append(_bullets("Against print", claims))
+    parts.append(_bullets("What is missing", what_is_missing(results)))
+    reasons = results.get("reasons", [])
+    parts.append(_bullets("Where we differ from print, and why", reasons))
+    for heading, table in results_tables(results).items():
+        parts.append(f"### {heading}\n\n{_markdown(table)}")
+    parts.append(_bullets("What the methods warned of", warned))
+    for link in pictures:
+        # Pages with a picture that can be explored lie beside the PNG.
+        if link.endswith(".png"):
+            parts.append(f"![{Path(link).stem}]({link})")
+    # Markdown separates paragraphs by an empty line; parts without content have none.
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def what_is_missing(results: Results) -> list[str]:
+    """List the cases that were skipped, and the cells and methods that failed."""
+    sentences = [*results.get("skipped", []), *results.get("failed", [])]
+    for row in results.get("rows", []):
+        if row["status"] != "ok":
+            sentences.append(f"{row['method']} {row['status']}")
+    return sentences
+
+
+def _bullets(title: str, lines: Sequence[str]) -> str:
+    """Make a section of bullets; an empty one is left out."""
+    if not lines:
+        return ""
+    return "\n".join([f"### {title}", "", *[f"- {line}" for line in lines]])
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    """Format a table; names of groups and errors may hold bars and line breaks."""
+    escaped = table.replace({r"\|": r"\\|", "\n": " "}, regex=True)
+    names = [str(name).replace("|", "\\|") for name in table]
+    aligned = ["left"] + ["right"] * (table.shape[1] - 1)
+    return escaped.set_axis(names, axis=1).to_markdown(
+        index=False, disable_numparse=True, colalign=aligned
+    )
+
+
+def _provenance(results: Results) -> str:
+    """Say how the run was made: command, date, cost, versions and learner.
+
+    The load says whether anything else was running, which the seconds depend on.
+    """
+    command = results.get("command", "cape_paper")
+    cost = f"{results['cells']} cells, {results['cell_seconds']:.0f} s of work"
+    load = "unknown" if results["load"] is None else results["load"]
+    versions = [f"{name} {version}" for name, version in results["versions"].items()]
+    return (
+        f"`{command}`, {results['date']}; {cost}, {results['cores']} cores, "
+        f"load {load}.\n"
+        f"Versions: {', '.join(versions)}.\n"
+        f"{_settings(results)}"
+    )
+
+
+def _settings(results: Results) -> str:
+    """Say what a run was made with.
+
+    Of a comparison all settings of the learner that were tried are listed with their
+    loss, not only the best.
+    """
+    if results["experiment"] == "synthetic":
+        return (
+            f"Learner: {results['learner']}. {results['n_train']} training rows, "
+            f"{results['n_test']} rows a test batch."
+        )
+    if results["experiment"] == "shifts":
+        return (
+            f"Seeds: {results['seeds']}; numbers are means over them. An interval "
+            "holds if the true share of positives lies in it."
+        )
+    learner = results["learner"]
+    # scikit-learn breaks the text of a pipeline into aligned lines.
+    text = " ".join(learner["repr"].split())
+    tried = []
+    for score in learner.get("scores", []):
+        trees = f"depth {score['max_depth']} x {score['max_iter']} trees"
+        tried.append(f"{trees} {score['log_loss']:.4f}")
+    if tried:
+        text += (
+            "; log loss by 10-fold cross-validation on the training rows: "
+            f"{', '.join(tried)}"
+        )
+    return (
+        f"Learner of every method: {text}. AIF360 is told that the "
+        f"{results['favourable']} label is the favourable one. A number in brackets is "
+        "how many seeds a row is the mean of."
+    )

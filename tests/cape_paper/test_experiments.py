@@ -1,0 +1,431 @@
+"""The experiments on few rows: what their numbers are made of."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cape import CapeClassifier, metrics
+from cape.datasets import make_synthetic
+from cape.quantify import QUANTIFIERS
+from cape_paper import (
+    Problem,
+    _comparison,
+    _shifts,
+    compare_methods,
+    published,
+    run_shifts,
+    run_synthetic,
+)
+from cape_paper._methods import METHODS, Method, missing_packages
+from cape_paper._rows import mean_and_sd, result_row
+from cape_paper._shifts import summarise
+
+QUICK = {"seeds": 1, "learner": "logistic"}
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4))
+def test_a_row_has_the_metrics_of_the_library(seed, n_groups):
+    random = np.random.default_rng(seed)
+    y, y_pred = random.integers(0, 2, (2, 60))
+    groups = list("abcd"[:n_groups])
+    z = np.array(groups)[np.arange(60) % n_groups]
+    row = result_row(y, y_pred, z, groups)
+    judged = {"sensitive_features": z, "pos_label": 1}
+    table = metrics.fairness_table(y, y_pred, **judged)
+    for place, group in enumerate(groups):
+        for rate in ("fpr", "fnr", "accuracy", "predicted_prevalence", "pd"):
+            assert row[f"{rate}_{place}"] == pytest.approx(table[rate, group])
+    assert row["fnr_diff"] == pytest.approx(table["fnr", "difference"])
+    assert row["pe"] == pytest.approx(table["pe", "worst pair"])
+    expected = metrics.equalized_odds_difference(y, y_pred, **judged)
+    assert row["equalized_odds_difference"] == pytest.approx(expected)
+    if n_groups == 2:
+        rho = [y[z == group].mean() for group in groups]
+        hat = [y_pred[z == group].mean() for group in groups]
+        pe = abs(rho[0] / rho[1] - hat[0] / hat[1])
+        assert row["pe_01"] == pytest.approx(pe)
+
+
+def test_what_is_undefined_is_none_and_says_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        row = result_row([1, 0, 1, 1], [0, 0, 1, 1], ["a", "a", "b", "b"], ["a", "b"])
+    assert row["fpr_1"] is None
+    # Group a has no predicted positive: PE is undefined with a below.
+    assert row["pe"] is None
+    assert row["pe_01"] == pytest.approx(0.5)
+    printed = published()["table_results"]["compas"]["CAPE-D"]
+    assert set(printed) <= set(row)
+
+
+def test_means_and_spreads_over_repetitions():
+    rows = [{"a": 1.0, "b": None}, {"a": 3.0, "b": 2.0}]
+    mean, sd = mean_and_sd(rows)
+    assert mean == {"a": 2.0, "b": None}
+    assert sd == {"a": pytest.approx(np.sqrt(2)), "b": None}
+    assert mean_and_sd(rows[:1])[1] == {"a": 0.0, "b": None}
+
+
+def row_of(results, name):
+    [row] = [row for row in results["rows"] if row["method"] == name]
+    return row
+
+
+def fitted_cape(problem, seed):
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    clf = CapeClassifier.paper(estimator=learner, random_state=seed)
+    X, y, z = problem.train
+    return clf.fit(X, y, sensitive_features=z)
+
+
+def test_a_row_is_the_mean_over_seeds_of_what_the_classifier_does(
+    compared, make_problem
+):
+    problem = make_problem()
+    X, y, z = problem.test
+    rows = []
+    estimates = []
+    for seed in range(2):
+        clf = fitted_cape(problem, seed)
+        y_pred = clf.predict(X, sensitive_features=z)
+        rows.append(result_row(y, y_pred, z, problem.groups))
+        estimates.append(clf.adapt(X, sensitive_features=z).table()["estimate"])
+    row = row_of(compared, "CAPE-D")
+    assert (row["mean"], row["sd"]) == mean_and_sd(rows)
+    assert row["seeds"] == 2
+    assert row["printed"]["pd_0"] == 0.024
+    assert row_of(compared, "CAPE default")["printed"] is None
+    # SPA's estimates are those of the classifier, and the only ones in print.
+    spa = {row["quantifier"]: row for row in compared["quantifiers"]}.pop("spa")
+    assert spa["mean"] == pytest.approx(np.mean(estimates, axis=0).tolist())
+    printed = {row["quantifier"]: row["printed"] for row in compared["quantifiers"]}
+    assert list(printed) == list(QUANTIFIERS)
+    assert printed.pop("spa") == [0.592, 0.644]
+    assert set(printed.values()) == {None}
+
+
+def test_always_positive_is_as_the_paper_says(compared):
+    mean = row_of(compared, "Always positive")["mean"]
+    assert (mean["fpr_diff"], mean["fnr_diff"]) == (0, 0)
+    assert mean["pd_0"] == pytest.approx(0.7)
+    assert mean["pd_1"] == pytest.approx(0.3)
+
+
+def test_results_are_json_and_say_what_was_done(compared, make_problem):
+    assert json.loads(json.dumps(compared)) == compared
+    assert compared["experiment"] == "small"
+    assert compared["data"] == make_problem().counts()
+    assert compared["learner"]["kind"] == "logistic"
+    # Two seeds of the quantifiers and of three methods, one of three, none of AD.
+    if missing_packages("AD"):
+        assert compared["cells"] == 2 + 3 * 2 + 3
+        assert row_of(compared, "AD")["status"] == "not installed: tensorflow"
+
+
+class Alternating:
+    """A method that remembers what its instances were given, and may misbehave."""
+
+    given: list = []
+
+    def __init__(self, fault=None, random_state=0):
+        self.fault = fault
+
+    def fit(self, X, y, *, sensitive_features):
+        if self.fault == "error":
+            raise RuntimeError("out of memory")
+        if self.fault == "warnings":
+            for text in ("one", "two", "one", "three", "four"):
+                warnings.warn(text, stacklevel=1)
+        return self
+
+    def predict(self, X, **given):
+        Alternating.given.append((X, given))
+        return np.arange(len(X)) % 2
+
+
+@pytest.fixture
+def methods(monkeypatch):
+    """Put other methods in place of the real ones."""
+    few = {
+        "Quick": Method("post", Alternating, "random_state"),
+        "Slow": Method("post", Alternating, "random_state", slow=True),
+        "Failing": Method("post", Alternating, "", {"fault": "error"}),
+        "Warning": Method("post", Alternating, "", {"fault": "warnings"}, random=False),
+    }
+    monkeypatch.setattr(_comparison, "METHODS", few)
+    for name, method in few.items():
+        monkeypatch.setitem(METHODS, name, method)
+    return few
+
+
+def test_failures_warnings_and_seeds_of_methods(methods, make_problem):
+    problem = make_problem()
+    results = compare_methods(problem, seeds=3, slow_seeds=2, learner="logistic")
+    assert [row["method"] for row in results["rows"]] == list(methods)
+    quick, slow, failing, warning = results["rows"]
+    assert (quick["seeds"], slow["seeds"], warning["seeds"]) == (3, 2, 1)
+    assert failing["status"] == "failed: RuntimeError: out of memory"
+    assert "mean" not in failing
+    texts = ["UserWarning: one", "UserWarning: two", "UserWarning: three"]
+    assert warning["warnings"] == texts
+    # A method gets test rows and groups, and nothing else.
+    X, given = Alternating.given[-1]
+    assert X.equals(problem.test[0])
+    assert list(given) == ["sensitive_features"]
+    assert given["sensitive_features"].equals(problem.test[2])
+
+
+def test_predictions_do_not_depend_on_test_labels(compared, make_problem):
+    """With all test labels swapped, predicted prevalences and estimates stay."""
+    X, y, z = make_problem().test
+    names = ["CAPE default", "Reweigh"]
+    problem = make_problem(test=(X, 1 - y, z))
+    swapped = compare_methods(problem, names, seeds=2, learner="logistic")
+    for name in names:
+        for column in ("predicted_prevalence_0", "predicted_prevalence_1"):
+            expected = row_of(compared, name)["mean"][column]
+            assert row_of(swapped, name)["mean"][column] == expected
+    assert swapped["quantifiers"] == compared["quantifiers"]
+
+
+def test_only_aif360_is_run_again_with_another_favourable_label(tmp_path, make_problem):
+    def kept():
+        return len(list(tmp_path.rglob("output.pkl")))
+
+    options = {"methods": ["Max_Acc", "Reweigh"], **QUICK, "folder": tmp_path}
+    first = compare_methods(make_problem(), **options)
+    n_cells = kept()
+    again = compare_methods(make_problem(), **options)
+    assert again["rows"] == first["rows"]
+    assert kept() == n_cells == 3
+    compare_methods(make_problem(), **options, favourable="negative")
+    assert kept() == n_cells + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["Magic"]}, "methods must be one of 'CAPE-D'.* got 'Magic'"),
+        ({"favourable": "best"}, "'positive', 'negative', got 'best'"),
+        ({"learner": "forest"}, "'boosting', 'logistic', got 'forest'"),
+    ],
+)
+def test_bad_settings_are_named(options, message, make_problem):
+    with pytest.raises(ValueError, match=message):
+        compare_methods(make_problem(), **{"methods": ["Max_Acc"], **options})
+
+
+def test_all_methods_get_the_learner_tuned_on_training_rows(monkeypatch, make_problem):
+    monkeypatch.setitem(_comparison.GRID, "max_iter", [2, 20])
+    monkeypatch.setitem(_comparison.GRID, "max_depth", [1])
+    results = compare_methods(make_problem(), ["Always positive"], seeds=1)
+    learner = results["learner"]
+    best = min(learner["scores"], key=lambda setting: setting["log_loss"])
+    assert learner["best"] == {"max_depth": 1, "max_iter": best["max_iter"]}
+    assert f"max_iter={best['max_iter']}" in learner["repr"]
+    assert learner["rows"] == 400
+    # Three rows cannot be cut into ten folds.
+    X, y, z = make_problem().train
+    few = make_problem(train=(X[:3], y[:3], z[:3]))
+    with pytest.raises(ValueError, match="could not be tuned"):
+        compare_methods(few, ["Always positive"], seeds=1)
+
+
+PREVALENCES = (0.2, 0.5, 0.8)
+SMALL = {"n_train": 1200, "n_test": 600}
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    options = {**SMALL, "repetitions": 2, "prevalences": np.array(PREVALENCES)}
+    return run_synthetic(**options, also=["CAPE demographic parity", "Max_Acc"])
+
+
+def methods_at(results, rho_0, rho_1):
+    for pair in results["pairs"]:
+        if (pair["rho_0"], pair["rho_1"]) == (rho_0, rho_1):
+            return pair["methods"]
+    raise KeyError((rho_0, rho_1))
+
+
+def test_the_synthetic_run_has_all_pairs_and_methods_and_is_json(synthetic):
+    expected = [(rho_0, rho_1) for rho_0 in PREVALENCES for rho_1 in PREVALENCES]
+    for part in ("pairs", "theorem"):
+        assert [(e["rho_0"], e["rho_1"]) for e in synthetic[part]] == expected
+    names = ["CAPE-D", "CAPE default", "Max_Acc", "CAPE demographic parity"]
+    for pair in synthetic["pairs"]:
+        assert list(pair["methods"]) == names
+    assert json.loads(json.dumps(synthetic)) == synthetic
+    assert synthetic["printed"] == published()["table_synthetic"]
+    # Repetitions draw data of their own.
+    assert methods_at(synthetic, 0.2, 0.8)["Max_Acc"]["sd"]["accuracy_0"] > 0
+
+
+def test_cape_follows_the_groups_where_max_acc_does_not(synthetic):
+    for rho_0 in (0.2, 0.8):
+        for rho_1 in (0.2, 0.8):
+            methods = methods_at(synthetic, rho_0, rho_1)
+            for column in ("pd_0", "pd_1"):
+                cape = methods["CAPE-D"]["mean"][column]
+                assert cape < methods["Max_Acc"]["mean"][column]
+    moved = methods_at(synthetic, 0.2, 0.8)
+    gap = "demographic_parity_difference"
+    assert moved["CAPE demographic parity"]["mean"][gap] < 0.05
+    assert moved["Max_Acc"]["mean"][gap] > 0.05
+
+
+def test_theorem_3_holds_and_is_the_sum_of_its_parts(synthetic):
+    """With ten members eps / 2 is 0.05."""
+    for pair, entry in zip(synthetic["pairs"], synthetic["theorem"], strict=True):
+        for place, group in enumerate(entry["mean"]):
+            assert group["within_theorem_3"] == 1
+            assert group["pd"] <= group["theorem_3"]
+            parts = group["delta_1"] + group["delta_2"] + 0.05
+            assert group["theorem_3"] == pytest.approx(parts)
+            mean = pair["methods"]["CAPE-D"]["mean"]
+            assert group["pd"] == pytest.approx(mean[f"pd_{place}"])
+
+
+def test_a_repetition_is_what_the_classifier_does_on_its_data():
+    results = run_synthetic(**SMALL, repetitions=1, prevalences=(0.2,))
+    train = make_synthetic(1200, random_state=0)
+    test = make_synthetic(600, prevalences=(0.2, 0.2), random_state=1000)
+    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=0)
+    groups = train.sensitive_features
+    clf.fit(train.data, train.target, sensitive_features=groups)
+    z = test.sensitive_features
+    y_pred = clf.predict(test.data, sensitive_features=z)
+    [pair] = results["pairs"]
+    expected = result_row(test.target, y_pred, z, (0, 1))
+    assert pair["methods"]["CAPE-D"]["mean"] == expected
+    assert set(pair["methods"]["CAPE-D"]["sd"].values()) == {0.0}
+    adapted = clf.adapt(test.data, sensitive_features=z).table().iloc[1]
+    group_1 = results["theorem"][0]["mean"][1]
+    assert group_1["our_bound"] == adapted["pd_bound"]
+    # delta_2 is the greatest error of a member.
+    rows = z == 1
+    predicted = []
+    for model in clf.models_[1].pool.models:
+        predicted.append(np.mean(model.predict(test.data[rows])))
+    greatest = np.abs(clf.prevalences_ - predicted).max()
+    assert group_1["delta_2"] == pytest.approx(greatest)
+    # Without the figure's 0.5 there is no verdict on it.
+    claims = [verdict["claim"] for verdict in results["verdicts"]]
+    assert not any("standard deviations" in claim for claim in claims)
+
+
+def test_a_repetition_that_fails_is_an_error_not_a_gap():
+    with pytest.raises(
+        RuntimeError, match="a repetition failed: ValueError: n_samples"
+    ):
+        run_synthetic(repetitions=1, n_train=1, n_test=10, prevalences=(0.5,))
+    with pytest.raises(ValueError, match="also must be one of 'CAPE-D'"):
+        run_synthetic(also=["Magic"])
+
+
+@pytest.fixture(scope="module")
+def text_problem():
+    """A shift whose rows have text and gaps."""
+    parts = []
+    for seed, prevalences in ((0, (0.3, 0.5)), (1, (0.6, 0.2))):
+        d = make_synthetic(500, prevalences=prevalences, random_state=seed)
+        X = d.data.assign(kind=np.where(d.data["U"] > 8, "high", "low"))
+        X.loc[::7, "V"] = np.nan
+        z = d.sensitive_features.map({0: "a", 1: "b"})
+        parts.append((X, d.target.to_numpy(), z))
+    return Problem("case", "Case", ["a", "b"], *parts)
+
+
+@pytest.fixture(scope="module")
+def shifts(text_problem):
+    configurations = {
+        "CAPE": CapeClassifier(),
+        "plain": CapeClassifier(LogisticRegression(), drift="ignore"),
+        "broken": CapeClassifier(cv=400),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_shifts, "CONFIGURATIONS", configurations)
+        patch.setattr(_shifts, "load_cases", lambda *given: ([text_problem], ["gone"]))
+        return run_shifts(seeds=1)
+
+
+def test_shifts_have_estimates_beside_the_truth(shifts, text_problem):
+    assert json.loads(json.dumps(shifts)) == shifts
+    X, y, z = text_problem.train
+    clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
+    X, y, z = text_problem.test
+    adapted = clf.adapt(X, sensitive_features=z).table()
+    y_pred = clf.predict(X, sensitive_features=z)
+    expected = result_row(y, y_pred, z, ["a", "b"])
+    for place, entry in enumerate(shifts["shifts"]):
+        group = entry["group"]
+        truth = y[z == group].mean()
+        ours = entry["CAPE"]
+        assert entry["prevalence_test"] == pytest.approx(truth)
+        assert ours["estimate"] == adapted["estimate"][group]
+        assert ours["verdict"] == adapted["verdict"][group]
+        assert ours["error"] == pytest.approx(abs(ours["estimate"] - truth))
+        assert ours["holds"] == float(ours["low"] <= truth <= ours["high"])
+        assert ours["pd"] == expected[f"pd_{place}"]
+        # A learner that reads numbers only is given encoders.
+        assert entry["plain"]["error"] < 0.2
+
+
+def test_shifts_name_what_is_skipped_and_what_failed(shifts):
+    assert shifts["skipped"] == ["gone"]
+    [failed] = shifts["failed"]
+    assert failed.startswith("case broken 0 failed: ValueError")
+    assert [entry["broken"] for entry in shifts["shifts"]] == [None, None]
+
+
+def shift_entry(case, error, pe, max_acc_pd=0.1, failed=False):
+    row = {
+        "error": error,
+        "holds": 1.0,
+        "width": 0.2,
+        "pd": 0.15,
+        "pe": pe,
+        "mean_score": 0.5,
+        "max_acc_pd": max_acc_pd,
+        "max_acc_pe": 0.3,
+    }
+    entry = {"case": case, "prevalence_train": 0.2, "prevalence_test": 0.4}
+    return {**entry, "CAPE": None if failed else row}
+
+
+def test_the_summary_is_over_cases_and_groups():
+    shifts = [
+        shift_entry("compas", 0.1, None),
+        shift_entry("compas", 0.3, 0.2, max_acc_pd=0.14),
+        shift_entry("bank", 0.5, None),
+        shift_entry("gss", 0.0, 0.1, failed=True),
+    ]
+    rows = {(row["cases"], row["method"]): row for row in summarise(shifts, ["CAPE"])}
+    cape = rows["all cases", "CAPE"]
+    assert (cape["cells"], cape["worse"]) == (3, 2)
+    assert cape["error"] == pytest.approx(0.3)
+    assert cape["error_90"] == pytest.approx(np.quantile([0.1, 0.3, 0.5], 0.9))
+    # An undefined PE is worse than any number.
+    assert cape["pe"] is None
+    assert rows["all cases", "doing nothing"]["error"] == pytest.approx(0.2)
+    assert rows["all cases", "doing nothing"]["cells"] == 4
+    assert rows["all cases", "mean score"]["error"] == pytest.approx(0.1)
+    assert rows["all cases", "Max_Acc"]["pe"] == pytest.approx(0.3)
+    clear = rows["without bank and meps-12-13", "CAPE"]
+    assert (clear["cells"], clear["error"]) == (2, pytest.approx(0.2))
+    only_clear = summarise(shifts[:2], ["CAPE"])
+    assert {row["cases"] for row in only_clear} == {"all cases"}
+
+
+def test_frames_of_numbers_need_no_encoders():
+    assert not _shifts._needs_encoders(pd.DataFrame({"a": [1.0], "b": [True]}))
+    assert _shifts._needs_encoders(pd.DataFrame({"a": [1.0, None]}))
+    assert _shifts._needs_encoders(pd.DataFrame({"a": ["x"]}))
