@@ -1,4 +1,4 @@
-"""Simulate how often the intervals of `expected_criteria` hold what is observed.
+"""Simulate how often the intervals of `Examination.criteria` hold what is observed.
 
 Groups are normal in two features, and move by prior shift alone. In every batch some
 rules choose members; each criterion and the accuracy are then measured with the labels
@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
-from cape.diagnostics import expected_criteria
+from cape import CapeClassifier, examine
 from cape.rules import (
     Accuracy,
     Constrained,
@@ -113,12 +112,11 @@ def simulate(options):
 def one_rule(clf, batch, evidence, rule, seed):
     """Compare what is expected of one rule with what is observed."""
     X, y, z = batch
-    adaptation = clf.adapt(evidence=evidence, rule=rule)
-    expected = expected_criteria(clf, evidence, adaptation, random_state=seed)
-    y_pred = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+    seen = examine(clf, evidence=evidence, rule=rule, random_state=seed)
+    y_pred = clf.predict(X, sensitive_features=z, adaptation=seen.adaptation)
     observed = observe(y, y_pred, z)
     records = []
-    for name, row in expected.table().iterrows():
+    for name, row in seen.criteria.table().iterrows():
         value = observed[name]
         is_met = value <= row["bound"] + 1e-9
         if name.endswith("ratio"):

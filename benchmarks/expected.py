@@ -30,9 +30,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from cape import CapeClassifier
+from cape import CapeClassifier, examine
 from cape.datasets import fetch_compas, make_synthetic
-from cape.diagnostics import compare_expected, examine
 from cape.metrics import confusion_by_group
 from cape.sampling import shift
 from tables import replace_block
@@ -136,7 +135,7 @@ def compare_batch(clf, X, y, z, rows):
     """Expected and observed rates of one batch."""
     seen = examine(clf, X, sensitive_features=z)
     y_pred = clf.predict(X, sensitive_features=z, adaptation=seen.adaptation)
-    both = compare_expected(seen.expected, y, y_pred, sensitive_features=z)
+    both = seen.compare(y, y_pred, sensitive_features=z)
     outcomes = []
     for (_, metric), row in both.iterrows():
         width = row["high"] - row["low"]

@@ -33,8 +33,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from cape import CapeClassifier
-from cape.diagnostics import prior_shift_test
+from cape import CapeClassifier, examine
 
 AUC = 0.8
 PREVALENCE = 0.3
@@ -130,7 +129,7 @@ def compare_refits(rows_per_column):
             settings = {"cv": n_folds, "scores": scores}
             clf, _ = fit(LogisticRegression(), X, y, seed, settings)
             outcome = judge(clf, X_new, y_new)
-            test = prior_shift_test(clf, X_new)
+            test = examine(clf, X_new).prior_shift
             (result,) = test.groups.values()
             outcomes[scores].append({**outcome, "rejects": result.p_value < 0.05})
     show(f"logistic, {columns} columns, {rows_per_column} rows a column", outcomes)

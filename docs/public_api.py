@@ -25,7 +25,7 @@ TITLES = {
     "cape.metrics": "Metrics",
     "cape.sampling": "Sampling",
     "cape.datasets": "Datasets",
-    "cape.diagnostics": "Diagnostics",
+    "cape.examination": "Examination",
     "cape.persist": "Saving and loading",
     "cape.stream": "Streams",
     "cape.frozen": "Models that no longer adapt",

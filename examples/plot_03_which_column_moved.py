@@ -13,9 +13,8 @@ import altair as alt
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier
+from cape import AdaptationWarning, CapeClassifier, examine
 from cape.datasets import make_synthetic
-from cape.diagnostics import column_shift
 
 train = make_synthetic(4000, random_state=0)
 clf = CapeClassifier(LogisticRegression(), random_state=0)
@@ -30,26 +29,26 @@ batches = {
 }
 
 # %%
-# ``column_shift`` looks at every column of a batch. The picture shows how much of each
+# ``examine`` looks at every column of a batch. The picture shows how much of each
 # column does not fit what was seen in training, the worst first.
 
-drifted = column_shift(clf, batches["U drifts by 2"], sensitive_features=groups)
-drifted.plot()
+warnings.simplefilter("ignore", AdaptationWarning)
+drifted = examine(clf, batches["U drifts by 2"], sensitive_features=groups)
+drifted.columns.plot()
 
 # %%
 # It says in words what happened to a column, too. Units are recognised.
 
 for name, data in batches.items():
-    shift = column_shift(clf, data, sensitive_features=groups)
-    print(name, shift, sep=": ", end="\n\n")
+    seen = examine(clf, data, sensitive_features=groups)
+    print(name, seen.columns, sep=": ", end="\n\n")
 
 # %%
 # What follows for the estimates: where more moved than the share of positives, the
 # estimate is held back and its interval is wider. Beside a column at fault nothing can
-# be said until it is mended. ``adapt`` warns of all this; here the picture tells it.
+# be said until it is mended. ``examine`` warns of all this; here the picture tells it.
 # The true shares are 0.3 and 0.7 in all three batches (dashed).
 
-warnings.simplefilter("ignore", AdaptationWarning)
 tables = []
 for name, data in batches.items():
     adaptation = clf.adapt(data, sensitive_features=groups)

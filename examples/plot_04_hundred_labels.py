@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier
 from cape.datasets import make_synthetic
-from cape.diagnostics import rows_to_label
+from cape.examination import rows_to_label
 
 train = make_synthetic(4000, random_state=0)
 clf = CapeClassifier(LogisticRegression(), random_state=0)

@@ -9,9 +9,8 @@ best accuracy to expect in this batch. No label of the batch is needed.
 
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
-from cape.diagnostics import frontier
 from cape.metrics import demographic_parity_difference
 from cape.rules import DemographicParity
 
@@ -21,8 +20,9 @@ clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
 
 batch = make_synthetic(4000, prevalences=(0.3, 0.7), random_state=1)
 groups = batch.sensitive_features
-evidence = clf.evidence(batch.data, sensitive_features=groups)
-curve = frontier(clf, evidence, "demographic_parity_difference", n_points=20)
+criterion = "demographic_parity_difference"
+seen = examine(clf, batch.data, sensitive_features=groups)
+curve = seen.frontiers([criterion], n_points=20)[criterion]
 
 # %%
 # From right to left, equality grows and accuracy falls. The band is the interval of the
@@ -38,7 +38,7 @@ curve.plot()
 
 for tolerance in (0.0, 0.2, 0.4):
     rule = DemographicParity(tolerance=tolerance)
-    adaptation = clf.adapt(evidence=evidence, rule=rule)
+    adaptation = clf.adapt(evidence=seen.evidence, rule=rule)
     y_pred = clf.predict(batch.data, sensitive_features=groups, adaptation=adaptation)
     accuracy = (y_pred == batch.target).mean()
     difference = demographic_parity_difference(

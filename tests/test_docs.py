@@ -39,7 +39,7 @@ WITH_EXAMPLES = (
     "cape.metrics",
     "cape.sampling",
     "cape.datasets",
-    "cape.diagnostics",
+    "cape.examination",
     "cape.persist",
     "cape.stream",
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import CapeClassifier, examine
 from cape._column_faults import ColumnInBatch
 from cape._column_test import ColumnFit
 from cape._drift import (
@@ -335,9 +335,7 @@ def test_a_column_that_one_group_never_has():
     learner = HistGradientBoostingClassifier(max_iter=5)
     clf = CapeClassifier(learner, cv=2, scores="folds", random_state=0)
     clf.fit(table, y, sensitive_features=z)
-    from cape.diagnostics import column_shift
-
-    shift = column_shift(clf, table, sensitive_features=z)
+    shift = examine(clf, table, sensitive_features=z).columns
     assert shift.moved(0) == shift.moved(1) == []
     (finding,) = [one for one in shift.groups[1] if one.column == "d"]
     assert finding.what_happened == "`d`: 100% are missing, 100% expected"

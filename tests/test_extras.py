@@ -51,7 +51,7 @@ def test_the_core_needs_no_extra(run_without):
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
-import cape.diagnostics, cape.stream, cape.persist, cape.files, cape.datasets
+import cape.examination, cape.stream, cape.persist, cape.files, cape.datasets
 x = np.random.default_rng(0).normal(size=(200, 2))
 clf = CapeClassifier(LogisticRegression()).fit(x, x[:, 0] > 0)
 print(clf.predict(x).shape)

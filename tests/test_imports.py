@@ -43,7 +43,7 @@ sys.meta_path.insert(0, Blocked)
 
 WITHOUT_EXTRAS = f"""
 {BLOCK}
-import cape.diagnostics, cape.persist, cape.quantify
+import cape.examination, cape.persist, cape.quantify
 import cape.sampling, cape.stream
 from cape import CapeClassifier
 from cape.datasets import make_synthetic

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, diagnostics
+from cape import CapeClassifier, examination, examine
 from cape._extras import MissingExtra
 from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
 from cape.adaptation import Adaptation
@@ -316,13 +316,12 @@ def results():
     with warnings.catch_warnings():
         # Columns in other units are what the results are about.
         warnings.simplefilter("ignore")
-        seen = diagnostics.examine(
-            clf, X, labels, sensitive_features=z, labels_decide=False
-        )
+        seen = examine(clf, X, labels, sensitive_features=z, labels_decide=False)
         adaptation = seen.adaptation
         called = clf.predict(X, sensitive_features=z, adaptation=adaptation)
         evidence = clf.evidence(X, labels, sensitive_features=z)
-        frontier = diagnostics.frontier(clf, seen.evidence, n_points=5, n_draws=50)
+        criterion = "demographic_parity_difference"
+        frontier = seen.frontiers([criterion], n_points=5)[criterion]
     rows = [[0.1, 0.01, 0.5, 0.1, 9], [0.2, np.nan, np.nan, np.nan, 1]]
     index = pd.MultiIndex.from_tuples(
         [(100, "threshold", "spa"), (500, "resampled", "spa")],
@@ -340,8 +339,8 @@ def results():
         "ExpectedPerformance": seen.expected,
         "Frontier": frontier,
         "LabelChecks": seen.labels,
-        "PriorShiftTest": seen.shift_test,
-        "Recommendation": diagnostics.Recommendation(tried),
+        "PriorShiftTest": seen.prior_shift,
+        "Recommendation": examination.Recommendation(tried),
     }
 
 
@@ -430,7 +429,7 @@ def test_columns_that_moved_come_first(results):
 
 
 def test_columns_that_were_not_counted_are_not_drawn():
-    reader = read(diagnostics.ColumnShift({"a": ()}))
+    reader = read(examination.ColumnShift({"a": ()}))
     assert reader.words == ["Columns were not counted"]
     assert "svg" not in reader.elements
 
@@ -527,7 +526,7 @@ def test_without_extras_the_table_is_left(run_without, hidden):
 CELLS = """
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from cape import CapeClassifier, diagnostics
+from cape import CapeClassifier, examination, examine
 from cape.datasets import make_synthetic
 from cape.metrics import audit
 train = make_synthetic(600, random_state=0)
@@ -535,7 +534,7 @@ new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3)
 groups = new.sensitive_features
 clf = CapeClassifier(LogisticRegression(), cv=5, random_state=0)
 clf.fit(train.data, train.target, sensitive_features=train.sensitive_features)
-seen = diagnostics.examine(clf, new.data, sensitive_features=groups)
+seen = examine(clf, new.data, sensitive_features=groups)
 ---
 seen.adaptation
 ---

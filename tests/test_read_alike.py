@@ -4,7 +4,7 @@
 number 1 reads like the text "1".
 """
 
-import dataclasses
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.diagnostics import Observed, compare_expected, examine, rows_needed
+from cape.examination import Observed, examine, rows_needed
 from cape.files import count_file, monitor_files, train_file
 from cape.metrics import (
     audit,
@@ -77,9 +77,7 @@ def test_tables_have_a_label_for_each_group(case):
     rows = case.seen.adaptation.table()["rows"]
     assert sorted(rows) == SIZES
     assert case.seen.expected.pairs().index.is_unique
-    both = compare_expected(
-        case.seen.expected, case.y, case.y_pred, sensitive_features=case.z
-    )
+    both = case.seen.compare(case.y, case.y_pred, sensitive_features=case.z)
     assert both.index.is_unique
     assert fairness_table(
         case.y, case.y_pred, sensitive_features=case.z
@@ -114,7 +112,7 @@ def test_every_part_of_a_report_calls_a_group_the_same(case):
     for text in (
         repr(case.seen),
         repr(case.seen.adaptation),
-        repr(case.seen.shift_test),
+        repr(case.seen.prior_shift),
     ):
         assert all(name in text for name in names)
 
@@ -123,7 +121,8 @@ def test_labels_of_one_group_stay_with_that_group(case):
     # Labels have arrived for the rows of one group only.
     counts = confusion_by_group(case.y, case.y_pred, sensitive_features=case.z)
     of_one = {case.groups[1]: counts[case.groups[1]]}
-    observed = dataclasses.replace(case.seen, observed=Observed(of_one, of_one))
+    observed = copy(case.seen)
+    observed.observed = Observed(of_one, of_one)
     summary = batch_summary(observed)
     name = {entry["rows"]: entry["group"] for entry in summary["groups"]}[SIZES[1]]
     for part in ("cape", "unadapted"):

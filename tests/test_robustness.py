@@ -11,15 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, Evidence
+from cape import CapeClassifier, Evidence, examine
 from cape._shift_test import count_agreements, fit_mixture
 from cape.adaptation import AdaptationWarning
-from cape.diagnostics import (
-    expected_performance,
-    prevalence_moved,
-    prior_shift_test,
-    rows_needed,
-)
+from cape.examination import rows_needed
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.metrics import audit
 from cape.quantify import QUANTIFIERS, make_quantifier
@@ -255,8 +250,10 @@ def test_adapting_to_a_thousand_groups_of_one_row(pooled, thousand_groups):
 
 @pytest.mark.slow
 def test_testing_a_thousand_groups_of_one_row(pooled, thousand_groups):
-    assert not prior_shift_test(pooled, evidence=thousand_groups).rejected
-    table = prevalence_moved(pooled, evidence=thousand_groups).table()
+    with pytest.warns(AdaptationWarning, match="too few rows"):
+        seen = examine(pooled, evidence=thousand_groups)
+    assert not seen.prior_shift.rejected
+    table = seen.moved.table()
     assert table["p_value"].between(0, 1).all()
     assert not table["moved"].any()
 
@@ -266,9 +263,8 @@ def test_the_expected_performance_of_groups_of_one_row(pooled, thousand_groups):
     few = {group: thousand_groups.groups[group] for group in groups}
     evidence = Evidence(thousand_groups.fingerprint, few)
     with pytest.warns(AdaptationWarning, match="too few rows"):
-        adaptation = pooled.adapt(evidence=evidence)
-    expected = expected_performance(pooled, evidence, adaptation, n_draws=50)
-    assert expected.table()["accuracy"].between(0, 1).all()
+        seen = examine(pooled, evidence=evidence, n_draws=50)
+    assert seen.expected.table()["accuracy"].between(0, 1).all()
 
 
 def difficult_data(kind):
@@ -305,12 +301,10 @@ def test_difficult_training_data(kind, quantifier):
     )
     with no_errors_of_numpy():
         clf.fit(X, y)
-        evidence = clf.evidence(X)
-        adaptation = clf.adapt(evidence=evidence)
-        tested = prior_shift_test(clf, evidence=evidence)
-        expected = expected_performance(clf, evidence, adaptation)
+        seen = examine(clf, X)
+        tested, expected = seen.prior_shift, seen.expected
         needed = rows_needed(clf, 0.2)
-    adapted = adaptation.groups["everyone"]
+    adapted = seen.adaptation.groups["everyone"]
     assert 0 <= adapted.low <= adapted.estimate <= adapted.high <= 1
     assert 0 <= adapted.pd_bound <= 1
     assert tested.table()["p_value"].between(0, 1).all()

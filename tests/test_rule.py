@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
-from cape.diagnostics import examine
+from cape.examination import examine
 from cape.files import Columns, Notes, TableModel, monitor_files, predict_file
 from cape.metrics import demographic_parity_difference
 from cape.rules import (

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cape.adaptation import Adaptation, AdaptationWarning
     from cape.classifier import CapeClassifier
     from cape.evidence import Evidence
+    from cape.examination import Examination, examine
     from cape.frozen import FrozenCape
     from cape.histogram import ScoreHistogram
 
@@ -20,9 +21,11 @@ __all__ = [
     "CapeClassifier",
     "Estimate",
     "Evidence",
+    "Examination",
     "FrozenCape",
     "ScoreHistogram",
     "__version__",
+    "examine",
 ]
 
 __version__ = "0.1.0.dev0"
@@ -34,8 +37,10 @@ _HOME = {
     "CapeClassifier": "cape.classifier",
     "Estimate": "cape._estimate",
     "Evidence": "cape.evidence",
+    "Examination": "cape.examination",
     "FrozenCape": "cape.frozen",
     "ScoreHistogram": "cape.histogram",
+    "examine": "cape.examination",
 }
 
 

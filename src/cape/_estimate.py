@@ -69,7 +69,7 @@ class Estimate(NamedTuple):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple) or len(other) != 3:
-            return False
+            return NotImplemented
         # NaN, which is unknown, is equal to itself.
         return all(
             one == another or (one != one and another != another)

@@ -158,7 +158,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cape.quantify : The quantifiers.
     cape.rules : What to aim at: parity of shares or rates, best accuracy, bounds.
     cape.metrics : Prevalence difference, proportional equality, the fairness table.
-    cape.diagnostics.examine : All there is to say of a batch.
+    cape.examine : All there is to say of a batch.
 
     Notes
     -----
@@ -489,7 +489,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sensitive_features : array-like or table of n_samples rows, default=None
         inclusion_probability : array-like of shape (n_samples,), default=None
             Probability with which each labelled row was drawn, from
-            `cape.diagnostics.rows_to_label`. None means that rows were drawn plainly,
+            `cape.examination.rows_to_label`. None means that rows were drawn plainly,
             all rows of a group with the same probability.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.

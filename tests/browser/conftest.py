@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.diagnostics import examine
+from cape.examination import examine
 from cape.files import (
     Columns,
     TableModel,
@@ -102,6 +102,8 @@ def make_summaries(model, names, folder):
         model.details, files, fingerprint=model.clf.fingerprint_
     )
     examination = examine_file(model, paths[0])
+    frame = copy(examination)
+    frame.observed = frame.provenance = frame.labels = None
     faulty = make_table(names, 150 * len(names), 1)
     faulty.assign(u=faulty["u"] + 50).to_csv(folder / "fault.csv", index=False)
     drifted = faulty.assign(u=faulty["u"].abs())
@@ -113,9 +115,7 @@ def make_summaries(model, names, folder):
         "drift": batch_summary(examine_file(model, folder / "drift.csv")),
         "batch": batch_summary(examination, title=paths[0].name),
         # What a data scientist gets, who has a data frame and no file.
-        "frame": batch_summary(
-            replace(examination, observed=None, provenance=None, labels=None)
-        ),
+        "frame": batch_summary(frame),
         "labels": batch_summary(examine_sample(model, paths[0])),
         "refuted": batch_summary(examine_file(model, folder / "refuted.csv")),
         "explorer": explorer_summary(model.clf, provenance=provenance),
@@ -131,7 +131,8 @@ def examine_file(model, path):
     provenance = file_provenance(
         model.details, [file], fingerprint=model.clf.fingerprint_
     )
-    return replace(predicted.examination, provenance=provenance)
+    predicted.examination.provenance = provenance
+    return predicted.examination
 
 
 def examine_sample(model, path):

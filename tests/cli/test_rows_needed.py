@@ -1,10 +1,11 @@
-"""``cape rows-needed`` says what `cape.diagnostics` computes."""
+"""``cape rows-needed`` says what `cape.examination` computes."""
 
 import json
 
 import pytest
 
-from cape.diagnostics import labels_needed, rows_needed
+from cape import examine
+from cape.examination import rows_needed
 from cape.files import gather_evidence, rows_needed_of_file
 
 
@@ -28,7 +29,7 @@ def test_with_a_batch_labels_are_counted_too(people_folder, people_model):
     path = people_folder / "new.csv"
     needs = rows_needed_of_file(people_model, path, 0.2)
     evidence, _ = gather_evidence(people_model, path)
-    plan = labels_needed(people_model.clf, evidence, 0.2)
+    plan = examine(people_model.clf, evidence=evidence).labels_needed(0.2)
     for need, rows, labels, plain in zip(
         needs, plan["rows"], plan["labels"], plan["plain"], strict=True
     ):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cape._tables import TableError
-from cape.diagnostics import rows_to_label
+from cape.examination import rows_to_label
 from cape.files import Notes, predict_file, sample_file
 
 

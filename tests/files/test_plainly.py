@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import CapeClassifier, examine
 from cape._tables import TableError, read_table
-from cape.diagnostics import prevalence_moved, prior_shift_test
 from cape.files import (
     Columns,
     Notes,
@@ -212,7 +211,7 @@ def test_a_sample_is_that_of_the_rows_with_the_smallest_draws(seed, most, cuts):
     pd.testing.assert_frame_equal(reservoir.sample(), TRAIN.loc[sorted(kept)])
 
 
-def test_a_batch_that_is_watched_is_what_the_diagnostics_say_of_it(folder, model):
+def test_a_batch_that_is_watched_is_what_an_examination_says_of_it(folder, model):
     paths = []
     for seed in (3, 4):
         paths.append(folder / f"month{seed}.csv")
@@ -223,12 +222,8 @@ def test_a_batch_that_is_watched_is_what_the_diagnostics_say_of_it(folder, model
         frame = pd.read_csv(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            adaptation = model.clf.adapt(frame, level=0.9)
-        evidence = model.clf.evidence(frame)
-        tests, moved = (
-            prior_shift_test(model.clf, evidence=evidence),
-            prevalence_moved(model.clf, evidence=evidence),
-        )
+            seen = examine(model.clf, frame, level=0.9)
+        adaptation, tests, moved = seen.adaptation, seen.prior_shift, seen.moved
         assert (batch.name, batch.rows, batch.sha256) == (
             path.name,
             120,

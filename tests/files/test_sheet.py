@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from cape._tables import TableError
-from cape.diagnostics import LabelPlan
+from cape.examination import LabelPlan
 from cape.files import Columns
 from cape.files._sheet import Draw, read_sheet
 

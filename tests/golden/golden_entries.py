@@ -39,7 +39,7 @@ from golden_results import (
 )
 from sklearn.linear_model import LogisticRegression
 
-from cape import Adaptation, CapeClassifier, Evidence
+from cape import Adaptation, CapeClassifier, Evidence, examine
 
 # Data ----------------------------------------------------------------------------
 
@@ -135,24 +135,20 @@ def defaults() -> dict:
 
 
 def defaults_with_drift() -> dict:
-    from cape.diagnostics import column_shift
-
     clf = default_model()
     X = features(drifted_table())
     answers = of_batch(clf, X)
-    answers |= of_columns(column_shift(clf, X).to_dict())
+    answers |= of_columns(examine(clf, X).columns.to_dict())
     return answers | under("ignored", of_adaptation(clf.adapt(X, drift="ignore")))
 
 
 def defaults_with_a_fault() -> dict:
     """A column in other units, one missing, and one with unseen values."""
-    from cape.diagnostics import column_shift
-
     clf = default_model()
     X = features(new_table())
     X = X.assign(income=X["income"] / 1000, city="Kiel")
     X.loc[X["group"] == "green", "age"] = np.nan
-    return of_batch(clf, X) | of_columns(column_shift(clf, X).to_dict())
+    return of_batch(clf, X) | of_columns(examine(clf, X).columns.to_dict())
 
 
 def default_learner() -> dict:
@@ -199,7 +195,7 @@ def plain_labels() -> dict:
 
 
 def drawn_labels() -> dict:
-    from cape.diagnostics import rows_to_label
+    from cape.examination import rows_to_label
 
     answers = {}
     clf = default_model()
@@ -236,20 +232,14 @@ def labels_that_are_no_sample() -> dict:
 
 
 def examined() -> dict:
-    from cape.diagnostics import examine
-
     return of_examination(examine(default_model(), features(new_table())))
 
 
 def examined_drift() -> dict:
-    from cape.diagnostics import examine
-
     return of_examination(examine(default_model(), features(drifted_table())))
 
 
 def examined_with_labels() -> dict:
-    from cape.diagnostics import examine
-
     table = new_table()
     y = some_labels(table, np.random.default_rng(1).choice(600, 150, replace=False))
     clf = default_model()
@@ -263,50 +253,31 @@ def examined_with_labels() -> dict:
 
 
 def frontiers() -> dict:
-    from cape.diagnostics import examine, frontier
-
     clf = default_model()
     examination = examine(clf, features(new_table()))
     answers = {}
     for criterion, curve in examination.frontiers(n_points=6).items():
         answers |= under(criterion, of_frontier(curve))
-    costly = frontier(
-        clf,
-        examination.evidence,
-        "equalized_odds_difference",
-        cost_fp=1.0,
-        cost_fn=3.0,
-        n_points=5,
-    )
-    return answers | under("costly", of_frontier(costly))
+    criterion = "equalized_odds_difference"
+    fewer_draws = examine(clf, evidence=examination.evidence, n_draws=500)
+    costly = fewer_draws.frontiers([criterion], cost_fp=1.0, cost_fn=3.0, n_points=5)
+    return answers | under("costly", of_frontier(costly[criterion]))
 
 
 def parts_of_an_examination() -> dict:
-    """The parts as functions of their own, with draws of their own."""
-    from cape.diagnostics import (
-        compare_expected,
-        expected_criteria,
-        expected_performance,
-        prevalence_moved,
-        prior_shift_test,
-    )
-
+    """The parts one by one."""
     clf = default_model()
     table = drifted_table()
     X = features(table)
-    evidence = clf.evidence(X)
     rule = {"name": "demographic_parity", "tolerance": 0.1}
-    adaptation = clf.adapt(evidence=evidence, rule=made_rule(rule))
-    expected = expected_performance(clf, evidence, adaptation)
-    criteria = expected_criteria(clf, evidence, adaptation)
-    y_pred = clf.predict(X, adaptation=adaptation)
-    groups = table["group"]
-    beside = compare_expected(expected, table["y"], y_pred, sensitive_features=groups)
+    seen = examine(clf, X, rule=made_rule(rule))
+    y_pred = clf.predict(X, adaptation=seen.adaptation)
+    beside = seen.compare(table["y"], y_pred, sensitive_features=table["group"])
     return {
-        **under("scores", of_groups(prior_shift_test(clf, X).to_dict(), TESTED)),
-        **under("moved", of_groups(prevalence_moved(clf, X).to_dict(), MOVED)),
-        **under("expected", of_expected(expected.to_dict())),
-        **under("criteria", of_criteria(criteria.to_dict()["criteria"])),
+        **under("scores", of_groups(seen.prior_shift.to_dict(), TESTED)),
+        **under("moved", of_groups(seen.moved.to_dict(), MOVED)),
+        **under("expected", of_expected(seen.expected.to_dict())),
+        **under("criteria", of_criteria(seen.criteria.to_dict()["criteria"])),
         **under("observed", of_table(beside)),
     }
 
@@ -318,25 +289,23 @@ def made_rule(description):
 
 
 def needed() -> dict:
-    from cape.diagnostics import labels_needed, rows_needed
+    from cape.examination import rows_needed
 
     clf = default_model()
-    X = features(new_table())
-    evidence = clf.evidence(X)
-    adaptation = clf.adapt(evidence=evidence)
+    seen = examine(clf, features(new_table()))
     answers = {}
     tables = {
         "rows, 0.1": rows_needed(clf, 0.1),
         "rows, 0.3": rows_needed(clf, 0.3),
         "rows, 0.3, prevalence 0.2": rows_needed(clf, 0.3, prevalence=0.2),
-        "rows, 0.3, adapted": rows_needed(clf, 0.3, adaptation=adaptation),
+        "rows, 0.3, adapted": seen.rows_needed(0.3),
         "rows, 0.3, level 0.8": rows_needed(clf, 0.3, level=0.8),
     }
     for name, table in tables.items():
         words = {"rows": "rows", "narrowest": "narrowest"}
         answers |= under(name, renamed(table, words))
     for width in (0.1, 0.25):
-        table = labels_needed(clf, evidence, width)
+        table = seen.labels_needed(width)
         words = {
             "rows": "rows",
             "labels": "labels",
@@ -355,7 +324,7 @@ def renamed(table, words) -> dict:
 
 
 def recommended() -> dict:
-    from cape.diagnostics import recommend
+    from cape.examination import recommend
 
     table = training_table()
     found = recommend(
@@ -373,7 +342,7 @@ def recommended() -> dict:
 
 
 def suspicious() -> dict:
-    from cape.diagnostics import suspicious_columns
+    from cape.examination import suspicious_columns
 
     table = training_table()
     days = pd.date_range("2020-01-01", periods=len(table)).astype(str)
@@ -837,7 +806,6 @@ def a_few(rows, n, seed) -> tuple:
 
 def real(name) -> dict:
     """Train on one period; adapt to the next, without and with labels."""
-    from cape.diagnostics import examine
     from cape.files import make_learner
 
     train, new = REAL[name]()

@@ -1,7 +1,5 @@
 """Summaries of files, as the command line makes them."""
 
-from dataclasses import replace
-
 import pytest
 
 from cape.files import monitor_files, predict_file
@@ -22,7 +20,8 @@ def examine_file(model, path, *, level=0.95):
     """The examination of a file, with what its labels say and where it comes from."""
     predicted = predict_file(model, path, level=level)
     files = [(path.name, predicted.rows, predicted.sha256)]
-    return replace(predicted.examination, provenance=provenance(model, files))
+    predicted.examination.provenance = provenance(model, files)
+    return predicted.examination
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier
-from cape.diagnostics import Observed, examine
+from cape.examination import Observed, examine
 from cape.metrics import confusion_by_group
 from cape.report import (
     Members,
@@ -160,7 +160,8 @@ def test_labels_that_came_later_are_shown_beside_the_expectation(seen, batch, cl
     counts = confusion_by_group(batch.y, y_pred, sensitive_features=batch.z)
     plain = (batch.X[:, 0] > batch.X[:, 0].mean()).astype(int)
     others = confusion_by_group(batch.y, plain, sensitive_features=batch.z)
-    labelled = replace(seen, observed=Observed(cape=counts, unadapted=others))
+    labelled = copy(seen)
+    labelled.observed = Observed(cape=counts, unadapted=others)
     summary = batch_summary(labelled)
     page = to_html(summary)
     assert "What the labels say" in page and "Observed rates by group" in page
@@ -171,7 +172,8 @@ def test_labels_that_came_later_are_shown_beside_the_expectation(seen, batch, cl
 
 
 def test_labels_of_no_row_are_no_labels(seen):
-    unlabelled = replace(seen, observed=Observed(cape={}, unadapted={}))
+    unlabelled = copy(seen)
+    unlabelled.observed = Observed(cape={}, unadapted={})
     assert batch_summary(unlabelled)["observed"] is None
 
 
@@ -236,7 +238,9 @@ def test_provenance_is_told_as_it_was_given(seen):
         "learner": "logistic",
         "settings": {"cv": 5},
     }
-    summary = batch_summary(replace(seen, provenance=provenance))
+    of_file = copy(seen)
+    of_file.provenance = provenance
+    summary = batch_summary(of_file)
     page = to_html(summary)
     made = made_section(page)
     assert made["data"] == f"march.csv, 200 rows, SHA-256 {'ab' * 32}"
@@ -249,7 +253,9 @@ def test_provenance_is_told_as_it_was_given(seen):
 
 def test_a_date_and_versions_that_are_given_are_kept(seen):
     provenance = {"date": "2020-02-29T12:00+00:00", "versions": {"cape": "0.0"}}
-    made = batch_summary(replace(seen, provenance=provenance))["made"]
+    of_file = copy(seen)
+    of_file.provenance = provenance
+    made = batch_summary(of_file)["made"]
     assert made["date"] == "2020-02-29T12:00+00:00"
     assert made["versions"] == {"cape": "0.0"}
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cape.diagnostics import examine
+from cape.examination import examine
 from cape.report import _frontier_summary as section
 from cape.report import batch_summary, to_html
 
@@ -29,13 +29,13 @@ def test_points_are_those_of_the_frontier(seen, summary):
         values = [point["criterion"] for point in curve["points"]]
         assert values == [round(point.criterion, 6) for point in frontier.curve]
         for point, source in zip(curve["points"], frontier.curve, strict=True):
-            assert point["accuracy"] == round(source.accuracy, 6)
+            assert point["accuracy"] == round(source.accuracy.value, 6)
             predicted = [outcome[0] for outcome in point["outcomes"]]
             sources = source.groups.values()
             assert predicted == [round(g.predicted_prevalence, 6) for g in sources]
     first = next(iter(found.values()))
     for rule, source in zip(shown["rules"], [*first.rules, first.chosen], strict=True):
-        assert rule["accuracy"] == round(source.accuracy, 6)
+        assert rule["accuracy"] == round(source.accuracy.value, 6)
 
 
 def test_pe_has_the_same_three_digits_everywhere_on_the_page(summary):
@@ -57,7 +57,7 @@ def test_what_was_chosen_stands_last(seen, summary):
     predicted = [round(group.predicted_prevalence, 6) for group in adapted]
     assert [outcome[0] for outcome in chosen["outcomes"]] == predicted
     # Above it stands the same number, as what to expect of the batch.
-    assert chosen["accuracy"] == round(seen.criteria.accuracy.value, 6)
+    assert chosen["accuracy"] == round(seen.criteria.values["accuracy"].value, 6)
 
 
 def test_the_page_stays_small(summary):

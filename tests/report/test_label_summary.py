@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cape import plot
 from cape.adaptation import LabelCheck
-from cape.diagnostics import LabelChecks, Observed, examine
+from cape.examination import LabelChecks, Observed, examine
 from cape.metrics import confusion_by_group
 from cape.report import batch_summary, to_html
 from cape.report._batch_charts import frame_moved
@@ -272,7 +272,8 @@ def observed_by(clf, batch, y, known, seen):
     counts = confusion_by_group(
         y[known], y_pred[known], sensitive_features=batch.z[known], pos_label=1
     )
-    return replace(seen, observed=Observed(counts, counts))
+    seen.observed = Observed(counts, counts)
+    return seen
 
 
 def test_expected_rates_are_compared_where_all_labels_are_known(clf, examined, batch):

@@ -9,13 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.diagnostics import (
-    compare_expected,
-    expected_performance,
-    prevalence_moved,
-    prior_shift_test,
-)
-from cape.diagnostics._result import json_ready
+from cape import examine
+from cape.examination._result import json_ready
 from cape.files import count_file, predict_file
 from cape.histogram import ONE
 from cape.metrics import audit, audit_counts, confusion_by_group
@@ -40,8 +35,13 @@ def X(frame):
 
 
 @pytest.fixture(scope="module")
-def adaptation(people_model, X):
-    return people_model.clf.adapt(X, level=LEVEL)
+def seen(people_model, X):
+    return examine(people_model.clf, X, level=LEVEL)
+
+
+@pytest.fixture(scope="module")
+def adaptation(seen):
+    return seen.adaptation
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +87,8 @@ def test_estimates_intervals_choices_and_bounds_are_those_of_adapt(summary, adap
     }
 
 
-def test_moved_is_that_of_prevalence_moved(summary, people_model, X):
-    expected = prevalence_moved(people_model.clf, X).groups
+def test_moved_is_that_of_the_examination(summary, seen):
+    expected = seen.moved.groups
     for entry in summary["groups"]:
         assert (entry["moved"], entry["p_moved"]) == (
             expected[entry["group"]].moved,
@@ -96,16 +96,13 @@ def test_moved_is_that_of_prevalence_moved(summary, people_model, X):
         )
 
 
-def test_the_test_of_the_scores_is_that_of_prior_shift_test(summary, people_model, X):
-    expected = prior_shift_test(people_model.clf, X).to_dict()
+def test_the_test_of_the_scores_is_that_of_the_examination(summary, seen):
+    expected = seen.prior_shift.to_dict()
     assert {name: summary["shift_test"][name] for name in expected} == expected
 
 
-def test_expected_rates_are_those_of_expected_performance(
-    summary, people_model, X, adaptation
-):
-    evidence = people_model.clf.evidence(X)
-    expected = expected_performance(people_model.clf, evidence, adaptation).to_dict()
+def test_expected_rates_are_those_of_the_examination(summary, seen):
+    expected = seen.expected.to_dict()
     assert {name: summary["expected"][name] for name in expected} == expected
 
 
@@ -191,7 +188,7 @@ def test_the_page_shows_what_was_chosen(tables, adaptation):
     ]
 
 
-def test_the_page_shows_the_verdicts(tables, people_model, X):
+def test_the_page_shows_the_verdicts(tables, seen):
     (rows,) = [
         rows for caption, rows in tables.items() if caption.startswith("Verdicts at")
     ]
@@ -202,7 +199,7 @@ def test_the_page_shows_the_verdicts(tables, people_model, X):
             f"{t.p_adjusted:.3f}",
             f"{t.effect:.1%}",
         ]
-        for group, t in prior_shift_test(people_model.clf, X).groups.items()
+        for group, t in seen.prior_shift.groups.items()
     ]
 
 
@@ -220,15 +217,12 @@ def test_the_page_shows_expected_rates_with_their_intervals(tables, summary):
             assert cell == f"{within(group[rate], *ends)} {observed}"
 
 
-def test_compared_rates_are_those_of_compare_expected(
-    summary, people_model, X, adaptation, frame
+def test_compared_rates_are_those_of_the_examination(
+    summary, people_model, X, seen, frame
 ):
     clf = people_model.clf
-    expected = expected_performance(clf, clf.evidence(X), adaptation)
-    y_pred = clf.predict(X, adaptation=adaptation) == clf.classes_[1]
-    both = compare_expected(
-        expected, frame["y"], y_pred, sensitive_features=frame["race"]
-    )
+    y_pred = clf.predict(X, adaptation=seen.adaptation) == clf.classes_[1]
+    both = seen.compare(frame["y"], y_pred, sensitive_features=frame["race"])
     for rate in summary["compared"]["rates"]:
         row = both.loc[(rate["group"], rate["metric"])]
         assert {name: rate[name] for name in row.index} == row.to_dict()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import AdaptationWarning
-from cape.diagnostics import examine
+from cape.examination import examine
 from cape.files import MonitoredBatch
 from cape.metrics import Confusion
 from cape.report import audit_summary, batch_summary, monitor_summary, to_html

@@ -26,7 +26,7 @@ class AdaptationWarning(UserWarning):
 
     With labels: they refute what was estimated without them, or cannot be used.
 
-    Silence it if you look at the diagnostics anyway.
+    Silence it if you look at an examination anyway.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _warn_of_drift(adaptation: Adaptation, found: Mapping[Group, GroupDrift]) ->
         where = f"the columns {', '.join(_few(list(columns), _MOST_COLUMNS))}"
     warnings.warn(
         f"more than the prevalence has moved in {', '.join(_few(listed))}: look at "
-        f"{where}. cape.diagnostics.column_shift has the details.",
+        f"{where}. cape.examine(...).columns has the details.",
         AdaptationWarning,
         stacklevel=4,
     )
@@ -142,7 +142,7 @@ def _warn_of_wide_intervals(
             f"too few rows to estimate the prevalence of {', '.join(_few(listed))}: "
             f"its {100 * adaptation.level:g}% interval is wider than "
             f"{_WIDEST_INTERVAL}. "
-            "cape.diagnostics.rows_needed computes how many rows are needed.",
+            "cape.examination.rows_needed computes how many rows are needed.",
             AdaptationWarning,
             stacklevel=4,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,7 +136,8 @@ def predict(
         [(file.name, prediction.rows, prediction.sha256)],
         fingerprint=loaded.clf.fingerprint_,
     )
-    examination = replace(prediction.examination, provenance=provenance)
+    examination = prediction.examination
+    examination.provenance = provenance
     summary = batch_summary(examination, title=file.name)
     written = None if out is None else str(out)
     came_back = None if prediction.checked is None else prediction.checked.to_dict()

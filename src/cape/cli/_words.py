@@ -34,8 +34,8 @@ _OTHER_NAMES = {
 # What only a user of Python can do, and what a user of the command line does instead.
 _PHRASES = {
     r"min_class_size=(\d+)": r"\1",
-    r"cape\.diagnostics\.rows_needed computes": "cape rows-needed computes",
-    r" cape\.diagnostics\.column_shift has the details\.": "",
+    r"cape\.examination\.rows_needed computes": "cape rows-needed computes",
+    r" cape\.examine\(\.\.\.\)\.columns has the details\.": "",
     r", or give each row once with its number as sample_weight": "",
     r"\bFit with (?=--)": "Train with ",
     r"^Seed must be": "--seed must be",

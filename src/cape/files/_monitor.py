@@ -15,7 +15,7 @@ from cape._groups import Group
 from cape._tables import Dialect
 from cape._validation import check_drift
 from cape.adaptation import AdaptationWarning
-from cape.diagnostics import ColumnFinding, Examination, examine
+from cape.examination import ColumnFinding, Examination, examine
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
@@ -137,7 +137,7 @@ def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBat
     groups = []
     for group, group_name in examination.names.items():
         groups.append({"group": group_name, **_summarise_group(group, examination)})
-    pairs = [pair.pe for pair in examination.expected.between]
+    pairs = [pe.value for pe in examination.expected.between.values()]
     defined = [pe for pe in pairs if np.isfinite(pe)]
     worst = max(defined, default=None)
     return MonitoredBatch(name, examination.rows, sha256, groups, worst)
@@ -167,10 +167,10 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         "clear": verdict.clear,
         "columns": [_summarise_column(finding) for finding in columns[:_MOST_COLUMNS]],
         "columns_moved": len(columns),
-        "unexplained": examination.shift_test.groups[group].effect,
-        "fpr": _finite(expected.fpr),
-        "fnr": _finite(expected.fnr),
-        "accuracy": _finite(expected.accuracy),
+        "unexplained": examination.prior_shift.groups[group].effect,
+        "fpr": _finite(expected.fpr.value),
+        "fnr": _finite(expected.fnr.value),
+        "accuracy": _finite(expected.accuracy.value),
     }
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from cape._groups import Group, unique_names
 from cape._tables import Dialect
 from cape.adaptation import AdaptationWarning
-from cape.diagnostics import labels_needed, rows_needed
+from cape.examination import examine, rows_needed
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._predict import gather_evidence
@@ -47,7 +47,7 @@ def rows_needed_of_file(
     level : float in (0, 1), default=0.95
         Confidence level of the interval.
     prevalence : float in [0, 1], default=None
-        As in `cape.diagnostics.rows_needed`.
+        As in `cape.examination.rows_needed`.
     dialect : Dialect, default=None
         How a CSV is written; None is as that of training.
     notes : Notes, default=None
@@ -91,11 +91,9 @@ def rows_needed_of_file(
     with warnings.catch_warnings():
         # What it would warn of is what is being computed.
         warnings.simplefilter("ignore", AdaptationWarning)
-        adaptation = model.clf.adapt(evidence=evidence, level=level)
-    labels = labels_needed(model.clf, evidence, width, level=level)
-    rows = rows_needed(
-        model.clf, width, level=level, prevalence=prevalence, adaptation=adaptation
-    )
+        seen = examine(model.clf, evidence=evidence, level=level)
+    labels = seen.labels_needed(width)
+    rows = seen.rows_needed(width, prevalence=prevalence)
     return _lines(
         list(evidence.groups),
         _by_group(model.clf.groups_, rows),

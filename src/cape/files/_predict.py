@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,8 @@ from cape._tables import (
 from cape._validation import check_drift
 from cape.adaptation import Adaptation, AdaptationWarning
 from cape.classifier import CapeClassifier
-from cape.diagnostics import Examination, Observed, examine
 from cape.evidence import Evidence
+from cape.examination import Examination, Observed, examine
 from cape.files._checked import CheckedSheet, SheetLabels
 from cape.files._kept import KeptRows, row_type
 from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
@@ -279,7 +279,7 @@ def predict_file(
             f"in front in {out}: to predict that file again, write Parquet instead."
         )
     if observed.cape:
-        examination = replace(examination, observed=observed)
+        examination.observed = observed
     return Prediction(examination, hasher.hexdigest(), came_back)
 
 

@@ -23,7 +23,7 @@ from cape._tables import (
     same_dialect,
     table_columns,
 )
-from cape.diagnostics import LabelPlan
+from cape.examination import LabelPlan
 from cape.files._kept import KeptRows
 from cape.files._model import TableModel, rows_of_a_part
 from cape.files._notes import Notes
@@ -69,7 +69,7 @@ def sample_file(
 ) -> SampledFile:
     """Draw rows of a file to label, and write a sheet that a person can fill in.
 
-    The rows are those of `cape.diagnostics.rows_to_label`. The file is read twice, in
+    The rows are those of `cape.examination.rows_to_label`. The file is read twice, in
     parts. The sheet has all columns of the rows, ``cape_row`` (the first row is 1),
     ``cape_probability``, ``cape_key``, and an empty label column, also where the file
     has labels. `predict_file` takes the sheet as ``checked``.
@@ -83,7 +83,7 @@ def sample_file(
         The sheet, a CSV. Its rows are in random order, so that whoever stops early has
         checked a sample as well.
     n, spread, width
-        How many rows to draw, as in `cape.diagnostics.rows_to_label`; the width is
+        How many rows to draw, as in `cape.examination.rows_to_label`; the width is
         rounded to four decimals.
     seed : int, default=0
     dialect : Dialect, default=None

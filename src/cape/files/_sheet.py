@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cape._tables import TableError, is_csv
-from cape.diagnostics import LabelPlan
+from cape.examination import LabelPlan
 from cape.files._columns import Columns, missing_column
 from cape.files._plain_text import plain_value
 

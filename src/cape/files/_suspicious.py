@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cape.diagnostics import SuspiciousColumns, suspicious_columns
+from cape.examination import SuspiciousColumns, suspicious_columns
 from cape.files._notes import Notes
 from cape.files._training_table import TrainingTable
 

@@ -31,7 +31,7 @@ def frontier(
     Parameters
     ----------
     frame : DataFrame
-        From `cape.diagnostics.Frontier.table`: rows without a rule are the curve.
+        From `cape.examination.Frontier.table`: rows without a rule are the curve.
     criterion : str
         Column of the criterion, drawn from left to right.
     value : str, default="accuracy"

@@ -26,7 +26,7 @@ def recommendation(
     Parameters
     ----------
     frame : DataFrame
-        From `cape.diagnostics.Recommendation.table`, with batch_size, pool, quantifier,
+        From `cape.examination.Recommendation.table`, with batch_size, pool, quantifier,
         the metric and its standard error as columns.
     metric : str, default="pd"
         Column of the metric, with the column ``{metric}_error``.

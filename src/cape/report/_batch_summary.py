@@ -12,8 +12,8 @@ from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._wording._numbers import p_value_text
 from cape.adaptation import GroupAdaptation
-from cape.diagnostics import Examination
 from cape.evidence import GroupEvidence
+from cape.examination import Examination
 from cape.metrics._between import worst_pe
 from cape.report._audit_summary import audit_of_counts
 from cape.report._criteria_summary import bound_sentences
@@ -36,7 +36,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     Parameters
     ----------
     examination : Examination
-        From `cape.diagnostics.examine`.
+        From `cape.examine`.
     title : str, default="Batch"
         What the page calls the batch.
 
@@ -47,7 +47,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
 
     Examples
     --------
-    >>> from cape.diagnostics import examine
+    >>> from cape import examine
     >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
     >>> summary = batch_summary(seen, title="March")
     >>> summary["title"], summary["rows"], summary["verdict"]["word"]
@@ -99,7 +99,7 @@ def _rates(examination: Examination) -> dict[Group, BatchRates]:
     """Return what to expect of all members; where CAPE chose, as the page says it."""
     rates = {}
     for group, chosen in examination.adaptation.groups.items():
-        tpr, fpr = examination.draws.member_rates(group)
+        tpr, fpr = examination.draws.groups[group].member_rates
         expected = examination.expected.groups[group]
         fpr = fpr.copy()
         # Members that call as many rows positive as the chosen one are left out:
@@ -107,8 +107,8 @@ def _rates(examination: Examination) -> dict[Group, BatchRates]:
         called = examination.draws.situations[group].predicted_prevalences
         tpr = np.where(called == called[chosen.member], np.nan, tpr)
         # Labels may have set limits to the rates of the member that decides.
-        tpr[chosen.member] = 1 - expected.fnr
-        fpr[chosen.member] = expected.fpr
+        tpr[chosen.member] = 1 - expected.fnr.value
+        fpr[chosen.member] = expected.fpr.value
         rates[group] = BatchRates(tpr, fpr, chosen.member)
     return rates
 

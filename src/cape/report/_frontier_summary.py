@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cape import plot
-from cape.diagnostics import Examination, Frontier
+from cape.examination import Examination, Frontier
 from cape.report._criteria_summary import CRITERION_NAMES, RULE_NAMES
 from cape.report._picture import Picture
 from cape.report._types import Summary
@@ -119,15 +119,15 @@ def _domains(frontier: Frontier) -> tuple[list[float], list[float]]:
     Rules that are far from the curve stay outside: it would be flat beside them.
     """
     widest = frontier.curve[-1].criterion
-    lowest = min(1 - point.cost_high for point in frontier.curve)
-    highest = max(1 - point.cost_low for point in frontier.curve)
+    lowest = min(point.accuracy.low for point in frontier.curve)
+    highest = max(point.accuracy.high for point in frontier.curve)
     farthest = 2 * widest
     worst = 2 * lowest - highest
     for point in [*frontier.rules, frontier.chosen]:
-        if point.criterion <= farthest and point.accuracy >= worst:
+        if point.criterion <= farthest and point.accuracy.value >= worst:
             widest = max(widest, point.criterion)
-            lowest = min(lowest, point.accuracy)
-            highest = max(highest, point.accuracy)
+            lowest = min(lowest, point.accuracy.value)
+            highest = max(highest, point.accuracy.value)
     return [0.0, _up(widest)], [-_up(-lowest), _up(highest)]
 
 
@@ -142,9 +142,9 @@ def _choice(point: Any) -> Summary:
     for outcome in point.groups.values():
         outcomes.append([_rounded(getattr(outcome, name)) for name in _OUTCOMES])
     return {
-        "accuracy": _rounded(point.accuracy),
-        "low": _rounded(1 - point.cost_high),
-        "high": _rounded(1 - point.cost_low),
+        "accuracy": _rounded(point.accuracy.value),
+        "low": _rounded(point.accuracy.low),
+        "high": _rounded(point.accuracy.high),
         "pe": _rounded(point.proportional_equality),
         "outcomes": outcomes,
     }

@@ -18,7 +18,7 @@ from typing import Any
 from cape._newfile import check_report, new_file
 from cape._wording._numbers import printable
 from cape._wording._page import EACH_BY_ITSELF
-from cape.diagnostics import Examination
+from cape.examination import Examination
 from cape.report._audit_words import GLOSSARY
 from cape.report._batch_charts import audit_pictures, batch_pictures
 from cape.report._batch_summary import batch_summary
@@ -70,7 +70,7 @@ def write_report(
     Parameters
     ----------
     content : Examination or dict
-        From `cape.diagnostics.examine`; or from `batch_summary`, `audit_summary`,
+        From `cape.examine`; or from `batch_summary`, `audit_summary`,
         `monitor_summary` or `explorer_summary`.
     path : str or Path
         Ends in .html or .json.
@@ -84,7 +84,7 @@ def write_report(
 
     Examples
     --------
-    >>> from cape.diagnostics import examine
+    >>> from cape import examine
     >>> from cape.report import write_report
     >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
     >>> write_report(seen, folder / "march.html").name

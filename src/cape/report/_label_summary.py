@@ -8,7 +8,7 @@ from typing import Any
 from cape._groups import group_labels
 from cape._wording._numbers import counted, joined
 from cape.adaptation import LabelCheck
-from cape.diagnostics import Examination, LabelChecks
+from cape.examination import Examination, LabelChecks
 from cape.report._types import Summary
 
 __all__ = ["WIDTHS", "compared_summary", "label_summary"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cape._wording._numbers import joined
-from cape.diagnostics import Examination, GroupVerdict
+from cape.examination import Examination, GroupVerdict
 from cape.report._types import Summary
 
 __all__ = ["VERDICTS", "batch_verdict", "mark_of", "moved_columns", "worst_word"]

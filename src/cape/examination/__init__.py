@@ -1,0 +1,59 @@
+"""Reasons to trust an answer, or not to.
+
+`examine` returns an `Examination`: everything there is to say about a batch. What has
+moved (`Examination.moved`, `prior_shift`, `columns`, `verdict`), what to expect of the
+predictions (`expected`, `criteria`, `frontiers`), what labels say (`labels`), and how
+many rows or labels are needed (`rows_needed`, `labels_needed`).
+
+`rows_needed`, `recommend` and `suspicious_columns` help before there is a batch, and
+`rows_to_label` draws the rows of a batch that somebody should label.
+"""
+
+from cape.examination._criteria import ExpectedCriteria
+from cape.examination._examination import Examination, Observed, examine
+from cape.examination._expected import ExpectedPerformance
+from cape.examination._frontier import Frontier
+from cape.examination._labels import LabelChecks
+from cape.examination._needed import (
+    LabelPlan,
+    RowsToLabel,
+    rows_needed,
+    rows_to_label,
+)
+from cape.examination._recommend import Recommendation, recommend
+from cape.examination._shift import (
+    ColumnFinding,
+    ColumnShift,
+    GroupVerdict,
+    PrevalenceMoved,
+    PriorShiftTest,
+)
+from cape.examination._suspicious import (
+    SuspiciousColumn,
+    SuspiciousColumns,
+    suspicious_columns,
+)
+
+__all__ = [
+    "ColumnFinding",
+    "ColumnShift",
+    "Examination",
+    "ExpectedCriteria",
+    "ExpectedPerformance",
+    "Frontier",
+    "GroupVerdict",
+    "LabelChecks",
+    "LabelPlan",
+    "Observed",
+    "PrevalenceMoved",
+    "PriorShiftTest",
+    "Recommendation",
+    "RowsToLabel",
+    "SuspiciousColumn",
+    "SuspiciousColumns",
+    "examine",
+    "recommend",
+    "rows_needed",
+    "rows_to_label",
+    "suspicious_columns",
+]

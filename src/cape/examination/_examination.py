@@ -1,0 +1,679 @@
+"""Everything there is to say about a batch, each part computed once.
+
+The report, the monitor, notebooks and the command line only show an `Examination`, so
+that a number is computed in one place and has the same value wherever it appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cape import plot
+from cape._drift import GroupDrift, find_drift
+from cape._estimate import Estimate
+from cape._groups import Group, group_labels, name_index, unique_names
+from cape._notebook import InNotebook, Shown
+from cape._prediction import adapt_and_test, find_evidence
+from cape._validation import check_drift, check_prevalence
+from cape._wording._numbers import level_text
+from cape.adaptation import Adaptation
+from cape.adaptation._adaptation import frame_of_shares
+from cape.adaptation._doubts import warn_if_doubtful
+from cape.adaptation._group import describe_label_free
+from cape.classifier import CapeClassifier
+from cape.evidence import Evidence
+from cape.examination._criteria import ExpectedCriteria, expect_criteria
+from cape.examination._draws import BatchDraws
+from cape.examination._expected import ExpectedPerformance, expect_rates
+from cape.examination._frontier import Frontier, find_frontiers
+from cape.examination._labels import LabelChecks, check_labels
+from cape.examination._needed import plan_labels, plan_rows
+from cape.examination._result import group_index, json_ready
+from cape.examination._shift import (
+    ColumnShift,
+    GroupVerdict,
+    PrevalenceMoved,
+    PriorShiftTest,
+    check_scores,
+    find_moves,
+    judge_group,
+)
+from cape.metrics import Confusion, confusion_by_group
+from cape.rules import CRITERIA, make_rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_NOTES = 10
+_MOST_COLUMNS = 3
+"""Columns that moved, shown for each group."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Confusion counts of the rows of a batch whose labels are known.
+
+    Parameters
+    ----------
+    cape : mapping from group to Confusion
+        Counts of CAPE's predictions.
+    unadapted : mapping from group to Confusion
+        Counts of the model as it was trained, cut at 1/2.
+    """
+
+    cape: Mapping[Group, Confusion]
+    unadapted: Mapping[Group, Confusion]
+
+    def to_dict(self, names: Mapping[Group, str]) -> dict[str, Any]:
+        """Return the counts as a dict that JSON can hold.
+
+        Parameters
+        ----------
+        names : mapping from group to str
+            What the groups are called where they stand beside groups without labels.
+
+        Returns
+        -------
+        dict
+            ``cape`` and ``unadapted``, each a list with one entry for each group.
+        """
+        content = {}
+        for name, counts in vars(self).items():
+            content[name] = [
+                {"group": names[group], **asdict(confusion)}
+                for group, confusion in counts.items()
+            ]
+        return content
+
+
+class Examination(InNotebook):
+    """Result of `examine`: what was estimated, tested and expected of one batch.
+
+    Each part is computed when it is first asked for, once. All simulated numbers are
+    computed from one set of draws.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        The model.
+    evidence : Evidence
+        What the model needs to know about the rows of the batch.
+    adaptation : Adaptation
+        Estimated prevalences and chosen members; `CapeClassifier.predict` takes it.
+    found : mapping from group to GroupDrift
+        What the adaptation found to speak against a prior shift.
+    labelled : Evidence, default=None
+        The evidence with labels that did not decide; None if labels decide.
+    n_draws : int, default=2000
+        Simulated batches behind the intervals of what is expected.
+    random_state : int, Generator or None, default=0
+        Seed of the simulation.
+
+    Attributes
+    ----------
+    moved : PrevalenceMoved
+        Whether the prevalences have moved.
+    prior_shift : PriorShiftTest
+        Whether the scores speak against a prior shift.
+    columns : ColumnShift
+        Which columns moved, and how.
+    expected : ExpectedPerformance
+        The rates to expect before labels arrive.
+    criteria : ExpectedCriteria
+        What to expect of every fairness criterion, and with which probability the
+        bounds of the rule are met.
+    labels : LabelChecks or None
+        What labels say of the estimates that were made without them; None if no row has
+        a label.
+    draws : BatchDraws
+        The simulated batches behind what is expected.
+    observed : Observed or None
+        Counts of the rows whose labels are known. Set it when labels arrive.
+    provenance : mapping or None
+        Where the batch and the model come from, for the last section of a report.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> seen.moved.moved, seen.prior_shift.rejected, seen.verdict(0).word
+    (True, False, 'consistent')
+    >>> bool((seen.labels_needed(0.1)["labels"] < 200).all())
+    True
+    """
+
+    def __init__(
+        self,
+        clf: CapeClassifier,
+        evidence: Evidence,
+        adaptation: Adaptation,
+        found: Mapping[Group, GroupDrift],
+        *,
+        labelled: Evidence | None = None,
+        n_draws: int = 2000,
+        random_state: Any = 0,
+    ):
+        self.clf = clf
+        self.evidence = evidence
+        self.adaptation = adaptation
+        self.observed: Observed | None = None
+        self.provenance: Mapping[str, Any] | None = None
+        self._found = found
+        self._labelled = labelled
+        self._n_draws = n_draws
+        self._random_state = random_state
+        self._models = {group: clf.model_of(group) for group in evidence.groups}
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the batch."""
+        return sum(self.evidence.rows.values())
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+        return self.adaptation.level
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups of the batch are called, each by a name of its own."""
+        return unique_names(self.adaptation.groups)
+
+    @cached_property
+    def moved(self) -> PrevalenceMoved:
+        """Whether the prevalences have moved."""
+        return find_moves(self._models, self.evidence, self.adaptation)
+
+    @cached_property
+    def prior_shift(self) -> PriorShiftTest:
+        """Whether the scores speak against a prior shift."""
+        return check_scores(self._models, self.evidence, self._found)
+
+    @cached_property
+    def columns(self) -> ColumnShift:
+        """Which columns moved, and how."""
+        found = self._found
+        if self.adaptation.drift == "ignore":
+            # The adaptation did not look at columns, which somebody now asks for.
+            answers = {}
+            for group, adapted in self.adaptation.groups.items():
+                answers[group] = adapted.prior_shift_estimate
+            found = find_drift(self._models, self.evidence.groups, answers)
+        return ColumnShift.of(found)
+
+    @cached_property
+    def draws(self) -> BatchDraws:
+        """The simulated batches behind what is expected."""
+        return BatchDraws(
+            self._models,
+            self.evidence,
+            self.adaptation,
+            n_draws=self._n_draws,
+            random_state=self._random_state,
+        )
+
+    @cached_property
+    def expected(self) -> ExpectedPerformance:
+        """The rates to expect before labels arrive."""
+        return expect_rates(self.draws, self.adaptation)
+
+    @cached_property
+    def criteria(self) -> ExpectedCriteria:
+        """What to expect of every fairness criterion."""
+        return expect_criteria(self.draws, self.adaptation)
+
+    @cached_property
+    def labels(self) -> LabelChecks | None:
+        """What labels say of the estimates that were made without them."""
+        evidence = self.evidence if self._labelled is None else self._labelled
+        decide = self._labelled is None
+        return check_labels(self._models, evidence, self.adaptation, decide=decide)
+
+    def verdict(self, group: Group) -> GroupVerdict:
+        """Say what scores and columns of a group say of a prior shift, and why.
+
+        Parameters
+        ----------
+        group : value, or tuple of values
+            As in ``adaptation.groups``, or as in the index of ``adaptation.table()``.
+
+        Returns
+        -------
+        GroupVerdict
+            With ``word``, ``text`` and whether it is ``clear``.
+        """
+        if group not in self.adaptation.groups:
+            for known, label in group_labels(self.adaptation.groups).items():
+                if label == group:
+                    group = known
+        return judge_group(
+            self.adaptation.groups[group],
+            self.columns.groups[group],
+            scores_tested=self._models[group].test_is_sound,
+            auc=self._models[group].auc(),
+            cautious=self.adaptation.drift == "cautious",
+        )
+
+    def frontiers(
+        self,
+        criteria: Sequence[str] = tuple(CRITERIA),
+        *,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+        n_points: int = 30,
+    ) -> dict[str, Frontier]:
+        """Compute what meeting each criterion costs, without labels.
+
+        Parameters
+        ----------
+        criteria : sequence of str, default=all
+            Names in `cape.rules.CRITERIA`.
+        cost_fp, cost_fn : float, default=1.0
+            What a false positive and a false negative cost. With both 1, the cost is
+            1 - accuracy.
+        n_points : int, default=30
+            Most points of a curve.
+
+        Returns
+        -------
+        dict from str to Frontier
+        """
+        return find_frontiers(
+            self.draws,
+            self.adaptation,
+            criteria,
+            cost_fp=cost_fp,
+            cost_fn=cost_fn,
+            n_points=n_points,
+        )
+
+    def rows_needed(
+        self, width: float, *, prevalence: float | None = None
+    ) -> pd.DataFrame:
+        """Compute how many rows give an interval no wider than ``width``.
+
+        The drift that was found in this batch widens intervals, and no number of rows
+        takes it away.
+
+        Parameters
+        ----------
+        width : float in (0, 1)
+            Width of the interval of the prevalence, from its low end to its high end.
+        prevalence : float in [0, 1], default=None
+            Prevalence of the batch. None takes the prevalence that needs the most rows.
+
+        Returns
+        -------
+        DataFrame
+            As from `cape.examination.rows_needed`, for the groups of training.
+        """
+        adapted = self.adaptation.groups
+        return plan_rows(self.clf, width, self.level, prevalence, adapted)
+
+    def labels_needed(self, width: float) -> pd.DataFrame:
+        """Compute how many labels of each group give an interval of a given width.
+
+        The plan is made for the prevalence, within the label-free interval, that is
+        nearest 1/2: it needs the most labels. Rows are to be drawn by `rows_to_label`.
+        If more than the prevalences moved, the score may tell less than it did in
+        training, and the interval comes out wider. Labels that are there already make
+        no difference.
+
+        Parameters
+        ----------
+        width : float in (0, 1)
+            Width of the interval of the prevalence, from its low end to its high end.
+
+        Returns
+        -------
+        DataFrame
+            For each group its ``rows``; ``labels``, how many of them to label;
+            ``plain``, how many it would take if rows were drawn plainly and only their
+            labels were used; ``saving``, the share that is saved; and ``prevalence``,
+            the prevalence that the plan was made for.
+        """
+        return plan_labels(self._models, self.evidence, self.adaptation, width)
+
+    def compare(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any = None,
+        pos_label: Any = None,
+    ) -> pd.DataFrame:
+        """Put expected and observed rates side by side, once labels have arrived.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of the same batch.
+        y_pred : array-like of shape (n_samples,)
+            Predictions of the same batch.
+        sensitive_features : array-like or table of n_samples rows, default=None
+            Groups of the rows. They must include every group of the batch.
+        pos_label : label, default=None
+            The positive label. None is the greater of the two labels.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``group`` and ``metric``, with the columns expected, low, high,
+            observed and inside. An observed rate is NaN, and not outside, if the batch
+            has no row of the class that it is about.
+        """
+        observed = confusion_by_group(
+            y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
+        )
+        counts = {}
+        for group in self.adaptation.groups:
+            if group not in observed:
+                raise ValueError(
+                    "sensitive_features must include every group of the batch, "
+                    f"got {list(observed)} without {group!r}."
+                )
+            counts[group] = observed[group]
+        return self.expected.compare(counts)
+
+    def expected_and_observed(self) -> pd.DataFrame | None:
+        """Put expected and observed rates side by side, where all labels are known.
+
+        The intervals of ``expected`` are for rates over all rows of a group: groups
+        with labels of some of their rows are left out.
+
+        Returns
+        -------
+        DataFrame or None
+            As from `compare`; None if there is no group to compare.
+        """
+        complete = {}
+        if self.observed is not None:
+            for group, counts in self.observed.cape.items():
+                if counts.rows == self.adaptation.groups[group].rows:
+                    complete[group] = counts
+        return self.expected.compare(complete) if complete else None
+
+    def table(self) -> pd.DataFrame:
+        """Return the most important numbers as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group: rows, training_prevalence, estimate, low, high,
+            moved, verdict, held_back, theta, predicted_prevalence, pd_bound, and the
+            expected fpr, fnr and accuracy. With labels: labelled, label_free_estimate,
+            label_estimate and label_verdict as well.
+        """
+        import pandas as pd
+
+        rows = [self._row(group) for group in self.adaptation.groups]
+        return pd.DataFrame(rows, index=group_index(self.adaptation.groups))
+
+    def _row(self, group: Group) -> dict[str, Any]:
+        """Return the row of one group in `table`."""
+        chosen = self.adaptation.groups[group]
+        expected = self.expected.groups[group]
+        row = {
+            "rows": chosen.rows,
+            "training_prevalence": chosen.training_prevalence,
+            "estimate": chosen.estimate,
+            "low": chosen.low,
+            "high": chosen.high,
+            "moved": self.moved.groups[group].moved,
+            "verdict": chosen.verdict,
+            "held_back": chosen.held_back,
+            "theta": chosen.theta,
+            "predicted_prevalence": chosen.predicted_prevalence,
+            "pd_bound": chosen.pd_bound,
+            "fpr": expected.fpr.value,
+            "fnr": expected.fnr.value,
+            "accuracy": expected.accuracy.value,
+        }
+        if self.labels is not None:
+            check = self.labels.groups[group]
+            row["labelled"] = check.labelled
+            row["label_free_estimate"] = check.label_free_estimate
+            row["label_estimate"] = check.label_estimate
+            row["label_verdict"] = check.label_verdict
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all parts as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
+            ``shift_test``, ``columns``, ``moved``, ``expected``, ``criteria``,
+            ``labels`` and ``observed``. What is unknown is None.
+        """
+        # `Adaptation.to_json` keeps the types of groups; here they are names for
+        # people.
+        adaptation = []
+        names = self.names
+        for group, chosen in self.adaptation.groups.items():
+            adaptation.append({"group": names[group], **json_ready(asdict(chosen))})
+        observed = self.observed
+        return {
+            "fingerprint": self.adaptation.fingerprint,
+            "rows": self.rows,
+            "level": self.level,
+            "drift": self.adaptation.drift,
+            "rule": dict(self.adaptation.rule),
+            "adaptation": adaptation,
+            "shift_test": self.prior_shift.to_dict(),
+            "columns": self.columns.to_dict(),
+            "moved": self.moved.to_dict(),
+            "expected": self.expected.to_dict(),
+            "criteria": self.criteria.to_dict()["criteria"],
+            "labels": None if self.labels is None else self.labels.to_dict(),
+            "observed": None if observed is None else observed.to_dict(names),
+        }
+
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Where labels were compared with the estimates, what they say is drawn as well.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = frame_of_shares(self.adaptation)
+        compared = "estimated without labels"
+        if self.labels is not None and not self.labels.decide:
+            compared = "according to the labels"
+            said = self.labels.shares()
+            frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
+        level = level_text(self.level)
+        title = f"Share of positives in training and now, with {level} intervals"
+        return plot.moved(frame, title=title, compared=compared, width=300)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for group, chosen in self.adaptation.groups.items():
+            expected = self.expected.groups[group]
+            row = {
+                "rows": chosen.rows,
+                "in training": chosen.training_prevalence,
+                "now": Estimate(chosen.estimate, chosen.low, chosen.high),
+                "called positive": chosen.predicted_prevalence,
+                "FPR": expected.fpr.value,
+                "FNR": expected.fnr.value,
+                "accuracy": expected.accuracy.value,
+                "verdict": self.verdict(group).text,
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.adaptation.groups))
+        title = (
+            f"Examination of {self.rows:,} rows, with {level_text(self.level)} "
+            "intervals; FPR, FNR and accuracy are those to expect"
+        )
+        notes = []
+        if self.labels is not None:
+            for group, check in self.labels.groups.items():
+                notes.append(f"{self.names[group]}: {check.text}.")
+        return Shown(title, table, notes[:_MOST_NOTES])
+
+    def __repr__(self) -> str:
+        if not self.adaptation.groups:
+            return "Examination(no rows)"
+        # Lines of at most 88 characters, because a terminal would break longer ones.
+        lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
+        names = self.names
+        for group, name in names.items():
+            lines += self._describe(group, name)
+        worst = self.expected.worst_pair()
+        if worst is not None:
+            pair = f"{names[worst[0]]} to {names[worst[1]]}"
+            pe = self.expected.between[worst].value
+            lines.append(f"worst expected PE: {pe:.3f} ({pair})")
+        if self.prior_shift.advice:
+            lines.append(self.prior_shift.advice)
+        return "\n".join(lines)
+
+    def _describe(self, group: Group, name: str) -> list[str]:
+        """Return the lines about one group in the repr."""
+        chosen = self.adaptation.groups[group]
+        expected = self.expected.groups[group]
+        moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
+        worst = self.columns.moved(group)[:_MOST_COLUMNS]
+        return [
+            f"{name}: {chosen.rows} rows",
+            f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
+            f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
+            *self._describe_labels(group),
+            f"  {self.verdict(group).text}",
+            *[f"    {finding.what_happened}" for finding in worst],
+            f"  member for {chosen.theta:.3f} predicts "
+            f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",
+            f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
+            f"accuracy {expected.accuracy.value:.3f}",
+        ]
+
+    def _describe_labels(self, group: Group) -> list[str]:
+        """Return the lines about the labels of one group in the repr."""
+        if self.labels is None:
+            return []
+        check = self.labels.groups[group]
+        lines = [f"  {check.text}"]
+        if check.label_verdict is None:
+            return lines
+        if self.labels.decide:
+            return [f"  {describe_label_free(check)}", *lines]
+        interval = f"({check.low:.3f} to {check.high:.3f})"
+        return [*lines, f"  according to labels {check.label_estimate:.3f} {interval}"]
+
+
+def examine(
+    clf: CapeClassifier,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    inclusion_probability: Any = None,
+    evidence: Evidence | None = None,
+    level: float = 0.95,
+    rule: Any = None,
+    drift: str | None = None,
+    labels_decide: bool = True,
+    n_draws: int = 2000,
+    random_state: Any = 0,
+) -> Examination:
+    """Examine a batch: adapt to it, and be ready to say all there is to say of it.
+
+    The assumption of a prior shift is tested on scores and columns, each group is
+    tested for a move of its prevalence, and the rates to expect are computed. The parts
+    share the estimates of the adaptation. Labels of some rows check the estimates and
+    correct them.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    X : table of shape (n_samples, n_features), default=None
+        The batch. Exactly one of ``X`` and ``evidence`` must be given.
+    y : array-like of shape (n_samples,), default=None
+        Labels of some rows, as in `CapeClassifier.adapt`.
+    sensitive_features : array-like or table of n_samples rows, default=None
+        Groups of the rows of ``X``.
+    inclusion_probability : array-like of shape (n_samples,), default=None
+        How the labelled rows were drawn, as in `CapeClassifier.adapt`.
+    evidence : Evidence, default=None
+        Evidence of the batch, from `CapeClassifier.evidence`, with or without labels.
+    level : float in (0, 1), default=0.95
+        Confidence level of the intervals.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
+        classifier.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        classifier.
+    labels_decide : bool, default=True
+        Whether labels correct the estimates. False compares them with the estimates and
+        does nothing else: so the batch is predicted as if nobody knew its labels, and
+        it is seen how far that is right.
+    n_draws : int, default=2000
+        Simulated batches behind the intervals of what is expected.
+    random_state : int, Generator or None, default=0
+        Seed of the simulation.
+
+    Returns
+    -------
+    Examination
+
+    Warns
+    -----
+    AdaptationWarning
+        As `CapeClassifier.adapt` does.
+
+    See Also
+    --------
+    cape.report.write_report : Write an examination as a page.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> seen.table()["moved"].to_dict()
+    {0: True, 1: True}
+    >>> import warnings
+    >>> shifted = new.data * [1, 60]
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     seen = examine(clf, shifted, sensitive_features=new.sensitive_features)
+    >>> seen.columns.moved(0)[0].column, seen.columns.moved(0)[0].fault
+    ('V', 'units')
+    """
+    labelled = find_evidence(
+        clf,
+        X,
+        sensitive_features,
+        evidence,
+        y=y,
+        inclusion_probability=inclusion_probability,
+    )
+    check_prevalence("level", level, closed=False)
+    used = labelled if labels_decide else labelled.without_labels()
+    adaptation, found = adapt_and_test(
+        {group: clf.model_of(group) for group in used.groups},
+        used,
+        level=level,
+        rule=make_rule(clf.rule if rule is None else rule),
+        drift=check_drift(clf.drift if drift is None else drift),
+    )
+    # Warnings come through: whoever calls this for a file turns them into notes.
+    warn_if_doubtful(adaptation, found)
+    return Examination(
+        clf,
+        used,
+        adaptation,
+        found,
+        labelled=None if labels_decide else labelled,
+        n_draws=n_draws,
+        random_state=random_state,
+    )

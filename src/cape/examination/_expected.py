@@ -1,0 +1,325 @@
+"""Performance without labels: the rates to expect before labels arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape import plot
+from cape._estimate import Estimate
+from cape._groups import Group, group_labels, name_index, unique_names
+from cape._notebook import InNotebook, Shown
+from cape._wording._numbers import level_text
+from cape.adaptation import Adaptation, GroupAdaptation
+from cape.examination._draws import BatchDraws, GroupDraws, central
+from cape.examination._result import GroupResult, json_ready
+from cape.metrics._between import pe_of_prevalences
+from cape.metrics._rates import FEWEST_ROWS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cape.metrics import Confusion
+
+_RATES = {
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "accuracy": "accuracy",
+    "pd": "prevalence_difference",
+}
+"""Rates that are compared, and what `Confusion` calls them."""
+
+_NAMES = {
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "accuracy": "accuracy",
+}
+"""Rates that are drawn."""
+
+
+@dataclass(frozen=True)
+class GroupExpected:
+    """The rates to expect of one group, as they will be observed once labels arrive.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group in the batch.
+    fpr, fnr, accuracy, pd : Estimate
+        Expected rate, and the interval of the observed one. A rate that is unknown is
+        NaN, with the interval [0, 1].
+    known : bool
+        Whether both rates of the member rest on at least ten unseen rows, or on labels.
+    """
+
+    rows: int
+    fpr: Estimate
+    fnr: Estimate
+    accuracy: Estimate
+    pd: Estimate
+    known: bool
+
+
+@dataclass(frozen=True)
+class ExpectedPerformance(InNotebook, GroupResult):
+    """The rates to expect of each group, and the PE of each pair.
+
+    Under prior shift the FPR and FNR of a member do not move, so that those of its
+    unseen training rows are to be expected again, but for noise. How many rows the
+    member calls positive is known, and the rates are the mean over simulated batches in
+    which it calls so many.
+    Where labels of some rows are known, they correct the rates, and the intervals hold
+    whatever has moved.
+    The intervals are for the rates as they will be observed in this batch: they include
+    the noise of the training rates, of the estimated prevalence and of the batch
+    itself.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupExpected
+        The rates to expect of each group.
+    between : mapping from pair of groups to Estimate
+        The PE to expect of each ordered pair: of the first group to the second, whose
+        prevalences are the denominators. It is NaN, with the interval [0, inf], if a
+        denominator is 0.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> bool((seen.expected.table()["accuracy"] > 0.8).all())
+    True
+    """
+
+    groups: Mapping[Group, GroupExpected]
+    between: Mapping[tuple[Group, Group], Estimate]
+    level: float
+
+    def pairs(self) -> pd.DataFrame:
+        """Return the expected PE of all ordered pairs of groups.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``group`` and ``other``, with the columns pe, pe_low and pe_high.
+        """
+        import pandas as pd
+
+        label_of = group_labels(self.groups)
+        labels = [(label_of[group], label_of[other]) for group, other in self.between]
+        index = None
+        if labels:
+            index = pd.MultiIndex.from_tuples(labels, names=["group", "other"])
+        values = list(self.between.values())
+        return pd.DataFrame(values, columns=["pe", "pe_low", "pe_high"], index=index)
+
+    def worst_pair(self) -> tuple[Group, Group] | None:
+        """Return the pair with the greatest expected PE.
+
+        Returns
+        -------
+        pair of groups or None
+            None if there is one group only, or if no pair is defined. Groups of fewer
+            than ten rows are left out: one person against another is no comparison of
+            groups.
+        """
+        compared = {}
+        for pair, pe in self.between.items():
+            rows = min(self.groups[group].rows for group in pair)
+            # Comparisons with NaN are False, and max would depend on the order.
+            if rows >= FEWEST_ROWS and not np.isnan(pe.value):
+                compared[pair] = pe.value
+        return max(compared, key=lambda pair: compared[pair], default=None)
+
+    def compare(self, observed: Mapping[Group, Confusion]) -> pd.DataFrame:
+        """Put expected and observed rates side by side, once labels have arrived.
+
+        Parameters
+        ----------
+        observed : mapping from group to Confusion
+            As from `cape.metrics.confusion_by_group`. Groups that are missing are left
+            out, and so are groups that were not in the batch.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``group`` and ``metric``, with the columns expected, low, high,
+            observed and inside. An observed rate is NaN, and not outside, if the batch
+            has no row of the class that it is about.
+        """
+        import pandas as pd
+
+        label_of = group_labels(self.groups)
+        labels = []
+        rows = []
+        for group, counts in observed.items():
+            if group not in self.groups:
+                continue
+            for rate, attribute in _RATES.items():
+                labels.append((label_of[group], rate))
+                expected = getattr(self.groups[group], rate)
+                value = getattr(counts, attribute)
+                # The ends belong to an interval. An undefined rate is NaN, and no
+                # comparison with it is true.
+                outside = value < expected.low or value > expected.high
+                row = {"expected": expected.value, "low": expected.low}
+                row |= {"high": expected.high, "observed": value, "inside": not outside}
+                rows.append(row)
+        index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
+        return pd.DataFrame(rows, index=index)
+
+    def plot(self) -> Any:
+        """Draw the rates to expect of each group; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        import pandas as pd
+
+        rows = []
+        names = unique_names(self.groups)
+        for rate, rate_name in _NAMES.items():
+            for group, expected in self.groups.items():
+                row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
+                rows.append({**row, **getattr(expected, rate)._asdict()})
+        title = f"Rates to expect, with {level_text(self.level)} intervals"
+        return plot.rates(pd.DataFrame(rows), title=title)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for expected in self.groups.values():
+            row: dict[str, Any] = {"rows": expected.rows}
+            for rate in _RATES:
+                name = rate if rate == "accuracy" else rate.upper()
+                row[name] = getattr(expected, rate)
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = f"Rates to expect, with {level_text(self.level)} intervals"
+        return Shown(title, table, self._worst_in_words())
+
+    def __repr__(self) -> str:
+        lines = [f"ExpectedPerformance(level={self.level:g}"]
+        names = unique_names(self.groups)
+        for group, expected in self.groups.items():
+            rates = []
+            for rate in _RATES:
+                value, low, high = getattr(expected, rate)
+                rates.append(f"{rate} {value:.3f} ({low:.3f} to {high:.3f})")
+            lines.append(f"  {names[group]}: {', '.join(rates)}")
+        lines.append(")")
+        return "\n".join(lines)
+
+    def _worst_in_words(self) -> list[str]:
+        worst = self.worst_pair()
+        if worst is None:
+            return []
+        names = unique_names(self.groups)
+        pe = self.between[worst]
+        return [
+            f"Greatest PE to expect: {pe.value:.3f} ({pe.low:.3f} to "
+            f"{pe.high:.3f}), {names[worst[0]]} to {names[worst[1]]}. "
+            f"pairs() has all {len(self.between)} pairs."
+        ]
+
+    def _facts(self) -> dict[str, Any]:
+        pairs = []
+        names = unique_names(self.groups)
+        for (group, other), pe in self.between.items():
+            values = {"pe": pe.value, "pe_low": pe.low, "pe_high": pe.high}
+            entry = {"group": names[group], "other": names[other]}
+            pairs.append({**entry, **json_ready(values)})
+        return {"level": self.level, "pairs": pairs}
+
+
+def expect_rates(draws: BatchDraws, adaptation: Adaptation) -> ExpectedPerformance:
+    """Compute what to expect of the members that an adaptation has chosen.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+        Of the same batch.
+    adaptation : Adaptation
+
+    Returns
+    -------
+    ExpectedPerformance
+    """
+    groups = {}
+    for group, drawn in draws.groups.items():
+        groups[group] = _expect_group(drawn, adaptation.groups[group])
+    between = {}
+    # PE is not symmetric, so that both orders of a pair are computed.
+    for group, other in permutations(groups, 2):
+        between[group, other] = expect_pe(
+            adaptation.groups[group],
+            adaptation.groups[other],
+            draws.groups[group].prevalences,
+            draws.groups[other].prevalences,
+            adaptation.level,
+        )
+    return ExpectedPerformance(groups, between, adaptation.level)
+
+
+def _expect_group(drawn: GroupDraws, adapted: GroupAdaptation) -> GroupExpected:
+    """Put the rates to expect of one group and their intervals together."""
+    rates = drawn.expected(adapted.member)
+    estimates = {}
+    for name, (low, high) in drawn.rate_intervals(adapted.member).items():
+        value = getattr(rates, name)
+        # The two come from different draws. NaN, unknown, leaves the interval alone.
+        low = float(np.fmin(low, value))
+        estimates[name] = Estimate(value, low, float(np.fmax(high, value)))
+    # The predicted prevalence is known exactly.
+    predicted = adapted.predicted_prevalence
+    difference = abs(adapted.estimate - predicted)
+    interval = fold(adapted.low - predicted, adapted.high - predicted)
+    return GroupExpected(
+        rows=adapted.rows,
+        pd=Estimate(difference, *interval),
+        known=rates.known,
+        **estimates,
+    )
+
+
+def expect_pe(
+    own: GroupAdaptation,
+    other: GroupAdaptation,
+    prevalences: np.ndarray,
+    other_prevalences: np.ndarray,
+    level: float,
+) -> Estimate:
+    """Compute the PE of one ordered pair, whose predicted prevalences are known.
+
+    PE = |rho_z / rho_z' - predicted ratio|. Its interval is that of the signed
+    difference, folded at 0: the absolute values of the draws would never reach 0, which
+    is the value that matters most.
+    """
+    predicted = own.predicted_prevalence, other.predicted_prevalence
+    pe = pe_of_prevalences(own.estimate, other.estimate, *predicted)
+    # Relative to a group without positives, any PE is possible.
+    if np.isnan(pe):
+        return Estimate(float("nan"), 0.0, float("inf"))
+    # A drawn prevalence of 0 in the denominator counts as an infinite ratio.
+    infinite = np.full(len(prevalences), np.inf)
+    ratios = np.divide(
+        prevalences, other_prevalences, out=infinite, where=other_prevalences > 0
+    )
+    interval = central(ratios - predicted[0] / predicted[1], level)
+    return Estimate(float(pe), *fold(*interval))
+
+
+def fold(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of an absolute value from that of the signed value."""
+    farthest = max(abs(low), abs(high))
+    if low <= 0 <= high:
+        return 0.0, farthest
+    return min(abs(low), abs(high)), farthest

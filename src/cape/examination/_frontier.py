@@ -1,0 +1,357 @@
+"""What a fairness criterion costs in this batch: the frontier of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cape import plot
+from cape._estimate import Estimate
+from cape._groups import Group, unique_names
+from cape._notebook import InNotebook, Shown
+from cape._prediction import choose_members
+from cape._validation import check_choice, check_number
+from cape._wording._numbers import level_text
+from cape.adaptation import Adaptation
+from cape.examination._draws import BatchDraws, central
+from cape.examination._result import flat, json_ready
+from cape.rules import CRITERIA, RULES
+from cape.rules._problem import best_within_each, measure_criterion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PAPER = "prevalence"
+"""The rule that knows no costs."""
+
+
+@dataclass(frozen=True)
+class GroupOutcome:
+    """What to expect of one group at a point of the frontier.
+
+    Parameters
+    ----------
+    member : int
+        Index of the chosen member.
+    predicted_prevalence : float
+        Share of rows that it calls positive, which is known.
+    fpr, fnr, accuracy, pd : float
+        To expect once labels arrive.
+    """
+
+    member: int
+    predicted_prevalence: float
+    fpr: float
+    fnr: float
+    accuracy: float
+    pd: float
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One choice of members.
+
+    Parameters
+    ----------
+    rule : str or None
+        Name of the rule that makes this choice; None for a point of the curve.
+    tolerance : float or None
+        Bound on the criterion that this choice is the best for; None for a rule, and
+        where nothing is asked.
+    criterion : float
+        Expected value of the criterion.
+    cost : Estimate
+        Expected cost of the errors of a row. With both costs 1 it is 1 - accuracy.
+    proportional_equality : float
+        Expected PE of the worst ordered pair.
+    groups : mapping from group to GroupOutcome
+    """
+
+    rule: str | None
+    tolerance: float | None
+    criterion: float
+    cost: Estimate
+    proportional_equality: float
+    groups: Mapping[Group, GroupOutcome]
+
+    @property
+    def accuracy(self) -> Estimate:
+        """1 - cost: the accuracy, if both errors cost 1."""
+        return Estimate(1 - self.cost.value, 1 - self.cost.high, 1 - self.cost.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point as a dict that JSON can hold."""
+        names = unique_names(self.groups)
+        groups = []
+        for group, outcome in self.groups.items():
+            groups.append({"group": names[group], **json_ready(flat(outcome))})
+        content = {**flat(self), "accuracy": self.accuracy.value, "groups": groups}
+        return json_ready(content)
+
+
+@dataclass(frozen=True)
+class Frontier(InNotebook):
+    """What meeting a criterion costs in a batch, computed without labels.
+
+    For each of many tolerances, the choice of members with the least expected cost is
+    found. The rules by name are points beside the curve, the paper's among them.
+
+    Parameters
+    ----------
+    criterion : str
+        The criterion, by the name of its metric.
+    curve : sequence of FrontierPoint
+        The best choice for each tolerance, in ascending order of the criterion.
+    rules : sequence of FrontierPoint
+        What the named rules choose.
+    chosen : FrontierPoint
+        What was chosen for this batch.
+    cost_fp, cost_fn : float
+        What the two errors cost.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> found = seen.frontiers(["demographic_parity_difference"], n_points=5)
+    >>> curve = found["demographic_parity_difference"].curve
+    >>> bool(curve[0].accuracy.value < curve[-1].accuracy.value)
+    True
+    """
+
+    criterion: str
+    curve: Sequence[FrontierPoint]
+    rules: Sequence[FrontierPoint]
+    chosen: FrontierPoint
+    cost_fp: float
+    cost_fn: float
+    level: float
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each point: the curve, then the rules."""
+        import pandas as pd
+
+        rows = []
+        for point in [*self.curve, *self.rules]:
+            value, low, high = getattr(point, self._value)
+            row = {"rule": point.rule, "tolerance": point.tolerance}
+            row[self.criterion] = point.criterion
+            row[self._value] = value
+            row |= {f"{self._value}_low": low, f"{self._value}_high": high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw the curve with its interval, and the rules as marks; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        return plot.frontier(
+            self.table(),
+            criterion=self.criterion,
+            value=self._value,
+            heading=f"What {self.criterion} costs in {self._value}",
+        )
+
+    @property
+    def _value(self) -> str:
+        return "accuracy" if (self.cost_fp, self.cost_fn) == (1, 1) else "cost"
+
+    def _shown(self) -> Shown:
+        """Show the rules: the picture shows the curve."""
+        import pandas as pd
+
+        rows = []
+        for point in self.rules:
+            value = getattr(point, self._value)
+            rows.append({self.criterion: point.criterion, self._value: value})
+        index = pd.Index([point.rule for point in self.rules], name="rule")
+        title = (
+            f"What each rule leads to, with {level_text(self.level)} intervals of the "
+            f"{self._value}"
+        )
+        curve = f"The curve has {len(self.curve)} points; table() has all of them."
+        return Shown(title, pd.DataFrame(rows, index=index), [curve])
+
+    def __repr__(self) -> str:
+        lines = [f"Frontier({len(self.curve)} points, and what the rules lead to"]
+        for point in self.rules:
+            line = f"  {point.rule}: {self.criterion} {point.criterion:.3f}"
+            value = getattr(point, self._value).value
+            lines.append(f"{line}, {self._value} {value:.3f}")
+        lines.append(")")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all points as a dict that JSON can hold."""
+        return {
+            "criterion": self.criterion,
+            "level": self.level,
+            "cost_fp": self.cost_fp,
+            "cost_fn": self.cost_fn,
+            "curve": [point.to_dict() for point in self.curve],
+            "rules": [point.to_dict() for point in self.rules],
+            "chosen": self.chosen.to_dict(),
+        }
+
+
+def find_frontiers(
+    draws: BatchDraws,
+    adaptation: Adaptation,
+    criteria: Sequence[str],
+    *,
+    cost_fp: float,
+    cost_fn: float,
+    n_points: int,
+) -> dict[str, Frontier]:
+    """Compute the frontiers of several criteria, for which the rules choose once.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+    adaptation : Adaptation
+        To the same batch.
+    criteria : sequence of str
+        Names in `cape.rules.CRITERIA`.
+    cost_fp, cost_fn : float
+        What a false positive and a false negative cost.
+    n_points : int
+        Most points of a curve.
+
+    Returns
+    -------
+    dict from str to Frontier
+    """
+    for criterion in criteria:
+        check_choice("criteria", criterion, tuple(CRITERIA))
+    check_number("n_points", n_points, low=2)
+    if not adaptation.groups:
+        raise ValueError("evidence must have rows, got a batch without any.")
+    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    by_rule = _choose_by_rules(draws, costs)
+    own = {group: chosen.member for group, chosen in adaptation.groups.items()}
+    found = {}
+    for criterion in criteria:
+        search = _Search(draws, criterion, costs)
+        points = [search.point(rule, None, chosen) for rule, chosen in by_rule.items()]
+        found[criterion] = Frontier(
+            criterion=criterion,
+            curve=search.curve(n_points, by_rule["accuracy"]),
+            rules=points,
+            chosen=search.point(adaptation.rule["name"], None, own),
+            level=adaptation.level,
+            **costs,
+        )
+    return found
+
+
+def _choose_by_rules(
+    draws: BatchDraws, costs: Mapping[str, float]
+) -> dict[str, dict[Group, int]]:
+    """Return the members that every rule chooses, by its own name."""
+    chosen = {}
+    kinds: set[type] = set()
+    for name, kind in RULES.items():
+        # Later names of the same rule are Fairlearn's.
+        if kind in kinds:
+            continue
+        kinds.add(kind)
+        rule = kind() if name == _PAPER else kind(**costs)
+        members = choose_members(draws.situations, rule)
+        chosen[name] = {group: int(member) for group, member in members.items()}
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The batch, and what is weighed against what."""
+
+    draws: BatchDraws
+    criterion: str
+    costs: Mapping[str, float]
+
+    def curve(self, n_points: int, free: dict[Group, int]) -> list[FrontierPoint]:
+        """Find the best choice for tolerances between parity and no bound at all.
+
+        Under bounds members are ranked by the observed shares as well, which the rule
+        "accuracy", whose choice is ``free``, does not do: both have an end of the curve
+        to offer.
+        """
+        is_ratio = self.criterion == "demographic_parity_ratio"
+        # A bound that every choice meets.
+        loosest = 0.0 if is_ratio else CRITERIA[self.criterion].highest_bound
+        [members] = self._best_within([loosest])
+        widest = measure_criterion(self.criterion, self.draws.situations, members)
+        if np.isnan(widest):
+            # One group, or none with known rates: nothing is compared.
+            return [self.point(None, None, free)]
+        parity = 1.0 if is_ratio else 0.0
+        tolerances = np.linspace(parity, widest, n_points).tolist()
+        points: dict[tuple[int, ...], FrontierPoint] = {}
+        choices = self._best_within(tolerances)
+        for tolerance, members in zip(tolerances, choices, strict=True):
+            # Neighbouring tolerances often have the same best choice.
+            key = tuple(members.values())
+            if key not in points:
+                points[key] = self.point(None, tolerance, members)
+        end = self.point(None, None, free)
+        if np.isfinite(end.criterion):
+            points.setdefault(tuple(free.values()), end)
+        return _without_dominated(list(points.values()), -1 if is_ratio else 1)
+
+    def _best_within(self, bounds: Sequence[float]) -> list[dict[Group, int]]:
+        return best_within_each(
+            self.draws.situations, self.criterion, bounds, **self.costs
+        )
+
+    def point(
+        self, rule: str | None, tolerance: float | None, members: dict[Group, int]
+    ) -> FrontierPoint:
+        """Describe a choice of members."""
+        draws = self.draws
+        expected = draws.expected(members)
+        cost, drawn = draws.cost(members, expected, **self.costs)
+        low, high = central(drawn, draws.level)
+        outcomes = {}
+        for group, rates in expected.items():
+            situation = draws.situations[group]
+            predicted = float(situation.predicted_prevalences[members[group]])
+            outcomes[group] = GroupOutcome(
+                member=members[group],
+                predicted_prevalence=predicted,
+                fpr=rates.fpr,
+                fnr=rates.fnr,
+                accuracy=rates.accuracy,
+                pd=abs(float(situation.estimate) - predicted),
+            )
+        return FrontierPoint(
+            rule,
+            tolerance,
+            draws.criterion(self.criterion, members, expected),
+            Estimate(cost, min(low, cost), max(high, cost)),
+            draws.criterion("proportional_equality", members, expected),
+            outcomes,
+        )
+
+
+def _without_dominated(points: list[FrontierPoint], sign: int) -> list[FrontierPoint]:
+    """Sort points by the criterion, and drop those that cost more for nothing.
+
+    Members are chosen by the estimates, and the cost is a mean over simulated batches:
+    the two may disagree by a thousandth.
+    """
+    points = sorted(
+        points, key=lambda point: (sign * point.criterion, point.cost.value)
+    )
+    kept: list[FrontierPoint] = []
+    for point in points:
+        if not kept or point.cost.value < kept[-1].cost.value:
+            kept.append(point)
+    return sorted(kept, key=lambda point: point.criterion)

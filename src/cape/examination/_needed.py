@@ -1,0 +1,441 @@
+"""How many rows, or labels, an interval of a given width takes; and which to label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from cape._drift import drift_deviation, mean_score
+from cape._groups import Group, group_name
+from cape._labelled import (
+    LabelFree,
+    RowDraw,
+    Strata,
+    cells_of_rows,
+    labels_for_width,
+    score_cells,
+    share_out,
+    stratify,
+)
+from cape._prediction import adapt, batch_of, estimate_groups, read_batch
+from cape._validation import check_choice, check_fitted_cape, check_prevalence
+from cape.adaptation import Adaptation, GroupAdaptation
+from cape.classifier import CapeClassifier
+from cape.evidence import Evidence
+from cape.examination._result import group_index
+from cape.quantify import Moments, moment_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cape._group_model import GroupModel
+
+_PREVALENCES = np.linspace(0.05, 0.95, 19)
+# More rows than any batch has.
+_MOST_ROWS = 10**9
+
+_SPREADS = ("equal", "proportional")
+
+
+def rows_needed(
+    clf: CapeClassifier,
+    width: float,
+    *,
+    level: float = 0.95,
+    prevalence: float | None = None,
+) -> pd.DataFrame:
+    """Compute how many rows of each group give an interval no wider than ``width``.
+
+    The noise of training does not shrink with the batch, so that some widths cannot be
+    reached by any batch. This is said before there is a batch, and expects no drift;
+    `Examination.rows_needed` counts the drift of a batch as well.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    width : float in (0, 1)
+        Width of the interval of the prevalence, from its low end to its high end.
+    level : float in (0, 1), default=0.95
+        Confidence level of the interval.
+    prevalence : float in [0, 1], default=None
+        Prevalence of the batch. None takes the prevalence that needs the most rows.
+
+    Returns
+    -------
+    DataFrame
+        For each group ``rows``, infinite if no batch is large enough, and
+        ``narrowest``, the width that the noise of training leaves.
+
+    Examples
+    --------
+    >>> from cape.examination import rows_needed
+    >>> rows_needed(clf, 0.2)["rows"].between(40, 80).all()
+    np.True_
+    >>> rows_needed(clf, 0.01)["rows"].tolist()
+    [inf, inf]
+    """
+    return plan_rows(clf, width, level, prevalence, {})
+
+
+def plan_rows(
+    clf: CapeClassifier,
+    width: float,
+    level: float,
+    prevalence: float | None,
+    adapted: Mapping[Group, GroupAdaptation],
+) -> pd.DataFrame:
+    """Compute as `rows_needed` does, with the drift that was found in a batch.
+
+    It widens intervals, and no number of rows takes it away.
+    """
+    import pandas as pd
+
+    check_fitted_cape(clf)
+    check_prevalence("width", width, closed=False)
+    check_prevalence("level", level, closed=False)
+    # No prevalence is known before the batch is, so that the worst of a grid is taken.
+    prevalences = _PREVALENCES
+    if prevalence is not None:
+        prevalences = np.array([check_prevalence("prevalence", prevalence)])
+    lines = []
+    for group in clf.groups_:
+        model = clf.model_of(group)
+        drift = adapted.get(group)
+        needs = [rows_at(model, rho, width, level, drift) for rho in prevalences]
+        rows, narrowest = zip(*needs, strict=True)
+        lines.append({"rows": max(rows), "narrowest": max(narrowest)})
+    return pd.DataFrame(lines, index=group_index(clf.groups_))
+
+
+def rows_at(
+    model: GroupModel,
+    rho: float,
+    width: float,
+    level: float,
+    adapted: GroupAdaptation | None = None,
+) -> tuple[float, float]:
+    """Compute the rows needed at the prevalence ``rho``, by bisection.
+
+    Returns
+    -------
+    rows, narrowest : float
+        Rows needed, and the width that no batch can fall below.
+    """
+    # The interval is [0, 1] whatever the batch.
+    if not model.quantifier.informative_ or _is_lost(adapted):
+        return float("inf"), 1.0
+    positives = model.quantifier.statistic_moments(model.positives, rho)
+    negatives = model.quantifier.statistic_moments(model.negatives, rho)
+    mean = negatives.mean + rho * (positives.mean - negatives.mean)
+
+    def width_of(rows: float) -> float:
+        # `moment_interval` takes the variance from the classes, not from the batch.
+        batch = Moments(mean, 0.0, rows)
+        low, high = moment_interval(positives, negatives, batch, level)
+        return _widened(high - low, level, adapted)
+
+    narrowest = width_of(float("inf"))
+    if width_of(_MOST_ROWS) > width:
+        return float("inf"), narrowest
+    # Bisection is sound because the width falls as rows are added.
+    too_few = 0
+    enough = _MOST_ROWS
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if width_of(middle) <= width:
+            enough = middle
+        else:
+            too_few = middle
+    return float(enough), narrowest
+
+
+def _is_lost(adapted: GroupAdaptation | None) -> bool:
+    """Tell whether drift leaves nothing to be said, however many rows there are."""
+    if adapted is None or adapted.held_back == 0:
+        return False
+    return adapted.label_free_low == 0 and adapted.label_free_high == 1
+
+
+def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> float:
+    """Add drift to the width of an interval, as `hold_back` does."""
+    if adapted is None or adapted.held_back == 0:
+        return width
+    deviation = drift_deviation(
+        adapted.prior_shift_estimate,
+        adapted.label_free_estimate,
+        adapted.held_back,
+        adapted.drift,
+    )
+    of_drift = 2 * ndtri((1 + level) / 2) * deviation
+    kept = (1 - adapted.held_back) * width
+    return float(min(max(width, np.hypot(kept, of_drift)), 1.0))
+
+
+def plan_labels(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+    width: float,
+) -> pd.DataFrame:
+    """Compute how many labels of each group give an interval of a given width.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        To the same batch. Labels that it was made with make no difference.
+    width : float in (0, 1)
+
+    Returns
+    -------
+    DataFrame
+        As from `Examination.labels_needed`.
+    """
+    import pandas as pd
+
+    check_prevalence("width", width, closed=False)
+    lines = []
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        label_free = LabelFree(
+            adapted.label_free_estimate,
+            adapted.label_free_low,
+            adapted.label_free_high,
+            adaptation.level,
+        )
+        need = labels_for_width(
+            models[group], score_cells(part), label_free, adapted.mean_score, width
+        )
+        lines.append(
+            {
+                "rows": adapted.rows,
+                "labels": need.labels,
+                "plain": need.plain,
+                "saving": need.saving,
+                "prevalence": need.prevalence,
+            }
+        )
+    return pd.DataFrame(lines, index=group_index(evidence.groups))
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """How many rows to label, and how they are spread over the groups.
+
+    Parameters
+    ----------
+    n : int or None, default=None
+        Rows in all.
+    spread : {"equal", "proportional"}, default="equal"
+        How ``n`` rows are shared out to the groups.
+    width : float or None, default=None
+        In place of ``n``: as many rows of each group as `Examination.labels_needed`
+        says for a 95 % interval of this width.
+    """
+
+    n: int | None = None
+    spread: str = "equal"
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("spread", self.spread, _SPREADS)
+        if (self.n is None) == (self.width is None):
+            given = "neither" if self.n is None else "both"
+            raise ValueError(f"exactly one of n and width must be given, got {given}.")
+        if self.n is not None and (not isinstance(self.n, Integral) or self.n < 1):
+            raise ValueError(f"n must be a whole number from 1 on, got {self.n!r}.")
+
+    def strata(
+        self,
+        clf: CapeClassifier,
+        evidence: Evidence,
+        cells: dict[Group, np.ndarray],
+    ) -> dict[Group, Strata]:
+        """Plan how many rows to draw from which scores of each group.
+
+        Parameters
+        ----------
+        clf : CapeClassifier
+        evidence : Evidence
+            Of the batch.
+        cells : dict from group to ndarray of int of shape (n_cells,)
+            Rows of the batch in each cell of the score of its group.
+
+        Returns
+        -------
+        dict from group to Strata
+        """
+        models = {group: clf.model_of(group) for group in cells}
+        rows = np.array([in_cells.sum() for in_cells in cells.values()])
+        if self.width is None:
+            sizes = share_out(rows, int(self.n or 0), self.spread)
+        else:
+            # Without the warnings of `clf.adapt`: nobody has asked for an estimate.
+            adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
+            needed = plan_labels(models, evidence, adaptation, self.width)["labels"]
+            of_group = dict(zip(evidence.groups, needed, strict=True))
+            sizes = np.array([of_group[group] for group in cells])
+        estimates = estimate_groups(models, evidence.groups)
+        strata = {}
+        for (group, in_cells), n_drawn in zip(cells.items(), sizes, strict=True):
+            strata[group] = stratify(
+                models[group],
+                in_cells,
+                int(n_drawn),
+                estimates[group].estimate,
+                mean_score(models[group], evidence.groups[group]),
+            )
+        return strata
+
+
+@dataclass(frozen=True, repr=False)
+class RowsToLabel:
+    """Result of `rows_to_label`: rows, and the probability with which each was drawn.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_drawn,)
+        Positions in the batch, each once, in an order in which the first rows are a
+        sample as well: whoever labels them can stop early.
+    groups : list of shape (n_drawn,)
+        Groups of these rows.
+    inclusion_probability : ndarray of float of shape (n_rows,)
+        Of every row of the batch, drawn or not; `CapeClassifier.adapt` takes it.
+    """
+
+    rows: np.ndarray
+    groups: Sequence[Group]
+    inclusion_probability: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def table(self) -> pd.DataFrame:
+        """Return the rows as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            With the columns ``row``, ``group`` and ``inclusion_probability``.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "row": self.rows,
+                "group": pd.Series(list(self.groups), dtype=object),
+                "inclusion_probability": self.inclusion_probability[self.rows],
+            }
+        )
+
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
+        for group in self.groups:
+            name = group_name(group)
+            counts[name] = counts.get(name, 0) + 1
+        listed = [f"{name}: {count}" for name, count in sorted(counts.items())]
+        n_rows = len(self.inclusion_probability)
+        return f"RowsToLabel({len(self)} of {n_rows} rows; {', '.join(listed)})"
+
+
+def rows_to_label(
+    clf: CapeClassifier,
+    X: Any,
+    *,
+    sensitive_features: Any = None,
+    n: int | None = None,
+    spread: str = "equal",
+    width: float | None = None,
+    random_state: Any = 0,
+) -> RowsToLabel:
+    """Draw rows of a batch, so that their labels say most of the prevalences.
+
+    The draw is random, without replacement, and more rows are drawn where the score
+    tells less of the label. Within a group, rows are cut into six strata of their score
+    with as many rows each, and a stratum gets labels in proportion to the standard
+    deviation of its labels that is to be expected (Neyman's allocation). Groups with
+    fewer than 50 labels are drawn plainly, since strata gain nothing there.
+
+    It needs the score of every row, which an examination does not keep.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    X : table of shape (n_rows, n_columns)
+        The batch.
+    sensitive_features : array-like or table, default=None
+        Groups, as in ``clf.predict``.
+    n : int, default=None
+        Rows to draw, in all groups together. Fewer than ten labels of a group are not
+        used, unless these are all its rows.
+    spread : {"equal", "proportional"}, default="equal"
+        Whether every group gets as many of the ``n`` labels, or as many as fit its
+        share of the rows. A group smaller than its share is labelled completely, and
+        the rest goes to the other groups.
+    width : float in (0, 1), default=None
+        In place of ``n``: draw as many rows of each group as
+        `Examination.labels_needed` says for a 95 % interval of this width.
+    random_state : int, Generator or None, default=0
+        The seed of the draw.
+
+    Returns
+    -------
+    RowsToLabel
+        With ``rows`` and, for `CapeClassifier.adapt`, ``inclusion_probability``.
+
+    See Also
+    --------
+    Examination.labels_needed : How many labels an interval of a given width needs.
+
+    References
+    ----------
+    J. Neyman (1934). On the two different aspects of the representative method: the
+    method of stratified sampling and the method of purposive selection. Journal of the
+    Royal Statistical Society 97, 558-625.
+
+    Examples
+    --------
+    >>> from cape.examination import rows_to_label
+    >>> z = new.sensitive_features
+    >>> drawn = rows_to_label(clf, new.data, sensitive_features=z, n=100)
+    >>> drawn
+    RowsToLabel(100 of 1000 rows; 0: 50, 1: 50)
+    >>> y = np.full(len(new.data), None, dtype=object)
+    >>> y[drawn.rows] = new.target.iloc[drawn.rows]
+    >>> adaptation = clf.adapt(
+    ...     new.data,
+    ...     y,
+    ...     sensitive_features=z,
+    ...     inclusion_probability=drawn.inclusion_probability,
+    ... )
+    >>> adaptation.groups[0].labelled
+    50
+    """
+    plan = LabelPlan(n, spread, width)
+    batch = batch_of(clf, X, sensitive_features)
+    readings, counted = read_batch(batch, probabilities=True)
+    evidence = Evidence(clf.fingerprint_, counted)
+    codes = np.asarray(batch.groups.codes)
+    cells = np.zeros(len(batch), dtype=np.int64)
+    for reading in readings:
+        index = slice(None) if reading.index is None else reading.index
+        cells[index] = cells_of_rows(reading.model.edges, reading.deciding)
+    groups = list(batch.groups.keys)
+    in_cells = {}
+    for code, group in enumerate(groups):
+        n_cells = len(batch.models[group].edges) + 1
+        in_cells[group] = np.bincount(cells[codes == code], minlength=n_cells)
+    strata = plan.strata(clf, evidence, in_cells)
+    draw = RowDraw([strata[group] for group in groups], random_state)
+    probabilities = draw.add(codes, cells)
+    drawn = draw.result()
+    groups_of_rows = [groups[code] for code in drawn.groups]
+    return RowsToLabel(drawn.rows, groups_of_rows, probabilities)

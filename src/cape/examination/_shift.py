@@ -1,0 +1,682 @@
+"""What has moved: the prevalences, and what else. Tests, and the verdict on a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from cape import plot
+from cape._column_words import describe_column
+from cape._drift import LEVEL, ColumnDrift, GroupDrift
+from cape._groups import Group, group_labels, name_index, unique_names
+from cape._labelled import compare_with_labels, label_estimate
+from cape._notebook import InNotebook, Shown
+from cape._shift_test import fit_mixture, holm
+from cape._wording._numbers import level_text, p_value_text
+from cape.adaptation import Adaptation, GroupAdaptation
+from cape.adaptation._group import (
+    describe_verdict,
+    estimate_name,
+    reservation,
+    without_labels,
+)
+from cape.evidence import Evidence, GroupEvidence
+from cape.examination._result import GroupResult, flat, json_ready
+from cape.histogram import ScoreHistogram
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cape._group_model import GroupModel
+
+_ALPHA = 0.05
+"""Level, over all groups together, at which a prevalence has moved."""
+
+_MOST_LINES = 5
+
+_WIDEST = 0.5
+"""Width of an interval that says nothing, as in `cape._drift`."""
+
+
+@dataclass(frozen=True)
+class GroupMoved:
+    """Whether the prevalence of one group has moved.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group in the batch.
+    training_prevalence : float
+        Share of positives in training.
+    estimate : float
+        Estimated share of positives in the batch.
+    p_value : float
+        p-value of "nothing has moved" for the group by itself. This is the one to show
+        beside the interval of the prevalence, which is for the group by itself, too.
+    p_adjusted : float
+        p-value after Holm's correction for the number of groups. The verdict rests on
+        it.
+    moved : bool
+        Whether ``p_adjusted`` is below the level of the test, and drift does not
+        explain it: an interval that drift has widened must not hold the training
+        prevalence.
+    """
+
+    rows: int
+    training_prevalence: float
+    estimate: float
+    p_value: float
+    p_adjusted: float
+    moved: bool
+
+
+@dataclass(frozen=True)
+class PrevalenceMoved(GroupResult):
+    """Whether the share of positives of each group is still that of training.
+
+    The statistic is the one by which the quantifier sees the prevalence (for SPA the
+    mean score). If nothing has moved, its means over the batch and over the training
+    rows differ only by noise: that of the batch and that of training. Where evidence
+    has labels that can be used, their estimate takes the place of the scores.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupMoved
+        The test of each group of the batch.
+    alpha : float
+        Level of the test over all groups together.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> one = make_synthetic(1000, prevalences=(0.5, 0.8), random_state=2)
+    >>> seen = examine(clf, one.data, sensitive_features=one.sensitive_features)
+    >>> seen.moved.table()["moved"].to_dict()
+    {0: False, 1: True}
+    """
+
+    groups: Mapping[Group, GroupMoved]
+    alpha: float
+
+    @property
+    def moved(self) -> bool:
+        """Whether any group has moved."""
+        return any(test.moved for test in self.groups.values())
+
+    def _facts(self) -> dict[str, Any]:
+        return {"moved": self.moved, "alpha": self.alpha}
+
+    def __repr__(self) -> str:
+        # "No group moved" is short for "no sign of a move in any group".
+        if not self.moved:
+            return "PrevalenceMoved(no group moved)"
+        lines = ["PrevalenceMoved("]
+        names = unique_names(self.groups)
+        for group, test in self.groups.items():
+            verdict = "moved" if test.moved else "no sign of a move"
+            lines.append(
+                f"  {names[group]}: {verdict}, {test.training_prevalence:.3f} "
+                f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
+            )
+        lines.append(")")
+        return "\n".join(lines)
+
+
+def find_moves(
+    models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
+) -> PrevalenceMoved:
+    """Test whether the prevalence of each group has moved.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        To the same batch, with intervals.
+
+    Returns
+    -------
+    PrevalenceMoved
+    """
+    p_values = {}
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        if adapted.label_verdict is None:
+            p_values[group] = p_value_of_scores(models[group], part.scores)
+        else:
+            p_values[group] = _p_value_of_labels(models[group], part, adapted)
+    # Holm (1979): the chance of any false alarm among the groups stays below alpha.
+    adjusted = holm(list(p_values.values()))
+    groups = {}
+    for group, p_adjusted in zip(p_values, adjusted, strict=True):
+        adapted = adaptation.groups[group]
+        groups[group] = GroupMoved(
+            rows=adapted.rows,
+            training_prevalence=adapted.training_prevalence,
+            estimate=adapted.estimate,
+            p_value=p_values[group],
+            p_adjusted=p_adjusted,
+            moved=p_adjusted < _ALPHA and not _drift_explains(adapted),
+        )
+    return PrevalenceMoved(groups, _ALPHA)
+
+
+def _drift_explains(adapted: GroupAdaptation) -> bool:
+    """Tell whether drift widened the interval so far that it holds the old prevalence.
+
+    The test asks whether the scores moved. Drift moves them without any change of the
+    prevalence. Labels see the prevalence itself.
+    """
+    if adapted.label_verdict is not None:
+        return False
+    within = adapted.low <= adapted.training_prevalence <= adapted.high
+    return adapted.held_back > 0 and within
+
+
+def _p_value_of_labels(
+    model: GroupModel, evidence: GroupEvidence, adapted: GroupAdaptation
+) -> float:
+    """Return the p-value of "the prevalence is still that of training", from labels.
+
+    As in the test of the scores, training and batch are samples of one population under
+    the null hypothesis; the batch may be known by few labels.
+    """
+    labels = label_estimate(model, evidence, adapted.label_free_estimate)
+    pi = model.prevalence
+    noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
+    return compare_with_labels(labels, pi, float(noise)).p_value
+
+
+def p_value_of_scores(model: GroupModel, batch: ScoreHistogram) -> float:
+    """Return the two-sided p-value of "the prevalence is still that of training".
+
+    With t, f and m the means of the quantifier's statistic over the training positives,
+    the training negatives and the batch, the null hypothesis says that m and
+    pi t + (1 - pi) f are means of two samples of the same mixture.
+    """
+    pi = model.prevalence
+    moments_of = model.quantifier.statistic_moments
+    positives = moments_of(model.positives, pi)
+    negatives = moments_of(model.negatives, pi)
+    observed = moments_of(batch, pi)
+    # Variance of a mixture: within the classes, plus between their means.
+    within = pi * positives.variance + (1 - pi) * negatives.variance
+    between = pi * (1 - pi) * (positives.mean - negatives.mean) ** 2
+    training_rows = positives.size + negatives.size
+    # Two independent samples of the mixture: their variances add up.
+    inverse_rows = 1 / observed.size + 1 / training_rows
+    noise = np.sqrt((within + between) * inverse_rows)
+    of_positives = pi * positives.mean
+    of_negatives = (1 - pi) * negatives.mean
+    difference = abs(observed.mean - of_positives - of_negatives)
+    if noise == 0:
+        # A constant statistic is either that of training or it is not.
+        return float(difference == 0)
+    return float(2 * ndtr(-difference / noise))
+
+
+@dataclass(frozen=True)
+class GroupShiftTest:
+    """The test of one group.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group in the batch.
+    p_value : float
+        p-value of the group by itself.
+    p_adjusted : float
+        p-value after Holm's correction for the number of groups.
+    effect : float
+        Share of the batch that no mixture of the two classes explains, beyond noise.
+    rejected : bool
+        Whether ``p_adjusted`` is below the level of the test.
+    tested : bool
+        False if there were too few rows to test.
+    sound : bool
+        Whether the test keeps its level for this model. If not, a rejection means
+        little.
+    """
+
+    rows: int
+    p_value: float
+    p_adjusted: float
+    effect: float
+    rejected: bool
+    tested: bool
+    sound: bool
+
+
+@dataclass(frozen=True)
+class PriorShiftTest(InNotebook, GroupResult):
+    """Whether the scores of each group are a mixture of the training classes.
+
+    Under prior shift they are, whatever the prevalence. A small p-value says that
+    something else has moved as well. Neither the estimated prevalences nor the expected
+    rates can be relied on then.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupShiftTest
+        The test of each group of the batch.
+    alpha : float
+        Level of the test over all groups together.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> seen.prior_shift.rejected
+    False
+    """
+
+    groups: Mapping[Group, GroupShiftTest]
+    alpha: float
+
+    @property
+    def sound(self) -> bool:
+        """Whether the test keeps its level in every group."""
+        return all(test.sound for test in self.groups.values())
+
+    @property
+    def advice(self) -> str:
+        """What to do if the test is not sound; empty if it is."""
+        # Only a model that was refitted on all rows can be unsound.
+        if self.sound:
+            return ""
+        return (
+            "The scores of a flexible learner that was refitted on all rows do not "
+            "follow its out-of-fold scores, so this test rejects too often. "
+            "Fit with scores='folds' for a test that keeps its level."
+        )
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the assumption is rejected in any group."""
+        return any(test.rejected for test in self.groups.values())
+
+    def plot(self) -> Any:
+        """Draw the share of rows that no mixture explains; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = self.table()
+        effect = frame["effect"].where(frame["tested"])
+        frame = frame.assign(effect=effect, clear=frame["rejected"])
+        frame["group"] = name_index(self.groups)
+        title = "Share of the scores that no mixture of the classes explains"
+        key = "red diamond: not a prior shift"
+        return plot.unexplained(frame, title=title, key=key, width=300)
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for test in self.groups.values():
+            row = {
+                "rows": test.rows,
+                "unexplained": test.effect,
+                "p": p_value_text(test.p_value),
+                "p, adjusted": p_value_text(test.p_adjusted),
+                "scores": _verdict_of_scores(test),
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = (
+            "Are the scores a mixture of the training classes? "
+            f"Tested at {level_text(self.alpha)} over all groups together."
+        )
+        return Shown(title, table, [self.advice] if self.advice else [])
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "sound": self.sound,
+            "rejected": self.rejected,
+            "alpha": self.alpha,
+            "advice": self.advice,
+        }
+
+    def __repr__(self) -> str:
+        lines = ["PriorShiftTest("]
+        names = unique_names(self.groups)
+        for group, test in self.groups.items():
+            found = f"{test.rows} rows are too few to test"
+            if test.tested:
+                found = (
+                    f"{_verdict_of_scores(test)} (p = {test.p_adjusted:.3g}, "
+                    f"{test.effect:.1%} of {test.rows} rows unexplained)"
+                )
+            lines.append(f"  {names[group]}: {found}")
+        if self.advice:
+            lines.append(f"  {self.advice}")
+        lines.append(")")
+        return "\n".join(lines)
+
+
+def _verdict_of_scores(test: GroupShiftTest) -> str:
+    if not test.tested:
+        return "too few rows to test"
+    if test.rejected:
+        return "not a prior shift"
+    # A test that does not reject has not shown that the assumption holds.
+    return "no sign against a prior shift"
+
+
+def check_scores(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    found: Mapping[Group, GroupDrift],
+) -> PriorShiftTest:
+    """Say of the scores of all groups whether they are a mixture, sound or not.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    found : mapping from group to GroupDrift
+        What the adaptation found. It has tested the scores where the test is sound.
+
+    Returns
+    -------
+    PriorShiftTest
+    """
+    fits = {}
+    for group, part in evidence.groups.items():
+        model = models[group]
+        fits[group] = found[group].score or fit_mixture(
+            model.positives, model.negatives, part.scores, part.agreements
+        )
+    groups = {}
+    adjusted = holm([fit.p_value for fit in fits.values()])
+    for (group, fit), p_adjusted in zip(fits.items(), adjusted, strict=True):
+        groups[group] = GroupShiftTest(
+            rows=int(evidence.groups[group].scores.size),
+            p_value=fit.p_value,
+            p_adjusted=p_adjusted,
+            effect=fit.effect,
+            rejected=p_adjusted < LEVEL,
+            # Without degrees of freedom there is nothing left that could disagree.
+            tested=fit.df > 0,
+            sound=models[group].test_is_sound,
+        )
+    return PriorShiftTest(groups, LEVEL)
+
+
+@dataclass(frozen=True)
+class ColumnFinding:
+    """What was found of one column in one group.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    moved : bool
+        Whether it is at fault, or differs at the 1 % level over all columns and groups.
+    fault : {"type", "missing", "unseen", "units", "range", "constant", ""}
+        What is plainly wrong with it; empty if nothing is.
+    effect : float
+        Share of the rows that would have to change their value, beyond noise.
+    p_value, p_adjusted : float
+        Of the test by itself, and after Holm's correction for all columns and groups.
+    prevalence : float
+        The prevalence that this column by itself speaks for; NaN if it cannot be tested
+        or does not tell the classes apart.
+    prevalence_error : float
+        Standard error of that prevalence; infinite if there is none.
+    what_happened : str
+        In words.
+    """
+
+    column: str
+    moved: bool
+    fault: str
+    effect: float
+    p_value: float
+    p_adjusted: float
+    prevalence: float
+    prevalence_error: float
+    what_happened: str
+
+    @classmethod
+    def of(cls, drift: ColumnDrift) -> ColumnFinding:
+        """Take out of a test what people read."""
+        return cls(
+            column=drift.name,
+            moved=drift.moved,
+            fault=drift.fault,
+            effect=float(drift.fit.effect),
+            p_value=drift.fit.p_value,
+            p_adjusted=drift.p_adjusted,
+            prevalence=float(drift.fit.prevalence),
+            prevalence_error=float(drift.fit.error),
+            what_happened=describe_column(drift),
+        )
+
+
+@dataclass(frozen=True)
+class ColumnShift(InNotebook):
+    """The columns of a batch that are no mixture of the two classes in training.
+
+    Under prior shift every column of a group is distributed as in training, positives
+    and negatives mixed at the prevalence of the batch. Columns that are not, tell what
+    else has moved. A shift of the very column that the scores rest on most looks like a
+    prior shift, and cannot be told from one without labels.
+
+    Parameters
+    ----------
+    groups : mapping from group to tuple of ColumnFinding
+        Columns at fault first, then by effect. Empty if columns were not counted, as
+        with a model that was fitted with ``drift="ignore"``.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> groups = new.sensitive_features
+    >>> examine(clf, new.data, sensitive_features=groups).columns
+    ColumnShift(
+      0: no sign that a column moved
+      1: no sign that a column moved
+    )
+    """
+
+    groups: Mapping[Group, tuple[ColumnFinding, ...]]
+
+    @classmethod
+    def of(cls, found: Mapping[Group, GroupDrift]) -> ColumnShift:
+        """Take the columns out of what speaks against a prior shift."""
+        groups = {}
+        for group, drift in found.items():
+            findings = [ColumnFinding.of(column) for column in drift.columns]
+            findings.sort(key=lambda finding: (not finding.fault, -finding.effect))
+            groups[group] = tuple(findings)
+        return cls(groups)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the columns were counted in any group."""
+        return any(self.groups.values())
+
+    def moved(self, group: Group) -> list[ColumnFinding]:
+        """Return the columns of a group that moved, the worst first."""
+        return [finding for finding in self.groups[group] if finding.moved]
+
+    def table(self) -> pd.DataFrame:
+        """Return one row for each group and column, the worst first."""
+        return self._table(group_labels(self.groups))
+
+    def _table(self, labels: Mapping[Group, Any]) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for group, findings in self.groups.items():
+            for finding in findings:
+                rows.append({"group": labels[group], **flat(finding)})
+        columns = ["group", *ColumnFinding.__dataclass_fields__]
+        table = pd.DataFrame(rows, columns=columns)
+        at_fault = table["fault"] != ""
+        order = table.assign(at_fault=at_fault).sort_values(
+            ["at_fault", "effect"], ascending=False, kind="stable"
+        )
+        return order[columns].reset_index(drop=True)
+
+    def plot(self) -> Any:
+        """Draw how much of each column does not fit, the worst first; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        frame = self._table(unique_names(self.groups))
+        names = frame["column"] + ", " + frame["group"]
+        frame = frame.assign(column=names, clear=frame["moved"])
+        title = "Columns that are no mixture of the classes in training"
+        key = "red diamond: a column that moved"
+        return plot.unexplained(frame, name="column", title=title, key=key, width=300)
+
+    def _shown(self) -> Shown:
+        frame = self._table(unique_names(self.groups))
+        if not self.counted:
+            return Shown("Columns were not counted", frame.head(0))
+        names = {
+            "group": "group",
+            "column": "column",
+            "effect": "does not fit",
+            "p_adjusted": "p, adjusted",
+            "what_happened": "now, and expected",
+        }
+        frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
+        table = frame[list(names)].rename(columns=names).set_index("group")
+        n_moved = int(frame["moved"].sum())
+        found = f"{n_moved} of them moved" if n_moved else "no sign that one moved"
+        title = f"{len(frame)} columns of groups, the worst first: {found}"
+        return Shown(title, table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as a dict that JSON can hold."""
+        groups = []
+        names = unique_names(self.groups)
+        for group, findings in self.groups.items():
+            columns = [json_ready(flat(finding)) for finding in findings]
+            groups.append({"group": names[group], "columns": columns})
+        return {"alpha": LEVEL, "counted": self.counted, "groups": groups}
+
+    def __repr__(self) -> str:
+        if not self.counted:
+            return "ColumnShift(columns were not counted)"
+        lines = ["ColumnShift("]
+        for group, name in unique_names(self.groups).items():
+            moved = self.moved(group)
+            if not moved:
+                lines.append(f"  {name}: no sign that a column moved")
+                continue
+            lines.append(f"  {name}:")
+            for finding in moved[:_MOST_LINES]:
+                lines.append(f"    {finding.what_happened}")
+            if len(moved) > _MOST_LINES:
+                lines.append(f"    and {len(moved) - _MOST_LINES} more")
+        lines.append(")")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class GroupVerdict:
+    """What the tests of one group say, for people.
+
+    Parameters
+    ----------
+    word : str
+        The ``verdict`` of the adaptation; "fault" where a column is plainly not what it
+        was in training, and "ignored" where columns moved but drift is to be ignored.
+    text : str
+        A sentence without its full stop.
+    clear : bool
+        Whether the group is consistent with a prior shift without reservation: scores
+        and columns were both tested, and nothing held the estimate back.
+    """
+
+    word: str
+    text: str
+    clear: bool = False
+
+
+def judge_group(
+    adapted: GroupAdaptation,
+    columns: Sequence[ColumnFinding],
+    *,
+    scores_tested: bool,
+    auc: float,
+    cautious: bool,
+) -> GroupVerdict:
+    """Say what was found in a group, and why nothing could be told if that is so.
+
+    Parameters
+    ----------
+    adapted : GroupAdaptation
+    columns : sequence of ColumnFinding
+        All columns of the group; empty if they were not counted.
+    scores_tested : bool
+        Whether the test of the scores keeps its level for this model.
+    auc : float
+        How well the scores tell the classes apart in training.
+    cautious : bool
+        Whether drift held the estimate back.
+
+    Returns
+    -------
+    GroupVerdict
+    """
+    at_fault = [finding.column for finding in columns if finding.fault]
+    if at_fault:
+        return GroupVerdict("fault", _fault_text(adapted, at_fault, cautious))
+    moved = any(finding.moved for finding in columns)
+    if not cautious and (moved or adapted.verdict == "some_drift"):
+        text = "more moved than the prevalence, and it was ignored as you asked"
+        return GroupVerdict("ignored", text)
+    if adapted.verdict == "cannot_tell":
+        return GroupVerdict("cannot_tell", _cannot_tell(adapted, auc))
+    text = describe_verdict(adapted)
+    if adapted.verdict != "consistent":
+        return GroupVerdict(adapted.verdict, text)
+    untested = _untested(scores_tested, bool(columns))
+    clear = not untested and not reservation(adapted)
+    return GroupVerdict("consistent", text + untested, clear)
+
+
+def _fault_text(adapted: GroupAdaptation, names: list[str], cautious: bool) -> str:
+    listed = ", ".join(f"`{name}`" for name in names[:3])
+    if len(names) > 3:
+        listed += f" and {len(names) - 3} more"
+    reason = f"because of {listed}, not what it was in training"
+    if cautious:
+        return f"cannot tell the prevalence{without_labels(adapted)} {reason}"
+    return f"{estimate_name(adapted)} is worthless {reason}"
+
+
+def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
+    """Name the reason: too few rows for these scores, or parts that disagree."""
+    without = without_labels(adapted)
+    if adapted.prior_shift_high - adapted.prior_shift_low > _WIDEST:
+        return (
+            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
+            f"scores with an AUC of {auc:.2f}"
+        )
+    return (
+        f"cannot tell{without}: columns and scores disagree on the prevalence, and "
+        f"{estimate_name(adapted)} was held back from "
+        f"{adapted.prior_shift_estimate:.3f}"
+    )
+
+
+def _untested(scores_tested: bool, columns_counted: bool) -> str:
+    """Say what was not looked at."""
+    if not columns_counted:
+        return ", as far as the scores tell: no column was looked at"
+    if not scores_tested:
+        return ", as far as the columns tell: the scores were not tested"
+    return ""

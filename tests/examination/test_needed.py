@@ -1,0 +1,295 @@
+"""How many rows and labels are needed, and which rows to label."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from cape import examine
+from cape._group_model import GroupModel
+from cape.datasets import make_synthetic
+from cape.examination import LabelPlan, rows_needed, rows_to_label
+from cape.examination._needed import rows_at
+from cape.histogram import ScoreHistogram, round_scores
+from cape.quantify import Moments, make_quantifier, moment_interval
+
+# Rows
+
+
+@pytest.mark.parametrize("quantifier", ["spa", "acc", "histogram", "emq"])
+def test_so_many_rows_give_that_width(fitted, quantifier):
+    clf = fitted(pool="threshold", quantifier=quantifier)
+    random = np.random.default_rng(0)
+    width, rho = 0.3, 0.4
+    needed = rows_needed(clf, width, prevalence=rho)
+    for group, model in clf.models_.items():
+        n = int(needed.loc[group, "rows"])
+        k = round(rho * n)
+        centres = (model.positives + model.negatives).centres
+        widths = []
+        for _ in range(20):
+            counts = random.multinomial(k, model.positives.shares)
+            counts = counts + random.multinomial(n - k, model.negatives.shares)
+            sums = np.rint(counts * centres * 2**32).astype(np.int64)
+            batch = ScoreHistogram(model.edges, counts, sums)
+            low, high = model.quantifier.interval(batch)
+            widths.append(high - low)
+        assert np.mean(widths) == pytest.approx(width, rel=0.25)
+
+
+def test_narrower_needs_more_and_training_sets_a_limit(clf):
+    rows = [rows_needed(clf, width)["rows"].max() for width in (0.5, 0.3, 0.2, 0.01)]
+    assert rows == sorted(rows) and rows[0] < rows[2] and np.isinf(rows[3])
+    table = rows_needed(clf, 0.3)
+    assert table["narrowest"].between(0.01, 0.3).all()
+    assert (rows_needed(clf, 0.3, level=0.99)["rows"] > table["rows"]).all()
+    # The plan is made for the prevalence that needs the most rows.
+    grid = [rows_needed(clf, 0.3, prevalence=p) for p in np.linspace(0.05, 0.95, 19)]
+    for column in ("rows", "narrowest"):
+        worst = np.max([plan[column] for plan in grid], axis=0)
+        np.testing.assert_allclose(table[column], worst)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("width", 0), ("width", 1.5), ("level", 1), ("prevalence", -1)]
+)
+def test_wrong_numbers_are_named(clf, name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        rows_needed(clf, **{"width": 0.1, name: value})
+
+
+def drifted(seen, **changes):
+    """Pretend that drift was found in group 0."""
+    groups = seen.adaptation.groups
+    found = {**groups, 0: replace(groups[0], **changes)}
+    pretended = copy.copy(seen)
+    pretended.adaptation = replace(seen.adaptation, groups=found)
+    return pretended
+
+
+def test_drift_asks_for_more_rows_and_sets_a_limit(seen, clf):
+    plain = rows_needed(clf, 0.4)
+    assert seen.rows_needed(0.4).equals(plain)
+    interval = {"label_free_low": 0.1, "label_free_high": 0.6}
+    held = {"prior_shift_estimate": 0.34, "held_back": 0.4, "drift": 0.05}
+    found = drifted(seen, label_free_estimate=0.3, **interval, **held)
+    more = found.rows_needed(0.4)
+    assert more.loc[0, "narrowest"] > plain.loc[0, "narrowest"]
+    assert more.loc[0, "rows"] >= plain.loc[0, "rows"]
+    assert more.loc[1].tolist() == plain.loc[1].tolist()
+    # Below the width of drift itself no number of rows is enough.
+    assert found.rows_needed(0.05).loc[0, "rows"] == np.inf
+    lost = drifted(seen, label_free_low=0.0, label_free_high=1.0, held_back=1.0)
+    assert lost.rows_needed(0.5).loc[0].tolist() == [np.inf, 1.0]
+
+
+EDGES = round_scores([0.25, 0.5, 0.75])
+MIDDLES = round_scores([0.125, 0.375, 0.625, 0.875])
+
+
+def model(positives, negatives, quantifier="acc"):
+    """A model that knows its scores, and nothing else."""
+    histograms = []
+    for counts in (positives, negatives):
+        counts = np.asarray(counts, dtype=np.int64)
+        histograms.append(ScoreHistogram(EDGES, counts, counts * MIDDLES))
+    return GroupModel(
+        size=int(sum(histogram.size for histogram in histograms)),
+        prevalence=0.5,
+        positives=histograms[0],
+        negatives=histograms[1],
+        positive=1,
+        scoring_models=[],
+        quantifier=make_quantifier(quantifier).fit(*histograms),
+        pool=None,
+    )
+
+
+@settings(max_examples=15)
+@given(
+    st.floats(0, 1),
+    st.floats(0.03, 0.6),
+    st.floats(0.5, 0.99),
+    st.sampled_from(["spa", "acc", "emq", "histogram"]),
+)
+def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
+    trained = model([50, 100, 250, 400], [600, 400, 150, 50], quantifier)
+    rows, narrowest = rows_at(trained, rho, width, level)
+    t, f = (
+        trained.quantifier.statistic_moments(histogram, rho)
+        for histogram in (trained.positives, trained.negatives)
+    )
+
+    def width_of(n):
+        batch = Moments(f.mean + rho * (t.mean - f.mean), 0.0, n)
+        low, high = moment_interval(t, f, batch, level)
+        return high - low
+
+    assert narrowest == pytest.approx(width_of(np.inf))
+    if np.isinf(rows):
+        assert width_of(10**9) > width
+    else:
+        assert width_of(rows) <= width and narrowest <= width
+        assert rows == 1 or width_of(rows - 1) > width
+
+
+def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
+    """n = (2 z / width)^2 s / d^2, s the variance within classes, d between means."""
+    many = np.array([1, 2, 3, 4]) * 10**10
+    trained = model(many, many[::-1])
+    z = norm.ppf(0.975)
+    for width in (0.1, 0.02):
+        within = 0.7 * 0.3  # three in ten of either class are on the wrong side
+        rows, narrowest = rows_at(trained, 0.5, width, 0.95)
+        assert rows == pytest.approx((2 * z / width) ** 2 * within / 0.4**2, rel=1e-3)
+        assert narrowest < 1e-4
+
+
+@pytest.mark.filterwarnings("ignore:the scores cannot tell the classes apart")
+def test_scores_that_tell_nothing_never_have_rows_enough():
+    useless = model([5, 5, 5, 5], [5, 5, 5, 5], "spa")
+    assert rows_at(useless, 0.5, 0.9, 0.5) == (np.inf, 1.0)
+
+
+# Labels
+
+MODELS = {
+    "threshold": {"pool": "threshold"},
+    "folds": {"pool": "threshold", "scores": "folds"},
+    "resampled": {"pool": "resampled", "prevalences": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def big():
+    """2,000 rows in three quarters of which the group is 0."""
+    d = make_synthetic(4000, prevalences=(0.2, 0.7), random_state=5)
+    z = d.sensitive_features.to_numpy()
+    rows = [np.flatnonzero(z == group)[:n] for group, n in ((0, 1500), (1, 500))]
+    rows = np.concatenate(rows)
+    return d.data.to_numpy()[rows], d.target.to_numpy()[rows], z[rows]
+
+
+def sizes(drawn):
+    return pd.Series(drawn.groups).value_counts().to_dict()
+
+
+def adapt_with_labels(clf, big, drawn):
+    """Adapt to a batch with the labels of the rows that were drawn."""
+    X, y, z = big
+    labels = np.full(len(X), None, dtype=object)
+    labels[drawn.rows] = y[drawn.rows]
+    probability = {"inclusion_probability": drawn.inclusion_probability}
+    return clf.adapt(X, labels, sensitive_features=z, **probability)
+
+
+@settings(max_examples=12)
+@given(
+    n=st.integers(1, 2500),
+    spread=st.sampled_from(["equal", "proportional"]),
+    name=st.sampled_from(list(MODELS)),
+    seed=st.integers(0, 99),
+)
+def test_rows_are_distinct_seeded_and_their_probabilities_add_up(
+    fitted, big, n, spread, name, seed
+):
+    X, _, z = big
+    clf = fitted(**MODELS[name])
+    call = {"sensitive_features": z, "n": n, "spread": spread, "random_state": seed}
+    drawn = rows_to_label(clf, X, **call)
+    assert len(drawn) == len(set(drawn.rows.tolist())) == min(n, 2000)
+    assert list(drawn.groups) == z[drawn.rows].tolist()
+    # In each group, probabilities add up to the rows drawn of it.
+    for group in (0, 1):
+        total = drawn.inclusion_probability[z == group].sum()
+        assert total == pytest.approx(sizes(drawn).get(group, 0))
+    again = rows_to_label(clf, X, **call)
+    assert again.rows.tolist() == drawn.rows.tolist()
+    table = drawn.table()
+    assert table["row"].tolist() == drawn.rows.tolist()
+    expected = drawn.inclusion_probability[drawn.rows].tolist()
+    assert table["inclusion_probability"].tolist() == expected
+
+
+def test_spreads(clf, big):
+    X, _, z = big
+
+    def drawn(**settings):
+        return sizes(rows_to_label(clf, X, sensitive_features=z, **settings))
+
+    assert drawn(n=200) == {0: 100, 1: 100}
+    assert drawn(n=200, spread="proportional") == {0: 150, 1: 50}
+    assert drawn(n=1200) == {0: 700, 1: 500}
+    needed = examine(clf, X, sensitive_features=z).labels_needed(0.1)
+    assert drawn(width=0.1) == needed["labels"].to_dict()
+
+
+def test_a_group_that_is_labelled_completely_has_probability_1(clf, big):
+    X, y, z = big
+    drawn = rows_to_label(clf, X, sensitive_features=z, n=1200)
+    assert (drawn.inclusion_probability[z == 1] == 1).all()
+    adapted = adapt_with_labels(clf, big, drawn).groups[1]
+    assert adapted.low == adapted.high == adapted.estimate == y[z == 1].mean()
+
+
+# At 5 %, labels may refute an estimate that is right.
+@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_of_the_rows_can_be_used_as_they_come(fitted, big, name):
+    X, y, z = big
+    clf = fitted(**MODELS[name])
+    held = 0
+    for seed in range(8):
+        drawn = rows_to_label(clf, X, sensitive_features=z, n=240, random_state=seed)
+        for group, adapted in adapt_with_labels(clf, big, drawn).groups.items():
+            assert adapted.labelled == 120
+            assert adapted.sample_p_value > 1e-4
+            held += adapted.low <= y[z == group].mean() <= adapted.high
+    # Of 16 intervals at 95 %, 13 or fewer hold with probability .01.
+    assert held >= 13
+
+
+def test_few_rows_of_a_group_are_drawn_plainly(clf, big):
+    X, _, z = big
+    drawn = rows_to_label(clf, X, sensitive_features=z, n=98)
+    assert set(drawn.inclusion_probability[z == 0]) == {49 / 1500}
+    drawn = rows_to_label(clf, X, sensitive_features=z, n=100)
+    assert len(set(drawn.inclusion_probability[z == 0])) > 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({}, "exactly one of n and width must be given, got neither"),
+        ({"n": 5, "width": 0.1}, "exactly one of n and width must be given, got both"),
+        ({"n": 0}, "n must be a whole number from 1 on, got 0"),
+        ({"n": 2.5}, "n must be a whole number from 1 on, got 2.5"),
+        ({"n": 5, "spread": "all"}, "spread must be one of 'equal', 'proportional'"),
+    ],
+)
+def test_bad_plans_are_refused(settings, says):
+    with pytest.raises(ValueError, match=says):
+        LabelPlan(**settings)
+
+
+def test_labels_needed(clf, big):
+    X, y, z = big
+    seen = examine(clf, X, sensitive_features=z)
+    wide, narrow = seen.labels_needed(0.2), seen.labels_needed(0.1)
+    surer = examine(clf, evidence=seen.evidence, level=0.99).labels_needed(0.1)
+    assert narrow.index.tolist() == [0, 1]
+    assert narrow["rows"].tolist() == [1500, 500]
+    assert (wide["labels"] < narrow["labels"]).all()
+    assert (narrow["labels"] < surer["labels"]).all()
+    assert (narrow["labels"] < narrow["plain"]).all()
+    # Labels that are there already do not change the plan.
+    labelled = examine(clf, X, y, sensitive_features=z)
+    pd.testing.assert_frame_equal(labelled.labels_needed(0.1), narrow)
+    for width in (0, 1, -0.1, float("nan")):
+        with pytest.raises(ValueError, match="width"):
+            seen.labels_needed(width)
