@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier
-from cape._prediction import adapt_and_test
+from cape._prediction import adapt
 from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/column_test.json")
@@ -102,7 +102,7 @@ def test(clf, table, z):
     """Return the smallest adjusted p-value and the column that is named first."""
     evidence = clf.evidence(table, sensitive_features=z)
     models = {group: clf.model_of(group) for group in evidence.groups}
-    _, drifts = adapt_and_test(models, evidence)
+    drifts = adapt(models, evidence).drifts
     smallest = min(drift.p_adjusted for drift in drifts.values())
     if any(drift.faults for drift in drifts.values()):
         smallest = 0.0

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
 from cape import CapeClassifier
-from cape._prediction import adapt_and_test
+from cape._prediction import adapt
 from cape.datasets import fetch_compas, make_synthetic
 from cape_paper import meps_problem
 
@@ -67,12 +67,12 @@ def measure(clf, X, y, z):
     models = {group: clf.model_of(group) for group in evidence.groups}
     widths, differences = [], []
     for drift in ("cautious", "ignore"):
-        adaptation, found = adapt_and_test(models, evidence, level=0.95, drift=drift)
+        adaptation = adapt(models, evidence, level=0.95, drift=drift)
         if drift == "cautious":
-            smallest = min(one.p_adjusted for one in found.values())
+            smallest = min(one.p_adjusted for one in adaptation.drifts.values())
         for group, adapted in adaptation.groups.items():
             truth = y[z == group].mean()
-            widths.append(adapted.high - adapted.low)
+            widths.append(adapted.estimate.high - adapted.estimate.low)
             differences.append(abs(adapted.predicted_prevalence - truth))
     return widths, differences, smallest
 

@@ -32,7 +32,6 @@ from label_worlds import (
 
 from cape import CapeClassifier
 from cape._labelled import (
-    LabelFree,
     cells_of_rows,
     predictions,
     proportion_interval,
@@ -163,7 +162,7 @@ def run_real(repetitions):
         adaptation = clf.adapt(X, sensitive_features=z)
         for group, (cells, positive) in rows_of_groups(clf, problem).items():
             adapted = adaptation.groups[group]
-            free = LabelFree(adapted.estimate, adapted.low, adapted.high, LEVEL)
+            free = adapted.estimate
             found = repeat(clf.model_of(group), cells, positive, free, repetitions)
             for n, outcomes in found.items():
                 record = {
@@ -171,7 +170,7 @@ def run_real(repetitions):
                     "group": str(group),
                     "labels": n,
                     "draws": len(outcomes),
-                    "error_label_free": abs(free.estimate - float(positive.mean())),
+                    "error_label_free": abs(free.value - float(positive.mean())),
                 }
                 records.append(record | summary(outcomes))
         print(problem.name, file=sys.stderr, flush=True)
@@ -200,9 +199,9 @@ def repeat(model, cells, positive, free, repetitions):
     """Draw labels of one group again and again."""
     random = np.random.default_rng(1)
     in_cells = np.bincount(cells, minlength=len(model.edges) + 1)
-    prediction = predictions(model, free.estimate)
+    prediction = predictions(model, free.value)
     truth = Truth(
-        float(positive.mean()), len(positive), free.estimate, free.standard_error
+        float(positive.mean()), len(positive), free.value, free.standard_error(LEVEL)
     )
     outcomes = defaultdict(list)
     for n in LABELS:

@@ -51,7 +51,7 @@ for law, truth in truths.items():
     true_share = truth.groupby(groups).mean().rename("truth")
     frames.append(checked.table().join(true_share).assign(law=law).reset_index())
 table = pd.concat(frames)
-table[["law", "group", "label_free_estimate", "estimate", "truth", "label_verdict"]]
+table[["law", "group", "without_labels", "estimate", "truth", "label_verdict"]]
 
 # %%
 # The last of these, under the new law. The labels of group 1 refute the estimate that

@@ -15,7 +15,11 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from cape import CapeClassifier
+from cape import CapeClassifier, Estimate
+from cape._drift import GroupDrift
+from cape._labelled import LabelFindings
+from cape._shift_test import MixtureFit
+from cape.adaptation import GroupAdaptation
 from cape.datasets import make_synthetic
 
 # pytest runs a worker a core: more threads would only wait for each other.
@@ -62,6 +66,39 @@ def fitted(train):
         return known[key]
 
     return fit
+
+
+def make_adapted(*, labels=None, **given):
+    """Make what was found of one group and picked for it."""
+    values = {
+        "rows": 500,
+        "training_prevalence": 0.5,
+        "estimate": Estimate(0.6, 0.5, 0.7),
+        "without_labels": Estimate(0.2, 0.1, 0.8),
+        "quantifier_estimate": Estimate(0.15, 0.1, 0.2),
+        "mean_score": 0.3,
+        "drift": 0.2,
+        "held_back": 0.4,
+        "verdict": "consistent",
+        "labels": LabelFindings(**({"rows": 0} if labels is None else labels)),
+        "classifier": 1,
+        "made_for": 0.5,
+        "predicted_prevalence": 0.6,
+        "pd_bound": 0.1,
+    }
+    return GroupAdaptation(**{**values, **given})
+
+
+@pytest.fixture(scope="session")
+def adapted():
+    """Give `make_adapted` to tests."""
+    return make_adapted
+
+
+@pytest.fixture(scope="session")
+def nothing_found():
+    """Return what the tests of a group say if nothing but the prevalence moved."""
+    return GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
 
 
 @pytest.fixture

@@ -11,12 +11,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from cape import Adaptation, CapeClassifier
-from cape._drift import GroupDrift
-from cape._prediction import adapt_and_test
-from cape._shift_test import MixtureFit, holm
-from cape.adaptation import AdaptationWarning, GroupAdaptation
-from cape.adaptation._doubts import warn_if_doubtful
+from cape import Adaptation, CapeClassifier, Estimate
+from cape._prediction import adapt
+from cape._shift_test import holm
+from cape.adaptation import AdaptationWarning, warn_if_doubtful
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -63,8 +61,8 @@ def test_a_column_at_fault_is_named_once_for_all_groups(fitted, batch):
     assert warning.filename == __file__
     for adapted in adaptation.groups.values():
         assert adapted.verdict == "cannot_tell"
-        assert (adapted.low, adapted.high) == (0, 1)
-        assert adapted.estimate == adapted.training_prevalence
+        assert (adapted.estimate.low, adapted.estimate.high) == (0, 1)
+        assert adapted.estimate.value == adapted.training_prevalence
 
 
 def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batch):
@@ -138,68 +136,29 @@ def test_a_hold_out_is_sound(train):
     assert clf.models_["everyone"].test_is_sound
 
 
-def rolled(n_groups):
-    """An adaptation of many groups with one row each, so that intervals are wide."""
-    wide = _adapted(1, 0.0, 1.0)
-    names = [f"g{number:02}" for number in range(n_groups)]
-    return Adaptation("f", dict.fromkeys(names, wide), 0.9)
-
-
-def _adapted(rows, low, high):
-    return GroupAdaptation(
-        rows=rows,
-        labelled=0,
-        training_prevalence=0.5,
-        estimate=0.5,
-        low=low,
-        high=high,
-        label_free_estimate=0.5,
-        label_free_low=low,
-        label_free_high=high,
-        label_estimate=float("nan"),
-        label_verdict=None,
-        label_p_value=float("nan"),
-        sample_p_value=float("nan"),
-        prior_shift_estimate=0.5,
-        prior_shift_low=low,
-        prior_shift_high=high,
-        mean_score=0.5,
-        drift=0.0,
-        held_back=0.0,
-        verdict="consistent",
-        member=0,
-        theta=0.5,
-        predicted_prevalence=0.5,
-        pd_bound=0.5,
-    )
-
-
-def nothing_found(adaptation):
-    return dict.fromkeys(
-        adaptation.groups, GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
-    )
-
-
 @pytest.mark.parametrize("n_groups", [1, 10, 13])
-def test_wide_intervals_name_at_most_ten_groups(n_groups):
-    adaptation = rolled(n_groups)
+def test_wide_intervals_name_at_most_ten_groups(adapted, nothing_found, n_groups):
+    wide = adapted(rows=1, quantifier_estimate=Estimate(0.5, 0, 1))
+    names = [f"g{number:02}" for number in range(n_groups)]
+    groups = dict.fromkeys(names, wide)
+    drifts = dict.fromkeys(names, nothing_found)
     with pytest.warns(AdaptationWarning) as caught:
-        warn_if_doubtful(adaptation, nothing_found(adaptation))
+        warn_if_doubtful(Adaptation("f", groups, 0.9, drifts=drifts))
     (message,) = [str(warning.message) for warning in caught]
     assert "90% interval is wider than 0.5" in message
     assert message.count("(1 rows)") == min(n_groups, 10)
     assert ("3 more" in message) == (n_groups == 13)
 
 
-def test_an_interval_of_one_half_is_not_yet_wide():
-    narrow = Adaptation("f", {"a": _adapted(9, 0.25, 0.75)})
-    warn_if_doubtful(narrow, nothing_found(narrow))
+def test_an_interval_of_one_half_is_not_yet_wide(adapted, nothing_found):
+    groups = {"a": adapted(quantifier_estimate=Estimate(0.5, 0.25, 0.75))}
+    warn_if_doubtful(Adaptation("f", groups, drifts={"a": nothing_found}))
 
 
 def test_intervals_that_nobody_asked_for_are_not_wide(fitted, batch):
     clf = fitted(pool="threshold")
     evidence = clf.evidence(batch.X[:3], sensitive_features=batch.z[:3])
-    warn_if_doubtful(*adapt_and_test(clf.models_, evidence))
+    warn_if_doubtful(adapt(clf.models_, evidence))
 
 
 def test_only_the_groups_that_moved_otherwise_are_named(fitted, batch):

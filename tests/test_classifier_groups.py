@@ -142,7 +142,7 @@ def test_an_unknown_group_may_use_what_all_groups_have_in_common(train, batch, p
     found = clf.adapt(batch.X, sensitive_features=np.full(200, 7)).groups[7]
     assert found.rows == 200
     assert found.estimate == pytest.approx(
-        everyone.adapt(batch.X).groups["everyone"].estimate, abs=0.05
+        everyone.adapt(batch.X).groups["everyone"].estimate.value, abs=0.05
     )
     new = np.where(np.arange(200) < 50, 7, batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=new)

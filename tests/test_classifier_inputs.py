@@ -206,7 +206,7 @@ def test_prefit_wraps_a_fitted_model(train, batch):
     adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
     for group, found in adaptation.groups.items():
-        cut = clf.models_[group].pool.cuts[found.member] / 2**32
+        cut = clf.models_[group].pool.cuts[found.classifier] / 2**32
         rows = batch.z == group
         np.testing.assert_array_equal(
             y_pred[rows] == 1, model.predict_proba(batch.X[rows])[:, 1] > cut

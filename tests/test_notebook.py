@@ -396,7 +396,7 @@ INTERVALS = {
     "Frontier": ("accuracy", ("accuracy", "accuracy_low", "accuracy_high")),
     "LabelChecks": (
         "without labels",
-        ("label_free_estimate", "label_free_low", "label_free_high"),
+        ("without_labels", "without_labels_low", "without_labels_high"),
     ),
 }
 
@@ -442,18 +442,18 @@ def test_an_examination_draws_what_the_labels_say(results):
     [first, second] = seen.labels.groups.values()
     # Only one group has labels, and only it has a diamond.
     assert second.labelled == 0
-    assert rows[0]["compared"] == first.label_estimate
+    assert rows[0]["compared"] == first.labels.estimate
     [checked] = [
         rows
         for rows in seen.labels.plot().to_dict()["datasets"].values()
         if len(rows) == 2
     ]
     assert "training" not in checked[0]
-    assert checked[0]["now"] == first.label_free_estimate
+    assert checked[0]["now"] == first.without_labels.value
     reader = read(seen.labels)
     place = reader.rows[0].index("by the labels")
     ends = f"{first.low:.3f} to {first.high:.3f}"
-    said = [f"{first.label_estimate:.3f} {ends}", ""]
+    said = [f"{first.labels.estimate:.3f} {ends}", ""]
     assert [row[place] for row in reader.rows[1:]] == said
 
 

@@ -209,7 +209,7 @@ def by_the_picked_member(clf, adaptation):
     expected = {}
     for group, adapted in adaptation.groups.items():
         pool = clf.models_[group].pool
-        for learner in pool.models_of(adapted.member):
+        for learner in pool.models_of(adapted.classifier):
             for number in numbers_of(group):
                 expected[learner.token_, number] = 1
     return expected
@@ -463,10 +463,10 @@ def test_a_rule_of_ones_own_decides(counting, frame, pool, scores):
     for group, adapted in adaptation.groups.items():
         thetas = clf.models_[group].pool.thetas
         member = 0 if group == smallest else len(thetas) - 1
-        assert adapted.member == member
-        assert adapted.theta == thetas[member]
+        assert adapted.classifier == member
+        assert adapted.made_for == thetas[member]
         assert adapted.predicted_prevalence == y_pred[numbers_of(group)].mean()
-        assert adapted.estimate == usual.groups[group].estimate
+        assert adapted.estimate.value == usual.groups[group].estimate.value
 
 
 class AsArrays(Rule):
@@ -481,7 +481,7 @@ def test_an_adaptation_holds_plain_numbers_whatever_the_rule_returns(counting, f
     adaptation = prediction.adapt(
         clf.models_, clf.evidence(frame), level=0.9, rule=AsArrays()
     )
-    assert all(type(a.member) is int for a in adaptation.groups.values())
+    assert all(type(a.classifier) is int for a in adaptation.groups.values())
     assert type(adaptation).from_json(adaptation.to_json()) == adaptation
 
 
@@ -531,11 +531,13 @@ def test_the_situation_of_each_group_is_right(counting, frame, pool, scores, lev
             assert ((known >= 0) & (known <= 1)).all()
         adapted = adaptation.groups[group]
         if level is None:
-            assert np.isnan([situation.low, situation.high]).all()
+            assert np.isnan(situation.estimate[1:]).all()
         else:
-            assert (situation.low, situation.high) == (adapted.low, adapted.high)
             interval = model.quantifier.interval(evidence.groups[group].scores, level)
-            assert (adapted.prior_shift_low, adapted.prior_shift_high) == interval
+            assert (
+                adapted.quantifier_estimate.low,
+                adapted.quantifier_estimate.high,
+            ) == interval
 
 
 @every_setting
@@ -578,10 +580,12 @@ def test_single_rows_show_the_rule_a_batch_each(
     for group, situation in situations.items():
         rows = numbers_of(group)
         assert situation.share == 1
-        assert situation.estimate.shape == (len(rows),)
+        assert situation.estimate.value.shape == (len(rows),)
         shape = (len(rows), len(situation.thetas))
         assert situation.predicted_prevalences.shape == shape
         assert np.isin(situation.predicted_prevalences, (0, 1)).all()
         first = frame.iloc[rows[:1]]
         alone = clf.adapt(first).groups[group]
-        assert situation.estimate[0] == pytest.approx(alone.estimate, abs=1e-12)
+        assert situation.estimate.value[0] == pytest.approx(
+            alone.estimate.value, abs=1e-12
+        )

@@ -245,7 +245,8 @@ def test_adapting_to_a_thousand_groups_of_one_row(pooled, thousand_groups):
         adaptation = pooled.adapt(evidence=thousand_groups)
     assert len(adaptation.groups) == 1000
     for adapted in adaptation.groups.values():
-        assert 0 <= adapted.low <= adapted.estimate <= adapted.high <= 1
+        value, low, high = adapted.estimate
+        assert 0 <= low <= value <= high <= 1
 
 
 @pytest.mark.slow
@@ -305,7 +306,8 @@ def test_difficult_training_data(kind, quantifier):
         tested, expected = seen.prior_shift, seen.expected
         needed = rows_needed(clf, 0.2)
     adapted = seen.adaptation.groups["everyone"]
-    assert 0 <= adapted.low <= adapted.estimate <= adapted.high <= 1
+    value, low, high = adapted.estimate
+    assert 0 <= low <= value <= high <= 1
     assert 0 <= adapted.pd_bound <= 1
     assert tested.table()["p_value"].between(0, 1).all()
     rates = expected.table()[["fpr_low", "fpr_high", "fnr_low", "fnr_high"]]
@@ -313,4 +315,4 @@ def test_difficult_training_data(kind, quantifier):
     assert (needed["rows"] > 0).all()
     if kind == "constant":
         # Scores that are all alike say nothing about the prevalence.
-        assert (adapted.low, adapted.high) == (0, 1)
+        assert (adapted.estimate.low, adapted.estimate.high) == (0, 1)

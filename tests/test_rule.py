@@ -98,8 +98,11 @@ def test_demographic_parity_is_met_in_the_batch(fitted, batch, groups):
 @pytest.mark.parametrize("name", RULES)
 def test_the_bound_on_pd_is_right_for_every_rule(fitted, batch, groups, name):
     for adapted in fitted().adapt(batch.X, rule=name, **groups).groups.values():
-        delta = max(adapted.estimate - adapted.low, adapted.high - adapted.estimate)
-        distance = abs(adapted.estimate - adapted.predicted_prevalence)
+        delta = max(
+            adapted.estimate.value - adapted.estimate.low,
+            adapted.estimate.high - adapted.estimate.value,
+        )
+        distance = abs(adapted.estimate.value - adapted.predicted_prevalence)
         assert adapted.pd_bound == pytest.approx(min(distance + delta, 1))
 
 

@@ -167,7 +167,7 @@ def test_labels_correct_the_predictions_that_follow(one_clf):
         adaptation = rolling.adapt()
     for group, adapted in adaptation.groups.items():
         truth = (1 - y[held])[z[held] == group].mean()
-        assert adapted.estimate == pytest.approx(truth)
+        assert adapted.estimate.value == pytest.approx(truth)
     rows = slice(150, 240)
     with_labels = rolling.predict(X[rows], sensitive_features=z[rows])
     without = unlabelled.predict(X[rows], sensitive_features=z[rows])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Fields", "read_format"]
+from cape._estimate import Estimate
 
 _MOST_CHARACTERS = 60
 _END_OF_INT64 = 1 << 63
@@ -95,15 +95,25 @@ class Fields:
         *,
         may_be_unknown: bool = False,
     ) -> float:
-        """Return a number between two ends; NaN only if it may be unknown."""
+        """Return a number between two ends; NaN for null, if it may be unknown."""
         value = self.value(name)
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if is_number and may_be_unknown and value != value:
+        if value is None and may_be_unknown:
             return float("nan")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         # A comparison with NaN is False, so that NaN is refused.
         if not is_number or not low <= value <= high:
             self.refuse(name, f"a number from {low} to {high}", value)
         return float(value)
+
+    def estimate(self, name: str, low: float, high: float) -> Estimate:
+        """Return a number and its interval, whose ends may be unknown."""
+        entry = self.fields(name)
+        entry.check_known(Estimate._fields)
+        value = entry.number("value", low, high)
+        ends = [
+            entry.number(end, low, high, may_be_unknown=True) for end in ("low", "high")
+        ]
+        return Estimate(value, *ends)
 
     def whole_numbers(
         self, name: str, *, length: int | None = None, least: int = 0
@@ -143,6 +153,19 @@ class Fields:
 
     def _where(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
+
+
+def strict_json(content: Any) -> Any:
+    """Return what strict JSON can hold: null for NaN, an object for an estimate."""
+    if isinstance(content, Estimate):
+        return content.to_json()
+    if isinstance(content, Mapping):
+        return {name: strict_json(value) for name, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [strict_json(value) for value in content]
+    if isinstance(content, float) and content != content:
+        return None
+    return content
 
 
 def read_format(text: str, writer: str, number: int) -> Fields:

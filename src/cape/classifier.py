@@ -15,7 +15,7 @@ from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
 from cape._learners import note_on_text
 from cape._prediction import (
-    adapt_and_test,
+    adapt,
     batch_of,
     check_same_model,
     decide_individually,
@@ -39,8 +39,7 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import Adaptation
-from cape.adaptation._doubts import warn_if_doubtful
+from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule, make_rule
@@ -519,10 +518,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             columns=columns,
         )
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation, found = adapt_and_test(
-            models, evidence, level=level, rule=rule, drift=drift
-        )
-        warn_if_doubtful(adaptation, found)
+        adaptation = adapt(models, evidence, level=level, rule=rule, drift=drift)
+        warn_if_doubtful(adaptation)
         return adaptation
 
     def freeze(self, adaptation):

@@ -18,9 +18,8 @@ from cape._learners import Rows
 from cape._prediction import (
     Batch,
     Reading,
-    adapt_groups,
+    adapt,
     batch_of,
-    estimate_groups,
     known_labels,
     readings_of,
     refuse_row_keepers,
@@ -370,23 +369,22 @@ class RollingCape:
         if not isinstance(self.rule, Prevalence):
             windows = self._windows_at(time)
         models = {window.group: window.model for window in windows}
-        evidence = {window.group: window.evidence for window in windows}
+        parts = {window.group: window.evidence for window in windows}
         found: dict[Group, GroupDrift] = {}
         for part in windows:
             found |= part.drift
         # Intervals, which labels are compared with, are computed only for them.
         has_labels = any(part.labels for part in windows)
         level = _LEVEL if has_labels else None
-        adapted = adapt_groups(
+        adaptation = adapt(
             models,
-            evidence,
-            estimate_groups(models, evidence, level=level),
-            found,
+            Evidence(self.clf.fingerprint_, parts),
             level=level,
             rule=self.rule,
-            cautious=window.cautious,
+            drift="cautious" if window.cautious else "ignore",
+            drifts=found,
         )
-        return adapted[window.group].member
+        return adaptation.groups[window.group].classifier
 
     def _windows_at(self, time: int) -> list[Window]:
         """Return the windows that hold rows at some time, in the order of groups."""

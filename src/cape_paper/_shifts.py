@@ -175,13 +175,13 @@ def _judge(problem: Problem, configuration: CapeClassifier, seed: int) -> Result
         truth = float(np.mean(y_test[z_test == group]))
         rows.append(
             {
-                "estimate": adapted.estimate,
-                "low": adapted.low,
-                "high": adapted.high,
-                "width": adapted.high - adapted.low,
-                "error": abs(adapted.estimate - truth),
+                "estimate": adapted.estimate.value,
+                "low": adapted.estimate.low,
+                "high": adapted.estimate.high,
+                "width": adapted.estimate.high - adapted.estimate.low,
+                "error": abs(adapted.estimate.value - truth),
                 # A number, so that its mean is the share of seeds.
-                "holds": float(adapted.low <= truth <= adapted.high),
+                "holds": float(adapted.estimate.low <= truth <= adapted.estimate.high),
                 "mean_score": adapted.mean_score,
                 "pd": of_cape[f"pd_{place}"],
                 "pe": of_cape["pe"],

@@ -196,7 +196,7 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
         rho = float(np.mean(test.target[z == group]))
         pd = abs(rho - adapted.predicted_prevalence)
         # delta_1 and delta_2 as in Theorem 3; rho-hat of every member is observed.
-        delta_1 = abs(rho - adapted.estimate)
+        delta_1 = abs(rho - adapted.estimate.value)
         errors = np.abs(situation.thetas - situation.predicted_prevalences)
         delta_2 = float(errors.max())
         # eps / 2 with eps = 1 / k, k the number of members.

@@ -39,7 +39,7 @@ def test_the_file_holds_the_predictions_of_the_classifier_beside_the_rows_as_the
     )
     adaptation = people_model.clf.adapt(X)
     for group, rows in written.groupby("race"):
-        estimate = adaptation.groups[group].estimate
+        estimate = adaptation.groups[group].estimate.value
         np.testing.assert_allclose(rows["estimated_prevalence"], estimate, atol=1e-9)
     pd.testing.assert_frame_equal(written.iloc[:, :-3], pd.read_csv(base[2]))
 
@@ -73,7 +73,7 @@ def test_json_and_table_hold_what_the_python_function_finds(
             f"{one.estimate:.3f}",
             f"{one.low:.3f}-{one.high:.3f}",
             # The file has its labels: what they say stands beside the estimate.
-            f"{check.label_estimate:.3f}",
+            f"{check.labels.estimate:.3f}",
             f"{one.pd_bound:.3f}",
         ]
 
@@ -328,7 +328,7 @@ def test_drift_is_passed_on(cape, refused, base, tmp_path, people_model):
     assert content["drift"] == "ignore"
     for group in content["groups"]:
         found = expected.groups[group["group"]]
-        assert group["estimate"] == found.estimate == found.prior_shift_estimate
+        assert group["estimate"] == found.estimate == found.quantifier_estimate.value
         assert group["held_back"] == 0
     refused(*odd, "--drift", "brave", says="drift must be 'cautious' or 'ignore'")
 

@@ -92,7 +92,7 @@ def test_what_a_member_calls_positive_is_part_of_what_to_expect(seen):
     """Predicted share = prevalence x TPR + (1 - prevalence) x FPR."""
     for group, expected in seen.expected.groups.items():
         adapted = seen.adaptation.groups[group]
-        rho = adapted.estimate
+        rho = adapted.estimate.value
         fpr, fnr = expected.fpr.value, expected.fnr.value
         called = rho * (1 - fnr) + (1 - rho) * fpr
         assert called == pytest.approx(adapted.predicted_prevalence)
@@ -273,14 +273,14 @@ def test_drawn_prevalences_fill_the_intervals_as_often_as_they_say(group, seen, 
     low, high = quantifier.interval(seen.evidence.groups[0].scores, level)
     inside = ((low <= drawn) & (drawn <= high)).mean()
     assert inside == pytest.approx(level, abs=0.0125)
-    below = (drawn < seen.adaptation.groups[0].estimate).mean()
+    below = (drawn < seen.adaptation.groups[0].estimate.value).mean()
     assert below == pytest.approx(0.5, abs=0.0125)
     assert drawn.min() >= 0 and drawn.max() <= 1
 
 
 def test_drift_moves_and_widens_the_drawn_prevalences(group, seen):
     """The draws follow the interval of the adaptation, whatever the scores say."""
-    estimate = seen.adaptation.groups[0].estimate + 0.1
+    estimate = seen.adaptation.groups[0].estimate.value + 0.1
     held = {"held_back": 0.5, "drift": 0.1, "low": 0.05, "high": 0.9}
     slid = group(estimate=estimate, **held)
     assert np.median(slid) == pytest.approx(estimate, abs=0.02)

@@ -178,10 +178,10 @@ def test_what_was_chosen_is_a_point(seen):
     assert found.chosen.rule == "constrained"
     for group, outcome in found.chosen.groups.items():
         adapted = bounded.adaptation.groups[group]
-        assert outcome.member == adapted.member
+        assert outcome.member == adapted.classifier
         assert outcome.predicted_prevalence == adapted.predicted_prevalence
         assert outcome.pd == pytest.approx(
-            abs(adapted.estimate - adapted.predicted_prevalence)
+            abs(adapted.estimate.value - adapted.predicted_prevalence)
         )
 
 
@@ -237,8 +237,8 @@ def test_a_group_with_unknown_rates_is_left_out(few_positives):
     json.dumps(found.to_dict(), allow_nan=False)
     for point in found.curve:
         # c has the paper's member, and only a and b are compared.
-        member = few_positives.adaptation.groups["c"].member
-        assert point.groups["c"].member == member
+        member = few_positives.adaptation.groups["c"].classifier
+        assert point.groups["c"].classifier == member
         fnr = [point.groups[group].fnr for group in "ab"]
         assert point.criterion == pytest.approx(np.ptp(fnr))
 

@@ -36,9 +36,9 @@ def test_labels_that_decide_are_those_of_adapt(
     assert corrected.labels.decide
     for group, check in corrected.labels.groups.items():
         adapted = corrected.adaptation.groups[group]
-        assert check.label_verdict == adapted.label_verdict is not None
-        assert (check.low, check.high) == (adapted.low, adapted.high)
-        assert check.labelled == adapted.labelled > 10
+        assert check.labels.verdict == adapted.labels.verdict is not None
+        assert check.estimate == adapted.estimate
+        assert check.labels.rows == adapted.labels.rows > 10
     evidence = clf.evidence(batch.X, some_labels, **groups)
     assert examine(clf, evidence=evidence).to_dict() == corrected.to_dict()
     odd = np.where(batch.y == 1, 0.9, 0.2)
@@ -63,8 +63,8 @@ def test_labels_of_all_rows_give_the_true_share(clf, batch, groups, decide):
     seen = examine(clf, batch.X, batch.y, labels_decide=decide, **groups)
     for group, check in seen.labels.groups.items():
         share = pytest.approx(batch.y[batch.z == group].mean())
-        assert (check.label_estimate, check.low, check.high) == (share,) * 3
-        assert check.is_complete
+        assert (check.labels.estimate, *check.estimate[1:]) == (share,) * 3
+        assert check.fully_labelled
 
 
 def test_wrong_estimates_are_refuted_and_right_ones_are_not(clf, batch, groups):
@@ -80,17 +80,17 @@ def test_early_outcomes_are_no_sample_and_get_no_verdict(clf, batch, groups):
     early = np.where(known, batch.y, None)
     seen = examine(clf, batch.X, early, labels_decide=False, **groups)
     for check in seen.labels.groups.values():
-        assert check.label_verdict is None and check.sample_p_value < 0.01
-        assert np.isnan(check.label_estimate)
-        assert (check.low, check.high) == (check.label_free_low, check.label_free_high)
+        assert check.labels.verdict is None and check.labels.sample_p_value < 0.01
+        assert np.isnan(check.labels.estimate)
+        assert check.estimate == check.without_labels
 
 
 def test_a_group_without_labels_is_checked_by_nobody(clf, batch, groups, seen):
     of_one = np.where(batch.z == 0, batch.y, None)
     found = examine(clf, batch.X, of_one, **groups)
-    assert found.labels.groups[0].label_verdict is not None
-    assert found.labels.groups[1].label_verdict is None
-    assert found.labels.groups[1].labelled == 0
+    assert found.labels.groups[0].labels.verdict is not None
+    assert found.labels.groups[1].labels.verdict is None
+    assert found.labels.groups[1].labels.rows == 0
     assert found.adaptation.groups[1] == seen.adaptation.groups[1]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cape import examine
+from cape import Estimate, examine
 from cape._group_model import GroupModel
 from cape.datasets import make_synthetic
 from cape.examination import LabelPlan, rows_needed, rows_to_label
@@ -75,16 +75,20 @@ def drifted(seen, **changes):
 def test_drift_asks_for_more_rows_and_sets_a_limit(seen, clf):
     plain = rows_needed(clf, 0.4)
     assert seen.rows_needed(0.4).equals(plain)
-    interval = {"label_free_low": 0.1, "label_free_high": 0.6}
-    held = {"prior_shift_estimate": 0.34, "held_back": 0.4, "drift": 0.05}
-    found = drifted(seen, label_free_estimate=0.3, **interval, **held)
+    found = drifted(
+        seen,
+        without_labels=Estimate(0.3, 0.1, 0.6),
+        quantifier_estimate=Estimate(0.34),
+        held_back=0.4,
+        drift=0.05,
+    )
     more = found.rows_needed(0.4)
     assert more.loc[0, "narrowest"] > plain.loc[0, "narrowest"]
     assert more.loc[0, "rows"] >= plain.loc[0, "rows"]
     assert more.loc[1].tolist() == plain.loc[1].tolist()
     # Below the width of drift itself no number of rows is enough.
     assert found.rows_needed(0.05).loc[0, "rows"] == np.inf
-    lost = drifted(seen, label_free_low=0.0, label_free_high=1.0, held_back=1.0)
+    lost = drifted(seen, without_labels=Estimate(0.5, 0.0, 1.0), held_back=1.0)
     assert lost.rows_needed(0.5).loc[0].tolist() == [np.inf, 1.0]
 
 
@@ -234,7 +238,7 @@ def test_a_group_that_is_labelled_completely_has_probability_1(clf, big):
     drawn = rows_to_label(clf, X, sensitive_features=z, n=1200)
     assert (drawn.inclusion_probability[z == 1] == 1).all()
     adapted = adapt_with_labels(clf, big, drawn).groups[1]
-    assert adapted.low == adapted.high == adapted.estimate == y[z == 1].mean()
+    assert adapted.estimate == (y[z == 1].mean(),) * 3
 
 
 # At 5 %, labels may refute an estimate that is right.
@@ -247,9 +251,10 @@ def test_labels_of_the_rows_can_be_used_as_they_come(fitted, big, name):
     for seed in range(8):
         drawn = rows_to_label(clf, X, sensitive_features=z, n=240, random_state=seed)
         for group, adapted in adapt_with_labels(clf, big, drawn).groups.items():
-            assert adapted.labelled == 120
-            assert adapted.sample_p_value > 1e-4
-            held += adapted.low <= y[z == group].mean() <= adapted.high
+            assert adapted.labels.rows == 120
+            assert adapted.labels.sample_p_value > 1e-4
+            _, low, high = adapted.estimate
+            held += low <= y[z == group].mean() <= high
     # Of 16 intervals at 95 %, 13 or fewer hold with probability .01.
     assert held >= 13
 

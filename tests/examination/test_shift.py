@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from cape import CapeClassifier, examine
+from cape import CapeClassifier, Estimate, examine
 from cape._group_model import GroupModel
 from cape.datasets import _compas, make_synthetic
 from cape.datasets._files import data_folder
@@ -480,7 +480,7 @@ def test_drift_that_was_ignored_is_not_called_consistent(adapted):
 
 def test_the_reason_for_not_telling_is_few_rows_or_columns_that_disagree(adapted):
     unknown = replace(adapted, verdict="cannot_tell", rows=1234)
-    few = replace(unknown, prior_shift_low=0.1, prior_shift_high=0.9)
+    few = replace(unknown, quantifier_estimate=Estimate(0.5, 0.1, 0.9))
     assert "1,234 are too few" in judge(few).text
     assert "disagree" in judge(unknown).text
 

@@ -84,8 +84,8 @@ def test_a_full_sheet_gives_the_adaptation_of_python(
     for group, checked in found.checked.groups.items():
         assert (checked.drawn, checked.returned) == (120, 120)
         assert checked.used
-        assert found.adaptation.groups[group].labelled == 120
-        assert found.adaptation.groups[group].label_verdict is not None
+        assert found.adaptation.groups[group].labels.rows == 120
+        assert found.adaptation.groups[group].labels.verdict is not None
 
 
 def test_labels_decide(sampled, truth, predict, tmp_path):
@@ -98,7 +98,7 @@ def test_labels_decide(sampled, truth, predict, tmp_path):
     assert blue["estimated_prevalence"].unique()[0] < 0.1
     assert blue["prediction"].mean() < 0.1
     found = predict(sheet)
-    assert found.adaptation.groups["blue"].label_verdict == "refuted"
+    assert found.adaptation.groups["blue"].labels.verdict == "refuted"
 
 
 def test_parts_make_no_difference(sampled, truth, predict):
@@ -130,7 +130,7 @@ def test_rows_that_did_not_come_back_are_weighed_for(sampled, truth, predict):
         assert checked.used
         adapted = deleted.adaptation.groups[group]
         share = truth.loc[truth["race"] == group, "y"].mean()
-        assert adapted.low - 0.05 <= share <= adapted.high + 0.05
+        assert adapted.estimate.low - 0.05 <= share <= adapted.estimate.high + 0.05
     # Weights of what came back add up to the rows of the group.
     for part in deleted.evidence.groups.values():
         weights = [(1 << 32) / p * rows.size for p, rows in part.labelled.items()]
@@ -148,9 +148,9 @@ def test_rows_that_were_chosen_are_not_used_and_that_is_said(sampled, truth, pre
     assert not checked.used
     assert checked.p_value < 0.01
     adapted = found.adaptation.groups["blue"]
-    assert adapted.label_verdict is None
-    assert adapted.estimate == adapted.label_free_estimate
-    assert found.adaptation.groups["green"].label_verdict is not None
+    assert adapted.labels.verdict is None
+    assert adapted.estimate.value == adapted.without_labels.value
+    assert found.adaptation.groups["green"].labels.verdict is not None
     assert any("labels of 'blue' are not used" in note for note in notes)
 
 
@@ -158,8 +158,8 @@ def test_a_group_without_labels_stays_label_free(sampled, truth, predict):
     sheet = filled(sampled, truth)
     found = predict(sheet[sheet["race"] == "green"])
     assert found.checked.groups["blue"].returned == 0
-    assert found.adaptation.groups["blue"].labelled == 0
-    assert found.adaptation.groups["green"].labelled == 120
+    assert found.adaptation.groups["blue"].labels.rows == 0
+    assert found.adaptation.groups["green"].labels.rows == 120
     assert found.checked.to_dict()[0] == {
         "group": "blue",
         "drawn": 120,
@@ -217,7 +217,12 @@ def test_labels_of_all_rows_are_exact(people_model, big, truth, predict, tmp_pat
     found = predict(filled(pd.read_csv(tmp_path / "all.csv"), truth))
     for group, adapted in found.adaptation.groups.items():
         share = truth.loc[truth["race"] == group, "y"].mean()
-        assert adapted.estimate == adapted.low == adapted.high == share
+        assert (
+            adapted.estimate.value
+            == adapted.estimate.low
+            == adapted.estimate.high
+            == share
+        )
 
 
 def test_a_width_draws_what_it_needs_and_the_sheet_can_be_read(
@@ -228,7 +233,7 @@ def test_a_width_draws_what_it_needs_and_the_sheet_can_be_read(
     for group, n_drawn in sampled.drawn.items():
         assert found.checked.groups[group].drawn == n_drawn
         adapted = found.adaptation.groups[group]
-        assert 0.1 < adapted.high - adapted.low < 0.26
+        assert 0.1 < adapted.estimate.high - adapted.estimate.low < 0.26
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv.gz"])

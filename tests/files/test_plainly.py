@@ -106,7 +106,7 @@ def test_any_cut_and_any_order_predict_as_in_memory(
         )
         assert counts.rows == len(rows_of_it)
         assert set(out.loc[rows_of_it, "estimated_prevalence"]) == {
-            round(found.adaptation.groups[group].estimate, 9)
+            round(found.adaptation.groups[group].estimate.value, 9)
         }
 
 
@@ -244,7 +244,7 @@ def test_a_batch_that_is_watched_is_what_an_examination_says_of_it(folder, model
             assert (entry["rows"], entry["pd_bound"], entry["theta"]) == (
                 found.rows,
                 found.pd_bound,
-                found.theta,
+                found.made_for,
             )
             test = moved.groups[entry["group"]]
             assert entry["p_moved"] == test.p_value

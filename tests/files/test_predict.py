@@ -45,7 +45,7 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
     for group in ("blue", "green"):
         assert out.loc[
             out.race == group, "estimated_prevalence"
-        ].unique() == pytest.approx(adaptation.groups[group].estimate, abs=1e-9)
+        ].unique() == pytest.approx(adaptation.groups[group].estimate.value, abs=1e-9)
     pd.testing.assert_frame_equal(out[list(new)], new)
 
 
@@ -290,7 +290,7 @@ def test_labels_of_the_file_judge_the_estimates_and_do_not_touch_them(
     for group, check in labels.groups.items():
         share = new.loc[new["race"] == group, "y"].mean()
         assert check.is_complete
-        assert (check.label_estimate, check.low, check.high) == (
+        assert (check.labels.estimate, check.estimate.low, check.estimate.high) == (
             pytest.approx(share),
         ) * 3
     assert len(found.examination.expected_and_observed()) == 8

@@ -454,7 +454,7 @@ def rules() -> dict:
         y_pred = clf.predict(X, **keyword, adaptation=adaptation)
         words = {}
         for group, adapted in adaptation.groups.items():
-            words[f"{group}: member"] = adapted.member
+            words[f"{group}: member"] = adapted.classifier
             words[f"{group}: called positive"] = adapted.predicted_prevalence
             words[f"{group}: PD at most"] = plain(adapted.pd_bound)
         answers |= under(name, {**words, **of_decisions(y_pred)})

@@ -20,12 +20,12 @@ ADAPTED = {
     "estimate": "estimate",
     "low": "low",
     "high": "high",
-    "without labels": "label_free_estimate",
-    "without labels, low": "label_free_low",
-    "without labels, high": "label_free_high",
-    "if prior shift": "prior_shift_estimate",
-    "if prior shift, low": "prior_shift_low",
-    "if prior shift, high": "prior_shift_high",
+    "without labels": "without_labels",
+    "without labels, low": "without_labels_low",
+    "without labels, high": "without_labels_high",
+    "if prior shift": "quantifier_estimate",
+    "if prior shift, low": "quantifier_estimate_low",
+    "if prior shift, high": "quantifier_estimate_high",
     "mean score": "mean_score",
     "by labels": "label_estimate",
     "drift": "drift",
@@ -33,9 +33,9 @@ ADAPTED = {
     "verdict": "verdict",
     "label verdict": "label_verdict",
     "label p": "label_p_value",
-    "sample p": "sample_p_value",
-    "member": "member",
-    "made for": "theta",
+    "sample p": "label_sample_p_value",
+    "member": "classifier",
+    "made for": "made_for",
     "called positive": "predicted_prevalence",
     "PD at most": "pd_bound",
 }
@@ -89,15 +89,15 @@ CRITERION = {
 LABELS = {
     "rows": "rows",
     "labelled": "labelled",
-    "without labels": "label_free_estimate",
-    "without labels, low": "label_free_low",
-    "without labels, high": "label_free_high",
+    "without labels": "without_labels",
+    "without labels, low": "without_labels_low",
+    "without labels, high": "without_labels_high",
     "by labels": "label_estimate",
     "low": "low",
     "high": "high",
     "label verdict": "label_verdict",
     "label p": "label_p_value",
-    "sample p": "sample_p_value",
+    "sample p": "label_sample_p_value",
 }
 POINT = {
     "tolerance": "tolerance",
@@ -211,7 +211,7 @@ def of_table(table, prefix="") -> dict:
 def of_adaptation(adaptation) -> dict:
     answers = {}
     for group, adapted in adaptation.groups.items():
-        answers |= said(group, adapted, ADAPTED)
+        answers |= said(group, adapted.flat(), ADAPTED)
     return answers
 
 

@@ -149,7 +149,7 @@ def answers_of(clf, X, z) -> dict:
         "given an adaptation": as_hex(clf.predict(X, **keyword, adaptation=adaptation)),
         "individually": as_hex(clf.predict_individually(X, **keyword)),
         "probabilities": rounded(probabilities[::10], 7),
-        "members": [int(member) for member in table["member"]],
+        "members": [int(member) for member in table["classifier"]],
         **estimates,
     }
 

@@ -263,9 +263,9 @@ def test_a_group_without_labels_stays_label_free(clf):
     of_group_1 = LABELLED[z[LABELLED] == 1]
     found = clf.adapt(X, some_labels(of_group_1), sensitive_features=z)
     assert found.groups[0] == free.groups[0]
-    assert found.groups[1].labelled == len(of_group_1)
-    assert found.groups[1].label_verdict is not None
-    assert found.groups[1].label_free_estimate == free.groups[1].estimate
+    assert found.groups[1].labels.rows == len(of_group_1)
+    assert found.groups[1].labels.verdict is not None
+    assert found.groups[1].without_labels.value == free.groups[1].estimate.value
 
 
 def test_a_few_labels_are_counted_and_not_used(clf):
@@ -274,19 +274,19 @@ def test_a_few_labels_are_counted_and_not_used(clf):
         found = clf.adapt(X, some_labels(few), sensitive_features=z)
     free = clf.adapt(X, sensitive_features=z)
     for group, adapted in found.groups.items():
-        assert adapted.labelled == 9
-        assert adapted.label_verdict is None
-        assert adapted.estimate == free.groups[group].estimate
-        assert adapted.member == free.groups[group].member
+        assert adapted.labels.rows == 9
+        assert adapted.labels.verdict is None
+        assert adapted.estimate.value == free.groups[group].estimate.value
+        assert adapted.classifier == free.groups[group].classifier
 
 
 def test_all_labels_give_the_share_of_positives_exactly(clf):
     adaptation = clf.adapt(X, y, sensitive_features=z)
     for group, adapted in adaptation.groups.items():
         truth = y[z == group].mean()
-        assert adapted.estimate == pytest.approx(truth, abs=1e-12)
-        assert adapted.low == adapted.high == adapted.estimate
-        assert adapted.labelled == (z == group).sum()
+        assert adapted.estimate.value == pytest.approx(truth, abs=1e-12)
+        assert adapted.estimate.low == adapted.estimate.high == adapted.estimate.value
+        assert adapted.labels.rows == (z == group).sum()
 
 
 def test_members_are_picked_for_the_corrected_estimate(clf):
@@ -299,10 +299,10 @@ def test_members_are_picked_for_the_corrected_estimate(clf):
         pool = clf.model_of(group).pool
         share = pool.called(evidence.groups[group]) / (z == group).sum()
         distance = np.abs(share - flipped[z == group].mean())
-        assert distance[adapted.member] == distance.min()
-        assert adapted.member != free.groups[group].member
-        assert adapted.label_verdict == "refuted"
-        assert adapted.label_free_estimate == free.groups[group].estimate
+        assert distance[adapted.classifier] == distance.min()
+        assert adapted.classifier != free.groups[group].classifier
+        assert adapted.labels.verdict == "refuted"
+        assert adapted.without_labels.value == free.groups[group].estimate.value
 
 
 def test_predictions_use_an_adaptation_with_labels(clf):
@@ -323,12 +323,12 @@ def test_labels_that_are_no_sample_are_said_to_be_none(one_clf):
         found = one_clf.adapt(X, some_labels(early), sensitive_features=z)
     free = one_clf.adapt(X, sensitive_features=z)
     for group, adapted in found.groups.items():
-        assert adapted.sample_p_value < 0.01
-        assert adapted.label_verdict is None
-        assert adapted.estimate == free.groups[group].estimate
-        assert (adapted.low, adapted.high) == (
-            free.groups[group].low,
-            free.groups[group].high,
+        assert adapted.labels.sample_p_value < 0.01
+        assert adapted.labels.verdict is None
+        assert adapted.estimate.value == free.groups[group].estimate.value
+        assert (adapted.estimate.low, adapted.estimate.high) == (
+            free.groups[group].estimate.low,
+            free.groups[group].estimate.high,
         )
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit, ndtri
 from sklearn.utils import Bunch
 
+from cape import Estimate
 from cape._labelled import (
-    LabelFree,
     LabelledSample,
     RowDraw,
     labels_for_width,
@@ -117,8 +117,8 @@ def test_as_many_labels_as_planned_give_the_width(auc):
     random = np.random.default_rng(3)
     model = make_model(random, auc)
     *_, batch = draw_batch(random, model, 0.3, auc, True)
-    label_free = LabelFree(0.3, 0.25, 0.3, 0.95)
-    need = labels_for_width(model, batch, label_free, 0.35, 0.12)
+    label_free = Estimate(0.3, 0.25, 0.3)
+    need = labels_for_width(model, batch, label_free, 0.95, 0.35, 0.12)
     assert need.prevalence == 0.3
     assert 10 < need.labels < need.plain < 3000
     assert need.saving == 1 - need.labels / need.plain
@@ -134,8 +134,8 @@ def test_the_plan_for_labels_alone_is_that_of_a_proportion():
     random = np.random.default_rng(4)
     model = make_model(random, 0.7)
     batch = np.full(len(model.edges) + 1, 1000)
-    label_free = LabelFree(0.5, 0.4, 0.6, 0.95)
-    need = labels_for_width(model, batch, label_free, 0.5, 0.1)
+    label_free = Estimate(0.5, 0.4, 0.6)
+    need = labels_for_width(model, batch, label_free, 0.95, 0.5, 0.1)
     # 4 * 1.96^2 * 0.25 / 0.1^2, in a batch so large that it does not matter.
     assert need.plain == pytest.approx(384, abs=8)
 
@@ -145,7 +145,7 @@ def test_a_small_group_is_labelled_completely_for_a_width_it_cannot_reach():
     model = make_model(random, 0.7)
     batch = np.zeros(len(model.edges) + 1, dtype=int)
     batch[::40] = 1
-    label_free = LabelFree(0.5, 0.0, 1.0, 0.95)
-    need = labels_for_width(model, batch, label_free, 0.5, 1e-9)
+    label_free = Estimate(0.5, 0.0, 1.0)
+    need = labels_for_width(model, batch, label_free, 0.95, 0.5, 1e-9)
     assert need.labels == need.plain == batch.sum()
-    assert labels_for_width(model, batch, label_free, 0.5, 0.99).labels == 10
+    assert labels_for_width(model, batch, label_free, 0.95, 0.5, 0.99).labels == 10

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from cape import Evidence
 from cape._learners import Rows, score_rows
-from cape._prediction import adapt_groups, estimate_groups, read_member, read_rows
+from cape._prediction import adapt, read_member, read_rows
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.pool import MemberRates, Pool, ResampledPool, ThresholdPool, fit_member
@@ -218,8 +219,11 @@ def test_a_model_predicts_with_any_pool(fitted, batch):
     model = replace(own, pool=ConstantPool(own.scoring_models[0]))
     rows = Rows(batch.X)
     reading = read_rows(0, model, rows, probabilities=True)
-    evidence = {0: reading.evidence()}
-    estimates = estimate_groups({0: model}, evidence)
-    adapted = adapt_groups({0: model}, evidence, estimates, {}, cautious=False)[0]
-    assert adapted.predicted_prevalence == adapted.member == round(adapted.estimate)
+    evidence = Evidence("f", {0: reading.evidence()})
+    adapted = adapt({0: model}, evidence, drift="ignore").groups[0]
+    assert (
+        adapted.predicted_prevalence
+        == adapted.classifier
+        == round(adapted.estimate.value)
+    )
     assert read_member(0, model, rows, 1).calls(1).all()

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cape import plot
-from cape.adaptation import LabelCheck
+from cape import Estimate, plot
+from cape._labelled import LabelFindings
+from cape.adaptation import GroupAdaptation
 from cape.examination import LabelChecks, Observed, examine
 from cape.metrics import confusion_by_group
 from cape.report import batch_summary, to_html
@@ -77,7 +78,9 @@ def test_labels_that_refute_stand_at_the_top_with_the_true_share(
     top = page[: page.index("<h2>")]
     for group, check in seen.labels.groups.items():
         share = 1 - batch.y[batch.z == group].mean()
-        without = f"{check.label_free_estimate:.3f} ({check.label_free_low:.3f} to "
+        without = (
+            f"{check.without_labels.value:.3f} ({check.without_labels.low:.3f} to "
+        )
         assert f"in {group}: {share:.3f} according to the labels, {without}" in top
     assert "no test without labels sees" in top
     assert "were not used to estimate it" in page
@@ -130,14 +133,37 @@ def test_a_batch_without_labels_says_nothing_of_them(clf, batch):
     assert 'class="outside"' not in page
 
 
+def make_check(rows, labelled, verdict, p_value, sample_p_value):
+    """Make what labels say of an estimate of 0.2."""
+    return GroupAdaptation(
+        rows=rows,
+        training_prevalence=0.5,
+        estimate=Estimate(0.25, 0.15, 0.35),
+        without_labels=Estimate(0.2, 0.1, 0.3),
+        quantifier_estimate=Estimate(0.2, 0.1, 0.3),
+        mean_score=0.2,
+        drift=0.0,
+        held_back=0.0,
+        verdict="consistent",
+        labels=LabelFindings(labelled, 0.25, verdict, p_value, sample_p_value),
+        classifier=0,
+        made_for=0.2,
+        predicted_prevalence=0.2,
+        pd_bound=0.2,
+    )
+
+
+def with_labels(check, **changes):
+    """Change what the labels say."""
+    return replace(check, labels=replace(check.labels, **changes))
+
+
 def checks(**verdicts):
     """Checks of groups with given verdicts; p-values are those of the verdict."""
     p_values = {"refuted": 0.03, "confirmed": 0.8, "not_contradicted": 0.3, None: NAN}
     found = {}
     for group, verdict in verdicts.items():
-        found[group] = LabelCheck(
-            500, 50, 0.2, 0.1, 0.3, 0.25, 0.15, 0.35, verdict, p_values[verdict], NAN
-        )
+        found[group] = make_check(500, 50, verdict, p_values[verdict], NAN)
     return LabelChecks(found, False)
 
 
@@ -153,7 +179,7 @@ def test_a_group_that_chance_explains_is_no_alarm():
 
 def test_what_is_confirmed_beside_what_is_refuted_is_said_of_the_labels():
     both = checks(odd="refuted", even="confirmed")
-    clearly = replace(both.groups["odd"], label_p_value=0.001)
+    clearly = with_labels(both.groups["odd"], p_value=0.001)
     verdict = _verdict(LabelChecks({**both.groups, "odd": clearly}, False))
     assert verdict["head"] == "The labels refute the estimates of odd"
     assert "The labels confirm the estimate of even to within 0.1." in verdict["text"]
@@ -163,7 +189,7 @@ def test_what_is_confirmed_beside_what_is_refuted_is_said_of_the_labels():
 def test_a_small_difference_is_said_and_is_no_alarm():
     close = checks(a="refuted")
     assert _verdict(close)["mark"] == "warn"
-    far = replace(close.groups["a"], label_estimate=0.5)
+    far = with_labels(close.groups["a"], estimate=0.5)
     assert _verdict(LabelChecks({"a": far}, False))["mark"] == "bad"
     # Where labels decide, the estimate is mended.
     assert _verdict(LabelChecks({"a": far}, True))["mark"] == "warn"
@@ -171,8 +197,8 @@ def test_a_small_difference_is_said_and_is_no_alarm():
 
 def test_every_group_is_named_under_its_verdict():
     found = checks(a="confirmed", b="not_contradicted", c=None)
-    groups = {**found.groups, "d": replace(found.groups["c"], labelled=0)}
-    groups["c"] = replace(groups["c"], labelled=4)
+    groups = {**found.groups, "d": with_labels(found.groups["c"], rows=0)}
+    groups["c"] = with_labels(groups["c"], rows=4)
     text = _verdict(LabelChecks(groups, False))["text"]
     assert "confirm that of a to within 0.1" in text
     assert "In b they are no sign against the estimate" in text
@@ -184,7 +210,7 @@ def test_many_refuted_groups_are_counted():
     found = {}
     for number in range(9):
         one = checks(a="refuted").groups["a"]
-        found[f"g{number}"] = replace(one, label_p_value=1e-9)
+        found[f"g{number}"] = with_labels(one, p_value=1e-9)
     text = _verdict(LabelChecks(found, False))["text"]
     assert text.count("Share of positives in") == 6
     assert "3 more groups: see below" in text
@@ -211,7 +237,7 @@ def test_where_labels_decide_the_diamond_is_the_label_free_estimate(
     summary = batch_summary(examined(np.where(known, batch.y, None)))
     frame = frame_moved(summary["groups"], summary["labels"])
     first = summary["groups"][0]
-    assert frame["compared"][0] == first["label_free_estimate"] != first["estimate"]
+    assert frame["compared"][0] == first["without_labels"] != first["estimate"]
     assert frame[["compared", "compared_low", "compared_high"]].loc[1].isna().all()
     drawn = plot.moved(frame).to_dict()
     assert [len(rows) for rows in drawn["datasets"].values()] == [2, 1]
@@ -225,7 +251,7 @@ def test_the_table_has_both_estimates_and_the_rows_checked(examined, batch, samp
         name, checked, without, with_labels, verdict = row
         assert name == group["group"]
         assert checked == f"{group['labelled']} of {group['rows']}"
-        assert without.startswith(f"{group['label_free_estimate']:.3f} (")
+        assert without.startswith(f"{group['without_labels']:.3f} (")
         assert with_labels.startswith(f"{group['estimate']:.3f} (")
         assert verdict.split(",")[0] in (
             "confirmed to within 0.1",
@@ -237,7 +263,7 @@ def test_the_table_has_both_estimates_and_the_rows_checked(examined, batch, samp
 @given(st.integers(10, 400), st.integers(20, 5000), st.floats(0.01, 0.9))
 def test_labels_for_a_width_follow_the_variance_of_a_finite_batch(m, more, width):
     rows = m + more
-    check = LabelCheck(rows, m, 0.2, 0.1, 0.3, 0.3, 0.2, 0.4, "confirmed", 1.0, 1.0)
+    check = make_check(rows, m, "confirmed", 1.0, 1.0)
     needed = labels_for_width(check, width)
     assert 0 < needed <= rows
     assert labels_for_width(check, 0.2) == m

@@ -176,7 +176,7 @@ def test_the_mixture_is_made_of_the_training_classes_at_the_quantifiers_answer(
             h.merged(edges) / h.merged(edges).sum()
             for h in (model.positives, model.negatives)
         ]
-        answer = chosen["prior_shift_estimate"]
+        answer = chosen["quantifier_estimate"]
         expected = answer * parts[0] + (1 - answer) * parts[1]
         assert entry["mixture"] == pytest.approx(expected.tolist(), abs=1e-5)
 

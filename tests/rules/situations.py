@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 
+from cape import Estimate
 from cape.metrics._between import worst_pe
 from cape.pool import MemberRates
 from cape.rules import GroupSituation
@@ -18,9 +19,7 @@ def situation(tpr, fpr, predicted, *, estimate=0.4, share=1.0, thetas=None, rows
     n_rows = np.full(len(tpr), float(rows))
     return GroupSituation(
         share=share,
-        estimate=estimate,
-        low=float("nan"),
-        high=float("nan"),
+        estimate=Estimate(estimate),
         thetas=np.asarray(thetas, dtype=float),
         predicted_prevalences=np.asarray(predicted, dtype=float),
         rates=MemberRates(tpr * n_rows, n_rows, fpr * n_rows, n_rows),

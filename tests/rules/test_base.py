@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cape import Estimate
 from cape.pool import MemberRates
 from cape.rules import GroupSituation, Prevalence, Rule
 
@@ -15,9 +16,7 @@ def situation():
     negatives = np.array([200.0, 9.0, 200.0])
     return GroupSituation(
         share=0.25,
-        estimate=0.3,
-        low=0.2,
-        high=0.4,
+        estimate=Estimate(0.3, 0.2, 0.4),
         thetas=np.array([0.2, 0.5, 0.8]),
         predicted_prevalences=np.array([0.1, 0.4, 0.7]),
         rates=MemberRates(positives * 0.5, positives, negatives * 0.1, negatives),
@@ -49,7 +48,7 @@ class EqualPredictedPrevalence(Rule):
     """Bring the predicted prevalences of all groups near their common mean."""
 
     def choose(self, groups):
-        goal = sum(group.share * group.estimate for group in groups.values())
+        goal = sum(group.share * group.estimate.value for group in groups.values())
         chosen = {}
         for name, group in groups.items():
             distance = np.abs(group.predicted_prevalences - goal)
@@ -58,7 +57,7 @@ class EqualPredictedPrevalence(Rule):
 
 
 def test_a_rule_may_look_at_all_groups_together(situation):
-    other = replace(situation, share=0.75, estimate=0.8)
+    other = replace(situation, share=0.75, estimate=Estimate(0.8))
     groups = {"a": situation, "b": other}
     # The common goal is 0.25 x 0.3 + 0.75 x 0.8 = 0.675.
     assert EqualPredictedPrevalence().choose(groups) == {"a": 2, "b": 2}

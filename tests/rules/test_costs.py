@@ -30,7 +30,7 @@ def test_costs_are_false_negatives_and_false_positives():
 def test_corrected_rates_give_the_observed_shares(seed):
     (group,) = invent(seed, 1, 20).values()
     tpr, fpr = rates_given_shares(group)
-    shares = group.estimate * tpr + (1 - group.estimate) * fpr
+    shares = group.estimate.value * tpr + (1 - group.estimate.value) * fpr
     inside = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
     np.testing.assert_allclose(shares[inside], group.predicted_prevalences[inside])
     assert ((tpr >= 0) & (tpr <= 1) & (fpr >= 0) & (fpr <= 1)).all()

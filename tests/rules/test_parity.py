@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape import Estimate
 from cape.pool import MemberRates
 from cape.rules import (
     Accuracy,
@@ -140,7 +141,7 @@ def test_unknown_rates_are_said():
 def test_a_group_without_rates_still_meets_parity_of_shares():
     shares = np.linspace(1, 0, 21)
     group = situation(shares, shares, shares, estimate=0.8, share=0.5)
-    other = without_rates(replace(group, estimate=0.1))
+    other = without_rates(replace(group, estimate=Estimate(0.1)))
     rule = DemographicParity(tolerance=0.05)
     picked = rule.choose({"a": group, "b": other})
     assert abs(picked["a"] - picked["b"]) <= 1
@@ -159,7 +160,7 @@ def test_members_without_rates_are_not_chosen_where_others_have_them():
 def test_pe_leaves_out_a_group_without_positives():
     groups = invent(2, 3, 12)
     # PE compares shares of positives: that of a group without any has no ratio.
-    groups["none"] = replace(groups.pop("g1"), estimate=0.0)
+    groups["none"] = replace(groups.pop("g1"), estimate=Estimate(0.0))
     known = {name: group for name, group in groups.items() if name != "none"}
     rule = ProportionalEquality(tolerance=0.5)
     picked = rule.choose(groups)
@@ -209,7 +210,7 @@ def test_bounds_are_widened_together():
     """PE asks for shares of 2 : 1, parity for 1 : 1; both give way by as much."""
     shares = np.linspace(1, 0, 201)
     group = situation(shares, shares, shares, estimate=0.8, share=0.5)
-    groups = {"a": group, "b": replace(group, estimate=0.4)}
+    groups = {"a": group, "b": replace(group, estimate=Estimate(0.4))}
     rule = Constrained(proportional_equality=0.0, demographic_parity_ratio=1.0)
     picked = rule.choose(groups)
     a = shares[picked["a"]]

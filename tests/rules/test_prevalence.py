@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape import Estimate
 from cape.pool import MemberRates
 from cape.rules import GroupSituation, Prevalence
 from cape.rules._base import nearest_member
@@ -160,9 +161,7 @@ def situation(predicted, thetas, estimate):
     ones = np.ones(len(thetas))
     return GroupSituation(
         share=1.0,
-        estimate=estimate,
-        low=float("nan"),
-        high=float("nan"),
+        estimate=Estimate(estimate),
         thetas=np.asarray(thetas),
         predicted_prevalences=np.asarray(predicted),
         rates=MemberRates(ones, ones, ones, ones),

@@ -359,7 +359,7 @@ def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
         np.clip((estimates - fp) / (tp - fp), 0, 1), abs=1e-6
     )
     sample = sample_of(
-        labels, clf.prevalences_[found.member], group_seeds[3 + found.member]
+        labels, clf.prevalences_[found.classifier], group_seeds[3 + found.classifier]
     )
     by_hand = GaussianNB().fit(X[sample], labels[sample]).predict(NEW[rows])
     predicted = clf.predict(NEW, sensitive_features=new_z)

@@ -115,7 +115,7 @@ def test_the_mean_of_the_fold_models_decides():
         own = X[z == group]
         scores = [fold.predict_proba(own)[:, 1] for fold in model.scoring_models]
         assert len(scores) == 3 and model.pool.models is model.scoring_models
-        cut = model.pool.cuts[adaptation.groups[group].member] / 2**32
+        cut = model.pool.cuts[adaptation.groups[group].classifier] / 2**32
         called = clf.predict(X, sensitive_features=z, adaptation=adaptation)[z == group]
         mean = np.mean(scores, axis=0)
         clear = np.abs(mean - cut) > 1e-8

@@ -5,10 +5,9 @@ prevalence. Where they do not, the size of their disagreement tells how far the 
 may be off; it then slides towards an estimate that rests on another assumption.
 """
 
-from cape._drift._find import LEVEL, ColumnDrift, GroupDrift, find_drift
+from cape._drift._find import ColumnDrift, GroupDrift, find_drift
 from cape._drift._hold_back import (
     HeldBack,
-    PriorShiftEstimate,
     drift_deviation,
     hold_back,
     ignore_drift,
@@ -17,11 +16,9 @@ from cape._drift._hold_back import (
 from cape._drift._spread import variance_between
 
 __all__ = [
-    "LEVEL",
     "ColumnDrift",
     "GroupDrift",
     "HeldBack",
-    "PriorShiftEstimate",
     "drift_deviation",
     "find_drift",
     "hold_back",

@@ -13,13 +13,9 @@ from cape._column_test import ColumnFit, fit_column
 from cape._drift._spread import spread_of
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._limits import LEVEL
 from cape._shift_test import MixtureFit, fit_mixture, holm
 from cape.evidence import GroupEvidence
-
-__all__ = ["LEVEL", "ColumnDrift", "GroupDrift", "find_drift"]
-
-LEVEL = 0.01
-"""Level, over all groups and columns together, at which drift is reported."""
 
 _FADES_IN = 0.2
 """Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from cape._drift._find import LEVEL, GroupDrift
+from cape._drift._find import GroupDrift
+from cape._estimate import Estimate
 from cape._group_model import GroupModel
+from cape._limits import LEVEL, WIDEST
 from cape.evidence import GroupEvidence
 from cape.histogram import ONE
 
-__all__ = [
-    "HeldBack",
-    "PriorShiftEstimate",
-    "drift_deviation",
-    "hold_back",
-    "ignore_drift",
-    "mean_score",
-]
+if TYPE_CHECKING:
+    from cape.adaptation import GroupAdaptation
 
 _SHIFTS = (0.03, 0.2)
 """Standard deviations of the prevalence around the anchor before the batch is seen.
@@ -38,26 +34,8 @@ _LARGE_EFFECT = (0.1, 0.4)
 """Share of the rows of a column that moved, between which the anchor goes from the mean
 score to the training prevalence."""
 
-_WIDEST = 0.5
-"""Width of an interval that says nothing."""
-
 _HALF_HELD = 0.5
 """Weight of the estimate below which it counts as held back."""
-
-
-@dataclass(frozen=True)
-class PriorShiftEstimate:
-    """What the quantifier says: right if the prevalence alone has moved.
-
-    Parameters
-    ----------
-    estimate, low, high : float
-        NaN for the ends if nobody asked for intervals.
-    """
-
-    estimate: float
-    low: float = nan
-    high: float = nan
 
 
 @dataclass(frozen=True)
@@ -66,7 +44,7 @@ class HeldBack:
 
     Parameters
     ----------
-    estimate, low, high : float
+    estimate : Estimate
     drift : float
         Standard deviation between the prevalences that columns and scores speak for.
     held_back : float
@@ -76,9 +54,7 @@ class HeldBack:
         "consistent", "some_drift", "drifted", "cannot_tell" or "not_tested".
     """
 
-    estimate: float
-    low: float
-    high: float
+    estimate: Estimate
     drift: float
     held_back: float
     verdict: str
@@ -97,7 +73,7 @@ def mean_score(model: GroupModel, evidence: GroupEvidence) -> float:
 
 
 def hold_back(
-    plain: PriorShiftEstimate,
+    plain: Estimate,
     drift: GroupDrift,
     *,
     mean_score: float,
@@ -108,7 +84,7 @@ def hold_back(
 
     Parameters
     ----------
-    plain : PriorShiftEstimate
+    plain : Estimate
         What the quantifier says.
     drift : GroupDrift
     mean_score, training_prevalence : float
@@ -139,14 +115,9 @@ def hold_back(
     """
     counts = drift.weight_of_evidence
     if drift.faults:
-        return HeldBack(
-            estimate=training_prevalence,
-            low=nan if level is None else 0.0,
-            high=nan if level is None else 1.0,
-            drift=drift.spread,
-            held_back=1.0,
-            verdict="cannot_tell",
-        )
+        low, high = (nan, nan) if level is None else (0.0, 1.0)
+        estimate = Estimate(training_prevalence, low, high)
+        return HeldBack(estimate, drift.spread, 1.0, "cannot_tell")
     if counts == 0:
         return ignore_drift(plain, drift)
     first, last = _LARGE_EFFECT
@@ -154,40 +125,25 @@ def hold_back(
     extrapolated = counts * min(max(extrapolated, 0.0), 1.0)
     anchor = mean_score + extrapolated * (training_prevalence - mean_score)
     drift_size = drift.spread * sqrt(counts)
-    slid = _slide(plain.estimate - anchor, _INFLATION * drift_size**2)
-    weight = slid.weight
-    estimate = anchor + weight * (plain.estimate - anchor)
+    weight, variance = _slide(plain.value - anchor, _INFLATION * drift_size**2)
+    value = anchor + weight * (plain.value - anchor)
     low = high = nan
     if level is not None:
-        half = ndtri((1 + level) / 2) * sqrt(slid.variance)
-        low = estimate - _side(plain.estimate - plain.low, weight, half)
-        high = estimate + _side(plain.high - plain.estimate, weight, half)
+        half = ndtri((1 + level) / 2) * sqrt(variance)
+        low = value - _side(plain.value - plain.low, weight, half)
+        high = value + _side(plain.high - plain.value, weight, half)
         # What is cut off at an end of [0, 1] is added at the other side, as far as the
         # interval would become shorter than the quantifier's.
-        width = plain.high - plain.low
-        low = max(min(low, 1 - width), 0.0)
-        high = min(max(high, width), 1.0)
+        low = max(min(low, 1 - plain.width), 0.0)
+        high = min(max(high, plain.width), 1.0)
         if drift.spread > _GREATEST_SPREAD and drift.p_adjusted < LEVEL:
             low, high = 0.0, 1.0
-    held = HeldBack(
-        estimate=estimate,
-        low=low,
-        high=high,
-        drift=drift_size,
-        held_back=1 - weight,
-        verdict="",
-    )
-    return replace(held, verdict=_verdict(drift, held))
+    estimate = Estimate(value, low, high)
+    verdict = _verdict(drift, estimate, 1 - weight)
+    return HeldBack(estimate, drift_size, 1 - weight, verdict)
 
 
-class _Slide(NamedTuple):
-    """Weight of the quantifier's answer, and the variance that drift leaves."""
-
-    weight: float
-    variance: float
-
-
-def _slide(distance: float, variance: float) -> _Slide:
+def _slide(distance: float, variance: float) -> tuple[float, float]:
     """Weigh the quantifier's answer against the anchor, see `hold_back`.
 
     Parameters
@@ -196,6 +152,13 @@ def _slide(distance: float, variance: float) -> _Slide:
         From the anchor to the quantifier's answer.
     variance : float
         Of the drift of that answer, s^2.
+
+    Returns
+    -------
+    weight : float
+        Of the quantifier's answer.
+    variance : float
+        What drift leaves.
     """
     prior = np.square(_SHIFTS)
     total = prior + variance
@@ -206,28 +169,26 @@ def _slide(distance: float, variance: float) -> _Slide:
     weight = float(probability @ weights)
     between = (weights - weight) ** 2 * distance**2
     left = float(probability @ (weights * variance + between))
-    return _Slide(weight, left)
+    return weight, left
 
 
-def drift_deviation(
-    plain_estimate: float, estimate: float, held_back: float, drift: float
-) -> float:
+def drift_deviation(adapted: GroupAdaptation) -> float:
     """Return the standard deviation that drift adds to an estimate that was held back.
 
     Parameters
     ----------
-    plain_estimate, estimate, held_back, drift : float
-        The fields ``prior_shift_estimate``, ``estimate``, ``held_back`` and ``drift``
-        of a `GroupAdaptation`.
+    adapted : GroupAdaptation
 
     Returns
     -------
     float
     """
-    if held_back == 0:
+    if adapted.held_back == 0:
         return 0.0
-    distance = (plain_estimate - estimate) / held_back
-    return sqrt(_slide(distance, _INFLATION * drift**2).variance)
+    answer = adapted.quantifier_estimate.value
+    distance = (answer - adapted.without_labels.value) / adapted.held_back
+    _, variance = _slide(distance, _INFLATION * adapted.drift**2)
+    return sqrt(variance)
 
 
 def _side(plain: float, weight: float, half: float) -> float:
@@ -235,29 +196,21 @@ def _side(plain: float, weight: float, half: float) -> float:
     return max(plain, sqrt((weight * plain) ** 2 + half**2))
 
 
-def ignore_drift(plain: PriorShiftEstimate, drift: GroupDrift | None) -> HeldBack:
+def ignore_drift(plain: Estimate, drift: GroupDrift | None) -> HeldBack:
     """Keep the quantifier's answer; the verdict still says what was found."""
-    held = HeldBack(
-        estimate=plain.estimate,
-        low=plain.low,
-        high=plain.high,
-        drift=0.0,
-        held_back=0.0,
-        verdict="not_tested",
-    )
     if drift is None:
-        return replace(held, drift=nan)
-    return replace(held, verdict=_verdict(drift, held))
+        return HeldBack(plain, nan, 0.0, "not_tested")
+    return HeldBack(plain, 0.0, 0.0, _verdict(drift, plain, 0.0))
 
 
-def _verdict(drift: GroupDrift, held: HeldBack) -> str:
+def _verdict(drift: GroupDrift, estimate: Estimate, held_back: float) -> str:
     """Grade what was found, by its evidence and by its effect."""
-    if held.high - held.low > _WIDEST:
+    if estimate.width > WIDEST:
         return "cannot_tell"
     if not drift.tested:
         return "not_tested"
     if drift.p_adjusted >= LEVEL:
         return "consistent"
-    if 1 - held.held_back >= _HALF_HELD:
+    if 1 - held_back >= _HALF_HELD:
         return "some_drift"
     return "drifted"

@@ -26,21 +26,17 @@ from cape._labelled._sample import (
 )
 from cape._labelled._strata import Strata, share_out, stratify
 from cape._labelled._use import (
-    FEWEST_LABELS,
     SAMPLE_LEVEL,
     LabelFindings,
-    LabelFree,
     label_estimate,
     use_labels,
 )
 
 __all__ = [
-    "FEWEST_LABELS",
     "SAMPLE_LEVEL",
     "CheckedCalls",
     "DrawnRows",
     "LabelFindings",
-    "LabelFree",
     "LabelNeed",
     "LabelledSample",
     "RowDraw",

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import estimate_with_labels
 from cape._labelled._sample import LabelledSample, log_odds, predictions
 from cape._labelled._strata import Strata, stratify
-from cape._labelled._use import FEWEST_LABELS, LabelFree
+from cape._limits import FEWEST_LABELS
 
 __all__ = ["LabelNeed", "labels_for_width"]
 
@@ -47,7 +48,8 @@ class LabelNeed:
 def labels_for_width(
     model: GroupModel,
     batch: np.ndarray,
-    label_free: LabelFree,
+    label_free: Estimate,
+    level: float,
     mean_score: float,
     width: float,
 ) -> LabelNeed:
@@ -58,12 +60,14 @@ def labels_for_width(
     model : GroupModel
     batch : ndarray of shape (n_cells,)
         Rows of the batch in each cell of the score.
-    label_free : LabelFree
+    label_free : Estimate
         What was estimated without labels. The plan is made for the prevalence in its
         interval that is nearest 1/2, where most labels are needed.
+    level : float
+        Of the interval.
     mean_score : float
     width : float
-        Of the interval at the level of ``label_free``.
+        Of the interval.
 
     Returns
     -------
@@ -71,18 +75,18 @@ def labels_for_width(
     """
     prevalence = float(np.clip(0.5, label_free.low, label_free.high))
     truth = _shares_with_mean(model, batch, prevalence)
-    prediction = predictions(model, label_free.estimate)
+    prediction = predictions(model, label_free.value)
     nothing = np.zeros(len(batch))
 
     def width_by_strata(n: int) -> float:
-        strata = stratify(model, batch, n, label_free.estimate, mean_score)
+        strata = stratify(model, batch, n, label_free.value, mean_score)
         sample = _expected_sample(batch, truth, strata)
-        return _width(sample, prediction, label_free.level)
+        return _width(sample, prediction, level)
 
     def width_by_labels_alone(n: int) -> float:
         plain = Strata(np.array([0]), np.array([batch.sum()]), np.array([n]))
         sample = _expected_sample(batch, truth, plain)
-        return _width(sample, nothing, label_free.level)
+        return _width(sample, nothing, level)
 
     n_rows = round(float(batch.sum()))
     return LabelNeed(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import nan
+from typing import Any
 
-from scipy.special import ndtri
-
+from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._labelled._drawn import drawn_p_value
 from cape._labelled._prevalence import (
@@ -17,46 +17,11 @@ from cape._labelled._prevalence import (
 )
 from cape._labelled._rates import CheckedCalls, check_calls
 from cape._labelled._sample import labelled_sample, predictions
+from cape._limits import FEWEST_LABELS
 from cape.evidence import GroupEvidence
-
-__all__ = [
-    "FEWEST_LABELS",
-    "SAMPLE_LEVEL",
-    "LabelFindings",
-    "LabelFree",
-    "label_estimate",
-    "use_labels",
-]
-
-FEWEST_LABELS = 10
-"""With fewer labels in a group, unless these are all its rows, no use is made of them:
-intervals were checked from ten labels on."""
 
 SAMPLE_LEVEL = 0.01
 """Labelled rows with a smaller p-value are no sample of the batch."""
-
-
-@dataclass(frozen=True)
-class LabelFree:
-    """What was estimated without labels.
-
-    Parameters
-    ----------
-    estimate, low, high : float
-    level : float
-        Level of the interval.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    level: float
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error that fits the width of the interval."""
-        z = float(ndtri((1 + self.level) / 2))
-        return (self.high - self.low) / (2 * z)
 
 
 @dataclass(frozen=True)
@@ -65,39 +30,35 @@ class LabelFindings:
 
     Parameters
     ----------
-    labelled : int
-        Rows with a label.
-    estimate, low, high : float
-        Prevalence according to labels and label-free estimate, and its interval; the
-        label-free ones if labels cannot be used.
-    label_estimate : float
+    rows : int
+        Rows whose label is known.
+    estimate : float, default=nan
         Prevalence according to labels and predictions, before it was combined with the
-        label-free estimate. NaN if labels cannot be used.
-    verdict : {"confirmed", "not_contradicted", "refuted"} or None
-        What labels say of the label-free estimate.
-    p_value : float
-        Of the test of the label-free estimate; NaN if labels cannot be used.
-    sample_p_value : float
-        Of the test whether labelled rows look drawn from the batch; NaN if there was
-        none.
-    calls : CheckedCalls or None
-        What labels say of the calls of members; None if they cannot be used.
+        label-free estimate: right whatever has moved. NaN if no label was used.
+    verdict : {"confirmed", "not_contradicted", "refuted"} or None, default=None
+        What labels say of the label-free estimate; None if no label was used.
+    p_value : float, default=nan
+        Probability of a difference as large between the two, if the label-free estimate
+        were right.
+    sample_p_value : float, default=nan
+        Probability that a random sample of the batch differs from it as much as the
+        labelled rows do. Below 0.01 they are no sample, and no label is used.
     """
 
-    labelled: int
-    estimate: float
-    low: float
-    high: float
-    label_estimate: float = nan
+    rows: int
+    estimate: float = nan
     verdict: str | None = None
     p_value: float = nan
     sample_p_value: float = nan
-    calls: CheckedCalls | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dict that JSON can hold, but for NaN."""
+        return asdict(self)
 
 
 def use_labels(
-    model: GroupModel, evidence: GroupEvidence, label_free: LabelFree
-) -> LabelFindings:
+    model: GroupModel, evidence: GroupEvidence, label_free: Estimate, level: float
+) -> tuple[LabelFindings, Estimate, CheckedCalls | None]:
     """Estimate the prevalence of a group from its labels, if they can be used.
 
     Parameters
@@ -105,46 +66,44 @@ def use_labels(
     model : GroupModel
     evidence : GroupEvidence
         With or without labelled rows.
-    label_free : LabelFree
+    label_free : Estimate
         What was estimated without them.
+    level : float
+        Level of the intervals.
 
     Returns
     -------
-    LabelFindings
+    findings : LabelFindings
+    estimate : Estimate
+        Prevalence according to labels and label-free estimate; the label-free one if
+        labels cannot be used.
+    calls : CheckedCalls or None
+        What labels say of the calls of members; None if they cannot be used.
     """
-    unused = LabelFindings(
-        evidence.labelled_rows, label_free.estimate, label_free.low, label_free.high
-    )
     sample = labelled_sample(evidence)
+    labelled_rows = evidence.labelled_rows
     if sample is None:
-        return unused
+        return LabelFindings(labelled_rows), label_free, None
     is_complete = sample.excess.sum() == 0
     if sample.n_labelled < FEWEST_LABELS and not is_complete:
-        return unused
+        return LabelFindings(labelled_rows), label_free, None
     sample_p_value = drawn_p_value(model, evidence, sample)
     if sample_p_value < SAMPLE_LEVEL:
-        return LabelFindings(
-            evidence.labelled_rows,
-            label_free.estimate,
-            label_free.low,
-            label_free.high,
-            sample_p_value=sample_p_value,
-        )
-    labels = label_estimate(model, evidence, label_free.estimate)
-    low, high = labels.interval(label_free.level)
-    error = label_free.standard_error
-    comparison = compare_with_labels(labels, label_free.estimate, error)
-    return LabelFindings(
-        labelled=evidence.labelled_rows,
-        estimate=combine(labels, label_free.estimate, error, label_free.level),
-        low=low,
-        high=high,
-        label_estimate=labels.estimate,
-        verdict=comparison.verdict,
-        p_value=comparison.p_value,
-        sample_p_value=sample_p_value,
-        calls=check_calls(model, evidence),
+        unused = LabelFindings(labelled_rows, sample_p_value=sample_p_value)
+        return unused, label_free, None
+    labels = label_estimate(model, evidence, label_free.value)
+    error = label_free.standard_error(level)
+    comparison = compare_with_labels(labels, label_free.value, error)
+    findings = LabelFindings(
+        labelled_rows,
+        labels.estimate,
+        comparison.verdict,
+        comparison.p_value,
+        sample_p_value,
     )
+    combined = combine(labels, label_free.value, error, level)
+    estimate = Estimate(combined, *labels.interval(level))
+    return findings, estimate, check_calls(model, evidence)
 
 
 def label_estimate(

@@ -14,14 +14,11 @@ rule that picks members is called in one place, `choose_members`.
 
 from cape._prediction._adapting import (
     adapt,
-    adapt_and_test,
-    adapt_groups,
     check_same_model,
     choose_members,
     estimate_groups,
     find_evidence,
     refuse_row_keepers,
-    situations_of,
 )
 from cape._prediction._batch import Batch, batch_of
 from cape._prediction._deciding import decide, decide_individually, predict_batch
@@ -40,8 +37,6 @@ __all__ = [
     "KnownLabels",
     "Reading",
     "adapt",
-    "adapt_and_test",
-    "adapt_groups",
     "batch_of",
     "check_same_model",
     "choose_members",
@@ -56,6 +51,5 @@ __all__ = [
     "read_rows",
     "readings_of",
     "refuse_row_keepers",
-    "situations_of",
     "zero_evidence",
 ]

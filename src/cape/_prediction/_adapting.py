@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from cape._drift import (
     GroupDrift,
-    HeldBack,
-    PriorShiftEstimate,
     find_drift,
     hold_back,
     ignore_drift,
     mean_score,
 )
+from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled import (
-    LabelFindings,
-    LabelFree,
-    check_calls,
-    corrected_rates,
-    use_labels,
-)
+from cape._labelled import LabelFindings, corrected_rates, use_labels
 from cape._prediction._batch import batch_of
 from cape._prediction._labels import known_labels
 from cape._prediction._reading import read_batch, zero_evidence
@@ -32,18 +26,6 @@ from cape._validation import check_fitted_cape
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
 from cape.rules import GroupSituation, Prevalence, Rule, describe_rule
-
-__all__ = [
-    "adapt",
-    "adapt_and_test",
-    "adapt_groups",
-    "check_same_model",
-    "choose_members",
-    "estimate_groups",
-    "find_evidence",
-    "refuse_row_keepers",
-    "situations_of",
-]
 
 
 def find_evidence(
@@ -128,74 +110,117 @@ def adapt(
     level: float | None = None,
     rule: Rule | None = None,
     drift: str = "cautious",
+    drifts: Mapping[Group, GroupDrift] | None = None,
 ) -> Adaptation:
-    """Estimate the prevalence of every group and pick its member.
+    """Estimate the prevalence of each group, and let the rule pick its member.
 
     Parameters
     ----------
     models : mapping from group to GroupModel
-        At least for the groups of the evidence.
+        The models of the groups of the evidence.
     evidence : Evidence
+        Of the batch.
     level : float, default=None
         Confidence level of intervals; None computes no intervals.
     rule : Rule, default=None
         None is the paper's, `Prevalence`.
     drift : {"cautious", "ignore"}, default="cautious"
         Whether what else has moved holds the estimates back.
+    drifts : mapping from group to GroupDrift, default=None
+        What speaks against a prior shift; None looks for it.
 
     Returns
     -------
     Adaptation
     """
-    adaptation, _ = adapt_and_test(
-        models, evidence, level=level, rule=rule, drift=drift
-    )
-    return adaptation
-
-
-def adapt_and_test(
-    models: Mapping[Group, GroupModel],
-    evidence: Evidence,
-    *,
-    level: float | None = None,
-    rule: Rule | None = None,
-    drift: str = "cautious",
-) -> tuple[Adaptation, dict[Group, GroupDrift]]:
-    """Adapt as `adapt` does, and return what speaks against a prior shift as well.
-
-    The second is empty if nobody looked: plain prediction that ignores drift has no use
-    for the tests.
-    """
-    estimates = estimate_groups(models, evidence.groups, level=level)
-    found = {}
-    if drift == "cautious" or level is not None:
-        answers = {group: plain.estimate for group, plain in estimates.items()}
-        columns = drift == "cautious"
-        found = find_drift(models, evidence.groups, answers, columns=columns)
     if rule is None:
         rule = Prevalence()
-    notes: list[str] = []
-    groups = adapt_groups(
-        models,
-        evidence.groups,
-        estimates,
-        found,
-        level=level,
-        rule=rule,
-        cautious=drift == "cautious",
-        # Plain prediction, which asks for no intervals, shows no notes either.
-        notes=None if level is None else notes,
-    )
-    stated_level = float("nan") if level is None else level
-    adaptation = Adaptation(
+    parts = evidence.groups
+    answers = estimate_groups(models, parts, level=level)
+    cautious = drift == "cautious"
+    if drifts is None:
+        drifts = {}
+        # Plain prediction that ignores drift has no use for the tests.
+        if cautious or level is not None:
+            values = {group: answer.value for group, answer in answers.items()}
+            drifts = find_drift(models, parts, values, columns=cautious)
+    n_rows = sum(part.scores.size for part in parts.values())
+    # All groups are estimated before any member is picked: a rule may weigh one group
+    # against another.
+    held = {}
+    labels = {}
+    situations = {}
+    for group, part in parts.items():
+        model = models[group]
+        if cautious:
+            held[group] = hold_back(
+                answers[group],
+                drifts[group],
+                mean_score=mean_score(model, part),
+                training_prevalence=model.prevalence,
+                level=level,
+            )
+        else:
+            held[group] = ignore_drift(answers[group], drifts.get(group))
+        findings = LabelFindings(0)
+        estimate = held[group].estimate
+        rates = model.pool.rates
+        # Plain prediction has no labels.
+        if level is not None:
+            findings, estimate, calls = use_labels(model, part, estimate, level)
+            if calls is not None:
+                rates = corrected_rates(rates, calls)
+        labels[group] = findings
+        situations[group] = GroupSituation(
+            share=part.scores.size / n_rows,
+            estimate=estimate,
+            thetas=model.pool.thetas,
+            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            rates=rates,
+        )
+    chosen = choose_members(situations, rule)
+    groups = {}
+    for group, situation in situations.items():
+        member = int(chosen[group])
+        predicted = float(situation.predicted_prevalences[member])
+        estimate = Estimate(*map(float, situation.estimate))
+        groups[group] = GroupAdaptation(
+            rows=int(parts[group].scores.size),
+            training_prevalence=models[group].prevalence,
+            estimate=estimate,
+            without_labels=Estimate(*map(float, held[group].estimate)),
+            quantifier_estimate=Estimate(*map(float, answers[group])),
+            mean_score=mean_score(models[group], parts[group]),
+            drift=float(held[group].drift),
+            held_back=float(held[group].held_back),
+            verdict=held[group].verdict,
+            labels=labels[group],
+            classifier=member,
+            made_for=float(models[group].pool.thetas[member]),
+            predicted_prevalence=predicted,
+            pd_bound=_pd_bound(estimate, predicted),
+        )
+    # Plain prediction, which asks for no intervals, shows no notes either.
+    notes = [] if level is None else rule.notes(situations, chosen)
+    return Adaptation(
         evidence.fingerprint,
         groups,
-        stated_level,
+        nan if level is None else level,
         drift,
         rule=describe_rule(rule),
         notes=tuple(notes),
+        drifts=drifts,
+        situations=situations,
     )
-    return adaptation, found
+
+
+def _pd_bound(estimate: Estimate, predicted: float) -> float:
+    """Bound the prevalence difference of a member that predicts some prevalence."""
+    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
+    # paper's Theorem 2 that can be computed without labels. It holds if the interval
+    # does (docs/design.md, decision 6).
+    delta_1 = max(estimate.value - estimate.low, estimate.high - estimate.value)
+    return min(abs(estimate.value - predicted) + delta_1, 1.0)
 
 
 def estimate_groups(
@@ -203,7 +228,7 @@ def estimate_groups(
     evidence: Mapping[Group, GroupEvidence],
     *,
     level: float | None = None,
-) -> dict[Group, PriorShiftEstimate]:
+) -> dict[Group, Estimate]:
     """Ask the quantifier of each group.
 
     Parameters
@@ -214,161 +239,29 @@ def estimate_groups(
 
     Returns
     -------
-    dict from group to PriorShiftEstimate
+    dict from group to Estimate
     """
     estimates = {}
     for group, part in evidence.items():
         quantifier = models[group].quantifier
-        estimate = quantifier.estimate(part.scores)
-        low = high = float("nan")
+        value = quantifier.estimate(part.scores)
+        estimates[group] = Estimate(value)
         # Plain prediction never looks at intervals, and some of them cost a hundred
         # times the estimate.
         if level is not None:
-            low, high = quantifier.interval(part.scores, level, estimate=estimate)
-        estimates[group] = PriorShiftEstimate(estimate, low, high)
+            ends = quantifier.interval(part.scores, level, estimate=value)
+            estimates[group] = Estimate(value, *ends)
     return estimates
 
 
-def adapt_groups(
-    models: Mapping[Group, GroupModel],
-    evidence: Mapping[Group, GroupEvidence],
-    estimates: Mapping[Group, PriorShiftEstimate],
-    found: Mapping[Group, GroupDrift],
-    *,
-    level: float | None = None,
-    rule: Rule | None = None,
-    cautious: bool = True,
-    notes: list[str] | None = None,
-) -> dict[Group, GroupAdaptation]:
-    """Hold the estimates back where drift was found, and let the rule pick members.
-
-    Parameters
-    ----------
-    models, level, rule
-        As in `adapt`.
-    evidence : mapping from group to GroupEvidence
-    estimates : mapping from group to PriorShiftEstimate
-    found : mapping from group to GroupDrift
-        Empty if nobody looked for drift.
-    cautious : bool, default=True
-        Whether drift holds the estimates back.
-    notes : list of str, default=None
-        Gets what the rule has to say of its choice. None does not ask the rule.
-
-    Returns
-    -------
-    dict from group to GroupAdaptation
-    """
-    n_rows = sum(part.scores.size for part in evidence.values())
-    # All groups are estimated before any member is picked: a rule may weigh one group
-    # against another.
-    cautious_estimates = {}
-    findings = {}
-    situations = {}
-    for group, part in evidence.items():
-        model = models[group]
-        if cautious:
-            held = hold_back(
-                estimates[group],
-                found[group],
-                mean_score=mean_score(model, part),
-                training_prevalence=model.prevalence,
-                level=level,
-            )
-        else:
-            held = ignore_drift(estimates[group], found.get(group))
-        cautious_estimates[group] = held
-        labels = _use_labels(model, part, held, level)
-        findings[group] = labels
-        situations[group] = _situation(model, part, labels, n_rows)
-    chosen = choose_members(situations, rule, notes)
-    groups = {}
-    for group, part in evidence.items():
-        groups[group] = _describe(
-            models[group],
-            part,
-            estimates[group],
-            cautious_estimates[group],
-            findings[group],
-            situations[group],
-            int(chosen[group]),
-        )
-    return groups
-
-
-def _situation(
-    model: GroupModel, evidence: GroupEvidence, found: LabelFindings, n_rows: float
-) -> GroupSituation:
-    """Put together what a rule sees of a group."""
-    rates = model.pool.rates
-    if found.calls is not None:
-        rates = corrected_rates(rates, found.calls)
-    return GroupSituation(
-        share=evidence.scores.size / n_rows,
-        estimate=found.estimate,
-        low=found.low,
-        high=found.high,
-        thetas=model.pool.thetas,
-        predicted_prevalences=model.pool.called(evidence) / evidence.scores.size,
-        rates=rates,
-    )
-
-
-def situations_of(
-    models: Mapping[Group, GroupModel],
-    evidence: Evidence,
-    adaptation: Adaptation,
-) -> dict[Group, GroupSituation]:
-    """Return what the rule saw when a batch was adapted to.
-
-    Parameters
-    ----------
-    models : mapping from group to GroupModel
-    evidence : Evidence
-    adaptation : Adaptation
-        To the same batch.
-
-    Returns
-    -------
-    dict from group to GroupSituation
-    """
-    n_rows = sum(evidence.rows.values())
-    situations = {}
-    for group, part in evidence.groups.items():
-        adapted = adaptation.groups[group]
-        calls = None
-        if adapted.label_verdict is not None:
-            calls = check_calls(models[group], part)
-        found = LabelFindings(
-            adapted.labelled, adapted.estimate, adapted.low, adapted.high, calls=calls
-        )
-        situations[group] = _situation(models[group], part, found, n_rows)
-    return situations
-
-
-def _use_labels(
-    model: GroupModel, evidence: GroupEvidence, held: HeldBack, level: float | None
-) -> LabelFindings:
-    """Correct the estimate of a group by the labels of its rows, if there are any."""
-    if level is None:
-        # Plain prediction has no labels.
-        return LabelFindings(0, held.estimate, held.low, held.high)
-    label_free = LabelFree(held.estimate, held.low, held.high, level)
-    return use_labels(model, evidence, label_free)
-
-
 def choose_members(
-    situations: Mapping[Group, GroupSituation],
-    rule: Rule | None = None,
-    notes: list[str] | None = None,
+    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
 ) -> dict[Group, Any]:
     """Let the rule pick a member for every group: it is called here alone."""
     if rule is None:
         rule = Prevalence()
     chosen = rule.choose(situations)
     _check_chosen(rule, situations, chosen)
-    if notes is not None:
-        notes.extend(rule.notes(situations, chosen))
     return chosen
 
 
@@ -387,50 +280,6 @@ def _check_chosen(
                 f"every group, below {n_members} for {group_name(group)!r}, got "
                 f"{member!r}."
             )
-
-
-def _describe(
-    model: GroupModel,
-    evidence: GroupEvidence,
-    plain: PriorShiftEstimate,
-    held: HeldBack,
-    labels: LabelFindings,
-    situation: GroupSituation,
-    member: int,
-) -> GroupAdaptation:
-    """Write down what was estimated for a group and which member was picked."""
-    predicted = float(situation.predicted_prevalences[member])
-    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
-    # paper's Theorem 2 that can be computed without labels. It holds if the interval
-    # does (docs/design.md, decision 6).
-    delta_1 = max(labels.estimate - labels.low, labels.high - labels.estimate)
-    pd_bound = abs(labels.estimate - predicted) + delta_1
-    return GroupAdaptation(
-        rows=int(evidence.scores.size),
-        labelled=labels.labelled,
-        training_prevalence=model.prevalence,
-        estimate=float(labels.estimate),
-        low=float(labels.low),
-        high=float(labels.high),
-        label_free_estimate=float(held.estimate),
-        label_free_low=float(held.low),
-        label_free_high=float(held.high),
-        prior_shift_estimate=float(plain.estimate),
-        prior_shift_low=float(plain.low),
-        prior_shift_high=float(plain.high),
-        mean_score=mean_score(model, evidence),
-        label_estimate=labels.label_estimate,
-        drift=float(held.drift),
-        held_back=float(held.held_back),
-        verdict=held.verdict,
-        label_verdict=labels.verdict,
-        label_p_value=labels.p_value,
-        sample_p_value=labels.sample_p_value,
-        member=member,
-        theta=float(model.pool.thetas[member]),
-        predicted_prevalence=predicted,
-        pd_bound=min(pd_bound, 1.0),
-    )
 
 
 def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:

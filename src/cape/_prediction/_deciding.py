@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cape._estimate import Estimate
 from cape._prediction._adapting import adapt, check_same_model, choose_members
 from cape._prediction._batch import Batch
 from cape._prediction._reading import Reading, read_batch, readings_of
@@ -64,7 +65,7 @@ def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
                 f"{list(adaptation.groups)} without {group!r}."
             )
         n_members = len(batch.models[group].pool.thetas)
-        members[group] = adaptation.groups[group].member
+        members[group] = adaptation.groups[group].classifier
         if members[group] >= n_members:
             raise ValueError(
                 f"adaptation must pick a member below {n_members} for group "
@@ -98,7 +99,7 @@ def decide(
     """
     decisions = np.zeros(n_rows, dtype=float if probabilities else bool)
     for reading in readings:
-        member = adaptation.groups[reading.group].member
+        member = adaptation.groups[reading.group].classifier
         rows = all_if_none(reading.index)
         if probabilities:
             decisions[rows] = reading.probability(member)
@@ -140,9 +141,7 @@ def _each_row_by_itself(reading: Reading) -> np.ndarray:
         calls = np.array([block.calls(member) for member in members]).T
         situation = GroupSituation(
             share=1.0,
-            estimate=estimates[rows],
-            low=float("nan"),
-            high=float("nan"),
+            estimate=Estimate(estimates[rows]),  # type: ignore[arg-type]
             thetas=model.pool.thetas,
             predicted_prevalences=calls.astype(float),
             rates=model.pool.rates,

@@ -2,9 +2,252 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from cape._wording._numbers import group_name
+from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
+from cape._wording._numbers import group_name, shortened
+
+if TYPE_CHECKING:
+    from cape.adaptation import Adaptation, GroupAdaptation
+
+_MOST_NAMES = 10
+_MOST_COLUMNS = 5
+
+
+def describe_group(adapted: GroupAdaptation) -> str:
+    """Say in one line what was found of a group and chosen for it."""
+    estimate = adapted.estimate
+    parts = [
+        f"{adapted.rows} rows",
+        f"prevalence {adapted.training_prevalence:.3f} -> "
+        f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})",
+    ]
+    if adapted.labels.verdict is not None:
+        parts.append(describe_label_free(adapted))
+    if adapted.labels.rows:
+        parts.append(describe_labels(adapted))
+    parts += [
+        describe_verdict(adapted),
+        f"member for {adapted.made_for:.3f} predicts "
+        f"{adapted.predicted_prevalence:.3f}",
+        f"PD at most {adapted.pd_bound:.3f}",
+    ]
+    return ", ".join(parts)
+
+
+def describe_label_free(adapted: GroupAdaptation) -> str:
+    """Say in a few words what was estimated without labels."""
+    value, low, high = adapted.without_labels
+    return f"without labels {value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def describe_labels(adapted: GroupAdaptation) -> str:
+    """Say in a few words what labels say of the label-free estimate."""
+    labels = adapted.labels
+    if labels.rows == 0:
+        return "no row has a label"
+    rows = f"labels of {labels.rows:,} rows"
+    if labels.rows == adapted.rows:
+        rows = f"labels of all {labels.rows:,} rows"
+    p_value = p_text(labels.p_value)
+    if labels.verdict == "confirmed":
+        return f"{rows} confirm the label-free estimate to within 0.1"
+    if labels.verdict == "not_contradicted":
+        return f"{rows} do not contradict the label-free estimate ({p_value})"
+    if labels.verdict == "refuted":
+        return f"{rows} refute the label-free estimate ({p_value})"
+    if labels.rows < FEWEST_LABELS:
+        return f"fewer than {FEWEST_LABELS} labels ({labels.rows}): not used"
+    return (
+        "labels were not used: the labelled rows do not look drawn from the batch "
+        f"({p_text(labels.sample_p_value)})"
+    )
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value."""
+    # Further digits would claim more than a large-sample test can tell.
+    if p_value < 0.001:
+        return "p < 0.001"
+    return f"p = {p_value:.3f}"
+
+
+def describe_verdict(adapted: GroupAdaptation) -> str:
+    """Say in a few words what the tests say of the assumption of a prior shift."""
+    if adapted.verdict == "consistent":
+        return f"consistent with a prior shift{reservation(adapted)}"
+    if adapted.verdict == "some_drift":
+        return f"some drift{_widened(adapted)}"
+    if adapted.verdict == "drifted":
+        return (
+            f"more moved than the prevalence: {estimate_name(adapted)} was held back "
+            f"from {adapted.quantifier_estimate.value:.3f}"
+        )
+    if adapted.verdict == "cannot_tell":
+        return f"cannot tell the prevalence{without_labels(adapted)}"
+    return "not tested for other shifts"
+
+
+def reservation(adapted: GroupAdaptation) -> str:
+    """Say that signs too weak for a verdict held the estimate back, if they did."""
+    # Drift begins to count before it is significant, so that estimates do not jump.
+    if not adapted.held_back > NOTABLY_HELD_BACK:
+        return ""
+    return (
+        f", but not clearly: {estimate_name(adapted)} was held back from "
+        f"{adapted.quantifier_estimate.value:.3f}"
+    )
+
+
+def estimate_name(adapted: GroupAdaptation) -> str:
+    """Name the estimate that tests without labels are about."""
+    if adapted.labels.verdict is None:
+        return "the estimate"
+    return "the label-free estimate"
+
+
+def without_labels(adapted: GroupAdaptation) -> str:
+    """Restrict what is said to the estimate without labels, where labels were used."""
+    if adapted.labels.verdict is None:
+        return ""
+    return " without labels"
+
+
+def _widened(adapted: GroupAdaptation) -> str:
+    before = adapted.quantifier_estimate.width
+    after = adapted.without_labels.width
+    if not after > before:
+        return ""
+    interval = "interval"
+    if adapted.labels.verdict is not None:
+        interval = "label-free interval"
+    return f": {interval} widened from {before:.2f} to {after:.2f}"
+
+
+def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> str:
+    """List the first names, and say how many more there are."""
+    return between.join(shortened(names, most))
+
+
+def doubts(
+    adaptation: Adaptation,
+    names: Mapping[Any, str],
+    faults: Iterable[str],
+    refuted: Iterable[Any],
+) -> Iterator[str]:
+    """Yield what makes an adaptation doubtful, a sentence each.
+
+    Parameters
+    ----------
+    adaptation : Adaptation
+    names : mapping from group to str
+        What the groups are called.
+    faults : iterable of str
+        Columns that are not what they were in training, in words.
+    refuted : iterable of groups
+        Groups whose estimate labels refute.
+    """
+    yield from _of_faults(adaptation, list(faults))
+    yield from _of_drift(adaptation, names)
+    untested = [
+        name for group, name in names.items() if _is_untested(adaptation, group)
+    ]
+    if untested:
+        yield (
+            f"the scores of {_few(map(repr, untested))} were not tested: those of a "
+            "flexible learner that was refitted on all rows do not follow its "
+            "out-of-fold scores. Fit with scores='folds' for a test that keeps its "
+            "level."
+        )
+    yield from _of_wide_intervals(adaptation, names)
+    listed = []
+    for group in refuted:
+        adapted = adaptation.groups[group]
+        listed.append(
+            f"{names[group]!r} ({adapted.without_labels.value:.3f} without labels, "
+            f"{adapted.estimate.value:.3f} with {adapted.labels.rows} of them)"
+        )
+    if listed:
+        yield (
+            f"labels refute the label-free estimate of {_few(listed)}. The estimate "
+            "was corrected by them."
+        )
+    unused = []
+    for group, adapted in adaptation.groups.items():
+        if adapted.labels.rows and adapted.labels.verdict is None:
+            unused.append(f"{names[group]!r}: {describe_labels(adapted)}")
+    if unused:
+        yield (
+            f"{_few(unused, between='; ')}. The label-free estimate stays. Labels must "
+            f"be those of a random sample of the batch, at least {FEWEST_LABELS} in a "
+            "group."
+        )
+    yield from adaptation.notes
+
+
+def _is_untested(adaptation: Adaptation, group: Any) -> bool:
+    drift = adaptation.drifts.get(group)
+    return drift is not None and drift.score is None
+
+
+def _of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
+    """Warn of columns that are plainly not what they were in training."""
+    if not faults:
+        return
+    nothing = "Nothing"
+    for group, drift in adaptation.drifts.items():
+        if drift.faults and adaptation.groups[group].labels.verdict is not None:
+            nothing = "Without labels, nothing"
+    # Mostly the same column is at fault in every group, in much the same words.
+    listed = _few(dict.fromkeys(faults), _MOST_COLUMNS, between="; ")
+    yield (
+        f"columns are not what they were in training: {listed}. {nothing} can be said "
+        "of the prevalences until this is mended."
+    )
+
+
+def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]:
+    """Warn of groups in which more than the prevalence has moved, at 1 %."""
+    listed = []
+    columns: dict[str, None] = {}
+    for group, drift in adaptation.drifts.items():
+        if drift.faults or drift.p_adjusted >= LEVEL:
+            continue
+        adapted = adaptation.groups[group]
+        held = adapted.held_back
+        kept = "kept" if held == 0 else f"held back by {held:.0%}"
+        name = estimate_name(adapted).removeprefix("the ")
+        listed.append(f"{names[group]!r} ({name} {kept})")
+        columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
+    if not listed:
+        return
+    where = "the scores"
+    if columns:
+        where = f"the columns {_few(columns, _MOST_COLUMNS)}"
+    yield (
+        f"more than the prevalence has moved in {_few(listed)}: look at {where}. "
+        "cape.examine(...).columns has the details."
+    )
+
+
+def _of_wide_intervals(
+    adaptation: Adaptation, names: Mapping[Any, str]
+) -> Iterator[str]:
+    """Warn where the interval of the prevalence is too wide for lack of rows."""
+    listed = []
+    for group, adapted in adaptation.groups.items():
+        # Labels say how wide the interval is, and more rows would not narrow it.
+        if adapted.labels.verdict is not None or adaptation.drifts[group].faults:
+            continue
+        if adapted.quantifier_estimate.width > WIDEST:
+            listed.append(f"{names[group]!r} ({adapted.rows} rows)")
+    if listed:
+        yield (
+            f"too few rows to estimate the prevalence of {_few(listed)}: its "
+            f"{100 * adaptation.level:g}% interval is wider than {WIDEST}. "
+            "cape.examination.rows_needed computes how many rows are needed."
+        )
 
 
 def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:

@@ -38,8 +38,8 @@ def show_checked(checked: list[dict[str, Any]], summary: dict[str, Any]) -> None
 
 def _estimates(group: dict[str, Any]) -> str:
     """Write the estimates without labels and, if labels were used, with them."""
-    label_free = number(group["label_free_estimate"])
-    span = interval(group["label_free_low"], group["label_free_high"])
+    label_free = number(group["without_labels"])
+    span = interval(group["without_labels_low"], group["without_labels_high"])
     without = f"{label_free} ({span}) without labels"
     if group["label_verdict"] is None:
         return without

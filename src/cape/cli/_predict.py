@@ -246,7 +246,7 @@ def _prevalence_table(summary: dict[str, Any]) -> Table:
                 number(group["training_prevalence"]),
                 number(group["estimate"]),
                 interval(group["low"], group["high"]),
-                number(group["theta"]),
+                number(group["made_for"]),
                 number(group["pd_bound"]),
             ]
         )
@@ -265,7 +265,7 @@ def _label_cell(check: dict[str, Any], decide: bool) -> str:
     if check["label_verdict"] is None:
         return "-"
     if decide:
-        return number(check["label_free_estimate"])
+        return number(check["without_labels"])
     return number(check["label_estimate"])
 
 

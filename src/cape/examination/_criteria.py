@@ -112,7 +112,7 @@ def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriter
     ExpectedCriteria
     """
     level = adaptation.level
-    members = {group: chosen.member for group, chosen in adaptation.groups.items()}
+    members = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
     expected = draws.expected(members)
     drawn = draws.given_calls(members)
     bounds = bounds_of(adaptation.rule)

@@ -18,7 +18,6 @@ import numpy as np
 from cape._drift import drift_deviation
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
-from cape._prediction import situations_of
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
 from cape.pool import MemberRates
@@ -180,8 +179,8 @@ class GroupDraws:
         situation = self.situation
         rows = self.adapted.rows
         # Without a positive the TPR is that of the first one to come.
-        positives = max(float(situation.estimate) * rows, _ALMOST_NONE)
-        negatives = max((1 - float(situation.estimate)) * rows, _ALMOST_NONE)
+        positives = max(float(situation.estimate.value) * rows, _ALMOST_NONE)
+        negatives = max((1 - float(situation.estimate.value)) * rows, _ALMOST_NONE)
         called = situation.predicted_prevalences * rows
         mean, _ = self._split(situation.rates, called, positives, negatives)
         true_positives = _within(called, positives, negatives, mean)
@@ -193,7 +192,7 @@ class GroupDraws:
 
     def expected(self, member: int) -> ExpectedRates:
         """Return what to expect of one member, within what labels allow."""
-        prevalence = float(self.situation.estimate)
+        prevalence = float(self.situation.estimate.value)
         tpr, fpr = (float(rates[member]) for rates in self.member_rates)
         if self.calls is not None and 0 < prevalence < 1:
             tpr = float(np.clip(tpr, *self.calls.tpr.interval(member, self.level)))
@@ -373,11 +372,11 @@ def _draw_prevalences(
     The distribution is that of the labels, where they were used; else it is that of the
     quantifier, and drift moves and widens it as it does the interval.
     """
-    if adapted.label_verdict is not None:
-        labels = label_estimate(model, evidence, adapted.label_free_estimate)
+    if adapted.labels.verdict is not None:
+        labels = label_estimate(model, evidence, adapted.without_labels.value)
         return _draw_from_intervals(labels.interval, labels.estimate, n_draws, random)
     # The estimate is known, and must not be made again for every level.
-    estimate = adapted.prior_shift_estimate
+    estimate = adapted.quantifier_estimate.value
 
     def interval_at(level: float) -> tuple[float, float]:
         return model.quantifier.interval(evidence.scores, level, estimate=estimate)
@@ -385,14 +384,11 @@ def _draw_prevalences(
     drawn = _draw_from_intervals(interval_at, estimate, n_draws, random)
     if adapted.held_back == 0:
         return drawn
-    if adapted.low == 0 and adapted.high == 1:
+    if adapted.estimate.low == 0 and adapted.estimate.high == 1:
         # Nothing is known of the prevalence.
         return random.random(n_draws)
-    deviation = drift_deviation(
-        estimate, adapted.estimate, adapted.held_back, adapted.drift
-    )
-    drift = deviation * random.standard_normal(n_draws)
-    slid = adapted.estimate + (1 - adapted.held_back) * (drawn - estimate)
+    drift = drift_deviation(adapted) * random.standard_normal(n_draws)
+    slid = adapted.estimate.value + (1 - adapted.held_back) * (drawn - estimate)
     return np.clip(slid + drift, 0, 1)
 
 
@@ -454,7 +450,7 @@ class BatchDraws:
         random_state: Any,
     ):
         random = np.random.default_rng(random_state)
-        self.situations = situations_of(models, evidence, adaptation)
+        self.situations = adaptation.situations
         self.level = adaptation.level
         self.groups: dict[Group, GroupDraws] = {}
         for group, situation in self.situations.items():
@@ -464,7 +460,7 @@ class BatchDraws:
             calls = None
             # Rates that labels corrected have their noise in them.
             noise = 1.0
-            if adapted.label_verdict is None:
+            if adapted.labels.verdict is None:
                 noise = _noise_of_rates(model)
             else:
                 calls = check_calls(model, part)

@@ -12,17 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cape import plot
-from cape._drift import GroupDrift, find_drift
-from cape._estimate import Estimate
+from cape._drift import find_drift
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._notebook import InNotebook, Shown
-from cape._prediction import adapt_and_test, find_evidence
+from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
 from cape._wording._numbers import level_text
-from cape.adaptation import Adaptation
-from cape.adaptation._adaptation import frame_of_shares
-from cape.adaptation._doubts import warn_if_doubtful
-from cape.adaptation._group import describe_label_free
+from cape._wording._results import describe_label_free, describe_labels
+from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
 from cape.examination._criteria import ExpectedCriteria, expect_criteria
@@ -103,8 +100,6 @@ class Examination(InNotebook):
         What the model needs to know about the rows of the batch.
     adaptation : Adaptation
         Estimated prevalences and chosen members; `CapeClassifier.predict` takes it.
-    found : mapping from group to GroupDrift
-        What the adaptation found to speak against a prior shift.
     labelled : Evidence, default=None
         The evidence with labels that did not decide; None if labels decide.
     n_draws : int, default=2000
@@ -150,7 +145,6 @@ class Examination(InNotebook):
         clf: CapeClassifier,
         evidence: Evidence,
         adaptation: Adaptation,
-        found: Mapping[Group, GroupDrift],
         *,
         labelled: Evidence | None = None,
         n_draws: int = 2000,
@@ -161,7 +155,6 @@ class Examination(InNotebook):
         self.adaptation = adaptation
         self.observed: Observed | None = None
         self.provenance: Mapping[str, Any] | None = None
-        self._found = found
         self._labelled = labelled
         self._n_draws = n_draws
         self._random_state = random_state
@@ -190,17 +183,17 @@ class Examination(InNotebook):
     @cached_property
     def prior_shift(self) -> PriorShiftTest:
         """Whether the scores speak against a prior shift."""
-        return check_scores(self._models, self.evidence, self._found)
+        return check_scores(self._models, self.evidence, self.adaptation.drifts)
 
     @cached_property
     def columns(self) -> ColumnShift:
         """Which columns moved, and how."""
-        found = self._found
+        found = self.adaptation.drifts
         if self.adaptation.drift == "ignore":
             # The adaptation did not look at columns, which somebody now asks for.
             answers = {}
             for group, adapted in self.adaptation.groups.items():
-                answers[group] = adapted.prior_shift_estimate
+                answers[group] = adapted.quantifier_estimate.value
             found = find_drift(self._models, self.evidence.groups, answers)
         return ColumnShift.of(found)
 
@@ -403,8 +396,8 @@ class Examination(InNotebook):
         -------
         DataFrame
             One row for each group: rows, training_prevalence, estimate, low, high,
-            moved, verdict, held_back, theta, predicted_prevalence, pd_bound, and the
-            expected fpr, fnr and accuracy. With labels: labelled, label_free_estimate,
+            moved, verdict, held_back, made_for, predicted_prevalence, pd_bound, and the
+            expected fpr, fnr and accuracy. With labels: labelled, without_labels,
             label_estimate and label_verdict as well.
         """
         import pandas as pd
@@ -419,13 +412,13 @@ class Examination(InNotebook):
         row = {
             "rows": chosen.rows,
             "training_prevalence": chosen.training_prevalence,
-            "estimate": chosen.estimate,
-            "low": chosen.low,
-            "high": chosen.high,
+            "estimate": chosen.estimate.value,
+            "low": chosen.estimate.low,
+            "high": chosen.estimate.high,
             "moved": self.moved.groups[group].moved,
             "verdict": chosen.verdict,
             "held_back": chosen.held_back,
-            "theta": chosen.theta,
+            "made_for": chosen.made_for,
             "predicted_prevalence": chosen.predicted_prevalence,
             "pd_bound": chosen.pd_bound,
             "fpr": expected.fpr.value,
@@ -434,10 +427,10 @@ class Examination(InNotebook):
         }
         if self.labels is not None:
             check = self.labels.groups[group]
-            row["labelled"] = check.labelled
-            row["label_free_estimate"] = check.label_free_estimate
-            row["label_estimate"] = check.label_estimate
-            row["label_verdict"] = check.label_verdict
+            row["labelled"] = check.labels.rows
+            row["without_labels"] = check.without_labels.value
+            row["label_estimate"] = check.labels.estimate
+            row["label_verdict"] = check.labels.verdict
         return row
 
     def to_dict(self) -> dict[str, Any]:
@@ -455,7 +448,7 @@ class Examination(InNotebook):
         adaptation = []
         names = self.names
         for group, chosen in self.adaptation.groups.items():
-            adaptation.append({"group": names[group], **json_ready(asdict(chosen))})
+            adaptation.append({"group": names[group], **json_ready(chosen.flat())})
         observed = self.observed
         return {
             "fingerprint": self.adaptation.fingerprint,
@@ -482,7 +475,7 @@ class Examination(InNotebook):
         -------
         altair chart
         """
-        frame = frame_of_shares(self.adaptation)
+        frame = self.adaptation.shares()
         compared = "estimated without labels"
         if self.labels is not None and not self.labels.decide:
             compared = "according to the labels"
@@ -501,7 +494,7 @@ class Examination(InNotebook):
             row = {
                 "rows": chosen.rows,
                 "in training": chosen.training_prevalence,
-                "now": Estimate(chosen.estimate, chosen.low, chosen.high),
+                "now": chosen.estimate,
                 "called positive": chosen.predicted_prevalence,
                 "FPR": expected.fpr.value,
                 "FNR": expected.fnr.value,
@@ -517,7 +510,7 @@ class Examination(InNotebook):
         notes = []
         if self.labels is not None:
             for group, check in self.labels.groups.items():
-                notes.append(f"{self.names[group]}: {check.text}.")
+                notes.append(f"{self.names[group]}: {describe_labels(check)}.")
         return Shown(title, table, notes[:_MOST_NOTES])
 
     def __repr__(self) -> str:
@@ -541,16 +534,17 @@ class Examination(InNotebook):
         """Return the lines about one group in the repr."""
         chosen = self.adaptation.groups[group]
         expected = self.expected.groups[group]
+        now = chosen.estimate
         moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
         worst = self.columns.moved(group)[:_MOST_COLUMNS]
         return [
             f"{name}: {chosen.rows} rows",
-            f"  prevalence {chosen.training_prevalence:.3f} -> {chosen.estimate:.3f} "
-            f"({chosen.low:.3f} to {chosen.high:.3f}), {moved}",
+            f"  prevalence {chosen.training_prevalence:.3f} -> {now.value:.3f} "
+            f"({now.low:.3f} to {now.high:.3f}), {moved}",
             *self._describe_labels(group),
             f"  {self.verdict(group).text}",
             *[f"    {finding.what_happened}" for finding in worst],
-            f"  member for {chosen.theta:.3f} predicts "
+            f"  member for {chosen.made_for:.3f} predicts "
             f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",
             f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
             f"accuracy {expected.accuracy.value:.3f}",
@@ -561,13 +555,13 @@ class Examination(InNotebook):
         if self.labels is None:
             return []
         check = self.labels.groups[group]
-        lines = [f"  {check.text}"]
-        if check.label_verdict is None:
+        lines = [f"  {describe_labels(check)}"]
+        if check.labels.verdict is None:
             return lines
         if self.labels.decide:
             return [f"  {describe_label_free(check)}", *lines]
-        interval = f"({check.low:.3f} to {check.high:.3f})"
-        return [*lines, f"  according to labels {check.label_estimate:.3f} {interval}"]
+        interval = f"({check.estimate.low:.3f} to {check.estimate.high:.3f})"
+        return [*lines, f"  according to labels {check.labels.estimate:.3f} {interval}"]
 
 
 def examine(
@@ -659,7 +653,7 @@ def examine(
     )
     check_prevalence("level", level, closed=False)
     used = labelled if labels_decide else labelled.without_labels()
-    adaptation, found = adapt_and_test(
+    adaptation = adapt(
         {group: clf.model_of(group) for group in used.groups},
         used,
         level=level,
@@ -667,12 +661,11 @@ def examine(
         drift=check_drift(clf.drift if drift is None else drift),
     )
     # Warnings come through: whoever calls this for a file turns them into notes.
-    warn_if_doubtful(adaptation, found)
+    warn_if_doubtful(adaptation)
     return Examination(
         clf,
         used,
         adaptation,
-        found,
         labelled=None if labels_decide else labelled,
         n_draws=n_draws,
         random_state=random_state,

@@ -271,17 +271,17 @@ def expect_rates(draws: BatchDraws, adaptation: Adaptation) -> ExpectedPerforman
 
 def _expect_group(drawn: GroupDraws, adapted: GroupAdaptation) -> GroupExpected:
     """Put the rates to expect of one group and their intervals together."""
-    rates = drawn.expected(adapted.member)
+    rates = drawn.expected(adapted.classifier)
     estimates = {}
-    for name, (low, high) in drawn.rate_intervals(adapted.member).items():
+    for name, (low, high) in drawn.rate_intervals(adapted.classifier).items():
         value = getattr(rates, name)
         # The two come from different draws. NaN, unknown, leaves the interval alone.
         low = float(np.fmin(low, value))
         estimates[name] = Estimate(value, low, float(np.fmax(high, value)))
     # The predicted prevalence is known exactly.
     predicted = adapted.predicted_prevalence
-    difference = abs(adapted.estimate - predicted)
-    interval = fold(adapted.low - predicted, adapted.high - predicted)
+    difference = abs(adapted.estimate.value - predicted)
+    interval = fold(adapted.estimate.low - predicted, adapted.estimate.high - predicted)
     return GroupExpected(
         rows=adapted.rows,
         pd=Estimate(difference, *interval),
@@ -304,7 +304,7 @@ def expect_pe(
     is the value that matters most.
     """
     predicted = own.predicted_prevalence, other.predicted_prevalence
-    pe = pe_of_prevalences(own.estimate, other.estimate, *predicted)
+    pe = pe_of_prevalences(own.estimate.value, other.estimate.value, *predicted)
     # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return Estimate(float("nan"), 0.0, float("inf"))

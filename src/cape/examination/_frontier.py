@@ -236,7 +236,7 @@ def find_frontiers(
         raise ValueError("evidence must have rows, got a batch without any.")
     costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     by_rule = _choose_by_rules(draws, costs)
-    own = {group: chosen.member for group, chosen in adaptation.groups.items()}
+    own = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
     found = {}
     for criterion in criteria:
         search = _Search(draws, criterion, costs)
@@ -329,7 +329,7 @@ class _Search:
                 fpr=rates.fpr,
                 fnr=rates.fnr,
                 accuracy=rates.accuracy,
-                pd=abs(float(situation.estimate) - predicted),
+                pd=abs(float(situation.estimate.value) - predicted),
             )
         return FrontierPoint(
             rule,

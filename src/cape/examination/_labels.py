@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from cape import plot
 from cape._estimate import Estimate
 from cape._groups import Group, name_index, unique_names
-from cape._labelled import LabelFree, use_labels
+from cape._labelled import use_labels
 from cape._notebook import InNotebook, Shown
-from cape.adaptation import Adaptation, LabelCheck
-from cape.adaptation._doubts import label_checks, refuted_groups
+from cape._wording._results import describe_labels
+from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence
-from cape.examination._result import GroupResult
+from cape.examination._result import GroupResult, json_ready
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,8 @@ class LabelChecks(InNotebook, GroupResult):
 
     Parameters
     ----------
-    groups : mapping from group to LabelCheck
+    groups : mapping from group to GroupAdaptation
+        Their ``estimate`` is the one with labels, even where these did not decide.
     decide : bool
         Whether the labels corrected the estimates that members were picked for. If not,
         they were compared with the estimates and did nothing else.
@@ -40,11 +41,11 @@ class LabelChecks(InNotebook, GroupResult):
     >>> groups = new.sensitive_features
     >>> labels = new.target.where(groups == 0)
     >>> seen = examine(clf, new.data, labels, sensitive_features=groups)
-    >>> seen.labels.groups[0].label_verdict, seen.labels.refuted
+    >>> seen.labels.groups[0].labels.verdict, seen.labels.refuted
     ('confirmed', [])
     """
 
-    groups: Mapping[Group, LabelCheck]
+    groups: Mapping[Group, GroupAdaptation]
     decide: bool
 
     @property
@@ -55,7 +56,7 @@ class LabelChecks(InNotebook, GroupResult):
     @property
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together."""
-        return refuted_groups(self.groups)
+        return Adaptation("", self.groups).refuted
 
     def shares(self) -> pd.DataFrame:
         """Return the numbers of the picture, one row for each group.
@@ -71,17 +72,13 @@ class LabelChecks(InNotebook, GroupResult):
 
         rows = []
         for group, check in self.groups.items():
-            said = _said(check)
-            row = {
+            row: dict[str, Any] = {
                 "group": self.names[group],
                 "rows": check.rows,
-                "now": check.label_free_estimate,
-                "low": check.label_free_low,
-                "high": check.label_free_high,
-                "compared": said.value,
-                "compared_low": said.low,
-                "compared_high": said.high,
             }
+            row |= zip(("now", "low", "high"), check.without_labels, strict=True)
+            compared = ("compared", "compared_low", "compared_high")
+            row |= zip(compared, _said(check), strict=True)
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -108,13 +105,12 @@ class LabelChecks(InNotebook, GroupResult):
 
         rows = []
         for check in self.groups.values():
-            without = (check.label_free_estimate, check.label_free_low)
             row = {
                 "rows": check.rows,
-                "labelled": check.labelled,
-                "without labels": Estimate(*without, check.label_free_high),
+                "labelled": check.labels.rows,
+                "without labels": check.without_labels,
                 "by the labels": _said(check),
-                "verdict": check.text,
+                "verdict": describe_labels(check),
             }
             rows.append(row)
         table = pd.DataFrame(rows, index=name_index(self.groups))
@@ -123,21 +119,19 @@ class LabelChecks(InNotebook, GroupResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their words."""
-        content = super().to_dict()
-        for entry, check in zip(content["groups"], self.groups.values(), strict=True):
-            entry["text"] = check.text
-        return content
-
-    def _facts(self) -> dict[str, Any]:
+        entries = []
+        for group, check in self.groups.items():
+            entry = {"group": self.names[group], **json_ready(check.flat())}
+            entries.append({**entry, "text": describe_labels(check)})
         refuted = [self.names[group] for group in self.refuted]
-        return {"decide": self.decide, "refuted": refuted}
+        return {"decide": self.decide, "refuted": refuted, "groups": entries}
 
 
-def _said(check: LabelCheck) -> Estimate:
+def _said(check: GroupAdaptation) -> Estimate:
     """Return what labels say; unknown where they cannot be used."""
-    if check.label_verdict is None:
-        return Estimate(math.nan, math.nan, math.nan)
-    return Estimate(check.label_estimate, check.low, check.high)
+    if check.labels.verdict is None:
+        return Estimate(math.nan)
+    return check.estimate._replace(value=check.labels.estimate)
 
 
 def check_labels(
@@ -166,22 +160,13 @@ def check_labels(
     """
     if not any(part.labelled_rows for part in evidence.groups.values()):
         return None
-    checks = label_checks(adaptation)
     if decide:
-        return LabelChecks(checks, decide)
-    level = adaptation.level
+        return LabelChecks(adaptation.groups, decide)
+    checks = {}
     for group, part in evidence.groups.items():
         adapted = adaptation.groups[group]
-        label_free = LabelFree(adapted.estimate, adapted.low, adapted.high, level)
-        findings = use_labels(models[group], part, label_free)
-        checks[group] = replace(
-            checks[group],
-            labelled=findings.labelled,
-            label_estimate=findings.label_estimate,
-            low=findings.low,
-            high=findings.high,
-            label_verdict=findings.verdict,
-            label_p_value=findings.p_value,
-            sample_p_value=findings.sample_p_value,
+        findings, estimate, _ = use_labels(
+            models[group], part, adapted.estimate, adaptation.level
         )
+        checks[group] = replace(adapted, labels=findings, estimate=estimate)
     return LabelChecks(checks, decide)

@@ -13,7 +13,6 @@ from scipy.special import ndtri
 from cape._drift import drift_deviation, mean_score
 from cape._groups import Group, group_name
 from cape._labelled import (
-    LabelFree,
     RowDraw,
     Strata,
     cells_of_rows,
@@ -159,20 +158,14 @@ def _is_lost(adapted: GroupAdaptation | None) -> bool:
     """Tell whether drift leaves nothing to be said, however many rows there are."""
     if adapted is None or adapted.held_back == 0:
         return False
-    return adapted.label_free_low == 0 and adapted.label_free_high == 1
+    return adapted.without_labels.low == 0 and adapted.without_labels.high == 1
 
 
 def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> float:
     """Add drift to the width of an interval, as `hold_back` does."""
     if adapted is None or adapted.held_back == 0:
         return width
-    deviation = drift_deviation(
-        adapted.prior_shift_estimate,
-        adapted.label_free_estimate,
-        adapted.held_back,
-        adapted.drift,
-    )
-    of_drift = 2 * ndtri((1 + level) / 2) * deviation
+    of_drift = 2 * ndtri((1 + level) / 2) * drift_deviation(adapted)
     kept = (1 - adapted.held_back) * width
     return float(min(max(width, np.hypot(kept, of_drift)), 1.0))
 
@@ -204,14 +197,13 @@ def plan_labels(
     lines = []
     for group, part in evidence.groups.items():
         adapted = adaptation.groups[group]
-        label_free = LabelFree(
-            adapted.label_free_estimate,
-            adapted.label_free_low,
-            adapted.label_free_high,
-            adaptation.level,
-        )
         need = labels_for_width(
-            models[group], score_cells(part), label_free, adapted.mean_score, width
+            models[group],
+            score_cells(part),
+            adapted.without_labels,
+            adaptation.level,
+            adapted.mean_score,
+            width,
         )
         lines.append(
             {
@@ -289,7 +281,7 @@ class LabelPlan:
                 models[group],
                 in_cells,
                 int(n_drawn),
-                estimates[group].estimate,
+                estimates[group].value,
                 mean_score(models[group], evidence.groups[group]),
             )
         return strata
@@ -416,7 +408,7 @@ def rows_to_label(
     ...     sensitive_features=z,
     ...     inclusion_probability=drawn.inclusion_probability,
     ... )
-    >>> adaptation.groups[0].labelled
+    >>> adaptation.groups[0].labels.rows
     50
     """
     plan = LabelPlan(n, spread, width)

@@ -11,19 +11,20 @@ from scipy.special import ndtr
 
 from cape import plot
 from cape._column_words import describe_column
-from cape._drift import LEVEL, ColumnDrift, GroupDrift
+from cape._drift import ColumnDrift, GroupDrift
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import compare_with_labels, label_estimate
+from cape._limits import LEVEL, WIDEST
 from cape._notebook import InNotebook, Shown
 from cape._shift_test import fit_mixture, holm
 from cape._wording._numbers import level_text, p_value_text
-from cape.adaptation import Adaptation, GroupAdaptation
-from cape.adaptation._group import (
+from cape._wording._results import (
     describe_verdict,
     estimate_name,
     reservation,
     without_labels,
 )
+from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
 from cape.examination._result import GroupResult, flat, json_ready
 from cape.histogram import ScoreHistogram
@@ -37,9 +38,6 @@ _ALPHA = 0.05
 """Level, over all groups together, at which a prevalence has moved."""
 
 _MOST_LINES = 5
-
-_WIDEST = 0.5
-"""Width of an interval that says nothing, as in `cape._drift`."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ def find_moves(
     p_values = {}
     for group, part in evidence.groups.items():
         adapted = adaptation.groups[group]
-        if adapted.label_verdict is None:
+        if adapted.labels.verdict is None:
             p_values[group] = p_value_of_scores(models[group], part.scores)
         else:
             p_values[group] = _p_value_of_labels(models[group], part, adapted)
@@ -157,7 +155,7 @@ def find_moves(
         groups[group] = GroupMoved(
             rows=adapted.rows,
             training_prevalence=adapted.training_prevalence,
-            estimate=adapted.estimate,
+            estimate=adapted.estimate.value,
             p_value=p_values[group],
             p_adjusted=p_adjusted,
             moved=p_adjusted < _ALPHA and not _drift_explains(adapted),
@@ -171,9 +169,10 @@ def _drift_explains(adapted: GroupAdaptation) -> bool:
     The test asks whether the scores moved. Drift moves them without any change of the
     prevalence. Labels see the prevalence itself.
     """
-    if adapted.label_verdict is not None:
+    if adapted.labels.verdict is not None:
         return False
-    within = adapted.low <= adapted.training_prevalence <= adapted.high
+    now = adapted.estimate
+    within = now.low <= adapted.training_prevalence <= now.high
     return adapted.held_back > 0 and within
 
 
@@ -185,7 +184,7 @@ def _p_value_of_labels(
     As in the test of the scores, training and batch are samples of one population under
     the null hypothesis; the batch may be known by few labels.
     """
-    labels = label_estimate(model, evidence, adapted.label_free_estimate)
+    labels = label_estimate(model, evidence, adapted.without_labels.value)
     pi = model.prevalence
     noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
     return compare_with_labels(labels, pi, float(noise)).p_value
@@ -661,7 +660,7 @@ def _fault_text(adapted: GroupAdaptation, names: list[str], cautious: bool) -> s
 def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
     """Name the reason: too few rows for these scores, or parts that disagree."""
     without = without_labels(adapted)
-    if adapted.prior_shift_high - adapted.prior_shift_low > _WIDEST:
+    if adapted.quantifier_estimate.width > WIDEST:
         return (
             f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
             f"scores with an AUC of {auc:.2f}"
@@ -669,7 +668,7 @@ def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
     return (
         f"cannot tell{without}: columns and scores disagree on the prevalence, and "
         f"{estimate_name(adapted)} was held back from "
-        f"{adapted.prior_shift_estimate:.3f}"
+        f"{adapted.quantifier_estimate.value:.3f}"
     )
 
 

@@ -552,7 +552,7 @@ def _with_predictions(
     estimates = []
     for group in predicted.groups:
         # A group that first comes later in the file is not in every part.
-        estimates.append(adaptation.groups[group].estimate)
+        estimates.append(adaptation.groups[group].estimate.value)
     codes = predicted.records["group"]
     values = {
         "prediction": model.columns.as_labels(predicted.probability > 0.5).to_numpy(),

@@ -255,7 +255,7 @@ def frame_moved(groups: list[Summary], labels: Summary | None = None) -> pd.Data
         return frame
     compared = ("label_estimate", "low", "high")
     if labels["decide"]:
-        compared = ("label_free_estimate", "label_free_low", "label_free_high")
+        compared = ("without_labels", "without_labels_low", "without_labels_high")
     checks = pd.DataFrame(labels["groups"])
     cannot_be_used = checks["label_verdict"].isna()
     names_of_compared = ("compared", "compared_low", "compared_high")

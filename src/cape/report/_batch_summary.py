@@ -11,6 +11,7 @@ import numpy as np
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._wording._numbers import p_value_text
+from cape._wording._results import describe_labels
 from cape.adaptation import GroupAdaptation
 from cape.evidence import GroupEvidence
 from cape.examination import Examination
@@ -91,7 +92,7 @@ def _estimates(examination: Examination) -> dict[Group, float]:
     """Return the estimated prevalence of each group."""
     estimates = {}
     for group, chosen in examination.adaptation.groups.items():
-        estimates[group] = chosen.estimate
+        estimates[group] = chosen.estimate.value
     return estimates
 
 
@@ -105,11 +106,11 @@ def _rates(examination: Examination) -> dict[Group, BatchRates]:
         # Members that call as many rows positive as the chosen one are left out:
         # rounded, they would be as near to the estimate, or nearer.
         called = examination.draws.situations[group].predicted_prevalences
-        tpr = np.where(called == called[chosen.member], np.nan, tpr)
+        tpr = np.where(called == called[chosen.classifier], np.nan, tpr)
         # Labels may have set limits to the rates of the member that decides.
-        tpr[chosen.member] = 1 - expected.fnr.value
-        fpr[chosen.member] = expected.fpr.value
-        rates[group] = BatchRates(tpr, fpr, chosen.member)
+        tpr[chosen.classifier] = 1 - expected.fnr.value
+        fpr[chosen.classifier] = expected.fpr.value
+        rates[group] = BatchRates(tpr, fpr, chosen.classifier)
     return rates
 
 
@@ -165,19 +166,19 @@ def _moved_text(examination: Examination, group: Group) -> str:
 
 def _cannot_tell(chosen: GroupAdaptation) -> bool:
     """Tell whether the prevalence of a group is unknown, with or without labels."""
-    return chosen.verdict == "cannot_tell" and chosen.label_verdict is None
+    return chosen.verdict == "cannot_tell" and chosen.labels.verdict is None
 
 
 def _sentence(name: str, chosen: GroupAdaptation) -> str:
     """Say how far one group has moved."""
-    digits = _digits(chosen.training_prevalence, chosen.estimate)
+    digits = _digits(chosen.training_prevalence, chosen.estimate.value)
     training = (
         f"{name}: prevalence was {chosen.training_prevalence:.{digits}f} in training"
     )
-    interval = f"{chosen.low:.{digits}f} to {chosen.high:.{digits}f}"
+    interval = f"{chosen.estimate.low:.{digits}f} to {chosen.estimate.high:.{digits}f}"
     if _cannot_tell(chosen):
         return f"{training}; what it is now cannot be told ({interval})"
-    return f"{training}, is now {chosen.estimate:.{digits}f} ({interval})"
+    return f"{training}, is now {chosen.estimate.value:.{digits}f} ({interval})"
 
 
 def _digits(*shares: float) -> int:
@@ -190,18 +191,19 @@ def _label_text(examination: Examination, group: Group) -> str:
     if examination.labels is None:
         return ""
     check = examination.labels.groups[group]
-    if check.label_verdict is None:
-        return check.text
-    digits = _digits(check.label_free_estimate, check.label_estimate)
+    said = describe_labels(check)
+    if check.labels.verdict is None:
+        return said
+    digits = _digits(check.without_labels.value, check.labels.estimate)
     if examination.labels.decide:
-        low = f"{check.label_free_low:.{digits}f}"
-        interval = f"({low} to {check.label_free_high:.{digits}f})"
-        estimate = f"{check.label_free_estimate:.{digits}f}"
-        return f"{check.text}; without them it would be {estimate} {interval}"
-    estimate = f"{check.label_estimate:.{digits}f}"
-    if not check.is_complete:
-        estimate += f" ({check.low:.{digits}f} to {check.high:.{digits}f})"
-    return f"{check.text}; according to them it is {estimate}"
+        value, low, high = check.without_labels
+        interval = f"({low:.{digits}f} to {high:.{digits}f})"
+        return f"{said}; without them it would be {value:.{digits}f} {interval}"
+    _, low, high = check.estimate
+    share = f"{check.labels.estimate:.{digits}f}"
+    if not check.fully_labelled:
+        share += f" ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{said}; according to them it is {share}"
 
 
 def _expected_unadapted(examination: Examination) -> Summary:
@@ -235,7 +237,7 @@ def _histograms(examination: Examination) -> list[Summary]:
     for group, evidence in examination.evidence.groups.items():
         model = examination.clf.model_of(group)
         # The best mixture is the quantifier's, even where drift held the estimate back.
-        estimate = examination.adaptation.groups[group].prior_shift_estimate
+        estimate = examination.adaptation.groups[group].quantifier_estimate.value
         shares = _histogram(model, evidence, estimate)
         entries.append(
             {

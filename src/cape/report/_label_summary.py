@@ -7,7 +7,7 @@ from typing import Any
 
 from cape._groups import group_labels
 from cape._wording._numbers import counted, joined
-from cape.adaptation import LabelCheck
+from cape.adaptation import GroupAdaptation
 from cape.examination import Examination, LabelChecks
 from cape.report._types import Summary
 
@@ -42,7 +42,7 @@ def label_summary(examination: Examination) -> Summary | None:
     labels = examination.labels
     if labels is None:
         return None
-    verdicts = [check.label_verdict for check in labels.groups.values()]
+    verdicts = [check.labels.verdict for check in labels.groups.values()]
     return {
         **labels.to_dict(),
         "used": labels.decide and any(verdicts),
@@ -71,7 +71,7 @@ def _verdict(labels: LabelChecks) -> Summary:
 def _head(labels: LabelChecks) -> tuple[str, str]:
     """Choose the colour and the headline: those of the gravest verdict."""
     estimates = _estimates(labels)
-    verdicts = {check.label_verdict for check in labels.groups.values()}
+    verdicts = {check.labels.verdict for check in labels.groups.values()}
     if labels.refuted:
         mark = "bad"
         if labels.decide or not _is_far_off(labels):
@@ -94,7 +94,7 @@ def _is_far_off(labels: LabelChecks) -> bool:
     """Tell whether a refuted estimate is wrong by more than is mostly tolerated."""
     for group in labels.refuted:
         check = labels.groups[group]
-        if abs(check.label_estimate - check.label_free_estimate) > _TOLERATED:
+        if abs(check.labels.estimate - check.without_labels.value) > _TOLERATED:
             return True
     return False
 
@@ -119,13 +119,13 @@ def _refuted_sentences(labels: LabelChecks) -> list[str]:
     return sentences
 
 
-def _both(check: LabelCheck) -> str:
+def _both(check: GroupAdaptation) -> str:
     """Put what labels say beside the label-free estimate."""
-    interval = f"{check.label_free_low:.3f} to {check.label_free_high:.3f}"
-    share = f"{check.label_estimate:.3f}"
-    if not check.is_complete:
-        share += f" ({check.low:.3f} to {check.high:.3f})"
-    without = f"{check.label_free_estimate:.3f} ({interval})"
+    interval = f"{check.without_labels.low:.3f} to {check.without_labels.high:.3f}"
+    share = f"{check.labels.estimate:.3f}"
+    if not check.fully_labelled:
+        share += f" ({check.estimate.low:.3f} to {check.estimate.high:.3f})"
+    without = f"{check.without_labels.value:.3f} ({interval})"
     return f"{share} according to the labels, {without} without them"
 
 
@@ -141,7 +141,7 @@ def _unclear_sentences(labels: LabelChecks) -> list[str]:
     # Of twenty good estimates, one is refuted by chance.
     by_itself = []
     for group, check in labels.groups.items():
-        if check.label_verdict == "refuted" and group not in labels.refuted:
+        if check.labels.verdict == "refuted" and group not in labels.refuted:
             by_itself.append(labels.names[group])
     if by_itself:
         sentences.append(
@@ -157,11 +157,11 @@ def _unused_sentences(labels: LabelChecks) -> list[str]:
     few = []
     without = []
     for group, check in labels.groups.items():
-        if check.label_verdict is not None:
+        if check.labels.verdict is not None:
             continue
-        if check.labelled == 0:
+        if check.labels.rows == 0:
             without.append(labels.names[group])
-        elif check.sample_p_value == check.sample_p_value:
+        elif check.labels.sample_p_value == check.labels.sample_p_value:
             no_sample.append(labels.names[group])
         else:
             few.append(labels.names[group])
@@ -181,7 +181,7 @@ def _unused_sentences(labels: LabelChecks) -> list[str]:
 def _names(labels: LabelChecks, verdict: str) -> list[str]:
     names = []
     for group, check in labels.groups.items():
-        if check.label_verdict == verdict:
+        if check.labels.verdict == verdict:
             names.append(labels.names[group])
     return names
 
@@ -192,25 +192,25 @@ def _labels_needed(labels: LabelChecks) -> list[Summary]:
         return []
     entries = []
     for group, check in labels.groups.items():
-        if check.label_verdict is None or check.is_complete:
+        if check.labels.verdict is None or check.fully_labelled:
             continue
         entries.append(
             {
                 "group": labels.names[group],
-                "labelled": check.labelled,
-                "width": check.high - check.low,
+                "labelled": check.labels.rows,
+                "width": check.estimate.width,
                 "needed": [labels_for_width(check, width) for width in WIDTHS],
             }
         )
     return entries
 
 
-def labels_for_width(check: LabelCheck, width: float) -> int:
+def labels_for_width(check: GroupAdaptation, width: float) -> int:
     """Compute how many labels an interval of some width needs.
 
     Parameters
     ----------
-    check : LabelCheck
+    check : GroupAdaptation
         Of labels that were used, of some of the rows.
     width : float
 
@@ -220,8 +220,8 @@ def labels_for_width(check: LabelCheck, width: float) -> int:
         All labels, those that are there included.
     """
     # The variance of m of N rows is proportional to 1/m - 1/N.
-    now = 1 / check.labelled - 1 / check.rows
-    wanted = now * (width / (check.high - check.low)) ** 2
+    now = 1 / check.labels.rows - 1 / check.rows
+    wanted = now * (width / check.estimate.width) ** 2
     return round(1 / (wanted + 1 / check.rows))
 
 

@@ -232,9 +232,9 @@ def check_rows(summary: Summary) -> Table:
         summary["labels"]["groups"], summary["groups"], strict=True
     ):
         without = _with_interval(
-            check["label_free_estimate"],
-            check["label_free_low"],
-            check["label_free_high"],
+            check["without_labels"],
+            check["without_labels_low"],
+            check["without_labels_high"],
         )
         estimate = check["label_estimate"]
         if summary["labels"]["decide"]:
@@ -255,8 +255,8 @@ def _label_verdict(check: Summary) -> str:
         return "confirmed to within 0.1"
     if verdict is not None:
         return f"{verdict_word(verdict)}, p\u00a0{_p_value(check['label_p_value'])}"
-    if check["sample_p_value"] is not None:
-        return f"no random sample, p\u00a0{_p_value(check['sample_p_value'])}"
+    if check["label_sample_p_value"] is not None:
+        return f"no random sample, p\u00a0{_p_value(check['label_sample_p_value'])}"
     return "too few labels"
 
 
@@ -371,7 +371,7 @@ def chosen_rows(summary: Summary) -> Table:
     """
     rows = []
     for group in summary["groups"]:
-        numbers = (group["theta"], group["predicted_prevalence"], group["pd_bound"])
+        numbers = (group["made_for"], group["predicted_prevalence"], group["pd_bound"])
         rows.append([group["group"], *(f"{number:.3f}" for number in numbers)])
     return rows
 

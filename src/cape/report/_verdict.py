@@ -146,7 +146,7 @@ def batch_verdict(examination: Examination) -> Summary:
     for group, adapted in examination.adaptation.groups.items():
         name = names[group]
         verdicts[name] = examination.verdict(group)
-        if adapted.label_verdict is not None:
+        if adapted.labels.verdict is not None:
             with_labels[name] = verdicts[name]
     if not verdicts:
         return {

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cape._estimate import Estimate
 from cape._groups import Group
 from cape.pool import MemberRates
 
@@ -28,10 +29,9 @@ class GroupSituation:
     ----------
     share : float
         Share of the rows of the batch that belong to this group.
-    estimate : float or ndarray of shape (n_batches,)
-        Estimated prevalence, q in the paper.
-    low, high : float
-        Ends of the interval of the prevalence; NaN if nobody asked for intervals.
+    estimate : Estimate
+        Prevalence; its value is q in the paper, an array if there are many batches. The
+        ends of its interval are NaN if nobody asked for intervals.
     thetas : ndarray of shape (n_members,)
         Prevalence that each member was made for.
     predicted_prevalences : ndarray of shape (..., n_members)
@@ -43,11 +43,12 @@ class GroupSituation:
 
     Examples
     --------
+    >>> from cape import Estimate
     >>> from cape.pool import MemberRates
     >>> from cape.rules import GroupSituation
     >>> called, rows = np.array([90.0, 99.0]), np.array([100.0, 100.0])
     >>> situation = GroupSituation(
-    ...     share=0.4, estimate=0.3, low=0.2, high=0.4, thetas=np.array([0.2, 0.6]),
+    ...     share=0.4, estimate=Estimate(0.3, 0.2, 0.4), thetas=np.array([0.2, 0.6]),
     ...     predicted_prevalences=np.array([0.25, 0.55]),
     ...     rates=MemberRates(called, rows, 100 - called, rows),
     ... )
@@ -56,9 +57,7 @@ class GroupSituation:
     """
 
     share: float
-    estimate: float | np.ndarray
-    low: float
-    high: float
+    estimate: Estimate
     thetas: np.ndarray
     predicted_prevalences: np.ndarray
     rates: MemberRates
@@ -156,7 +155,7 @@ class Prevalence(Rule):
         chosen = {}
         for name, group in groups.items():
             chosen[name] = nearest_member(
-                group.predicted_prevalences, group.thetas, group.estimate
+                group.predicted_prevalences, group.thetas, group.estimate.value
             )
         return chosen
 

@@ -35,8 +35,8 @@ def expected_costs(
     fpr = group.fpr
     if use_shares:
         tpr, fpr = rates_given_shares(group)
-    false_negatives = group.estimate * (1 - tpr)
-    false_positives = (1 - group.estimate) * fpr
+    false_negatives = group.estimate.value * (1 - tpr)
+    false_positives = (1 - group.estimate.value) * fpr
     return cost_fn * false_negatives + cost_fp * false_positives
 
 
@@ -75,7 +75,7 @@ def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
     tpr, fpr : ndarray of shape (n_members,)
         NaN where a rate is unknown.
     """
-    q = group.estimate
+    q = group.estimate.value
     variance_tp, variance_fp = _variances_of_shares(group)
     called_by_rates = q * group.tpr + (1 - q) * group.fpr
     missing = group.predicted_prevalences - called_by_rates
@@ -94,7 +94,7 @@ def has_known_rates(group: GroupSituation) -> np.ndarray:
 
 def _variances_of_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the variances of the shares of true and of false positives."""
-    q = group.estimate
+    q = group.estimate.value
     rates = group.rates
     variance_tp = q**2 * _variance(rates.true_positives, rates.positives)
     variance_fp = (1 - q) ** 2 * _variance(rates.false_positives, rates.negatives)
@@ -160,12 +160,12 @@ def rank_members(
             group, cost_fp=cost_fp, cost_fn=cost_fn, use_shares=use_shares
         )
     else:
-        costs = np.abs(group.predicted_prevalences - group.estimate)
+        costs = np.abs(group.predicted_prevalences - group.estimate.value)
     if not is_weighed:
         usable = np.ones(len(costs), dtype=bool)
     # Ties go to the theta nearest the estimate, then to the smaller theta, as in the
     # paper's rule (docs/design.md, decision 2).
-    distance_of_theta = np.round(np.abs(group.thetas - group.estimate), DIGITS)
+    distance_of_theta = np.round(np.abs(group.thetas - group.estimate.value), DIGITS)
     members = np.lexsort((group.thetas, distance_of_theta, np.round(costs, DIGITS)))
     members = members[usable[members]]
     return RankedMembers(members, -group.share * costs[members], compared)

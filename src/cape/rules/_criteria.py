@@ -138,9 +138,9 @@ class PairwisePE(Criterion):
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return log(predicted prevalence / estimate); NaN where either is 0."""
         predicted = group.predicted_prevalences
-        if group.estimate <= 0:
+        if group.estimate.value <= 0:
             return np.full((1, len(predicted)), np.nan)
-        values = _log(predicted) - np.log(group.estimate)
+        values = _log(predicted) - np.log(group.estimate.value)
         return np.where(predicted > 0, values, np.nan)[None]
 
     def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
@@ -150,7 +150,7 @@ class PairwisePE(Criterion):
         x_z - x_z' <= log(1 + t q_z' / q_z), and for PE(z', z) <= t it means
         x_z - x_z' <= -log(1 - t q_z / q_z').
         """
-        q = np.array([group.estimate for group in groups])
+        q = np.array([group.estimate.value for group in groups])
         # Groups without positives are not compared; 1 keeps their rows finite.
         q = np.where(q > 0, q, 1.0)
         relative = bound * q[:, None] / q
@@ -163,7 +163,7 @@ class PairwisePE(Criterion):
         self, groups: Sequence[GroupSituation], members: Sequence[int]
     ) -> float:
         """Compute PE as if the estimates were the prevalences."""
-        q = [group.estimate for group in groups]
+        q = [group.estimate.value for group in groups]
         predicted = []
         for group, member in zip(groups, members, strict=True):
             predicted.append(group.predicted_prevalences[member])

@@ -9,107 +9,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import Adaptation, AdaptationWarning
-from cape.adaptation import GroupAdaptation, LabelCheck
-from cape.adaptation._doubts import refuted_groups, warn_if_doubtful
-from cape.adaptation._group import describe_verdict
+from cape._wording._results import describe_labels, describe_verdict
+from cape.adaptation import warn_if_doubtful
 
-NAN = float("nan")
-
-
-def adapted(**given):
-    values = {
-        "rows": 500,
-        "labelled": 46,
-        "training_prevalence": 0.5,
-        "estimate": 0.6,
-        "low": 0.5,
-        "high": 0.7,
-        "label_free_estimate": 0.2,
-        "label_free_low": 0.1,
-        "label_free_high": 0.8,
-        "prior_shift_estimate": 0.15,
-        "prior_shift_low": 0.1,
-        "prior_shift_high": 0.2,
-        "mean_score": 0.3,
-        "label_estimate": 0.62,
-        "drift": 0.2,
-        "held_back": 0.4,
-        "verdict": "consistent",
-        "label_verdict": "refuted",
-        "label_p_value": 0.003,
-        "sample_p_value": 0.4,
-        "member": 1,
-        "theta": 0.5,
-        "predicted_prevalence": 0.6,
-        "pd_bound": 0.1,
-    }
-    return GroupAdaptation(**{**values, **given})
-
-
-UNUSED = {"label_verdict": None, "label_p_value": NAN, "label_estimate": NAN}
+USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
 
 
 @pytest.mark.parametrize(
     ("given", "text"),
     [
         (
-            {"label_verdict": "confirmed"},
+            {**USED, "verdict": "confirmed"},
             "labels of 46 rows confirm the label-free estimate to within 0.1",
         ),
         (
-            {"label_verdict": "not_contradicted", "label_p_value": 0.21},
+            {**USED, "verdict": "not_contradicted", "p_value": 0.21},
             "labels of 46 rows do not contradict the label-free estimate (p = 0.210)",
         ),
-        ({}, "labels of 46 rows refute the label-free estimate (p = 0.003)"),
+        (USED, "labels of 46 rows refute the label-free estimate (p = 0.003)"),
         (
-            {"labelled": 500, "label_p_value": 1e-9},
+            {**USED, "rows": 500, "p_value": 1e-9},
             "labels of all 500 rows refute the label-free estimate (p < 0.001)",
         ),
         (
-            {**UNUSED, "sample_p_value": 0.004},
+            {"rows": 46, "sample_p_value": 0.004},
             "labels were not used: the labelled rows do not look drawn from the batch "
             "(p = 0.004)",
         ),
         (
-            {**UNUSED, "sample_p_value": NAN, "labelled": 3},
+            {"rows": 3},
             "fewer than 10 labels (3): not used",
         ),
         (
-            {**UNUSED, "sample_p_value": NAN, "labelled": 0},
+            {"rows": 0},
             "no row has a label",
         ),
     ],
 )
-def test_the_verdict_in_words(given, text):
-    check = LabelCheck.of(adapted(**given))
-    assert check.text == text
-    in_repr = text in repr(Adaptation("f", {"a": adapted(**given)}))
-    assert in_repr == (check.labelled > 0)
+def test_the_verdict_in_words(adapted, given, text):
+    group = adapted(labels=given)
+    assert describe_labels(group) == text
+    in_repr = text in repr(Adaptation("f", {"a": group}))
+    assert in_repr == (group.labels.rows > 0)
 
 
-def test_the_repr_has_both_estimates_if_labels_were_used():
-    text = repr(Adaptation("f", {"a": adapted()}))
+def test_the_repr_has_both_estimates_if_labels_were_used(adapted):
+    text = repr(Adaptation("f", {"a": adapted(labels=USED)}))
     assert "0.500 -> 0.600 (0.500 to 0.700), without labels 0.200 (0.100 to 0" in text
-    unused = repr(Adaptation("f", {"a": adapted(**UNUSED)}))
+    unused = repr(Adaptation("f", {"a": adapted()}))
     assert "without labels" not in unused
 
 
 @pytest.mark.parametrize("verdict", ["drifted", "cannot_tell", "some_drift"])
-def test_where_labels_were_used_the_tests_speak_of_the_label_free_estimate(verdict):
-    with_labels = describe_verdict(adapted(verdict=verdict))
+def test_where_labels_were_used_the_tests_speak_of_the_label_free_estimate(
+    adapted, verdict
+):
+    with_labels = describe_verdict(adapted(verdict=verdict, labels=USED))
     assert re.search("label-free|without labels", with_labels)
     # The interval with labels is 0.2 wide, the one without them 0.7.
     assert verdict != "some_drift" or with_labels.endswith("from 0.10 to 0.70")
-    unused = describe_verdict(adapted(verdict=verdict, **UNUSED))
+    unused = describe_verdict(adapted(verdict=verdict))
     assert "label" not in unused
 
 
 @given(st.lists(st.floats(0, 1), max_size=30))
-def test_an_alarm_is_for_all_groups_together(p_values):
-    checks = {}
+def test_an_alarm_is_for_all_groups_together(adapted, p_values):
+    groups = {}
     for group, p_value in enumerate(p_values):
-        checks[group] = LabelCheck.of(adapted(label_p_value=p_value))
-    refuted = refuted_groups(checks)
+        groups[group] = adapted(labels={**USED, "p_value": p_value})
+    refuted = Adaptation("f", groups).refuted
     for group, p_value in enumerate(p_values):
         if p_value < 0.05 / len(p_values):
             assert group in refuted
@@ -117,36 +85,36 @@ def test_an_alarm_is_for_all_groups_together(p_values):
             assert group not in refuted
 
 
-def test_groups_without_a_verdict_do_not_count_among_the_tests():
-    checks = {"a": LabelCheck.of(adapted(label_p_value=0.04))}
+def test_groups_without_a_verdict_do_not_count_among_the_tests(adapted):
+    groups = {"a": adapted(labels={**USED, "p_value": 0.04})}
     for group in "bcd":
-        checks[group] = LabelCheck.of(adapted(**UNUSED))
-    assert refuted_groups(checks) == ["a"]
+        groups[group] = adapted()
+    assert Adaptation("f", groups).refuted == ["a"]
 
 
-def warnings_of(groups):
+def warnings_of(groups, nothing_found):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_if_doubtful(Adaptation("f", groups), {})
+        drifts = dict.fromkeys(groups, nothing_found)
+        warn_if_doubtful(Adaptation("f", groups, drifts=drifts))
     return [str(warning.message) for warning in caught]
 
 
-def test_a_refuted_estimate_is_warned_of_with_both_numbers():
-    (message,) = warnings_of({"a": adapted()})
+def test_a_refuted_estimate_is_warned_of_with_both_numbers(adapted, nothing_found):
+    (message,) = warnings_of({"a": adapted(labels=USED)}, nothing_found)
     assert "refute the label-free estimate of 'a' (0.200 without labels" in message
     assert "0.600 with 46 of them" in message
-    assert (
-        warnings_of({"a": adapted(label_verdict="confirmed", label_p_value=0.6)}) == []
-    )
+    confirmed = adapted(labels={**USED, "verdict": "confirmed", "p_value": 0.6})
+    assert warnings_of({"a": confirmed}, nothing_found) == []
 
 
-def test_labels_that_cannot_be_used_are_warned_of():
+def test_labels_that_cannot_be_used_are_warned_of(adapted, nothing_found):
     groups = {
-        "early": adapted(**UNUSED, sample_p_value=0.001),
-        "few": adapted(**UNUSED, sample_p_value=NAN, labelled=4),
-        "none": adapted(**UNUSED, sample_p_value=NAN, labelled=0),
+        "early": adapted(labels={"rows": 46, "sample_p_value": 0.001}),
+        "few": adapted(labels={"rows": 4}),
+        "none": adapted(),
     }
-    (message,) = warnings_of(groups)
+    (message,) = warnings_of(groups, nothing_found)
     assert "'early': labels were not used" in message
     assert "'few': fewer than 10 labels (4)" in message
     assert "'none'" not in message

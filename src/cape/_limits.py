@@ -1,0 +1,14 @@
+"""Limits that decide verdicts, and that sentences cite."""
+
+LEVEL = 0.01
+"""Level, over all groups and columns together, at which drift is reported."""
+
+FEWEST_LABELS = 10
+"""With fewer labels in a group, unless these are all its rows, no use is made of them:
+intervals were checked from ten labels on."""
+
+WIDEST = 0.5
+"""An interval of the prevalence that is wider says nothing."""
+
+NOTABLY_HELD_BACK = 0.1
+"""Share by which an estimate is held back that a reader should know of."""

@@ -1,0 +1,409 @@
+"""Adaptations: what was found in a batch and chosen for it."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from cape import plot
+from cape._column_words import describe_column
+from cape._drift import GroupDrift
+from cape._estimate import Estimate
+from cape._groups import (
+    Group,
+    group_from_json,
+    group_labels,
+    group_name,
+    group_to_json,
+    name_index,
+    unique_names,
+)
+from cape._json_fields import Fields, read_format, strict_json
+from cape._labelled import LabelFindings
+from cape._notebook import InNotebook, Shown
+from cape._shift_test import holm
+from cape._wording import _results as words
+from cape._wording._numbers import level_text
+from cape.rules import GroupSituation, Prevalence, describe_rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMAT = 2
+"""Number of the JSON format; it changes when older text can no longer be read."""
+
+_VERDICTS = ("consistent", "some_drift", "drifted", "cannot_tell", "not_tested")
+_LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
+
+_REFUTED = 0.05
+"""Level, over all groups together, at which labels refute estimates."""
+
+_MOST_SENTENCES = 10
+"""Sentences on labels that a notebook shows, one a group."""
+
+
+class AdaptationWarning(UserWarning):
+    """An adaptation may mislead: more moved than the prevalence, or rows are too few.
+
+    With labels: they refute what was estimated without them, or cannot be used.
+
+    Silence it if you look at the examination anyway.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cape import AdaptationWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AdaptationWarning)
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAdaptation:
+    """What CAPE estimated and picked for one group.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group in the batch.
+    training_prevalence : float
+        Share of positives in training.
+    estimate : Estimate
+        Prevalence of the batch.
+    without_labels : Estimate
+        The same without labels; equal to the estimate if no label was used.
+    quantifier_estimate : Estimate
+        What the quantifier says: right if nothing but the prevalence has moved.
+    mean_score : float
+        Mean score of the batch, corrected by what it misses in training: right if
+        P(y | x) has not moved.
+    drift : float
+        What else has moved: the standard deviation between the prevalences that single
+        columns and the scores speak for, beyond noise. NaN if nobody looked.
+    held_back : float
+        How far the estimate slid from the quantifier's answer towards the mean score or
+        the training prevalence: 0 is not at all, 1 is all the way.
+    verdict : {"consistent", "some_drift", "drifted", "cannot_tell", "not_tested"}
+        What the tests of scores and columns say of the assumption of a prior shift.
+    labels : LabelFindings
+        What labels of some rows say: how many ``rows`` have one, their ``estimate``,
+        their ``verdict`` on the estimate without labels, and its ``p_value``.
+    classifier : int
+        Index of the picked classifier in the pool of the group.
+    made_for : float
+        Prevalence for which that classifier was made, theta in the paper.
+    predicted_prevalence : float
+        Share of the group's rows that it calls positive.
+    pd_bound : float
+        Upper bound on the prevalence difference, at the level of the interval. It holds
+        if the interval does.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> adaptation.groups[0].rows
+    500
+    """
+
+    rows: int
+    training_prevalence: float
+    estimate: Estimate
+    without_labels: Estimate
+    quantifier_estimate: Estimate
+    mean_score: float
+    drift: float
+    held_back: float
+    verdict: str
+    labels: LabelFindings
+    classifier: int
+    made_for: float
+    predicted_prevalence: float
+    pd_bound: float
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupAdaptation):
+            return NotImplemented
+        # NaN, which is unknown, is equal to itself.
+        return strict_json(self.to_json()) == strict_json(other.to_json())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def fully_labelled(self) -> bool:
+        """Whether all rows have a label."""
+        return self.labels.rows == self.rows
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dict that `Adaptation.to_json` writes."""
+        content = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {**content, "labels": self.labels.to_json()}
+
+    def flat(self) -> dict[str, Any]:
+        """Return a row of `Adaptation.table`: an estimate takes three columns."""
+        row: dict[str, Any] = {}
+        for name, value in self.to_json().items():
+            if name == "labels":
+                row |= {"labelled": value.pop("rows")}
+                row |= {f"label_{key}": number for key, number in value.items()}
+            elif isinstance(value, Estimate):
+                prefix = "" if name == "estimate" else f"{name}_"
+                row |= {name: value.value}
+                row |= {f"{prefix}low": value.low, f"{prefix}high": value.high}
+            else:
+                row[name] = value
+        return row
+
+
+@dataclass(frozen=True)
+class Adaptation(InNotebook):
+    """What CAPE estimated in a batch and picked for it, group by group.
+
+    Given an adaptation, prediction is row by row. It is small, can be saved as JSON,
+    and is all that has to be sent to where rows are predicted.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Hash of the model that made it; other models reject it.
+    groups : mapping from group to GroupAdaptation
+    level : float, default=0.95
+        Confidence level of the intervals and of the bound on PD; NaN if nobody asked
+        for intervals.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether what else has moved holds the estimates back.
+    rule : mapping, default={"name": "prevalence"}
+        The rule that picked the members, as `cape.rules.describe_rule` describes it:
+        its name and its parameters.
+    notes : tuple of str, default=()
+        What the rule has to say of its choice, such as a bound that it misses.
+    drifts : mapping from group to GroupDrift, default={}
+        What the tests of scores and columns found. Neither JSON nor a pickle keeps it;
+        empty if nobody looked.
+    situations : mapping from group to GroupSituation, default={}
+        What the rule saw. Neither JSON nor a pickle keeps it.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> adaptation.table()["rows"].to_dict()
+    {0: 500, 1: 500}
+    >>> Adaptation.from_json(adaptation.to_json()) == adaptation
+    True
+    """
+
+    fingerprint: str
+    groups: Mapping[Group, GroupAdaptation]
+    level: float = 0.95
+    drift: str = "cautious"
+    rule: Mapping[str, Any] = field(default_factory=lambda: describe_rule(Prevalence()))
+    notes: tuple[str, ...] = ()
+    drifts: Mapping[Group, GroupDrift] = field(default_factory=dict, compare=False)
+    situations: Mapping[Group, GroupSituation] = field(
+        default_factory=dict, compare=False
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers need what was picked, and not the road to it.
+        return {**self.__dict__, "drifts": {}, "situations": {}}
+
+    @property
+    def refuted(self) -> list[Group]:
+        """Groups whose estimate labels refute, at 5 % over all groups together.
+
+        A verdict is that of a group by itself: of twenty good estimates, one is refuted
+        by chance. An alarm needs Holm's method.
+        """
+        p_values = {}
+        for group, adapted in self.groups.items():
+            if adapted.labels.verdict is not None:
+                p_values[group] = adapted.labels.p_value
+        adjusted = zip(p_values, holm(list(p_values.values())), strict=True)
+        return [group for group, p_value in adjusted if p_value < _REFUTED]
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each group."""
+        import pandas as pd
+
+        index = pd.Index(list(group_labels(self.groups).values()), name="group")
+        return pd.DataFrame([one.flat() for one in self.groups.values()], index=index)
+
+    def shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture, one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Where labels corrected an estimate, it is compared with what was estimated
+            without them.
+        """
+        import pandas as pd
+
+        rows = []
+        names = unique_names(self.groups)
+        for group, adapted in self.groups.items():
+            row: dict[str, Any] = {
+                "group": names[group],
+                "rows": adapted.rows,
+                "training": adapted.training_prevalence,
+            }
+            row |= zip(("now", "low", "high"), adapted.estimate, strict=True)
+            if adapted.labels.verdict is not None:
+                compared = ("compared", "compared_low", "compared_high")
+                row |= zip(compared, adapted.without_labels, strict=True)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = f"Share of positives in training and now{self._interval_words()}"
+        without = "estimated without labels"
+        return plot.moved(self.shares(), title=title, compared=without, width=300)
+
+    def _interval_words(self) -> str:
+        if math.isnan(self.level):
+            return ""
+        return f", with {level_text(self.level)} intervals"
+
+    def _shown(self) -> Shown:
+        import pandas as pd
+
+        rows = []
+        for adapted in self.groups.values():
+            row = {
+                "rows": adapted.rows,
+                "in training": adapted.training_prevalence,
+                "now": adapted.estimate,
+                "called positive": adapted.predicted_prevalence,
+                "PD at most": adapted.pd_bound,
+                "verdict": words.describe_verdict(adapted),
+            }
+            rows.append(row)
+        table = pd.DataFrame(rows, index=name_index(self.groups))
+        title = f"Share of positives of each group{self._interval_words()}"
+        names = unique_names(self.groups)
+        sentences = []
+        for group, adapted in self.groups.items():
+            if adapted.labels.rows:
+                sentences.append(f"{names[group]}: {words.describe_labels(adapted)}.")
+        return Shown(title, table, [*sentences[:_MOST_SENTENCES], *self.notes])
+
+    def to_json(self) -> str:
+        """Write the adaptation as JSON text."""
+        groups = []
+        for group, adapted in self.groups.items():
+            groups.append({"group": group_to_json(group), **adapted.to_json()})
+        content = {
+            "format": _FORMAT,
+            "fingerprint": self.fingerprint,
+            "level": self.level,
+            "drift": self.drift,
+            "rule": dict(self.rule),
+            "notes": list(self.notes),
+            "groups": groups,
+        }
+        return json.dumps(strict_json(content), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Adaptation:
+        """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Adaptation
+
+        Raises
+        ------
+        ValueError
+            If the text is of another format, or if a field is not what it must be. The
+            message names the field.
+        """
+        content = read_format(text, "Adaptation.to_json", _FORMAT)
+        groups: dict[Group, GroupAdaptation] = {}
+        for entry in content.entries("groups"):
+            group = group_from_json(entry.value("group"))
+            if group in groups:
+                entry.refuse("group", "another one than before", group)
+            groups[group] = _group_from_json(entry)
+        content.fields("rule").text("name")
+        return cls(
+            fingerprint=content.text("fingerprint"),
+            groups=groups,
+            level=content.number("level", 0, 1, may_be_unknown=True),
+            drift=content.text("drift", ("cautious", "ignore")),
+            rule=content.value("rule"),
+            notes=tuple(content.texts("notes")),
+        )
+
+    def __repr__(self) -> str:
+        if not self.groups:
+            return "Adaptation(no rows)"
+        lines = ["Adaptation("]
+        names = unique_names(self.groups)
+        for group, adapted in self.groups.items():
+            lines.append(f"  {names[group]}: {words.describe_group(adapted)}")
+        lines.append(")")
+        return "\n".join(lines)
+
+
+def _group_from_json(entry: Fields) -> GroupAdaptation:
+    """Read what was estimated and picked for one group."""
+    entry.check_known(["group", *GroupAdaptation.__dataclass_fields__])
+    rows = entry.whole("rows", least=1)
+    said = entry.fields("labels")
+    said.check_known(list(LabelFindings.__dataclass_fields__))
+    labelled = said.whole("rows")
+    if labelled > rows:
+        said.refuse("rows", f"at most {rows}, the number of rows", labelled)
+    label_verdict = said.value("verdict")
+    if label_verdict is not None:
+        label_verdict = said.text("verdict", _LABEL_VERDICTS)
+    labels = LabelFindings(
+        rows=labelled,
+        estimate=said.number("estimate", 0, 1, may_be_unknown=True),
+        verdict=label_verdict,
+        p_value=said.number("p_value", 0, 1, may_be_unknown=True),
+        sample_p_value=said.number("sample_p_value", 0, 1, may_be_unknown=True),
+    )
+    return GroupAdaptation(
+        rows=rows,
+        training_prevalence=entry.number("training_prevalence", 0, 1),
+        estimate=entry.estimate("estimate", 0, 1),
+        without_labels=entry.estimate("without_labels", 0, 1),
+        quantifier_estimate=entry.estimate("quantifier_estimate", 0, 1),
+        mean_score=entry.number("mean_score", 0, 1),
+        drift=entry.number("drift", 0, may_be_unknown=True),
+        held_back=entry.number("held_back", 0, 1),
+        verdict=entry.text("verdict", _VERDICTS),
+        labels=labels,
+        classifier=entry.whole("classifier"),
+        made_for=entry.number("made_for", 0, 1),
+        predicted_prevalence=entry.number("predicted_prevalence", 0, 1),
+        pd_bound=entry.number("pd_bound", 0, 1, may_be_unknown=True),
+    )
+
+
+def warn_if_doubtful(adaptation: Adaptation) -> None:
+    """Warn of groups in which more than the prevalence moved, and of too few rows.
+
+    Labels that refute an estimate, or that cannot be used, are named as well.
+    """
+    names = {group: group_name(group) for group in adaptation.groups}
+    faults = []
+    for drift in adaptation.drifts.values():
+        faults += [describe_column(column) for column in drift.faults]
+    for sentence in words.doubts(adaptation, names, faults, adaptation.refuted):
+        warnings.warn(sentence, AdaptationWarning, stacklevel=3)
