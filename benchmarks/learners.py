@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
 from cape._learners import Rows, blas_in_one_thread, takes_repetitions
-from cape.pool import fit_member
+from cape._pool import fit_member
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from algorithm_1 import PlainCape

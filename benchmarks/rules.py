@@ -27,8 +27,8 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from threshold_peers import installed_peers
 
 from cape import CapeClassifier, metrics
+from cape._pool import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
-from cape.pool import MemberRates
 from cape.rules import GroupSituation, make_rule
 from cape_paper._baselines import with_group_columns
 from tables import replace_block

@@ -19,7 +19,6 @@ TITLES = {
     "cape.evidence": "Evidence",
     "cape.histogram": "Score histograms",
     "cape.columns": "Counts of columns",
-    "cape.pool": "Pools",
     "cape.rules": "Rules",
     "cape.quantify": "Quantifiers",
     "cape.metrics": "Metrics",

@@ -33,7 +33,6 @@ WITH_EXAMPLES = (
     "cape.evidence",
     "cape.histogram",
     "cape.columns",
-    "cape.pool",
     "cape.rules",
     "cape.quantify",
     "cape.metrics",

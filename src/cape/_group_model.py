@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cape._learners import LinearStack, Rows, add_group_code, score_with_models
+from cape._pool import Pool
 from cape.columns import ColumnCounts, TableCells
 from cape.histogram import HALF, ScoreHistogram
-from cape.pool import Pool
 from cape.quantify import Quantifier
 
 __all__ = ["GroupModel", "TrainedColumns"]

@@ -14,6 +14,7 @@ from scipy.stats import betabinom
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
+from cape._pool import MemberRates
 from cape.datasets import make_synthetic
 from cape.examination import ExpectedPerformance
 from cape.examination._draws import (
@@ -26,7 +27,6 @@ from cape.examination._draws import (
 )
 from cape.examination._expected import GroupExpected, expect_pe
 from cape.metrics import confusion_by_group, proportional_equality_matrix
-from cape.pool import MemberRates
 from cape.rules import GroupSituation
 
 METRICS = ("fpr", "fnr", "accuracy")

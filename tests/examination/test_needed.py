@@ -16,7 +16,8 @@ from cape.datasets import make_synthetic
 from cape.examination import LabelPlan, rows_needed, rows_to_label
 from cape.examination._needed import rows_at
 from cape.histogram import ScoreHistogram, round_scores
-from cape.quantify import Moments, make_quantifier, moment_interval
+from cape.quantify import make_quantifier
+from cape.quantify._base import Moments, moment_interval
 
 # Rows
 

@@ -62,11 +62,12 @@ class Scores:
 
 
 CASES = [
-    (seed, n_train, n_batch, prevalence, batch_prevalence)
-    for seed, (n_train, n_batch) in enumerate([(80, 15), (400, 100), (3000, 2000)])
-    for prevalence in (0.5, 0.3)
-    for batch_prevalence in (0.05, 0.4, 0.9)
+    (0, 80, 15, 0.5, 0.05),
+    (1, 400, 100, 0.3, 0.4),
+    (2, 400, 100, 0.5, 0.9),
+    (3, 3000, 2000, 0.3, 0.05),
 ]
+"""Seed, training rows, rows of the batch, and their prevalences."""
 
 
 def case_name(case):

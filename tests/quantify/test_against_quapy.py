@@ -17,11 +17,6 @@ def test_spa_and_acc_equal_their_pacc_and_acc(case, quapy, ours, theirs):
     assert case.ours(ours()) == pytest.approx(case.theirs(peer), abs=1e-6)
 
 
-def test_spa_equals_their_smm(case, quapy):
-    peer = quapy.SMM(LogisticRegression())
-    assert case.ours(SPA()) == pytest.approx(case.theirs(peer), abs=1e-6)
-
-
 @pytest.mark.parametrize(("ours", "theirs"), [(CC, "CC"), (PCC, "PCC")])
 def test_cc_and_pcc_equal_theirs(case, quapy, ours, theirs):
     peer = getattr(quapy, theirs)(LogisticRegression())
@@ -64,30 +59,10 @@ def test_emq_equals_theirs(case, quapy):
     assert estimate == pytest.approx(theirs[1], abs=tolerance)
 
 
-def squared_hellinger(case, rho, bins):
-    """Return the distance between the batch and a mixture of the training rows."""
-    shares = []
-    for rows in (case.train[case.y == 1], case.train[case.y == 0], case.batch):
-        counts, _ = np.histogram(rows, bins=bins, range=(0, 1))
-        shares.append(counts / len(rows))
-    positives, negatives, batch = shares
-    mixed = rho * positives + (1 - rho) * negatives
-    return float(((np.sqrt(mixed) - np.sqrt(batch)) ** 2).sum())
-
-
 def test_hdy_is_within_a_step_of_theirs(case, quapy):
     """Their estimate is the best of 101 points."""
     peer = quapy.HDy(LogisticRegression())
     assert case.ours(HDy()) == pytest.approx(case.theirs(peer), abs=0.01)
-
-
-@pytest.mark.parametrize("bins", [10, 50, 110])
-def test_the_distance_is_no_greater_than_any_on_their_grid(case, bins):
-    """The exact minimum is no worse than the best of QuaPy's 101 points."""
-    estimate = case.ours(DyS(n_bins=bins, divergence="hellinger"))
-    on_grid = [squared_hellinger(case, rho, bins) for rho in np.linspace(0, 1, 101)]
-    assert squared_hellinger(case, estimate, bins) <= min(on_grid) + 1e-12
-    assert abs(estimate - np.argmin(on_grid) / 100) <= 0.01
 
 
 @pytest.mark.parametrize(
@@ -121,15 +96,6 @@ def test_the_adapter_leaves_the_quantifier_that_it_was_given_alone(one_case, qua
     assert adapted.fitted_ is not peer
     assert not hasattr(peer, "train_prevalence")
     assert isinstance(peer.classifier, LogisticRegression)
-
-
-def test_the_adapter_estimates_rows_one_by_one(one_case, quapy):
-    adapted = QuaPyQuantifier(quapy.SMM(LogisticRegression()))
-    adapted.fit(one_case.positives, one_case.negatives)
-    spa = SPA().fit(one_case.positives, one_case.negatives)
-    scores = round_scores([[0.1, 0.9, 0.4, 0.9]])
-    expected = spa.estimate_each(scores)
-    assert adapted.estimate_each(scores) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -191,14 +157,3 @@ def test_the_adapter_refuses_histograms_without_rows(quapy, one_case):
         TypeError, match=r"histograms that keep their rows \(keep_rows=True\)"
     ):
         adapter.fit(positives, negatives)
-
-
-def test_weights_and_a_quantifier_of_quapy_do_not_go_together(quapy, train):
-    clf = CapeClassifier(
-        LogisticRegression(), quantifier=quapy.SMM(LogisticRegression())
-    )
-    with pytest.raises(
-        ValueError, match="sample_weight must be None with a quantifier of QuaPy"
-    ):
-        clf.fit(train.X, train.y, sample_weight=np.ones(len(train.y)))
-    assert not hasattr(clf, "classes_")

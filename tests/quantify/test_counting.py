@@ -62,12 +62,6 @@ def test_a_score_of_just_a_half_is_not_counted():
     assert CC().fit(p, n).estimate(b) == 0.5
 
 
-def test_above_one_half_means_the_same_for_scores_and_integers():
-    """A score is above 1/2 if its integer is, and not by less than a rounding."""
-    near = 0.5 + np.arange(-8, 9) * 2.0**-34
-    np.testing.assert_array_equal(near > (HALF + 0.5) / ONE, round_scores(near) > HALF)
-
-
 @pytest.mark.parametrize("rows", [[0.2], [0.2, 0.9, 0.9]])
 def test_counts_that_tell_nothing_give_the_training_prevalence(rows):
     """Mean scores differ, but both classes have half of their rows above 1/2."""
@@ -79,19 +73,3 @@ def test_counts_that_tell_nothing_give_the_training_prevalence(rows):
     assert quantifier.estimate(b) == 0.5
     assert quantifier.estimate_each(round_scores([rows])).tolist() == [0.5] * len(rows)
     assert quantifier.interval(b) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize("ours", [CC, PCC, ACC, SPA])
-def test_many_batches_of_one_row_at_once(ours, random):
-    p, n, _ = histograms(
-        round_scores(random.beta(4, 2, 50)),
-        round_scores(random.beta(2, 4, 50)),
-        np.array([HALF]),
-    )
-    fitted = ours().fit(p, n)
-    scores = round_scores(random.uniform(size=(3, 20)))
-    one_by_one = []
-    for row in scores.T:
-        batch = ScoreHistogram.of(row, p.edges, unit=3)
-        one_by_one.append(fitted.estimate(batch))
-    assert fitted.estimate_each(scores) == pytest.approx(one_by_one, abs=1e-12)

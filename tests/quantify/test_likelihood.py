@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import EMQ, HistogramPosterior
-from cape.quantify._likelihood import _NormalMixture, _quantile_cuts
+from cape.quantify._likelihood import _central_interval
 
 
 def histograms(seed, n_train, n_batch, rho):
@@ -85,13 +85,6 @@ def test_both_classes_weigh_equally_in_the_cells_of_a_rare_class(n_positive):
     )
 
 
-def test_cells_of_frequent_classes_are_quantiles_of_all_rows():
-    positives, negatives = few_positives(100)
-    fitted = HistogramPosterior().fit(positives, negatives)
-    counts = (positives + negatives).merged(fitted.cuts_)
-    np.testing.assert_allclose(counts / 2100, 0.1, atol=0.01)
-
-
 def test_rare_negatives_have_few_cells_as_well():
     positives, negatives = few_positives(40)
     fitted = HistogramPosterior().fit(negatives, positives)
@@ -155,15 +148,6 @@ def test_emq_is_where_the_likelihood_is_greatest(rho):
     assert cost(fitted.estimate(batch)) <= best.fun + 1e-9
 
 
-def test_draws_of_the_shares_are_fixed():
-    """The same histograms always give the same interval, in any process."""
-    p, n, batch = histograms(4, 200, 100, 0.4)
-    once = HistogramPosterior().fit(p, n)
-    again = HistogramPosterior().fit(p, n)
-    np.testing.assert_array_equal(once.positive_draws_, again.positive_draws_)
-    assert once.interval(batch) == again.interval(batch)
-
-
 def test_draws_of_the_shares_scatter_as_multinomial_shares_do():
     """Dirichlet: mean a / sum a and variance m (1 - m) / (sum a + 1)."""
     p, n, _ = histograms(5, 800, 10, 0.5)
@@ -202,12 +186,6 @@ def test_the_interval_is_that_of_simulated_labels(level):
     assert fitted.interval(batch, level) == pytest.approx(expected, abs=0.6 / 80)
 
 
-def test_a_mixture_of_one_normal_distribution_has_its_quantiles():
-    one = _NormalMixture(np.array([0.4]), np.array([0.05]), np.array([1.0]))
-    low, high = one.central_interval(0.9)
-    assert (low, high) == pytest.approx(norm.interval(0.9, 0.4, 0.05), abs=1e-7)
-
-
 @given(
     st.lists(
         st.tuples(st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.1, 1)),
@@ -218,8 +196,7 @@ def test_a_mixture_of_one_normal_distribution_has_its_quantiles():
 )
 def test_quantiles_of_a_mixture_cut_off_equal_tails(components, level):
     centres, spreads, weights = np.array(components).T
-    mixture = _NormalMixture(centres, spreads, weights)
-    low, high = mixture.central_interval(level)
+    low, high = _central_interval(centres, spreads, weights, level)
     share = weights / weights.sum()
     tail = (1 - level) / 2
     if low > 0:
@@ -230,24 +207,6 @@ def test_quantiles_of_a_mixture_cut_off_equal_tails(components, level):
         assert share @ norm.sf((high - centres) / spreads) == pytest.approx(
             tail, abs=1e-3
         )
-
-
-def test_components_without_weight_are_dropped():
-    centres = np.array([0.5, 0.9])
-    spreads = np.array([0.1, 0.0])
-    mixture = _NormalMixture(centres, spreads, np.array([1.0, 1e-9]))
-    assert mixture.centres.tolist() == [0.5]
-    assert mixture.weights.tolist() == [1.0]
-
-
-def test_quantile_cuts_leave_out_repeated_edges():
-    """Scores of few distinct values have fewer cells than were asked for."""
-    scores = round_scores([0.1] * 50 + [0.9] * 50)
-    edges = edges_for(scores, scores)
-    counts = ScoreHistogram.of(scores, edges).counts
-    cuts = _quantile_cuts(counts, edges, 10)
-    assert 1 <= len(cuts) < 9
-    assert (np.diff(cuts) > 0).all()
 
 
 def test_emq_of_one_row_is_an_end():

@@ -1,4 +1,4 @@
-"""HDy and DyS: slopes, minima by brute force, and what HDy is bad at."""
+"""HDy and DyS: minima by brute force, and what HDy is bad at."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import DyS, HDy, HistogramPosterior
-from cape.quantify._matching import _hellinger_slope, _Shares, _topsoe_slope
 
 EDGES = edges_for(round_scores([0.5]), round_scores([0.5]))
 seeds = st.integers(0, 2**32)
@@ -41,34 +40,6 @@ def topsoe(mixed, b):
 
 
 DISTANCES = {"hellinger": hellinger, "topsoe": topsoe}
-SLOPES = {"hellinger": _hellinger_slope, "topsoe": _topsoe_slope}
-
-
-def random_shares(seed):
-    random = np.random.default_rng(seed)
-    return _Shares(*random.dirichlet(np.full(6, 2.0), 3))
-
-
-@pytest.mark.parametrize("divergence", DISTANCES)
-@given(seeds, st.floats(0.05, 0.95))
-def test_slopes_are_those_of_the_distance(divergence, seed, rho):
-    shares = random_shares(seed)
-    step = 1e-6
-
-    def distance(x):
-        return DISTANCES[divergence](shares.mixture(x), shares.batch)
-
-    def slope(x):
-        return SLOPES[divergence](shares, shares.mixture(x))
-
-    by_difference = -(distance(rho + step) - distance(rho - step)) / (2 * step)
-    values, derivatives = slope(rho)
-    # The Hellinger slope leaves out a factor of 1/2, which moves no root.
-    factor = 2 if divergence == "hellinger" else 1
-    assert values.sum() == pytest.approx(factor * by_difference, rel=1e-4, abs=1e-6)
-    change = (slope(rho + step)[0] - slope(rho - step)[0]) / (2 * step)
-    np.testing.assert_allclose(derivatives, change, rtol=1e-3, atol=1e-5)
-    assert (derivatives <= 0).all()
 
 
 @pytest.mark.parametrize("divergence", DISTANCES)
@@ -104,7 +75,7 @@ def test_a_batch_where_training_had_no_scores_gives_the_training_prevalence():
     assert HDy().fit(positives, negatives).estimate(batch) == 0.75
 
 
-@pytest.mark.parametrize("n_bins", range(-1, 125, 3))
+@pytest.mark.parametrize("n_bins", [-1, 0, 1, 7, 8, 9, 11, 22, 55, 110, 111, 120])
 def test_numbers_of_bins_are_the_divisors_of_those_that_histograms_have(n_bins):
     positives, negatives, batch = random_histograms(1)
     quantifier = DyS(n_bins=n_bins)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from cape.quantify._roots import decreasing_root
+from cape.quantify._likelihood import decreasing_root
 
 
 def crossing(value):
@@ -93,24 +93,6 @@ def test_bisection_crosses_gaps_in_which_the_function_is_flat(probability):
     if probability > 0.5:
         expected = 0.8 + spread * norm.ppf(2 * probability - 1)
     assert solved[0] == pytest.approx(expected, abs=1e-9)
-
-
-def test_a_function_that_is_solved_stays_while_another_is_not():
-    """One root is met at the start; the other needs many steps."""
-
-    def function(x):
-        values = np.array([0.5 - x[0], np.exp(-30 * x[1]) - np.exp(-27)])
-        derivatives = np.array([-1.0, -30 * np.exp(-30 * x[1])])
-        return values, derivatives
-
-    solved = decreasing_root(function, np.array([0.5, 0.5]))
-    assert solved.tolist() == [0.5, pytest.approx(0.9, abs=1e-9)]
-
-
-def test_the_start_is_not_changed():
-    start = np.array([0.25, 0.75])
-    decreasing_root(lambda x: (0.1 - x, -np.ones_like(x)), start)
-    assert start.tolist() == [0.25, 0.75]
 
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, 0.0)])

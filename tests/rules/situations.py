@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from cape import Estimate
+from cape._pool import MemberRates
 from cape.metrics._between import worst_pe
-from cape.pool import MemberRates
 from cape.rules import GroupSituation
 
 

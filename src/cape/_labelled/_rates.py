@@ -19,9 +19,9 @@ from sklearn.isotonic import isotonic_regression
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import proportion_interval, shrinkage
 from cape._labelled._sample import row_weights
+from cape._pool import MemberRates
 from cape.evidence import GroupEvidence
 from cape.metrics._rates import FEWEST_ROWS
-from cape.pool import MemberRates
 
 __all__ = ["CheckedCalls", "LabelledRate", "check_calls", "corrected_rates"]
 

@@ -19,10 +19,7 @@ LEARNERS = ("boosting", "logistic")
 
 
 def make_learner(
-    name: str,
-    *,
-    tabular: bool = True,
-    parameters: dict[str, Any] | None = None,
+    name: str, *, tabular: bool = True, parameters: dict[str, Any] | None = None
 ) -> Any:
     """Make an unfitted learner.
 

@@ -136,10 +136,7 @@ def find_small_groups(
 
 
 def _why_too_small(
-    data: TrainingData,
-    rows: np.ndarray | None,
-    min_group_size: int,
-    folds_needed: bool,
+    data: TrainingData, rows: np.ndarray | None, min_group_size: int, folds_needed: bool
 ) -> str:
     """Say why a group cannot have a pool of its own; empty if it can."""
     labels = data.labels(rows)

@@ -236,7 +236,7 @@ class Learner:
     folds : list of tuples of model and scores
         The model of each fold, None if it will score no batch, and its scores.
     refitted : fitted learner or None
-    members : list of TrainedMember
+    members : list of what `fit_member` returns
     """
 
     estimator: Any

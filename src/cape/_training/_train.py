@@ -27,6 +27,7 @@ from cape._learners import (
     takes_repetitions,
     weight_keyword,
 )
+from cape._pool import Pool, ResampledPool, ThresholdPool, fit_member
 from cape._progress import progress
 from cape._training._data import (
     TrainingData,
@@ -52,7 +53,6 @@ from cape._validation import (
 )
 from cape.columns import TableCells
 from cape.histogram import ScoreHistogram, edges_for
-from cape.pool import Pool, ResampledPool, ThresholdPool, fit_member
 from cape.quantify import Quantifier, make_quantifier
 from cape.sampling import prevalence_grid
 
@@ -546,10 +546,7 @@ def _count_scores(
 
 
 def _fit_quantifier(
-    quantifier: Any,
-    positives: ScoreHistogram,
-    negatives: ScoreHistogram,
-    group: Group,
+    quantifier: Any, positives: ScoreHistogram, negatives: ScoreHistogram, group: Group
 ) -> Quantifier:
     """Fit a clone of the quantifier; its warnings name the group."""
     # A quantifier does not know whose scores it sees, so its warnings are caught and

@@ -27,7 +27,7 @@ from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
 from cape.examination._result import group_index
-from cape.quantify import Moments, moment_interval
+from cape.quantify._base import Moments, moment_interval
 
 if TYPE_CHECKING:
     import pandas as pd

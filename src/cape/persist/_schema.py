@@ -16,10 +16,10 @@ import numpy as np
 
 from cape._group_model import GroupModel, TrainedColumns
 from cape._learners import GroupAwareLinear
+from cape._pool import MemberRates, ResampledPool, ThresholdPool
 from cape.classifier import CapeClassifier
 from cape.columns import TableCells
 from cape.histogram import ScoreHistogram
-from cape.pool import MemberRates, ResampledPool, ThresholdPool
 from cape.quantify import QUANTIFIERS
 from cape.rules import RULES, Constrained
 

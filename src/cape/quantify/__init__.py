@@ -2,12 +2,9 @@
 
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
-from cape.quantify._likelihood import EMQ, HistogramPosterior
+from cape.quantify._likelihood import EMQ, HistogramPosterior, OneStepEMQ
 from cape.quantify._matching import DyS, HDy
-from cape.quantify._moments import Moments, moment_interval
-from cape.quantify._names import QUANTIFIERS, make_quantifier
-from cape.quantify._one_step import OneStepEMQ
-from cape.quantify._quapy import QuaPyQuantifier
+from cape.quantify._names import QUANTIFIERS, QuaPyQuantifier, make_quantifier
 
 __all__ = [
     "ACC",
@@ -19,10 +16,8 @@ __all__ = [
     "DyS",
     "HDy",
     "HistogramPosterior",
-    "Moments",
     "OneStepEMQ",
     "QuaPyQuantifier",
     "Quantifier",
     "make_quantifier",
-    "moment_interval",
 ]

@@ -1,17 +1,196 @@
-"""The base class of all quantifiers."""
+"""The base class of all quantifiers, and the interval that each of them has.
+
+Under prior shift the mean of any statistic of the score is, in the batch, a mixture of
+its means in the two classes. This makes every statistic a guide to the prevalence, and
+the interval of every quantifier a matter of three means and three variances.
+"""
 
 from __future__ import annotations
 
 import warnings
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from cape._validation import check_is_fitted, check_prevalence
 from cape.histogram import ScoreHistogram
-from cape.quantify._moments import Moments, moment_interval
 
-__all__ = ["Quantifier"]
+# The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
+_NEAREST_TO_PURE = 1e-3
+
+
+def mixture(
+    prevalence: np.ndarray | float, positives: np.ndarray, negatives: np.ndarray
+) -> np.ndarray:
+    """Mix what holds for positives and for negatives at a prevalence."""
+    return prevalence * positives + (1 - prevalence) * negatives
+
+
+class Moments(NamedTuple):
+    """Mean and variance of a statistic over the rows of a histogram.
+
+    Parameters
+    ----------
+    mean : float
+        Mean of the statistic.
+    variance : float
+        Variance of the statistic in a single row.
+    size : float
+        Number of rows.
+
+    Examples
+    --------
+    >>> from cape.histogram import HALF, ScoreHistogram, round_scores
+    >>> scores = round_scores([0.2, 0.3, 0.4, 0.9])
+    >>> Moments.of(np.array([0, 1]), ScoreHistogram.of(scores, np.array([HALF])))
+    Moments(mean=0.25, variance=0.1875, size=4)
+    """
+
+    mean: float
+    variance: float
+    size: float
+
+    @classmethod
+    def of(cls, values: np.ndarray, histogram: ScoreHistogram) -> Moments:
+        """Compute the moments of a statistic that is constant in each cell.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_cells,)
+            Value of the statistic in each cell.
+        histogram : ScoreHistogram
+            The rows over which mean and variance are taken.
+
+        Returns
+        -------
+        Moments
+        """
+        shares = histogram.shares
+        mean = float(shares @ values)
+        variance = float(shares @ (values - mean) ** 2)
+        return cls(mean, variance, histogram.size)
+
+
+def moment_interval(
+    positives: Moments, negatives: Moments, batch: Moments, level: float
+) -> tuple[float, float]:
+    """Compute the prevalences that agree with the mean of a statistic (Fieller).
+
+    Parameters
+    ----------
+    positives, negatives : Moments
+        Moments of the statistic over the two classes in training.
+    batch : Moments
+        Moments of the statistic over the batch. Its variance is not used.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        The ends of the interval, in [0, 1].
+
+    Notes
+    -----
+    Let t, f and m be the means over the positives, the negatives and the batch, and s1
+    and s0 the variances in the two classes. If exactly rho n of the n rows of a batch
+    are positive, m - f - rho (t - f) has mean 0 and variance::
+
+        (rho s1 + (1 - rho) s0) / n + rho^2 s1 / N1 + (1 - rho)^2 s0 / N0
+
+    whose last two terms are the noise of the training means. The interval holds each
+    rho whose z-test does not reject at ``level``. They solve a quadratic inequality, so
+    nothing is simulated. If even t and f cannot be told apart, every rho passes.
+
+    The interval is one for the *realised* prevalence of the batch: the number of
+    positives is fixed, and there is no binomial variance.
+
+    Examples
+    --------
+    >>> positives = Moments(mean=0.7, variance=0.04, size=500)
+    >>> negatives = Moments(mean=0.3, variance=0.04, size=500)
+    >>> batch = Moments(mean=0.4, variance=0.07, size=200)
+    >>> low, high = moment_interval(positives, negatives, batch, level=0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.171, 0.327)
+    """
+    z = ndtri((1 + level) / 2)
+    gap = positives.mean - negatives.mean
+    excess = batch.mean - negatives.mean
+    # Variances of the mean of a pure batch, and of the training means.
+    batch_1 = positives.variance / batch.size
+    batch_0 = negatives.variance / batch.size
+    training_1 = positives.variance / positives.size
+    training_0 = negatives.variance / negatives.size
+
+    # (excess - rho gap)^2 <= z^2 variance(rho), written as a rho^2 + b rho + c <= 0.
+    quadratic = training_1 + training_0
+    linear = batch_1 - batch_0 - 2 * training_0
+    constant = batch_0 + training_0
+    a = gap**2 - z**2 * quadratic
+    b = -2 * gap * excess - z**2 * linear
+    c = excess**2 - z**2 * constant
+    # Fieller: with a <= 0 the gap itself is not significant; no rho can be excluded.
+    if a <= 0:
+        return 0.0, 1.0
+    discriminant = b**2 - 4 * a * c
+    root = sqrt(max(discriminant, 0.0))
+    low = _clipped((-b - root) / (2 * a))
+    high = _clipped((-b + root) / (2 * a))
+
+    # A mean beyond that of a pure batch may leave no rho that passes, or a very short
+    # interval. What remains is the end itself, give or take the noise of a pure batch.
+    centre = excess / gap
+    if centre > 1:
+        noise = z * sqrt(batch_1 + training_1) / abs(gap)
+        return _clipped(min(low, 1 - noise)), 1.0
+    if centre < 0:
+        noise = z * sqrt(batch_0 + training_0) / abs(gap)
+        return 0.0, _clipped(max(high, noise))
+    return low, high
+
+
+def _clipped(share: float) -> float:
+    """Return the nearest number in [0, 1]."""
+    return float(min(max(share, 0.0), 1.0))
+
+
+def posterior_statistic(
+    scores: np.ndarray, prevalence: float, estimate: float
+) -> np.ndarray:
+    """Compute the statistic that tells most about the prevalence of calibrated scores.
+
+    It is the derivative of the log-likelihood of Saerens et al. (2002) in the
+    prevalence q, for one row with score s and training prevalence pi::
+
+        (s / pi - (1 - s) / (1 - pi)) / (q s / pi + (1 - q) (1 - s) / (1 - pi))
+
+    Its mean is linear in the prevalence of the batch whether the scores are calibrated
+    or not, so the interval is valid in any case; calibration makes it short. Nothing in
+    the statistic is fitted to the training rows over which its mean is then taken.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_cells,)
+        Mean score of each cell.
+    prevalence : float
+        Prevalence in training, pi.
+    estimate : float
+        Prevalence at which the derivative is taken, q.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+    """
+    positive = scores / prevalence
+    negative = (1 - scores) / (1 - prevalence)
+    q = max(estimate, _NEAREST_TO_PURE)
+    q = min(q, 1 - _NEAREST_TO_PURE)
+    return (positive - negative) / mixture(q, positive, negative)
+
 
 # Below this share of the spread of the scores, the difference of two mean scores is a
 # matter of rounding, and dividing by it would give any prevalence.
@@ -60,11 +239,7 @@ class Quantifier(BaseEstimator):
     # Whether the estimate divides by how well the scores tell the classes apart.
     _corrects = True
 
-    def fit(
-        self,
-        positives: ScoreHistogram,
-        negatives: ScoreHistogram,
-    ) -> Quantifier:
+    def fit(self, positives: ScoreHistogram, negatives: ScoreHistogram) -> Quantifier:
         """Fit the quantifier on the training scores of the two classes.
 
         Parameters
@@ -180,9 +355,7 @@ class Quantifier(BaseEstimator):
         return min(low, estimate), max(high, estimate)
 
     def statistic_moments(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
+        self, histogram: ScoreHistogram, prevalence: float
     ) -> Moments:
         """Compute the moments of the statistic that this quantifier's interval uses.
 
@@ -222,27 +395,16 @@ class Quantifier(BaseEstimator):
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Estimate the prevalence of each distinct row once."""
-        distinct, place = np.unique(
-            scores,
-            axis=1,
-            return_inverse=True,
-        )
+        distinct, place = np.unique(scores, axis=1, return_inverse=True)
         estimates = []
         for row in distinct.T:
             batch = ScoreHistogram.of(
-                row,
-                self.positives_.edges,
-                unit=len(scores),
-                keep_rows=self.keeps_rows,
+                row, self.positives_.edges, unit=len(scores), keep_rows=self.keeps_rows
             )
             estimates.append(self.estimate(batch))
         return np.array(estimates)[place.ravel()]
 
-    def _statistic(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
-    ) -> np.ndarray:
+    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         """Return the value of the interval's statistic in each cell.
 
         Any function of the score is valid. The interval is shortest for the derivative
@@ -251,10 +413,7 @@ class Quantifier(BaseEstimator):
         return histogram.centres
 
     def _interval(
-        self,
-        batch: ScoreHistogram,
-        estimate: float,
-        level: float,
+        self, batch: ScoreHistogram, estimate: float, level: float
     ) -> tuple[float, float]:
         """Compute the interval, which need not hold the estimate."""
         return moment_interval(
@@ -270,11 +429,7 @@ class Quantifier(BaseEstimator):
         _check_not_empty("batch", batch, "row")
 
 
-def _check_not_empty(
-    name: str,
-    histogram: ScoreHistogram,
-    what: str,
-) -> None:
+def _check_not_empty(name: str, histogram: ScoreHistogram, what: str) -> None:
     """Raise if a histogram has no scores, or only scores of weight 0."""
     if not histogram.counts.sum() > 0:
         raise ValueError(

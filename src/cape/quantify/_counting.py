@@ -9,8 +9,6 @@ import numpy as np
 from cape.histogram import HALF, ONE, ScoreHistogram
 from cape.quantify._base import Quantifier
 
-__all__ = ["ACC", "CC", "PCC", "SPA"]
-
 
 class _MeanQuantifier(Quantifier):
     """The estimate is a function of the mean score.
@@ -53,11 +51,7 @@ class _CountingQuantifier(_MeanQuantifier):
         is_above = scores > HALF
         return is_above.astype(float)
 
-    def _statistic(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
-    ) -> np.ndarray:
+    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         last_cell_below = np.searchsorted(histogram.edges, HALF)
         cells = np.arange(len(histogram.counts))
         is_above = cells > last_cell_below

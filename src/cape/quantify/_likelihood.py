@@ -1,19 +1,106 @@
-"""Quantifiers that maximise or integrate a likelihood: EMQ and HistogramPosterior."""
+"""Quantifiers that maximise or integrate a likelihood: EMQ and its kin."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from cape.histogram import ScoreHistogram
-from cape.quantify._base import Quantifier
-from cape.quantify._moments import mixture, posterior_statistic
-from cape.quantify._roots import ValuesAndDerivatives, decreasing_root
+from cape.quantify._base import (
+    Moments,
+    Quantifier,
+    mixture,
+    moment_interval,
+    posterior_statistic,
+)
 
-__all__ = ["EMQ", "HistogramPosterior"]
+ValuesAndDerivatives: TypeAlias = tuple[np.ndarray, np.ndarray]
+
+# Newton's method approaches a root at an end without reaching it.
+_AT_THE_END = 1e-10
+
+
+def decreasing_root(
+    function: Callable[[np.ndarray], ValuesAndDerivatives],
+    start: np.ndarray,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    tolerance: float = 1e-12,
+    remainder: float = 1 / 64,
+    max_steps: int = 60,
+) -> np.ndarray:
+    """Find where each of several decreasing functions crosses 0.
+
+    Newton's method within a bracket. A function that is positive throughout has its
+    "root" at ``high``, a function that is negative throughout at ``low``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x)`` returns the values and the derivatives of all functions, each an
+        array of shape (n_functions,).
+    start : ndarray of shape (n_functions,)
+        Where to begin, between ``low`` and ``high``.
+    low, high : float, default=0 and 1
+        The ends between which roots are sought.
+    tolerance : float, default=1e-12
+        Stop when no root moves by more than this.
+    remainder : float, default=1/64
+        If Newton's step leaves the bracket, go towards its end instead and leave this
+        share of the way. 1/2 is bisection.
+    max_steps : int, default=60
+        Stop after so many steps.
+
+    Returns
+    -------
+    ndarray of shape (n_functions,)
+    """
+    x = np.array(start, dtype=np.float64)
+    left = np.full_like(x, low)
+    right = np.full_like(x, high)
+    for step in range(max_steps):
+        value, derivative = function(x)
+        root_is_right = value > 0
+        left = np.where(root_is_right, x, left)
+        right = np.where(root_is_right, right, x)
+
+        newton = _newton_step(x, value, derivative)
+        in_bracket = (newton >= left) & (newton <= right)
+        in_bracket &= (newton > low) & (newton < high)
+        # Where Newton's step leaves the bracket, the end itself is often the answer, so
+        # go nearly there. Now and then halve the bracket, which is sure to converge.
+        share = remainder
+        if step % 4 == 3:
+            share = 0.5
+        end = np.where(root_is_right, right, left)
+        towards_end = end + (x - end) * share
+
+        previous = x
+        x = np.where(in_bracket, newton, towards_end)
+        moved = np.abs(x - previous)
+        if (moved <= tolerance).all():
+            break
+    # An end whose side of the bracket never moved is the answer if x is all but there.
+    at_low = (left == low) & (x - low < _AT_THE_END)
+    at_high = (right == high) & (high - x < _AT_THE_END)
+    x[at_low] = low
+    x[at_high] = high
+    return x
+
+
+def _newton_step(
+    x: np.ndarray, value: np.ndarray, derivative: np.ndarray
+) -> np.ndarray:
+    """Return x - value / derivative, or -inf where the function is flat."""
+    steep = derivative < -1e-150
+    step = np.full_like(x, np.inf)
+    step[steep] = value[steep] / derivative[steep]
+    return x - step
+
 
 _LEAST_SHARE = 1e-12
 
@@ -71,28 +158,13 @@ class EMQ(Quantifier):
         maximum = decreasing_root(slope, start)
         return float(maximum[0])
 
-    def _statistic(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
-    ) -> np.ndarray:
+    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The slope above, of a single row. Its mean is 0 at the estimate; how it
         # scatters in training also covers scores that are not calibrated.
         return posterior_statistic(histogram.centres, self.prevalence_, prevalence)
 
 
-class _Posterior(NamedTuple):
-    """Grids of prevalences and their posterior weights, one line for each draw."""
-
-    prevalences: np.ndarray
-    weights: np.ndarray
-
-    def median(self) -> float:
-        """Return the median of the first draw."""
-        return median_on_grid(self.prevalences[0], self.weights[0])
-
-
-def median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
+def _median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
     """Return where the distribution function of a density on a grid crosses 1/2."""
     masses = (density[:-1] + density[1:]) / 2
     cumulated = np.append(0, np.cumsum(masses))
@@ -188,23 +260,20 @@ class HistogramPosterior(Quantifier):
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         counts = batch.merged(self.cuts_) / batch.unit
-        posterior = _posterior(
+        prevalences, weights = _posterior(
             self.positive_shares_[None],
             self.negative_shares_[None],
             counts,
             n_points=self._points_of_estimate,
         )
-        return posterior.median()
+        return _median_on_grid(prevalences[0], weights[0])
 
     def _interval(
-        self,
-        batch: ScoreHistogram,
-        estimate: float,
-        level: float,
+        self, batch: ScoreHistogram, estimate: float, level: float
     ) -> tuple[float, float]:
         counts = batch.merged(self.cuts_) / batch.unit
         n_rows = counts.sum()
-        posterior = _posterior(
+        prevalences, weights = _posterior(
             self.positive_draws_,
             self.negative_draws_,
             counts,
@@ -213,24 +282,20 @@ class HistogramPosterior(Quantifier):
         # A row in a cell is positive with probability r, by Bayes' rule. Given rho, the
         # number of positives is then a sum of independent Bernoulli variables: about
         # normal, with mean sum r and variance sum r (1 - r).
-        rho = posterior.prevalences[:, :, None]
+        rho = prevalences[:, :, None]
         positive = rho * self.positive_draws_[:, None]
         negative = (1 - rho) * self.negative_draws_[:, None]
         r = positive / (positive + negative)
         variances = (r * (1 - r)) @ counts
         # Every draw of the shares has the same weight.
-        realised = _NormalMixture(
+        return _central_interval(
             centres=np.ravel(r @ counts / n_rows),
             spreads=np.ravel(np.sqrt(variances) / n_rows),
-            weights=np.ravel(posterior.weights / self._n_draws),
+            weights=np.ravel(weights / self._n_draws),
+            level=level,
         )
-        return realised.central_interval(level)
 
-    def _statistic(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
-    ) -> np.ndarray:
+    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The derivative of the multinomial log-likelihood in the prevalence.
         p = self.positive_shares_
         n = self.negative_shares_
@@ -243,12 +308,8 @@ class HistogramPosterior(Quantifier):
 
 
 def _posterior(
-    p: np.ndarray,
-    n: np.ndarray,
-    counts: np.ndarray,
-    *,
-    n_points: int,
-) -> _Posterior:
+    p: np.ndarray, n: np.ndarray, counts: np.ndarray, *, n_points: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the posterior of the prevalence under a flat prior, on a grid.
 
     Parameters
@@ -262,8 +323,8 @@ def _posterior(
 
     Returns
     -------
-    _Posterior
-        Two arrays of shape (n_draws, n_points).
+    prevalences, weights : ndarray of shape (n_draws, n_points)
+        The grid of each draw, and its posterior weights.
     """
 
     def slope(rho: np.ndarray) -> ValuesAndDerivatives:
@@ -285,11 +346,7 @@ def _posterior(
     rho = np.linspace(low, high, n_points, axis=1)
 
     # Arrays of shape (n_draws, n_points, n_cells).
-    mixed = mixture(
-        rho[:, :, None],
-        p[:, None, :],
-        n[:, None, :],
-    )
+    mixed = mixture(rho[:, :, None], p[:, None, :], n[:, None, :])
     log_likelihood = np.log(mixed) @ counts
     # Relative to the greatest, so that the exponential cannot underflow everywhere.
     greatest = log_likelihood.max(axis=1, keepdims=True)
@@ -298,14 +355,10 @@ def _posterior(
     weights[:, 0] /= 2
     weights[:, -1] /= 2
     weights /= weights.sum(axis=1, keepdims=True)
-    return _Posterior(rho, weights)
+    return rho, weights
 
 
-def _quantile_cuts(
-    counts: np.ndarray,
-    edges: np.ndarray,
-    cells: int,
-) -> np.ndarray:
+def _quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarray:
     """Return the edges nearest to the quantiles of the counted scores."""
     cumulated = np.cumsum(counts) / counts.sum()
     below_edge = cumulated[:-1]
@@ -315,54 +368,169 @@ def _quantile_cuts(
     return edges[nearest]
 
 
-@dataclass
-class _NormalMixture:
-    """A mixture of normal distributions, given by their centres, spreads and weights.
+def _central_interval(
+    centres: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float
+) -> tuple[float, float]:
+    """Return the part of [0, 1] between the two tails of a mixture of normals."""
+    # Components without weight cannot move a quantile, but they would stretch the
+    # bracket in which it is sought.
+    relevant = weights > 1e-6 * weights.max()
+    centres = centres[relevant]
+    spreads = np.maximum(spreads[relevant], 1e-9)
+    weights = weights[relevant] / weights[relevant].sum()
+    tail = (1 - level) / 2
+    probabilities = np.array([tail, 1 - tail])
+    heights = weights / spreads
 
-    Components without weight are dropped, and spreads are kept above 0.
+    def shortfall(x: np.ndarray) -> ValuesAndDerivatives:
+        z = (x[:, None] - centres) / spreads
+        cumulated = ndtr(z) @ weights
+        density = np.exp(-(z**2) / 2) @ heights
+        return probabilities - cumulated, -density / np.sqrt(2 * np.pi)
+
+    # Start at the quantiles of the normal distribution of the same moments.
+    mean = centres @ weights
+    squares = spreads**2 + (centres - mean) ** 2
+    deviation = np.sqrt(squares @ weights)
+    # A mixture may have gaps in which the density is 0, so steps that leave the bracket
+    # bisect it. The last step is below 1e-4 deviations, and the error of Newton's
+    # method about its square.
+    ends = decreasing_root(
+        shortfall,
+        mean + ndtri(probabilities) * deviation,
+        low=np.min(centres - 9 * spreads),
+        high=np.max(centres + 9 * spreads),
+        tolerance=1e-4 * deviation,
+        remainder=0.5,
+    )
+    low, high = np.clip(ends, 0.0, 1.0)
+    return float(low), float(high)
+
+
+# The posterior is taken on a grid over the interval of this level: prevalences beyond
+# 4.9 standard deviations have no weight.
+_LEVEL_OF_GRID = 1 - 1e-6
+_POINTS_OF_GRID = 257
+
+# If scores tell the classes apart perfectly, there is no noise to divide by.
+_LEAST_VARIANCE = 1e-30
+
+
+class OneStepEMQ(EMQ):
+    """EMQ's estimate, corrected by one step of a statistic whose mean is known.
+
+    EMQ takes scores for probabilities, and is biased if they are not. This quantifier
+    uses them only to choose a statistic, and takes its means over the two classes from
+    training, so that scores need not be calibrated. If they are, no estimator that
+    learns the two classes from the training rows has a smaller variance in large
+    samples.
+
+    The estimate is the median of the posterior under a flat prior on [0, 1]. The
+    interval is Fieller's, by `moment_interval`. Nothing is drawn at random.
+
+    See Also
+    --------
+    EMQ : The estimate to start from.
+    HistogramPosterior : A likelihood of about ten cells.
+
+    Notes
+    -----
+    *The statistic.* Let s be the score of a row and pi the training prevalence. By
+    Bayes' rule ``a = s / pi`` and ``b = (1 - s) / (1 - pi)`` are the densities of the
+    row in the two classes, both relative to training. With q in (0, 1), the statistic
+    ``h(s) = (a - b) / (q a + (1 - q) b)`` is the derivative in q of the log-likelihood
+    that EMQ maximises.
+
+    *The step.* Let t, f and m be the means of h over the positives, the negatives and
+    the batch. Under prior shift m has the expectation ``e(rho) = rho t + (1 - rho) f``
+    if the prevalence is rho, whatever h is. Newton's step from EMQ's estimate q0 is ::
+
+        q0 + (m - e(q0)) / (t - f) = (m - f) / (t - f)
+
+    and a second step would change nothing, since e is linear.
+
+    *Its noise.* Let N1, N0 and n be the numbers of positives, negatives and rows of the
+    batch. The variance of ``m - e(rho)`` is ``w1 Var1(h) + w0 Var0(h)`` with ::
+
+        w1 = rho / n + rho^2 / N1,    w0 = (1 - rho) / n + (1 - rho)^2 / N0
+
+    whose second terms are the noise of the training means.
+
+    *The choice of q.* Among all h the ratio of this variance to ``(t - f)^2`` is least
+    for ``h = (a - b) / (w1 a + w0 b)``, by the calculus of variations: the statistic
+    above at ``q = w1 / (w1 + w0)``. This is q0 if training rows are many, and lies
+    nearer to the end if the noise of training counts: then the rows of the rare class
+    tell more. In simulations with 2,000 training rows, 10,000 rows in the batch and a
+    prevalence of .1 the root mean squared error is 1.30 times the Cramer-Rao bound with
+    q0 and 1.07 times with this q.
+
+    Examples
+    --------
+    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.2, 0.4])
+    >>> edges = edges_for(high, low)
+    >>> quantifier = OneStepEMQ().fit(
+    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    ... )
+    >>> batch = ScoreHistogram.of(round_scores([0.6, 0.8, 0.2, 0.4]), edges)
+    >>> round(quantifier.estimate(batch), 3)
+    0.5
     """
 
-    centres: np.ndarray
-    spreads: np.ndarray
-    weights: np.ndarray
+    def _estimate(self, batch: ScoreHistogram) -> float:
+        return _posterior_median(*self._moments(batch))
 
-    def __post_init__(self) -> None:
-        # Components without weight cannot move a quantile, but they would stretch the
-        # bracket in which it is sought.
-        relevant = self.weights > 1e-6 * self.weights.max()
-        self.centres = self.centres[relevant]
-        self.spreads = np.maximum(self.spreads[relevant], 1e-9)
-        weights = self.weights[relevant]
-        self.weights = weights / weights.sum()
+    def _interval(
+        self, batch: ScoreHistogram, estimate: float, level: float
+    ) -> tuple[float, float]:
+        return moment_interval(*self._moments(batch), level)
 
-    def central_interval(self, level: float) -> tuple[float, float]:
-        """Return the part of [0, 1] between the two tails outside ``level``."""
-        tail = (1 - level) / 2
-        probabilities = np.array([tail, 1 - tail])
-        heights = self.weights / self.spreads
+    def _moments(self, batch: ScoreHistogram) -> tuple[Moments, Moments, Moments]:
+        """Return the moments of the statistic that has the least noise.
 
-        def shortfall(x: np.ndarray) -> ValuesAndDerivatives:
-            deviations = x[:, None] - self.centres
-            z = deviations / self.spreads
-            cumulated = ndtr(z) @ self.weights
-            density = np.exp(-(z**2) / 2) @ heights
-            return probabilities - cumulated, -density / np.sqrt(2 * np.pi)
-
-        # Start at the quantiles of the normal distribution of the same moments.
-        mean = self.centres @ self.weights
-        distances = self.centres - mean
-        squares = self.spreads**2 + distances**2
-        deviation = np.sqrt(squares @ self.weights)
-        # A mixture may have gaps in which the density is 0, so steps that leave the
-        # bracket bisect it. The last step is below 1e-4 deviations, and the error of
-        # Newton's method about its square.
-        ends = decreasing_root(
-            shortfall,
-            mean + ndtri(probabilities) * deviation,
-            low=np.min(self.centres - 9 * self.spreads),
-            high=np.max(self.centres + 9 * self.spreads),
-            tolerance=1e-4 * deviation,
-            remainder=0.5,
+        They are those over the positives, over the negatives and over the batch.
+        """
+        start = super()._estimate(batch)
+        q = self._best_prevalence(start, batch.size)
+        return (
+            self.statistic_moments(self.positives_, q),
+            self.statistic_moments(self.negatives_, q),
+            self.statistic_moments(batch, q),
         )
-        low, high = np.clip(ends, 0.0, 1.0)
-        return float(low), float(high)
+
+    def _best_prevalence(self, start: float, n_rows: float) -> float:
+        """Return the q at which the statistic has the least noise."""
+        # The likelihood of few rows is often greatest at an end, where the statistic
+        # has a pole. One more row of each class moves q0 inside, and does nothing in
+        # large batches (Laplace's rule of succession).
+        rho = (n_rows * start + 1) / (n_rows + 2)
+        w1, w0 = _noise_weights(rho, n_rows, self.positives_.size, self.negatives_.size)
+        return float(w1 / (w1 + w0))
+
+
+def _noise_weights(
+    rho: np.ndarray | float, n_batch: float, n_positives: float, n_negatives: float
+) -> tuple[np.ndarray | float, np.ndarray | float]:
+    """Return w1 and w0, see the notes of `OneStepEMQ`."""
+    w1 = rho / n_batch + rho**2 / n_positives
+    w0 = (1 - rho) / n_batch + (1 - rho) ** 2 / n_negatives
+    return w1, w0
+
+
+def _posterior_median(positives: Moments, negatives: Moments, batch: Moments) -> float:
+    """Return the posterior median of the prevalence under a flat prior.
+
+    The mean of the statistic over the batch is taken for normal, with the expectation
+    and the variance that the prevalence implies.
+    """
+    low, high = moment_interval(positives, negatives, batch, _LEVEL_OF_GRID)
+    rho = np.linspace(low, high, _POINTS_OF_GRID)
+    w1, w0 = _noise_weights(rho, batch.size, positives.size, negatives.size)
+    variance = w1 * positives.variance + w0 * negatives.variance
+    variance = np.maximum(variance, _LEAST_VARIANCE)
+    gap = positives.mean - negatives.mean
+    residual = batch.mean - negatives.mean - rho * gap
+    # The variance depends on rho, so its logarithm belongs to the likelihood.
+    log_likelihood = -(residual**2) / (2 * variance) - np.log(variance) / 2
+    likelihood = np.exp(log_likelihood - log_likelihood.max())
+    return _median_on_grid(rho, likelihood)

@@ -8,11 +8,8 @@ import numpy as np
 
 from cape._validation import check_choice
 from cape.histogram import ScoreHistogram, round_scores
-from cape.quantify._base import Quantifier
-from cape.quantify._moments import mixture, posterior_statistic
-from cape.quantify._roots import ValuesAndDerivatives, decreasing_root
-
-__all__ = ["DyS", "HDy"]
+from cape.quantify._base import Quantifier, mixture, posterior_statistic
+from cape.quantify._likelihood import ValuesAndDerivatives, decreasing_root
 
 
 class _Shares(NamedTuple):
@@ -31,11 +28,7 @@ class _Shares(NamedTuple):
 
     def keep(self, bins: np.ndarray) -> _Shares:
         """Return the shares of some of the bins."""
-        return _Shares(
-            self.positives[bins],
-            self.negatives[bins],
-            self.batch[bins],
-        )
+        return _Shares(self.positives[bins], self.negatives[bins], self.batch[bins])
 
 
 class _MatchingQuantifier(Quantifier):
@@ -48,11 +41,7 @@ class _MatchingQuantifier(Quantifier):
         """Return the number of bins of each binning."""
         raise TypeError(f"{type(self).__name__} must define _bin_numbers().")
 
-    def _slope_terms(
-        self,
-        shares: _Shares,
-        mixed: np.ndarray,
-    ) -> ValuesAndDerivatives:
+    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
         """Return what each bin adds to the slope, and the slope's derivative.
 
         The slope is that of the negative distance between batch and mixture.
@@ -78,9 +67,7 @@ class _MatchingQuantifier(Quantifier):
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         shares = _Shares(
-            self.positive_shares_,
-            self.negative_shares_,
-            self._binned(batch),
+            self.positive_shares_, self.negative_shares_, self._binned(batch)
         )
         # Bins in which the classes have equal shares tell nothing about the prevalence.
         used = shares.positives != shares.negatives
@@ -93,17 +80,9 @@ class _MatchingQuantifier(Quantifier):
         nearest = self._match(shares.keep(used), binning)
         return float(np.median(nearest))
 
-    def _match(
-        self,
-        shares: _Shares,
-        binning: np.ndarray,
-    ) -> np.ndarray:
+    def _match(self, shares: _Shares, binning: np.ndarray) -> np.ndarray:
         """Find the prevalence of the nearest mixture in each binning, all at once."""
-        _, starts, sizes = np.unique(
-            binning,
-            return_index=True,
-            return_counts=True,
-        )
+        _, starts, sizes = np.unique(binning, return_index=True, return_counts=True)
 
         def slope(rho: np.ndarray) -> ValuesAndDerivatives:
             rho_of_bin = np.repeat(rho, sizes)
@@ -118,11 +97,7 @@ class _MatchingQuantifier(Quantifier):
         start = np.full(len(starts), 0.5)
         return decreasing_root(slope, start)
 
-    def _statistic(
-        self,
-        histogram: ScoreHistogram,
-        prevalence: float,
-    ) -> np.ndarray:
+    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The distance has no sampling distribution in closed form. The likelihood's
         # derivative is about as efficient as the distance, and has one.
         return posterior_statistic(histogram.centres, self.prevalence_, prevalence)
@@ -169,11 +144,7 @@ class HDy(_MatchingQuantifier):
         # histogram has the borders of these bins among its edges; see `edges_for`.
         return list(range(10, 111, 10))
 
-    def _slope_terms(
-        self,
-        shares: _Shares,
-        mixed: np.ndarray,
-    ) -> ValuesAndDerivatives:
+    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
         return _hellinger_slope(shares, mixed)
 
 
@@ -208,11 +179,7 @@ class DyS(_MatchingQuantifier):
 
     _ignores_empty_bins = False
 
-    def __init__(
-        self,
-        n_bins: int = 8,
-        divergence: str = "topsoe",
-    ):
+    def __init__(self, n_bins: int = 8, divergence: str = "topsoe"):
         self.n_bins = n_bins
         self.divergence = divergence
 
@@ -220,11 +187,7 @@ class DyS(_MatchingQuantifier):
         check_choice("divergence", self.divergence, ("topsoe", "hellinger"))
         return [self.n_bins]
 
-    def _slope_terms(
-        self,
-        shares: _Shares,
-        mixed: np.ndarray,
-    ) -> ValuesAndDerivatives:
+    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
         if self.divergence == "hellinger":
             return _hellinger_slope(shares, mixed)
         return _topsoe_slope(shares, mixed)

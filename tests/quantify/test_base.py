@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from cape.histogram import ScoreHistogram, edges_for, round_scores
-from cape.quantify import QUANTIFIERS, Moments, make_quantifier, moment_interval
-from cape.quantify._moments import mixture, posterior_statistic
+from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.quantify._base import Moments, moment_interval, posterior_statistic
 
 moments = st.builds(
     Moments, st.floats(0, 1), st.floats(1e-6, 0.25), st.integers(5, 10_000).map(float)
@@ -86,21 +86,6 @@ def test_the_interval_holds_just_what_its_test_does_not_reject(rho, n, training,
         assert p_value(q) >= 1 - level - 1e-9
 
 
-@given(shares, st.integers(20, 2000), st.integers(2, 20))
-def test_more_rows_of_any_kind_never_widen_the_interval(rho, n, factor):
-    def width(n_batch, n_training):
-        low, high = moment_interval(
-            Moments(0.7, 0.04, n_training),
-            Moments(0.35, 0.05, n_training),
-            Moments(0.35 + rho * 0.35, 0.0, n_batch),
-            0.95,
-        )
-        return high - low
-
-    assert width(factor * n, 500) <= width(n, 500) + 1e-12
-    assert width(n, factor * 500) <= width(n, 500) + 1e-12
-
-
 def test_means_that_cannot_be_told_apart_exclude_nothing():
     alike = Moments(0.5, 0.1, 50)
     other = Moments(0.55, 0.1, 50)
@@ -173,14 +158,6 @@ def test_the_posterior_statistic_is_finite_at_pure_estimates(estimate):
     assert np.isfinite(values).all()
 
 
-@given(shares, shares, shares)
-def test_a_mixture_lies_between_its_parts(prevalence, one, other):
-    mixed = mixture(prevalence, one, other)
-    assert min(one, other) - 1e-12 <= mixed <= max(one, other) + 1e-12
-    assert mixture(1 - prevalence, other, one) == pytest.approx(mixed)
-    assert mixture(0.0, one, other) == other
-
-
 @pytest.fixture(scope="module")
 def histograms():
     random = np.random.default_rng(0)
@@ -226,8 +203,3 @@ def test_the_interval_is_the_moment_interval_of_the_statistic(name, histograms):
     low, high = moment_interval(*parts, 0.8)
     expected = min(low, estimate), max(high, estimate)
     assert quantifier.interval(batch, 0.8) == expected
-
-
-def test_moments_of_an_unfitted_quantifier_are_refused(histograms):
-    with pytest.raises(ValueError, match="not fitted"):
-        make_quantifier("spa").statistic_moments(histograms[0], 0.5)

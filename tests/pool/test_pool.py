@@ -1,4 +1,4 @@
-"""Members, one by one and all at once: every way to ask a pool gives the same."""
+"""Both pools: what members decide, how many rows they call, and their rates."""
 
 from fractions import Fraction
 from math import floor
@@ -15,15 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from cape._learners import Rows, score_rows, score_with_models, vote_on_rows
+from cape._pool import MemberRates, ResampledPool, ThresholdPool, fit_member
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
-from cape.pool import (
-    MemberRates,
-    ResampledPool,
-    ThresholdPool,
-    TrainedMember,
-    fit_member,
-)
 from cape.sampling import pp_sampling
 
 THETAS = np.array([0.2, 0.5, 0.8])
@@ -58,15 +52,6 @@ def fitted_to_parts(train, learner, n_models):
         rows = slice(part, None, n_models)
         models.append(clone(learner).fit(train.X[rows], train.y[rows]))
     return models
-
-
-def counts_of(member):
-    return (
-        member.true_positives,
-        member.positives,
-        member.false_positives,
-        member.negatives,
-    )
 
 
 @pytest.fixture(scope="module", params=["linear", "bayes"])
@@ -142,13 +127,6 @@ def test_the_mean_of_scores_is_an_integer_rounded_half_up(scores_of_rows):
     assert deciding.tolist() == [[floor(mean + half) for mean in means]]
 
 
-def test_the_mean_of_scores_does_not_depend_on_the_order_of_models():
-    pool = cuts_at_one_half([None] * 3)
-    scores = np.array([[0, HALF, ONE], [1, HALF, ONE], [1, HALF + 1, ONE - 1]])
-    assert pool.combine(scores).tolist() == [[1, HALF, ONE]]
-    np.testing.assert_array_equal(pool.combine(scores[::-1]), pool.combine(scores))
-
-
 def test_as_many_models_as_cuts_do_not_make_a_model_for_each_member():
     pool = cuts_at_one_half([None] * 3)
     assert len(pool.models) == len(pool.thetas)
@@ -222,70 +200,53 @@ def test_rates_out_of_the_bag_are_counted_by_hand(train, learner, theta, weighte
     if weighted:
         weights = np.random.default_rng(0).uniform(0.1, 2, 600)
         worth = weights / weights.mean()
-    member = fit_member(learner, train.X, train.y, 1, theta, weights=weights, seed=11)
+    model, counts = fit_member(
+        learner, train.X, train.y, 1, theta, weights=weights, seed=11
+    )
     sample = pp_sampling(train.y, theta, sample_weight=weights, random_state=11)
     unseen = np.setdiff1d(np.arange(600), sample)
-    called = member.model.predict_proba(train.X[unseen])[:, 1] > 0.5
+    called = model.predict_proba(train.X[unseen])[:, 1] > 0.5
     truth = train.y[unseen] == 1
     worth = worth[unseen]
-    expected = TrainedMember(
-        member.model,
-        true_positives=worth[truth & called].sum(),
-        positives=worth[truth].sum(),
-        false_positives=worth[~truth & called].sum(),
-        negatives=worth[~truth].sum(),
-    )
-    assert counts_of(member) == pytest.approx(counts_of(expected))
+    expected = [
+        worth[truth & called].sum(),
+        worth[truth].sum(),
+        worth[~truth & called].sum(),
+        worth[~truth].sum(),
+    ]
+    assert counts == pytest.approx(expected)
 
 
 def test_labels_may_be_anything_and_the_positive_one_is_told(train):
     words = np.where(train.y == 1, "a", "b")  # the lesser word is the positive one
-    member = fit_member(GaussianNB(), train.X, words, "a", 0.8, seed=3)
-    same = fit_member(GaussianNB(), train.X, train.y, 1, 0.8, seed=3)
-    assert counts_of(member) == counts_of(same)
+    model, counts = fit_member(GaussianNB(), train.X, words, "a", 0.8, seed=3)
+    same, same_counts = fit_member(GaussianNB(), train.X, train.y, 1, 0.8, seed=3)
+    assert counts == same_counts
     np.testing.assert_allclose(
-        member.model.predict_proba(train.X)[:, 0],
-        same.model.predict_proba(train.X)[:, 1],
+        model.predict_proba(train.X)[:, 0], same.predict_proba(train.X)[:, 1]
     )
 
 
-def test_a_member_may_be_trained_on_rows_of_a_larger_table(train):
+@pytest.mark.parametrize("learner", [GaussianNB(), LogisticRegression()])
+def test_a_member_may_be_trained_on_rows_of_a_larger_table(train, learner):
     own = np.flatnonzero(train.z == 1)
-    alone = fit_member(GaussianNB(), train.X[own], train.y[own], 1, 0.3, seed=5)
+    y = train.y[own]
+    alone, counts = fit_member(learner, train.X[own], y, 1, 0.3, seed=5)
     rows = Rows(train.X, own)
-    among_others = fit_member(GaussianNB(), rows, train.y[own], 1, 0.3, seed=5)
-    assert counts_of(among_others) == counts_of(alone)
+    among_others, same_counts = fit_member(learner, rows, y, 1, 0.3, seed=5)
+    assert counts == same_counts
     np.testing.assert_array_equal(
-        among_others.model.predict_proba(train.X), alone.model.predict_proba(train.X)
+        among_others.predict_proba(train.X), alone.predict_proba(train.X)
     )
-
-
-def test_a_seed_decides_the_sample(train):
-    first = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=1)
-    again = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=1)
-    other = fit_member(GaussianNB(), train.X, train.y, 1, 0.5, seed=2)
-    np.testing.assert_array_equal(first.model.theta_, again.model.theta_)
-    assert (first.model.theta_ != other.model.theta_).any()
 
 
 @pytest.mark.parametrize("theta", [1e-9, 1 - 1e-9])
 def test_a_sample_has_at_least_one_row_of_each_class(train, theta):
-    member = fit_member(LogisticRegression(), train.X, train.y, 1, theta, seed=0)
-    assert member.model.classes_.tolist() == [0, 1]
+    model, counts = fit_member(LogisticRegression(), train.X, train.y, 1, theta, seed=0)
+    assert model.classes_.tolist() == [0, 1]
     # All other rows of the rare class were left out.
-    rare = member.positives if theta < 0.5 else member.negatives
-    assert rare == 299
-
-
-def test_a_pool_puts_its_members_together(train):
-    members = [
-        TrainedMember("low", 8.0, 10.0, 3.0, 30.0),
-        TrainedMember("high", 9.0, 10.0, 6.0, 30.0),
-    ]
-    pool = ResampledPool.of(np.array([0.2, 0.8]), members)
-    assert pool.models == ["low", "high"]
-    np.testing.assert_allclose(pool.rates.tpr, [0.8, 0.9])
-    np.testing.assert_allclose(pool.rates.fpr, [0.1, 0.2])
+    _, positives, _, negatives = counts
+    assert (positives if theta < 0.5 else negatives) == 299
 
 
 def test_a_vote_at_one_half_is_no_vote(batch):
@@ -311,3 +272,111 @@ def test_a_threshold_pool_of_weighted_rows_has_their_prevalence(train):
     assert pool.thetas[pool.cuts == HALF] == pytest.approx([prevalence])
     above = scores[positive][:, None] > pool.cuts
     np.testing.assert_allclose(pool.rates.tpr, above.mean(axis=0), atol=1e-9)
+
+
+# Cuts
+
+
+def threshold_pool(positives, negatives):
+    edges = edges_for(positives, negatives)
+    histograms = [ScoreHistogram.of(s, edges) for s in (positives, negatives)]
+    return ThresholdPool.of([None], *histograms), edges
+
+
+@given(some_scores, some_scores, some_scores)
+def test_every_cut_is_a_member(positives, negatives, batch):
+    pool, edges = threshold_pool(positives, negatives)
+    assert pool.cuts.tolist() == [
+        -1,
+        *edges.tolist(),
+        ONE,
+    ]  # "all" and "none" are cuts too
+    evidence = GroupEvidence(ScoreHistogram.of(batch, edges))
+    called = batch[:, None] > pool.cuts
+    np.testing.assert_array_equal(pool.called(evidence), called.sum(axis=0))
+    for member in (0, len(edges) // 2, len(edges) + 1):
+        np.testing.assert_array_equal(pool.calls(batch, member), called[:, member])
+
+
+@given(some_scores, some_scores, some_scores)
+def test_probability_is_above_a_half_just_where_the_member_says_positive(
+    positives, negatives, batch
+):
+    pool, edges = threshold_pool(positives, negatives)
+    for member in [0, len(edges) + 1, *range(1, len(edges), 97)]:
+        probability = pool.probability(batch, member)
+        np.testing.assert_array_equal(probability > 0.5, batch > pool.cuts[member])
+        assert ((probability >= 0) & (probability <= 1)).all()
+
+
+@given(some_scores, some_scores)
+def test_a_cut_stands_for_the_prevalence_at_which_it_is_best(positives, negatives):
+    """At theta, odds are scaled by theta (1 - pi) / ((1 - theta) pi): to 1 there."""
+    pool, edges = threshold_pool(positives, negatives)
+    pi = len(positives) / (len(positives) + len(negatives))
+    c, theta = edges / ONE, pool.thetas[1:-1]
+    np.testing.assert_allclose(
+        c / (1 - c) * theta * (1 - pi) / ((1 - theta) * pi), 1, rtol=1e-6
+    )
+    assert (np.diff(pool.thetas) < 0).all() or len(edges) < 2
+    assert (pool.thetas[0], pool.thetas[-1]) == (1.0, 0.0)
+    assert pool.thetas[pool.cuts == HALF] == pytest.approx([pi])
+
+
+@given(some_scores, some_scores, st.integers(1, ONE - 1))
+def test_probability_is_the_posterior_at_theta(positives, negatives, score):
+    pool, edges = threshold_pool(positives, negatives)
+    pi = len(positives) / (len(positives) + len(negatives))
+    member = len(edges) // 3
+    s = score / ONE
+    theta = pool.thetas[member]
+    odds = s / (1 - s) * theta * (1 - pi) / ((1 - theta) * pi)
+    assert pool.probability(np.array([score]), member)[0] == pytest.approx(
+        odds / (1 + odds), abs=1e-9
+    )
+
+
+@given(some_scores, some_scores)
+def test_rates_of_cuts_come_from_the_two_histograms(positives, negatives):
+    pool, _ = threshold_pool(positives, negatives)
+    tpr, fpr = pool.rates.tpr, pool.rates.fpr
+    for rate, of_class in ((tpr, positives), (fpr, negatives)):
+        if len(of_class) < 10:
+            assert np.isnan(rate).all()
+        else:
+            np.testing.assert_allclose(
+                rate, (of_class[:, None] > pool.cuts).mean(axis=0)
+            )
+
+
+def test_rates_from_few_rows_are_unknown():
+    rates = MemberRates(*np.array([[9.0, 5.0], [9.0, 10.0], [1.0, 3.0], [12.0, 9.0]]))
+    np.testing.assert_array_equal(rates.tpr, [np.nan, 0.5])
+    np.testing.assert_array_equal(rates.fpr, [1 / 12, np.nan])
+
+
+def test_a_resampled_member_says_positive_strictly_above_a_half():
+    pool = ResampledPool(np.array([0.5]), [None], MemberRates(*np.ones((4, 1))))
+    batch = np.array([0, HALF, HALF + 1, ONE])
+    assert pool.calls(batch, 0).tolist() == [False, False, True, True]
+    assert pool.probability(batch, 0).tolist() == [0, 0.5, 0.5 + 2**-32, 1]
+    votes = (batch > HALF)[None]
+    histogram = ScoreHistogram.of(batch, np.array([HALF]))
+    tally = pool.tally(votes, histogram.edges)
+    assert pool.called(GroupEvidence(histogram, tally)).tolist() == [2]
+
+
+def test_probability_is_the_decision_where_bayes_gives_no_answer():
+    """A cut at 0 or 1 leaves 0/0 for the scores 0 or 1."""
+    pool, edges = threshold_pool(np.array([ONE]), np.array([0]))
+    extremes = np.array([0, ONE])
+    last = len(edges) + 1
+    assert pool.probability(extremes, 0).tolist() == [1, 1]
+    assert pool.probability(extremes, last).tolist() == [0, 0]
+
+
+def test_probability_ascends_with_the_score():
+    pool, edges = threshold_pool(np.array([ONE]), np.array([0]))
+    steps = np.linspace(0, ONE, 50).astype(np.int64)
+    for member in (0, len(edges) // 4, len(edges) // 2, len(edges) + 1):
+        assert (np.diff(pool.probability(steps, member)) >= 0).all()
