@@ -69,11 +69,12 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
     assert (code, err) == (0, "")
     assert [entry["returned"] for entry in content["checked"]] == [60, 60]
     for group in content["groups"]:
+        labels = f"{group['estimate']:.3f} ({group['low']:.3f}-{group['high']:.3f})"
         sentence = (
             f"{group['group']}: 60 of 60 drawn rows were checked; "
             f"{group['without_labels']:.3f} ({group['without_labels_low']:.3f}-"
             f"{group['without_labels_high']:.3f}) without labels, "
-            f"{group['estimate']:.3f} ({group['low']:.3f}-{group['high']:.3f}) with them: labels of 60 rows"
+            f"{labels} with them: labels of 60 rows"
         )
         assert sentence in text
 
