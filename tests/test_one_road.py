@@ -19,7 +19,8 @@ from cape import CapeClassifier
 from cape import _prediction as prediction
 from cape._learners import _threads
 from cape._prediction import _adapting, _deciding
-from cape.files import Columns, TableModel, gather_evidence, predict_file
+from cape.files import TableModel, predict_file
+from cape.files._columns import Columns
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.stream import RollingCape
 
@@ -312,12 +313,10 @@ def test_both_passes_over_a_file_together_ask_for_each_row_once(
 def test_evidence_of_a_file_asks_for_each_row_once(counting, frame, tmp_path, asked):
     clf = counting["resampled", "folds"]
     frame.to_csv(tmp_path / "new.csv", index=False)
-    evidence, has_labels = gather_evidence(
-        table_model(clf), tmp_path / "new.csv", rows=20
-    )
+    found = predict_file(table_model(clf), tmp_path / "new.csv", rows=20)
     assert asked == by_every_learner(clf)
-    assert evidence == clf.evidence(frame)
-    assert not has_labels
+    assert found.evidence == clf.evidence(frame)
+    assert found.examination.observed is None
 
 
 @pytest.fixture

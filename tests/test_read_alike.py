@@ -165,7 +165,7 @@ def test_monitors_of_files_keep_groups_apart(folder):
 
 def test_audits_of_files_keep_groups_apart(folder):
     path = folder / "new.csv"
-    counts, _ = count_file(path, label="y", prediction="yhat", group=["v", "w"])
+    counts, *_ = count_file(path, label="y", prediction="yhat", group=["v", "w"])
     summary = audit_summary(counts, level=0.95, file=path, file_sha256="0", columns={})
     rows = {}
     for entry in summary["observed"]["cape"]["groups"]:

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.files import Columns, Notes, TableModel, monitor_files, predict_file
+from cape.files import Notes, TableModel, monitor_files, predict_file
+from cape.files._columns import Columns
 from cape.metrics import demographic_parity_difference
 from cape.rules import (
     RULES,
@@ -327,10 +328,11 @@ def test_files_follow_the_rule_and_note_what_it_says(table, tmp_path):
     notes = Notes()
     adaptation = predict_file(model, path, rule=Talkative(), notes=notes).adaptation
     assert adaptation.rule == {"name": "Talkative"}
-    assert list(notes) == ["2 groups, members ['a', 'b']."]
+    assert [note.values["text"] for note in notes] == ["2 groups, members ['a', 'b']."]
     notes = Notes()
     (batch,) = monitor_files(model, [path], rule=Talkative(), notes=notes)
-    assert list(notes) == ["new.csv: 2 groups, members ['a', 'b']."]
+    (note,) = notes
+    assert note.values == {"text": "2 groups, members ['a', 'b'].", "file": "new.csv"}
     chosen = [group["predicted_prevalence"] for group in batch.groups]
     expected = [group.predicted_prevalence for group in adaptation.groups.values()]
     assert chosen == expected

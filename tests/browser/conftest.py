@@ -13,12 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape.examination import examine
 from cape.files import (
-    Columns,
     TableModel,
     count_file,
     monitor_files,
     predict_file,
 )
+from cape.files._columns import Columns
 from cape.report import (
     audit_summary,
     batch_summary,
@@ -146,7 +146,7 @@ def make_audit(names, path):
     """The audit of a simple rule."""
     table = make_table(names, 400, 1)
     table.assign(p=(table["x"] > 0.7).astype(int)).to_csv(path, index=False)
-    counts, _ = count_file(path, label="y", prediction="p", group=["z"])
+    counts, *_ = count_file(path, label="y", prediction="p", group=["z"])
     columns = {"label": "y"}
     return audit_summary(
         counts, level=0.95, file=path, file_sha256="0" * 64, columns=columns

@@ -1,16 +1,32 @@
-"""The application: what goes to which stream, how it fails, and its progress bars."""
+"""The application: streams, errors, exit codes, progress bars, and what is quick."""
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
+import pandas as pd
 import pytest
+import typer
 from rich.console import Console
 
-import cape
 import cape.cli._app as app
-from cape.cli._train import _settings
-from cape.files import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
+from cape import __version__
+from cape._tables import Dialect
+from cape._wording._terminal import TextTable
+from cape.cli._fail_if import Condition, Finding
+from cape.cli._options import Csv, trainers, workers
+from cape.cli._output import Output
+from cape.datasets import make_synthetic
+from cape.files import Notes
+from cape.files._train import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
 from cape.quantify import QUANTIFIERS
+
+COMMANDS = ["train", "predict", "rows-needed", "sample", "monitor", "audit", "explore"]
+COMMANDS += ["info", "demo"]
 
 
 @pytest.fixture
@@ -22,27 +38,42 @@ def screen(monkeypatch):
     return text
 
 
-def test_the_version_is_that_of_the_package(cape):
-    from cape import __version__
-
-    code, out, err = cape("--version")
-    assert code == 0
-    assert out == f"cape {__version__}\n"
-    assert err == ""
+def in_one_line(text):
+    return " ".join(text.replace("│", " ").split())
 
 
-def test_without_arguments_the_help_is_shown(cape):
+def test_what_stands_before_any_command(cape, refused):
+    assert cape("--version") == (0, f"cape {__version__}\n", "")
+    refused("--nope", says=["No such option", "--nope", "cape --help"])
+    refused("trian", says=["No such command 'trian'. Did you mean 'train'? See: "])
     code, out, err = cape()
-    assert code == 2
-    assert "Usage: cape" in out + err
-    assert "error" not in err
+    assert (code, err) == (2, "")
+    assert "Usage: cape" in out
 
 
-def test_a_mistake_before_the_command_points_to_the_help_of_all(cape):
-    code, out, err = cape("--nonsense")
-    assert code == 2
-    assert out == ""
-    assert err.endswith("See: cape --help\n")
+def test_the_commands_are_listed_in_the_order_of_use(cape):
+    _, out, _ = cape("--help")
+    places = [out.index(f" {command} ") for command in COMMANDS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_and_flags_take_no_value(cape, command):
+    code, out, _ = cape(command, "--help")
+    assert code == 0
+    assert f"Example: cape {command}" in out
+    assert max(map(len, out.splitlines())) <= 80
+    for line in out.splitlines():
+        assert not ("--json" in line and "bool" in line)
+
+
+def test_the_help_of_train_names_every_choice_and_both_defaults(cape):
+    text = in_one_line(cape("train", "--help")[1])
+    assert f"How prevalences are estimated: {', '.join(QUANTIFIERS)}." in text
+    assert f"What is trained: {', '.join(FILE_LEARNERS)} (auto: " in text
+    for name in ("pool", "quantifier", "scores", "cv"):
+        default, in_paper = DEFAULT_SETTINGS[name], PAPER_SETTINGS[name]
+        assert f"Default: {default}; with --paper: {in_paper}." in text
 
 
 @pytest.mark.parametrize(
@@ -56,60 +87,50 @@ def test_a_mistake_before_the_command_points_to_the_help_of_all(cape):
     ],
 )
 def test_errors_are_one_line_and_have_an_exit_code(
-    cape, monkeypatch, error, code, message
+    cape, monkeypatch, people_folder, error, code, message
 ):
     def fail(path):
         raise error
 
-    monkeypatch.setattr("cape.files.describe_file", fail)
-    exit_code, out, err = cape("info", "m.cape")
-    assert exit_code == code
-    assert out == ""
+    monkeypatch.setattr("cape.files._model.describe_file", fail)
+    exit_code, out, err = cape("info", people_folder / "m.cape")
+    assert (exit_code, out) == (code, "")
     assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_debug_may_stand_anywhere(monkeypatch, place):
+def test_debug_may_stand_anywhere(place):
     arguments = ["info", "nowhere.cape"]
     arguments.insert(place, "--debug")
     with pytest.raises(FileNotFoundError):
         app.run(arguments)
 
 
-def test_markup_in_an_error_is_shown_as_it_is(cape, tmp_path):
+def test_markup_is_shown_as_it_is_and_tables_fold_names_only(capsys, cape, tmp_path):
     _, _, err = cape("info", tmp_path / "[red]m[/red].cape")
     assert "[red]m[/red].cape" in err
+    name = "[red]a group[/red] with a very long name " * 4
+    app.give([TextTable("", ["group", "PD"], [[name, "0.100-0.200"]])])
+    out = capsys.readouterr().out
+    assert "[red]a group[/red]" in in_one_line(out)
+    assert "0.100-0.200" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_json_keeps_letters_and_refuses_nan(capsys):
     app.give_json({"group": "größer"})
-    out = capsys.readouterr().out
-    assert "größer" in out
-    assert json.loads(out) == {"group": "größer"}
+    assert "größer" in capsys.readouterr().out
     with pytest.raises(ValueError, match="not JSON compliant"):
         app.give_json({"pd": float("nan")})
 
 
-def test_a_path_is_one_line_however_long(capsys):
-    path = "/".join(["folder"] * 40)
-    app.give_path("report", path)
-    assert capsys.readouterr().out == f"report: {path}\n"
-
-
-def test_a_line_is_wrapped_unless_told(capsys):
-    text = "word " * 40
-    app.give_line(text.strip())
+def test_lines_are_wrapped_and_paths_are_not(capsys):
+    text = " ".join(["word"] * 40)
+    app.give_line(text)
     assert capsys.readouterr().out.count("\n") > 1
-    app.give_line(text.strip(), wrap=False)
-    assert capsys.readouterr().out.count("\n") == 1
-
-
-def test_notes_are_lines_on_the_error_stream(capsys):
-    app.give_notes(["one [b]", "two"])
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == "note: one [b]\nnote: two\n"
+    app.give_path("report", text)
+    assert capsys.readouterr().out == f"report: {text}\n"
 
 
 def test_without_a_terminal_no_progress_is_shown(capsys):
@@ -118,87 +139,274 @@ def test_without_a_terminal_no_progress_is_shown(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_each_stage_has_a_bar(screen):
-    with app.progress(10) as advance:
+@pytest.mark.parametrize("total", [10, None])
+def test_each_stage_has_a_bar_and_ends_when_another_begins(screen, total):
+    with app.progress(total, stop_at="training") as advance:
         advance("reading", 4)
         advance("reading", 6)
         advance("predicting", 10)
-    drawn = screen.getvalue()
-    assert "reading" in drawn
-    assert "predicting" in drawn
-    assert "10/10" in drawn
-
-
-def test_the_second_stage_is_as_long_as_the_first_turned_out(screen):
-    with app.progress(None) as advance:
-        advance("reading", 7)
-        advance("predicting", 7)
-    assert "7/7" in screen.getvalue()
-
-
-def test_the_bar_ends_when_another_begins(screen):
-    with app.progress(10, stop_at="training") as advance:
-        advance("reading", 10)
         advance("training", 0)
         drawn = screen.getvalue()
         advance("training", 0)
         assert screen.getvalue() == drawn
-    assert "training" not in screen.getvalue()
+    assert "reading" in drawn and "predicting" in drawn
+    assert "10/10" in drawn
+    assert "training" not in drawn
 
 
-def test_bars_count_other_things_than_rows(screen):
-    with app.progress(3, "batches") as advance:
-        advance("batches", 3)
-    assert "rows" not in screen.getvalue()
-    assert "3/3" in screen.getvalue()
+def test_commands_show_their_progress_on_a_terminal(screen, cape, people_folder):
+    files = (people_folder / "m.cape", people_folder / "new.csv")
+    for command, stages in (
+        ("predict", ["reading", "predicting", "700/700"]),
+        ("monitor", ["batches", "1/1"]),
+    ):
+        code, out, _ = cape(command, *files, "--json")
+        assert code == 0
+        assert json.loads(out)["rows"] == 700
+        for stage in stages:
+            assert stage in screen.getvalue()
 
 
-def in_one_line(text):
-    return " ".join(text.replace("│", " ").split())
+SUMMARY = {"kind": "audit", "rows": 3}
 
 
-def test_the_help_of_train_lists_every_quantifier_and_learner(cape):
-    _, out, _ = cape("train", "--help")
-    text = in_one_line(out)
-    assert f"How prevalences are estimated: {', '.join(QUANTIFIERS)}." in text
-    assert f"What is trained: {', '.join(FILE_LEARNERS)} (auto: " in text
+def show(summary):
+    yield f"{summary['rows']} rows"
 
 
-@pytest.mark.parametrize("name", ["pool", "quantifier", "scores", "cv"])
-def test_the_help_of_train_names_both_defaults(cape, name):
-    _, out, _ = cape("train", "--help")
-    default = DEFAULT_SETTINGS[name]
-    in_paper = PAPER_SETTINGS[name]
-    assert f"Default: {default}; with --paper: {in_paper}." in in_one_line(out)
+@pytest.fixture
+def notes():
+    notes = Notes()
+    notes.say("warning", text="look, use n_jobs=2.")
+    return notes
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "monitor", "audit", "info"])
-def test_flags_take_no_value(cape, command):
-    _, out, _ = cape(command, "--help")
-    flag = next(line for line in out.splitlines() if "--json" in line)
-    assert "bool" not in flag
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_result_is_on_the_page_and_printed_with_its_notes(
+    tmp_path, capsys, notes, as_json
+):
+    report = tmp_path / "r.json"
+    output = Output(report, False, as_json)
+    output.check()
+    output.give(SUMMARY, show, notes, failed=["x"])
+    out, err = capsys.readouterr()
+    noted = {**SUMMARY, "notes": ["look, use --jobs 2."]}
+    assert err == "note: look, use --jobs 2.\n"
+    assert json.loads(report.read_text()) == noted
+    if as_json:
+        assert json.loads(out) == {**noted, "failed": ["x"]}
+    else:
+        assert out == f"3 rows\nreport: {report}\n"
+    with pytest.raises(FileExistsError, match="--force"):
+        output.check()
+    Output(report, True, as_json).check()
 
 
-def test_the_help_of_predict_names_the_columns_it_adds(cape):
-    _, out, _ = cape("predict", "--help")
-    text = in_one_line(out)
-    for column in ("prediction", "probability", "estimated_prevalence"):
-        assert column in text
+def test_a_result_is_printed_though_its_page_cannot_be_written(tmp_path, capsys, notes):
+    folder = tmp_path / "gone"
+    with pytest.raises(FileNotFoundError):
+        Output(folder / "r.json").give(SUMMARY, show, notes)
+    assert capsys.readouterr().out == "3 rows\n"
+    with pytest.raises(ValueError, match=r"must end in \.html or \.json"):
+        Output(tmp_path / "r.pdf").check()
 
 
-def test_settings_start_from_the_default_or_the_paper():
-    nothing = {"pool": None, "cv": None}
-    assert _settings(False, nothing) == DEFAULT_SETTINGS
-    assert _settings(True, nothing) == PAPER_SETTINGS
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_breach_is_handed_over_before_the_command_fails(capsys, as_json):
+    findings = [Finding("pd", "a", 0.75), Finding("pd", "b", None, "too few rows")]
+    asked = {"findings": findings, "key": "failed"}
+    output = Output(None, False, as_json)
+    with pytest.raises(typer.Exit) as stop:
+        conditions = [Condition("pd", ">", 0.5)]
+        output.give_and_judge(SUMMARY, show, [], conditions=conditions, **asked)
+    assert stop.value.exit_code == 1
+    out = capsys.readouterr().out
+    if as_json:
+        content = json.loads(out)
+        assert [breach["by"] for breach in content["failed"]] == [0.25]
+        assert [left["where"] for left in content["left_out"]] == ["b"]
+    else:
+        assert [line.split()[0] for line in out.splitlines()] == ["3", *["fail-if"] * 2]
+    output.give_and_judge(SUMMARY, show, [], conditions=[], **asked)
 
 
-def test_an_option_wins_over_both():
-    assert _settings(True, {"cv": 3}) == {**PAPER_SETTINGS, "cv": 3}
-    assert _settings(False, {"pool": "resampled"})["pool"] == "resampled"
-    assert DEFAULT_SETTINGS["pool"] == "threshold"
+@pytest.mark.parametrize(
+    ("csv", "separator"),
+    [(Csv("tab"), "\t"), (Csv("\\t"), "\t"), (Csv(";"), ";"), (Csv(), ",")],
+)
+def test_separators_can_be_named(csv, separator):
+    assert csv.dialect().separator == separator
 
 
-def test_every_default_is_a_parameter_of_the_classifier():
-    parameters = cape.CapeClassifier().get_params()
-    assert set(DEFAULT_SETTINGS) <= set(parameters)
-    assert set(PAPER_SETTINGS) <= set(parameters)
+def test_what_is_not_given_is_as_in_the_file_of_training():
+    trained = Dialect(";", "latin-1", ",")
+    assert Csv().dialect(trained) == trained
+    assert Csv(",", decimal=".").dialect(trained) == Dialect(",", "latin-1")
+    with pytest.raises(ValueError, match="separator must be one character"):
+        Csv("").dialect()
+
+
+@pytest.mark.parametrize("who", [workers, trainers])
+def test_who_does_the_work(monkeypatch, who):
+    with who(None) as each:
+        assert each is None
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    message = r"--dask needs Dask: pip install 'cape-fair\[dask\]'"
+    with pytest.raises(ImportError, match=message), who("tcp://127.0.0.1:1"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wrong")
+    make_synthetic(300, random_state=0).frame.to_csv(folder / "t.csv", index=False)
+    (folder / "taken.cape").touch()
+    return folder
+
+
+TRAIN = "train t.csv --label y --group z --learner logistic --out x.cape "
+WRONG = [
+    (TRAIN + "--small-groups x", "--small-groups must be one of"),
+    (TRAIN + "--cv 1", "--cv must be"),
+    (TRAIN + "--pool x", "--pool must be one of"),
+    (TRAIN + "--rule x", "--rule must be one of"),
+    (TRAIN + "--learner x", "--learner must be one of"),
+    (TRAIN + "--min-group-size 0", "--min-group-size must be"),
+    (TRAIN + "--min-group-size 999", "or use --small-groups pooled"),
+    (TRAIN + "--seed -1", "--seed must be"),
+    (TRAIN + "--jobs 0", "--jobs must not be 0"),
+    (TRAIN + "--decimal x", "--decimal must be"),
+    ("train t.csv --out x.cape", "Missing option '--label'. See: cape train --help"),
+    ("train t.csv --label y --out taken.cape", "(--force replaces it)"),
+    ("audit t.csv --label y --prediction y --level 2", "--level must be"),
+    ("predict t.csv t.csv", "MODEL must be a model file"),
+    ("demo --out t.csv", "t.csv"),
+    ("bogus", "See: cape --help"),
+]
+
+
+@pytest.mark.parametrize(("call", "says"), WRONG)
+def test_no_error_names_a_parameter_of_python(cape, folder, monkeypatch, call, says):
+    monkeypatch.chdir(folder)
+    code, _, err = cape(*call.split())
+    assert code == 2, err
+    assert says in err
+    assert err.count("\n") == 1
+    # Neither name=value, nor a class or function of the library.
+    assert "=" not in err.replace("x=", "") and "CapeClassifier" not in err
+    assert "cape." not in err.replace(".cape", "") and "[Errno" not in err
+
+
+LOADED = """
+import json, sys
+from cape.cli import _app
+code = _app.run(sys.argv[1:])
+heavy = {"sklearn", "scipy", "pandas", "pyarrow", "altair", "jinja2"}
+loaded = {name.partition(".")[0] for name in sys.modules}
+print(json.dumps([code, sorted(loaded & heavy)]))
+"""
+
+
+def loaded_by(folder, *arguments):
+    """Run a command in a process of its own; give its code, and what it imported."""
+    call = [sys.executable, "-c", LOADED, *arguments]
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True)
+    code, loaded = json.loads(done.stdout.splitlines()[-1])
+    return code, loaded, done.stderr
+
+
+MISTAKES = [
+    "train train.csv --label y --out taken.csv",
+    "train train.csv --label y --out train.csv --force",
+    "train none.csv --label y --out m2.cape",
+    "predict m.cape new.csv --out taken.csv",
+    "predict m.cape none.csv",
+    "predict none.cape new.csv",
+    "predict m.cape new.csv --report page.pdf",
+    "rows-needed none.cape",
+    "sample m.cape none.csv --out s.csv",
+    "monitor m.cape new.csv none.csv",
+    "monitor m.cape new.csv --report taken.html",
+    "audit none.csv --label y --prediction y",
+    "explore none.cape --out e.html",
+    "info none.cape",
+]
+
+
+def test_errors_about_files_come_before_imports(tmp_path, monkeypatch):
+    """One process for all: nothing heavy may be there after the last."""
+    for name in ("train.csv", "new.csv", "m.cape", "taken.csv", "taken.html"):
+        (tmp_path / name).write_text("x\n")
+    program = LOADED.replace(
+        "code = _app.run(sys.argv[1:])",
+        "code = [_app.run(call.split()) for call in sys.argv[1:]]",
+    )
+    call = [sys.executable, "-c", program, *MISTAKES]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    codes, loaded = json.loads(done.stdout.splitlines()[-1])
+    assert codes == [2] * len(MISTAKES)
+    assert done.stderr.count("error: ") == len(MISTAKES)
+    assert loaded == []
+
+
+def test_a_command_imports_what_it_needs_and_no_more(people_folder):
+    code, loaded, _ = loaded_by(people_folder, "info", "m.cape")
+    assert code == 0
+    assert not {"sklearn", "scipy", "altair"} & set(loaded)
+
+
+@pytest.mark.parametrize("arguments", ["info --help", "info m.cape"])
+def test_a_reader_that_leaves_is_no_error(people_folder, arguments):
+    read, write = os.pipe()
+    os.close(read)
+    call = [sys.executable, "-m", "cape", *arguments.split()]
+    streams = {"stdout": write, "stderr": subprocess.PIPE}
+    try:
+        done = subprocess.run(call, **streams, text=True, cwd=people_folder)
+    finally:
+        os.close(write)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "said"), [("SIGINT", 130, "stopped."), ("SIGTERM", 143, "")]
+)
+def test_a_command_that_is_stopped_leaves_nothing_half_written(
+    tmp_path, people_folder, sent, code, said
+):
+    many, out = tmp_path / "many.csv", tmp_path / "out"
+    pd.concat([pd.read_csv(people_folder / "new.csv")] * 400).to_csv(many, index=False)
+    out.mkdir()
+    command = [sys.executable, "-m", "cape", "predict", str(people_folder / "m.cape")]
+    process = subprocess.Popen(
+        [*command, str(many), "--out", str(out / "p.csv")],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not list(out.iterdir()):
+        time.sleep(0.01)
+    process.send_signal(getattr(signal, sent))
+    _, err = process.communicate()
+    assert process.returncode == code
+    assert err.strip() == said
+    assert list(out.iterdir()) == []
+
+
+AUDIT = """
+import sys
+from cape.cli._app import run
+sys.exit(run(["audit", "/dev/stdin", "--label", "y", "--prediction", "y", "--json"]))
+"""
+
+
+def test_standard_input_is_read_from_a_file_and_refused_from_a_pipe(tmp_path):
+    content = "y,x\n" + "1,2\n0,3\n" * 20
+    (tmp_path / "t.csv").write_text(content)
+    command = [sys.executable, "-c", AUDIT]
+    with (tmp_path / "t.csv").open() as redirected:
+        done = subprocess.run(command, stdin=redirected, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(command, input=content, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "a pipe or a device" in done.stderr

@@ -10,6 +10,7 @@ import pytest
 from cape._tables import Dialect
 from cape.cli._app import run
 from cape.files import Notes, load_model
+from cape.files._scan import Scan
 from cape.files._training_table import ColumnChoice, read_training_table
 
 DIALECT = ("--separator", ";", "--decimal", ",")
@@ -111,8 +112,8 @@ def test_a_batch_that_is_written_otherwise_says_which_option(
 def test_without_the_option_columns_are_named(trained):
     notes = Notes()
     choice = ColumnChoice("Rückfall", (), (), None)
-    options = {"most": 1000, "notes": notes, "on_rows": lambda stage, rows: None}
-    dialect = Dialect(";", trained)
-    read_training_table("train.csv", choice, dialect=dialect, **options)
+    scan = Scan("train.csv", Dialect(";", trained))
+    read_training_table(scan, choice, most=1000, notes=notes)
     (note,) = notes
-    assert "'Einkommen in €'. If the comma is the decimal sign" in note
+    assert note.values["look"] == "comma"
+    assert note.values["columns"] == ["Einkommen in €"]

@@ -45,7 +45,7 @@ def count(tmp_path):
 
 @pytest.mark.parametrize("rows", [7, 100, 1000])
 def test_counts_are_those_of_the_metrics(count, frame, rows):
-    counts, labels = count(frame, group=["g"], rows=rows)
+    counts, labels, _ = count(frame, group=["g"], rows=rows)
     expected = confusion_by_group(frame["y"], frame["p"], sensitive_features=frame["g"])
     assert counts == expected
     assert labels == ("0", "1")
@@ -53,7 +53,7 @@ def test_counts_are_those_of_the_metrics(count, frame, rows):
 
 def test_a_typed_file_is_counted_as_a_csv(count, frame):
     expected = count(frame, group=["g", "s"])
-    assert count(frame, "scored.parquet", group=["g", "s"]) == expected
+    assert count(frame, "scored.parquet", group=["g", "s"])[:2] == expected[:2]
 
 
 @given(st.permutations(range(300)))
@@ -63,34 +63,33 @@ def test_the_order_of_rows_does_not_matter(tmp_path_factory, order):
     frame.to_csv(folder / "one.csv", index=False)
     frame.iloc[order].to_csv(folder / "other.csv", index=False)
     columns = {"label": "y", "prediction": "p", "group": ["g"]}
-    one, _ = count_file(folder / "one.csv", **columns)
-    other, _ = count_file(folder / "other.csv", **columns)
+    one, *_ = count_file(folder / "one.csv", **columns)
+    other, *_ = count_file(folder / "other.csv", **columns)
     assert list(one.items()) == list(other.items())
 
 
 def test_several_columns_make_groups_of_combinations(count, frame):
     notes = Notes()
-    counts, _ = count(frame, group=["g", "s"], notes=notes)
+    counts, *_ = count(frame, group=["g", "s"], notes=notes)
     assert list(counts) == [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
-    (note,) = notes
-    assert note.endswith("taken as the same group.")
+    assert [note.code for note in notes] == ["respelled"]
 
 
 def test_without_group_columns_all_rows_are_one_group(count, frame):
-    counts, _ = count(frame)
+    counts, *_ = count(frame)
     assert list(counts) == ["everyone"]
     assert counts["everyone"].rows == 300
 
 
 def test_the_groups_of_a_finer_division_add_up(count, frame):
-    coarse, _ = count(frame, group=["g"])
-    fine, _ = count(frame, group=["g", "s"])
+    coarse, *_ = count(frame, group=["g"])
+    fine, *_ = count(frame, group=["g", "s"])
     for group in ("a", "b"):
         assert fine[group, "1"] + fine[group, "2"] == coarse[group]
 
 
 def test_a_label_that_is_its_own_prediction_is_always_right(count, frame):
-    counts, _ = count(frame, prediction="y")
+    counts, *_ = count(frame, prediction="y")
     everyone = counts["everyone"]
     assert everyone.accuracy == 1
     assert everyone.tp == frame["y"].sum()
@@ -103,8 +102,8 @@ def test_progress_counts_all_rows(count, frame):
 
 
 def test_naming_the_other_label_positive_swaps_the_counts(count, frame):
-    straight, _ = count(frame, group=["g"])
-    flipped, labels = count(frame, group=["g"], positive="0")
+    straight, *_ = count(frame, group=["g"])
+    flipped, labels, _ = count(frame, group=["g"], positive="0")
     assert labels == ("1", "0")
     for group in ("a", "b"):
         assert flipped[group].tp == straight[group].tn
@@ -122,14 +121,14 @@ def test_one_label_alone_needs_to_be_told(count, frame):
     all_no = frame.assign(y="no", p="no")
     with pytest.raises(TableError, match=r"only 'no' occurs.*--positive"):
         count(all_no)
-    counts, labels = count(all_no, positive="yes")
+    counts, labels, _ = count(all_no, positive="yes")
     assert counts["everyone"].tn == 300
     assert labels == ("no", "yes")
 
 
 @pytest.mark.parametrize(("label", "cell"), [(1, "tp"), (0, "tn")])
 def test_zero_or_one_alone_needs_not(count, frame, label, cell):
-    counts, labels = count(frame.assign(y=label, p=label))
+    counts, labels, _ = count(frame.assign(y=label, p=label))
     assert getattr(counts["everyone"], cell) == 300
     assert labels == ("0", "1")
 
@@ -157,11 +156,6 @@ def test_what_is_wrong_is_said(count, frame, change, options, message):
         count(frame.assign(**change), **{"group": ["g"], **options})
 
 
-def test_a_file_without_rows_is_refused(count, frame):
-    with pytest.raises(TableError, match="has a header but no rows"):
-        count(frame.head(0))
-
-
 @pytest.fixture
 def in_words(tmp_path):
     """Labels yes and no, and predictions that say high and low."""
@@ -177,7 +171,7 @@ def in_words(tmp_path):
 
 def test_predictions_can_be_translated(in_words):
     mapping = {"high": "yes", "low": "no"}
-    counts, labels = count_file(in_words, label="y", prediction="p", mapping=mapping)
+    counts, labels, _ = count_file(in_words, label="y", prediction="p", mapping=mapping)
     assert labels == ("no", "yes")
     (found,) = counts.values()
     assert (found.tp, found.fp, found.fn, found.tn) == (5, 2, 1, 4)
@@ -204,13 +198,13 @@ def test_a_prediction_that_never_occurs_is_noted(in_words):
     notes = Notes()
     mapping = {"high": "yes", "low": "no", "hgih": "yes"}
     count_file(in_words, label="y", prediction="p", mapping=mapping, notes=notes)
-    assert list(notes) == ["--map: 'p' never is 'hgih'."]
+    assert [note.values for note in notes] == [{"column": "p", "value": "hgih"}]
 
 
 def test_numbers_are_translated_however_they_are_written(tmp_path):
     frame = pd.DataFrame({"y": ["yes", "no"] * 5, "p": [1.0, 0.0] * 5})
     frame.to_csv(tmp_path / "numbers.csv", index=False)
-    counts, _ = count_file(
+    counts, *_ = count_file(
         tmp_path / "numbers.csv",
         label="y",
         prediction="p",

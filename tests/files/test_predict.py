@@ -5,13 +5,23 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
-from cape._tables import TableError, read_table
-from cape.files import Columns, Notes, TableModel, gather_evidence, predict_file
-from cape.files._predict import free_names
+from cape import CapeClassifier
+from cape._group_model import GroupModel
+from cape._tables import TableError
+from cape.files import Notes, TableModel, predict_file, train_file
+from cape.files._columns import Columns
 from cape.metrics import confusion_by_group
 
-SUFFIXES = ["csv", "csv.gz", "parquet", "feather"]
+FORMATS = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "parquet": pd.DataFrame.to_parquet,
+    "feather": pd.DataFrame.to_feather,
+}
 
 
 @pytest.fixture(scope="module")
@@ -20,102 +30,95 @@ def new(people_folder):
 
 
 @pytest.fixture(scope="module")
-def in_memory(people_folder, people_model):
+def in_memory(people_model, new):
     """The plain way: everything in one table."""
-    frame = read_table(
-        people_folder / "new.csv", types=people_model.columns.types(labels=True)
-    )
-    X = people_model.columns.table(frame, "new.csv", Notes())
+    X = people_model.columns.table(new, "new.csv", Notes())
     adaptation = people_model.clf.adapt(X)
     return X, adaptation, people_model.clf.predict_proba(X, adaptation=adaptation)[:, 1]
 
 
-@pytest.mark.parametrize("rows", [150, 350, 10_000])
+@pytest.mark.parametrize("rows", [150, 10_000])
 def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
     tmp_path, people_folder, people_model, in_memory, new, rows
 ):
     _, adaptation, probability = in_memory
+    told = []
     found = predict_file(
-        people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=rows
+        people_model,
+        people_folder / "new.csv",
+        tmp_path / "out.csv",
+        rows=rows,
+        on_rows=lambda *step: told.append(step),
     )
     assert found.adaptation == adaptation and found.rows == 700
     out = pd.read_csv(tmp_path / "out.csv")
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
     assert (out["prediction"] == (probability > 0.5)).all()
-    for group in ("blue", "green"):
-        assert out.loc[
-            out.race == group, "estimated_prevalence"
-        ].unique() == pytest.approx(adaptation.groups[group].estimate.value, abs=1e-9)
+    for group, adapted in adaptation.groups.items():
+        of_group = out.loc[out["race"] == group, "estimated_prevalence"]
+        assert of_group.unique() == pytest.approx(adapted.estimate.value, abs=1e-9)
     pd.testing.assert_frame_equal(out[list(new)], new)
+    for stage in ("reading", "predicting"):
+        assert sum(n for name, n in told if name == stage) == 700
+    # Fields are copied as they stand.
+    lines = (people_folder / "new.csv").read_text().splitlines()
+    copied = (tmp_path / "out.csv").read_text().splitlines()
+    pairs = zip(lines, copied, strict=True)
+    assert all(copy.startswith(f"{line},") for line, copy in pairs)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix):
     path = tmp_path / f"new.{suffix}"
-    write = {"parquet": pd.DataFrame.to_parquet, "feather": pd.DataFrame.to_feather}
-    write.get(suffix, lambda frame, path: frame.to_csv(path, index=False))(new, path)
-    out = tmp_path / f"out.{suffix}"
-    predict_file(people_model, path, out)
-    table = read_table(out)
-    np.testing.assert_allclose(table["probability"], in_memory[2], atol=1e-8)
-    assert len(table) == len(new) and list(table)[: len(list(new))] == list(new)
+    FORMATS[suffix](new, path)
+    predict_file(people_model, path, tmp_path / "out.parquet", rows=300)
+    out = pd.read_parquet(tmp_path / "out.parquet")
+    np.testing.assert_allclose(out["probability"], in_memory[2], atol=1e-8)
+    pd.testing.assert_frame_equal(out[list(new)], new, check_dtype=False)
+    assert out["prediction"].dtype == out["y"].dtype and out["y"].dtype.kind == "i"
 
 
 @pytest.mark.parametrize(
-    "settings", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}]
+    "chosen", [{"pool": "threshold"}, {"pool": "resampled", "prevalences": 3}]
 )
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 def test_each_row_is_scored_once_and_predicted_as_in_memory(
-    tmp_path, people_folder, new, monkeypatch, settings, scores
+    tmp_path, people_folder, new, monkeypatch, chosen, scores
 ):
-    from cape._group_model import GroupModel
-    from cape.files import train_file
-
-    settings = {"cv": 2, "quantifier": "spa", "scores": scores, **settings}
-    model = train_file(
-        people_folder / "train.csv",
-        None,
-        label="y",
-        group=["race"],
-        learner="logistic",
-        settings=settings,
+    chosen = {"cv": 2, "quantifier": "spa", "scores": scores, **chosen}
+    columns = Columns("y", ("0", "1"), "number", ("race",), {"age": "number"})
+    train = pd.read_csv(people_folder / "train.csv")[["age", "race", "y"]]
+    train["age"] = train["age"].fillna(40)
+    clf = CapeClassifier(
+        LogisticRegression(), group_columns=["race"], random_state=0, **chosen
     )
-    frame = read_table(
-        people_folder / "new.csv", types=model.columns.types(labels=True)
-    )
-    X = model.columns.table(frame, "new.csv", Notes())
-    probability = model.clf.predict_proba(X)[:, 1]
+    model = TableModel(clf.fit(train[["age", "race"]], train["y"]), columns, {})
+    frame = new[["age", "race", "y"]].assign(age=new["age"].fillna(40))
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    X = columns.table(frame, "new.csv", Notes())
+    probability = clf.predict_proba(X)[:, 1]
     unadapted = np.zeros(len(X))
-    for group, group_model in model.clf.models_.items():
+    for group, group_model in clf.models_.items():
         rows = (X["race"] == group).to_numpy()
-        prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
-        without_cape = (
-            group_model.pool.models
-            if settings["pool"] == "threshold"
-            else group_model.scoring_models
-        )
-        unadapted[rows] = (
-            np.mean(
-                [model.predict_proba(prepared)[:, 1] for model in without_cape], axis=0
-            )
-            > 0.5
-        )
+        learners = group_model.scoring_models
+        if chosen["pool"] == "threshold":
+            learners = group_model.pool.models
+        features = X.loc[rows, ["age"]]
+        by_learner = [one.predict_proba(features)[:, 1] for one in learners]
+        unadapted[rows] = np.mean(by_learner, axis=0) > 0.5
 
     prepared_rows = []
     plain = GroupModel.prepare
-    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
+    monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
     monkeypatch.setattr(
         GroupModel,
         "prepare",
         lambda self, X: prepared_rows.append(len(X)) or plain(self, X),
     )
-    found = predict_file(
-        model, people_folder / "new.csv", tmp_path / "out.csv", rows=100
-    )
+    found = predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", rows=100)
     assert sum(prepared_rows) == found.rows == 700
-    np.testing.assert_allclose(
-        pd.read_csv(tmp_path / "out.csv")["probability"], probability, atol=1e-8
-    )
+    out = pd.read_csv(tmp_path / "out.csv")
+    np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
     for counted, called in (
         (found.examination.observed.cape, probability > 0.5),
         (found.examination.observed.unadapted, unadapted),
@@ -123,6 +126,57 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         assert counted == confusion_by_group(
             new["y"], called.astype(int), sensitive_features=new["race"]
         )
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A model with a pooled small group, for tables of 90 rows."""
+    columns = Columns("y", ("0", "1"), "number", ("z",), {"x": "number", "u": "number"})
+    frame = small_table(300)
+    # "c" is a small group.
+    is_small = (frame["z"] != "c") | (frame.index < 60)
+    frame["z"] = frame["z"].where(is_small, "b")
+    clf = CapeClassifier(
+        LogisticRegression(),
+        cv=2,
+        pool="threshold",
+        random_state=0,
+        group_columns=["z"],
+        min_group_size=30,
+        small_groups="pooled",
+        unknown_groups="pooled",
+    )
+    return TableModel(clf.fit(frame.drop(columns="y"), frame["y"]), columns, {})
+
+
+def small_table(n, seed=0):
+    random = np.random.default_rng(seed)
+    z = random.choice(["a", "b", "c"], n)
+    y = (random.random(n) < 0.4).astype(int)
+    x = random.normal(size=n) + y
+    return pd.DataFrame({"x": x, "u": random.normal(size=n), "z": z, "y": y})
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    rows=st.integers(8, 100), order=st.permutations(range(90)), unknown=st.booleans()
+)
+def test_any_cut_and_any_order_predict_as_in_memory(
+    tmp_path_factory, small, rows, order, unknown
+):
+    folder = tmp_path_factory.mktemp("cut")
+    frame = small_table(90, seed=1).iloc[order].reset_index(drop=True)
+    if unknown:
+        frame["z"] = frame["z"].where(frame["u"] < 0.5, "stranger")
+    frame.to_csv(folder / "new.csv", index=False)
+    found = predict_file(small, folder / "new.csv", folder / "out.csv", rows=rows)
+    probability = small.clf.predict_proba(frame.drop(columns="y"))[:, 1]
+    out = pd.read_csv(folder / "out.csv")
+    np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
+    assert found.evidence == small.clf.evidence(frame.drop(columns="y"))
+    assert found.examination.observed.cape == confusion_by_group(
+        frame["y"], (probability > 0.5).astype(int), sensitive_features=frame["z"]
+    )
 
 
 @pytest.mark.parametrize("order", [range(699), [*range(700), 0], range(699, -1, -1)])
@@ -141,73 +195,39 @@ def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, ord
 def test_an_error_in_one_of_two_threads_leaves_no_file(
     tmp_path, people_folder, people_model, monkeypatch
 ):
-    from cape._group_model import GroupModel
-
     def fail_in_the_middle(self, X):
         seen.append(len(X))
         if len(seen) == 5:
             raise RuntimeError("no more")
+        warnings.warn("odd", stacklevel=1)
         return plain(self, X)
 
     seen, plain = [], GroupModel.prepare
     monkeypatch.setattr(GroupModel, "prepare", fail_in_the_middle)
-    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
+    monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
+    path = people_folder / "new.csv"
     with pytest.raises(RuntimeError, match="no more"):
-        predict_file(
-            people_model, people_folder / "new.csv", tmp_path / "out.csv", rows=100
-        )
+        predict_file(people_model, path, tmp_path / "out.csv", rows=100)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_warned_of_in_a_thread_is_a_note(
-    people_folder, people_model, monkeypatch
-):
-    from cape._group_model import GroupModel
-
-    plain = GroupModel.prepare
-    monkeypatch.setattr(
-        GroupModel,
-        "prepare",
-        lambda self, X: warnings.warn("odd", stacklevel=1) or plain(self, X),
-    )
-    monkeypatch.setattr("cape.files._predict.available_threads", lambda: 2)
+    # What is warned of in a thread is a note.
     notes = Notes()
-    predict_file(people_model, people_folder / "new.csv", rows=100, notes=notes)
-    assert list(notes).count("odd") == 1
-
-
-def test_from_csv_to_a_format_with_types_numbers_are_numbers(
-    tmp_path, people_model, new
-):
-    new.to_csv(tmp_path / "new.csv", index=False)
-    predict_file(people_model, tmp_path / "new.csv", tmp_path / "out.parquet", rows=300)
-    out = pd.read_parquet(tmp_path / "out.parquet")
-    pd.testing.assert_frame_equal(out[list(new)], new, check_dtype=False)
-    assert out["prediction"].dtype == out["y"].dtype and out["y"].dtype.kind == "i"
+    predict_file(people_model, path, rows=100, notes=notes)
+    assert [note.values for note in notes if note.code == "warning"] == [
+        {"text": "odd"}
+    ]
 
 
 def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new):
-    new.assign(note=np.where(new.index % 7 == 0, "=1+1", "fine")).to_csv(
-        tmp_path / "new.csv", index=False
-    )
-    for name, said in {"out.csv": True, "out.parquet": False}.items():
+    note = np.where(new.index % 7 == 0, "=1+1", "fine")
+    new.assign(note=note).to_csv(tmp_path / "new.csv", index=False)
+    disarmed = {}
+    for name in ("out.csv", "out.parquet"):
         notes = Notes()
-        predict_file(
-            people_model, tmp_path / "new.csv", tmp_path / name, rows=300, notes=notes
-        )
-        assert (
-            any(
-                note.startswith("100 fields that a spreadsheet would run")
-                for note in notes
-            )
-            == said
-        )
-
-
-def test_a_table_without_columns(tmp_path, people_model):
-    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "bare.parquet")
-    with pytest.raises(TableError, match="has no column"):
-        predict_file(people_model, tmp_path / "bare.parquet")
+        path = tmp_path / "new.csv"
+        predict_file(people_model, path, tmp_path / name, rows=300, notes=notes)
+        found = [note.values["n"] for note in notes if note.code == "disarmed"]
+        disarmed[name] = found
+    assert disarmed == {"out.csv": [100], "out.parquet": []}
 
 
 def test_nothing_is_kept_when_nothing_is_asked_for(
@@ -215,68 +235,21 @@ def test_nothing_is_kept_when_nothing_is_asked_for(
 ):
     new.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
     monkeypatch.setattr("cape.files._predict.KeptRows", None)
-    assert predict_file(people_model, tmp_path / "new.csv").rows == 700
+    found = predict_file(people_model, tmp_path / "new.csv")
+    assert found.rows == 700
+    assert found.examination.observed is None
 
 
-def test_fields_of_a_csv_are_copied_as_they_stand(
-    tmp_path, people_folder, people_model
+def test_cape_is_nearer_to_the_labels_than_the_model_as_trained(
+    people_folder, people_model
 ):
-    lines = (people_folder / "new.csv").read_text().splitlines()
-    predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
-    copied = (tmp_path / "out.csv").read_text().splitlines()
-    assert all(
-        copy.startswith(f"{line},") for line, copy in zip(lines, copied, strict=True)
-    )
+    observed = predict_file(people_model, people_folder / "new.csv").examination
+    observed = observed.observed
 
+    def differences(counts):
+        return sum(abs(count.prevalence_difference) for count in counts.values())
 
-def test_labels_are_counted_for_cape_and_for_the_model_as_trained(
-    people_folder, people_model, in_memory, new
-):
-    X, _, probability = in_memory
-    found = predict_file(people_model, people_folder / "new.csv", rows=400)
-    expected = confusion_by_group(
-        new["y"], (probability > 0.5).astype(int), sensitive_features=new["race"]
-    )
-    assert found.examination.observed.cape == expected
-    for group, group_model in people_model.clf.models_.items():
-        rows = (X["race"] == group).to_numpy()
-        prepared = group_model.transformer.transform(X.loc[rows].drop(columns="race"))
-        by_learners = [
-            learner.predict_proba(prepared)[:, 1] for learner in group_model.pool.models
-        ]
-        scores = np.mean(by_learners, axis=0)
-        plain = confusion_by_group(new["y"][rows], (scores > 0.5).astype(int))[
-            "everyone"
-        ]
-        assert found.examination.observed.unadapted[group] == plain
-    moved = {
-        g: abs(c.prevalence_difference)
-        for g, c in found.examination.observed.unadapted.items()
-    }
-    adapted = {
-        g: abs(c.prevalence_difference)
-        for g, c in found.examination.observed.cape.items()
-    }
-    assert sum(adapted.values()) < sum(moved.values())
-
-
-def test_rows_without_labels_are_left_out_of_the_counts(
-    tmp_path, people_folder, people_model, new
-):
-    some = new.astype({"y": "Int64"})
-    some.loc[some.index >= 100, "y"] = pd.NA
-    some.to_csv(tmp_path / "some.csv", index=False)
-    found = predict_file(
-        people_model, tmp_path / "some.csv", tmp_path / "out.csv", rows=300
-    )
-    assert (
-        sum(c.rows for c in found.examination.observed.cape.values()) == 100
-        and found.rows == 700
-    )
-    new.drop(columns="y").to_csv(tmp_path / "none.csv", index=False)
-    assert (
-        predict_file(people_model, tmp_path / "none.csv").examination.observed is None
-    )
+    assert differences(observed.cape) < differences(observed.unadapted)
 
 
 @pytest.mark.parametrize("rows", [150, 10_000])
@@ -310,116 +283,120 @@ def test_labels_of_some_rows_are_judged_as_a_sample_or_not_at_all(
         some = new.assign(y=new["y"].astype("Int64").where(known))
         some.to_csv(tmp_path / f"{name}.csv", index=False)
         found = predict_file(people_model, tmp_path / f"{name}.csv").examination
+        counted = sum(count.rows for count in found.observed.cape.values())
+        assert counted == known.sum()
         verdicts[name] = {c.label_verdict for c in found.labels.groups.values()}
         assert found.expected_and_observed() is None
     assert verdicts["sample"] <= {"confirmed", "not_contradicted"}
     assert verdicts["early"] == {None}
 
 
-def test_unknown_and_missing_groups_are_counted_to_the_end(tmp_path, people_model, new):
-    frame = new.assign(race=new["race"].where(new.index % 10 != 0, "red"))
-    frame.to_csv(tmp_path / "red.csv", index=False)
-    with pytest.raises(
-        TableError,
-        match=r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'",
-    ):
-        predict_file(people_model, tmp_path / "red.csv", tmp_path / "out.csv", rows=500)
-    frame.assign(race=new["race"].where(new.index % 7 != 0)).to_csv(
-        tmp_path / "gap.csv", index=False
-    )
-    with pytest.raises(TableError, match=r"100 of 700 rows have no value in 'race'"):
-        predict_file(people_model, tmp_path / "gap.csv", tmp_path / "out.csv", rows=500)
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_an_error_in_the_last_part_leaves_no_file(tmp_path, people_model, new):
-    bad = new.assign(age=new["age"].astype(object))
-    bad.loc[699, "age"] = "old"
-    bad.to_csv(tmp_path / "bad.csv", index=False)
-    with pytest.raises(TableError, match=r"column 'age': expected numbers, got .*old"):
-        predict_file(people_model, tmp_path / "bad.csv", tmp_path / "out.csv", rows=500)
-    assert [f.name for f in tmp_path.iterdir()] == ["bad.csv"]
-
-
-def test_group_values_of_another_type_are_the_same_group(tmp_path):
-    from cape.files import train_file
-
-    random = np.random.default_rng(0)
-    y = random.integers(0, 2, 300)
-    frame = pd.DataFrame(
-        {"x": random.normal(size=300) + y, "z": random.integers(1, 3, 300), "y": y}
-    )
-    frame.to_csv(tmp_path / "train.csv", index=False)
-    people_model = train_file(
-        tmp_path / "train.csv",
-        None,
-        label="y",
-        group=["z"],
-        learner="logistic",
-        settings={"cv": 2},
-    )
-    found = []
-    for name, z in {
-        "int": frame.z,
-        "float": frame.z.astype(float),
-        "text": frame.z.astype(str),
-    }.items():
-        frame.assign(z=z).to_parquet(tmp_path / f"{name}.parquet")
-        notes = Notes()
-        found.append(
-            predict_file(
-                people_model, tmp_path / f"{name}.parquet", notes=notes
-            ).adaptation
-        )
-        assert any(
-            "1.0 is read as 1" in note or "2.0 is read as 2" in note for note in notes
-        ) == (name == "float")
-    assert found[0] == found[1] == found[2]
-
-
-def test_added_names_do_not_collide():
-    assert free_names(["x"]) == {
-        "prediction": "prediction",
-        "probability": "probability",
-        "estimated_prevalence": "estimated_prevalence",
+def broken(new):
+    age = new["age"].astype(object)
+    age[699] = "old"
+    return {
+        "red": (
+            new.assign(race=new["race"].where(new.index % 10 != 0, "red")),
+            r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'",
+        ),
+        "gap": (
+            new.assign(race=new["race"].where(new.index % 7 != 0)),
+            r"100 of 700 rows have no value in 'race'",
+        ),
+        "last": (new.assign(age=age), r"column 'age': expected numbers, got .*old"),
+        "empty": (new.head(0), "has a header but no rows"),
     }
-    taken = ["prediction", "cape_prediction", "estimated_prevalence"]
-    assert free_names(taken)["prediction"] == "cape_cape_prediction"
-    assert free_names(taken)["estimated_prevalence"] == "cape_estimated_prevalence"
 
 
-def test_a_table_without_rows(tmp_path, people_model, new):
-    new.head(0).to_csv(tmp_path / "empty.csv", index=False)
-    with pytest.raises(TableError, match="has a header but no rows"):
-        gather_evidence(people_model, tmp_path / "empty.csv")
+@pytest.mark.parametrize("case", ["red", "gap", "last", "empty"])
+def test_an_error_leaves_the_file_that_was_there(tmp_path, people_model, new, case):
+    frame, message = broken(new)[case]
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    out = tmp_path / "out.csv"
+    out.write_text("precious")
+    with pytest.raises(TableError, match=message):
+        predict_file(people_model, tmp_path / "bad.csv", out, rows=500, overwrite=True)
+    with pytest.raises(FileExistsError):
+        predict_file(people_model, tmp_path / "bad.csv", out)
+    assert out.read_text() == "precious"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_table_without_columns(tmp_path, people_model):
+    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "bare.parquet")
+    with pytest.raises(TableError, match="has no column"):
+        predict_file(people_model, tmp_path / "bare.parquet")
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "category", "Int8"])
+def test_group_values_of_another_type_are_the_same_group(tmp_path, small, kind):
+    numbers = small_table(90, seed=1)
+    numbers["z"] = (numbers["z"] == "a").astype(int)
+    fit = small_table(300)
+    fit["z"] = (fit["z"] == "a").astype(int).astype(str)
+    clf = CapeClassifier(LogisticRegression(), cv=2, group_columns=["z"])
+    model = TableModel(clf.fit(fit.drop(columns="y"), fit["y"]), small.columns, {})
+    numbers.to_csv(tmp_path / "text.csv", index=False)
+    numbers.astype({"z": kind}).to_parquet(tmp_path / "typed.parquet")
+    notes = Notes()
+    expected = predict_file(model, tmp_path / "text.csv")
+    found = predict_file(model, tmp_path / "typed.parquet", rows=7, notes=notes)
+    assert found.evidence == expected.evidence
+    assert any(note.code == "respelled" for note in notes) == (kind == "float")
+
+
+def test_added_names_do_not_collide(tmp_path, people_model, new):
+    taken = new.assign(prediction=1, cape_prediction=2, estimated_prevalence=3)
+    taken.to_csv(tmp_path / "new.csv", index=False)
+    predict_file(people_model, tmp_path / "new.csv", tmp_path / "out.csv")
+    assert list(pd.read_csv(tmp_path / "out.csv"))[-3:] == [
+        "cape_cape_prediction",
+        "probability",
+        "cape_estimated_prevalence",
+    ]
 
 
 def test_one_group_and_no_group_column(tmp_path, people_folder):
-    from cape.files import train_file
-
-    people_model = train_file(
+    model = train_file(
         people_folder / "train.csv",
         None,
         label="y",
+        drop=["degree", "free", "race"],
         learner="logistic",
         settings={"cv": 2},
     )
-    assert isinstance(people_model, TableModel) and isinstance(
-        people_model.columns, Columns
-    )
-    found = predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
+    found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv")
     assert list(found.adaptation.groups) == ["everyone"]
     assert len(pd.read_csv(tmp_path / "out.csv")) == 700
 
 
-def test_progress_is_told(people_folder, people_model):
-    told = []
-    predict_file(
-        people_model,
-        people_folder / "new.csv",
-        rows=300,
-        on_rows=lambda stage, n: told.append((stage, n)),
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+def test_every_kind_of_column_reads_alike_from_every_format(tmp_path, suffix):
+    from cape.files._scan import Scan
+
+    frame = pd.DataFrame(
+        {
+            "n": [1.5, None, -2],
+            "t": ["a", None, "007"],
+            "d": pd.to_datetime(["2024-01-01 00:00", None, "2024-02-29 10:00"]),
+            "f": pd.array([True, None, False], dtype="boolean"),
+            "z": ["1", "2", "1"],
+        }
     )
-    assert told == [
-        (stage, n) for stage in ("reading", "predicting") for n in (300, 300, 100)
-    ]
+    path = tmp_path / f"kinds.{suffix}"
+    FORMATS[suffix](frame, path)
+    kinds = {"n": "number", "t": "text", "d": "date", "f": "flag"}
+    columns = Columns("y", ("0", "1"), "number", ("z",), kinds)
+    notes = Notes()
+    (part,) = Scan(path, None).parts(columns.types(labels=False))
+    expected = pd.DataFrame(
+        {
+            "n": [1.5, np.nan, -2],
+            "t": pd.Series(["a", None, "007"], dtype="str"),
+            "d": frame["d"].astype("datetime64[us]"),
+            "f": [1.0, np.nan, 0.0],
+            "z": pd.Series(["1", "2", "1"], dtype="str"),
+        }
+    )
+    pd.testing.assert_frame_equal(columns.table(part, path, notes), expected)
+    assert list(notes) == []

@@ -1,40 +1,30 @@
-"""Training on files: columns, labels, and every mistake a person makes."""
+"""Training on files: columns, labels, samples, and every mistake a person makes."""
 
+import hashlib
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, persist
+from cape import CapeClassifier
 from cape._tables import TableError
-from cape.files import (
-    DEFAULT_SETTINGS,
-    Notes,
-    file_hash,
-    load_model,
-    predict_file,
-    train_file,
-)
-from cape.files._plain_text import by_value
+from cape.files import Notes, load_model, predict_file, train_file
+from cape.files._train import DEFAULT_SETTINGS
+from cape.files._training_table import Reservoir, note_look_alikes
 
 FAST = {"cv": 2, "pool": "threshold"}
 
 
-def train(frame, tmp_path, **options):
-    path = tmp_path / "train.csv"
-    frame.to_csv(path, index=False)
-    return train_file(
-        path,
-        None,
-        **{
-            "label": "y",
-            "group": ["z"],
-            "learner": "logistic",
-            "settings": FAST,
-            **options,
-        },
+@pytest.fixture
+def light(monkeypatch):
+    """A learner that takes numbers only and is trained in no time."""
+    monkeypatch.setattr(
+        "cape.files._train.make_learner", lambda name: LogisticRegression()
     )
 
 
@@ -52,142 +42,163 @@ def frame():
     )
 
 
-def test_a_saved_model_knows_its_table(people_folder, people_model):
-    folder, model = people_folder, people_model
-    assert model.columns.label == "y"
-    assert model.columns.groups == ("race",)
-    kinds = {"age": "number", "degree": "text", "free": "flag"}
-    assert model.columns.features == kinds
-    assert model.clf.groups_ == ["blue", "green"]
-    assert model.details["data"]["rows"] == 900
-    assert len(model.details["data"]["sha256"]) == 64
-    assert model.details["settings"]["scores"] == "auto"
-    assert persist.read_header(folder / "m.cape")["details"] == model.details
+@pytest.fixture
+def train(tmp_path):
+    """Write a table and train on it."""
+
+    def call(frame, **options):
+        path = tmp_path / "train.csv"
+        frame.to_csv(path, index=False)
+        chosen = {"label": "y", "group": ["z"], "learner": "logistic", "settings": FAST}
+        return train_file(path, None, **{**chosen, **options})
+
+    return call
+
+
+def codes(notes):
+    return [note.code for note in notes]
 
 
 @pytest.mark.parametrize("learner", ["logistic", "boosting"])
-def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(tmp_path, learner):
+def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(train, learner):
     random = np.random.default_rng(0)
-    n = 2500
+    n = 1500
     y = random.random(n) < 0.4
     word = np.where(y ^ (random.random(n) < 0.2), "stolen", "mislaid")
+    days = pd.to_timedelta(random.integers(0, 700, n), unit="D")
     frame = pd.DataFrame(
         {
             "note": [f"{w} in street {i}" for i, w in enumerate(word)],
-            "since": pd.Timestamp("2012-01-01")
-            + pd.to_timedelta(random.integers(0, 700, n), unit="D"),
+            "since": pd.Timestamp("2012-01-01") + days,
             "hole": np.where(random.random(n) < 0.9, np.nan, 1.0),
             "y": np.where(y, "yes", "no"),
         }
     )
-    model = train(
-        frame,
-        tmp_path,
-        group=[],
-        learner=learner,
-        settings={"cv": 2, "scores": "refit"},
-    )
+    chosen = {"cv": 2, "scores": "refit"}
+    model = train(frame, group=[], learner=learner, settings=chosen)
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
-    assert frame["note"].nunique() == n
     assert model.clf.models_["everyone"].auc() > 0.7
 
 
-def test_columns_can_be_dropped_and_groups_combined(tmp_path, frame):
+def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(
+    light, train, frame, tmp_path
+):
+    frame = frame.assign(s=["f", "f", "m", "m"] * 50)
+    steps = []
+    chosen = {"cv": 3, "pool": "threshold", "random_state": 7}
     model = train(
-        frame.assign(s=["f", "f", "m", "m"] * 50),
-        tmp_path,
-        drop=["u"],
+        frame,
         group=["z", "s"],
+        drop=["u"],
+        settings=chosen,
+        on_rows=lambda *step: steps.append(step),
     )
-    assert list(model.columns.features) == ["x"]
+    plain = CapeClassifier(
+        LogisticRegression(),
+        group_columns=["z", "s"],
+        preprocessing="once",
+        **chosen,
+    )
+    with pytest.warns(UserWarning, match="min_class_size"):
+        plain.fit(frame[["x", "z", "s"]], frame["y"])
+    assert model.clf.fingerprint_ == plain.fingerprint_
     assert model.clf.groups_ == [("a", "f"), ("a", "m"), ("b", "f"), ("b", "m")]
-    assert train(frame, tmp_path, group=[]).clf.groups_ == ["everyone"]
+    # The encoders are put in front of any learner, and never see labels.
+    assert model.details["settings"] == {
+        **DEFAULT_SETTINGS,
+        "preprocessing": "once",
+        **chosen,
+    }
+    assert steps == [("reading", 200), ("training", 0)]
+    content = (tmp_path / "train.csv").read_bytes()
+    assert model.details["data"] == {
+        "file": "train.csv",
+        "rows": 200,
+        "rows_in_file": 200,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "dialect": {"separator": ",", "encoding": "utf-8", "decimal": "."},
+    }
 
 
-def test_which_label_is_positive(tmp_path, frame):
-    words = frame.assign(y=np.where(frame.y == 1, "bad", "good"))
-    assert train(words, tmp_path).columns.labels == ("bad", "good")
-    assert train(words, tmp_path, positive="bad").columns.labels == ("good", "bad")
-    assert train(frame.assign(y=frame.y + 9.0), tmp_path).columns.labels == ("9", "10")
-    with pytest.raises(
-        TableError, match="the positive label must be 'bad' or 'good', got 'evil'"
-    ):
-        train(words, tmp_path, positive="evil")
-    assert sorted(["b", "10", "9", "a", "-1"], key=by_value) == [
-        "-1",
-        "9",
-        "10",
-        "a",
-        "b",
-    ]
+def test_the_defaults_are_those_of_the_classifier(train, frame):
+    model = train(frame, learner="auto", settings={})
+    clf = CapeClassifier(group_columns=["z"], random_state=0)
+    clf.fit(frame[["x", "u", "z"]], frame["y"])
+    assert model.clf.fingerprint_ == clf.fingerprint_
+    assert model.details["learner"] == "auto: mean of three"
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "expected", "kind"),
+    [
+        (["bad", "good"], None, ("bad", "good"), "text"),
+        (["bad", "good"], "bad", ("good", "bad"), "text"),
+        ([10.0, 9.0], None, ("9", "10"), "number"),
+        ([0.5, 1.5], None, ("0.5", "1.5"), "number"),
+        ([True, False], None, ("False", "True"), "flag"),
+        (["2020-01-01", "2020-01-02"], None, ("2020-01-01", "2020-01-02"), "text"),
+    ],
+)
+def test_which_label_is_positive_and_of_which_kind(
+    light, train, frame, labels, positive, expected, kind
+):
+    frame["y"] = np.array(labels)[frame["y"]]
+    model = train(frame.drop(columns="z"), group=[], positive=positive)
+    assert (model.columns.labels, model.columns.label_kind) == (expected, kind)
 
 
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
         ({}, {"label": "Y"}, r"has no column 'Y'; did you mean 'y'\?"),
-        ({}, {"group": ["zz"]}, r"has no column 'zz'; its columns are 'x'"),
-        (
-            {},
-            {"drop": ["nothing"]},
-            r"has no column 'nothing'; its columns are 'x', 'u', 'z', 'y'",
-        ),
+        ({}, {"group": ["zz"]}, r"has no column 'zz'"),
+        ({}, {"drop": ["nothing"]}, r"has no column 'nothing'"),
         ({}, {"group": ["y"]}, r"'y' cannot be both the label and a group"),
+        ({}, {"group": ["z", "z"]}, r"a column can be a group once, got 'z', 'z'"),
+        ({}, {"drop": ["z"]}, r"'z' is the label or a group.*cannot be dropped"),
         ({}, {"drop": ["x", "u"]}, r"no column left to learn from"),
-        (
-            {"y": [0, 1, 2, 1] * 50},
-            {},
-            r"label column 'y' must hold two values, got 3: '1' \(100 rows\)",
-        ),
+        ({"y": [0, 1, 2, 1] * 50}, {}, r"'y' must hold two values, got 3: '1' \(100"),
         ({"y": 1}, {}, r"label column 'y' must hold two values, got 1"),
-        (
-            {"y": [0, 1, None, 1] * 50},
-            {},
-            r"label column 'y': 50 of 200 rows have no label",
-        ),
-        (
-            {"z": ["a", None] * 100},
-            {},
-            r"group column 'z': 100 of 200 rows have no value",
-        ),
+        ({}, {"label": "x"}, r"must hold two values, got 200: .* and 196 more\.$"),
+        ({"y": [0, 1, None, 1] * 50}, {}, r"'y': 50 of 200 rows have no label"),
+        ({"z": ["a", None] * 100}, {}, r"'z': 100 of 200 rows have no value"),
         ({"z": ["a"] * 190 + ["rare"] * 10}, {}, r"'rare' has 10 rows"),
-        (
-            {"x": None, "u": None},
-            {},
-            r"all values of all columns to learn from are missing",
-        ),
-        (
-            {},
-            {"learner": "magic"},
-            r"learner must be one of 'auto', 'boosting', 'logistic', got 'magic'",
-        ),
+        ({"x": None, "u": None}, {}, r"all values of all columns to learn from"),
+        ({}, {"learner": "magic"}, r"learner must be one of"),
+        ({}, {"positive": "evil"}, r"the positive label must be '0' or '1'"),
+        ({}, {"most": 0}, "most must be at least 1, got 0"),
     ],
 )
-def test_mistakes(tmp_path, frame, change, options, words):
+def test_mistakes(light, train, tmp_path, frame, change, options, words):
     with pytest.raises(ValueError, match=words):
-        train(frame.assign(**change), tmp_path, **options)
+        train(frame.assign(**change), **options)
+    assert [file.name for file in tmp_path.iterdir()] == ["train.csv"]
 
 
-def test_lists_are_no_features(tmp_path):
-    frame = pd.DataFrame({"v": [[1, 2]] * 4, "y": [0, 1] * 2})
-    frame.to_parquet(tmp_path / "t.parquet")
+def test_other_mistakes(train, tmp_path, frame):
+    with pytest.raises(TableError, match="has a header but no rows"):
+        train(frame.head(0))
+    with pytest.raises(TypeError, match="swimming"):
+        train(frame, settings={"swimming": "pool"})
+    lists = pd.DataFrame({"v": [[1, 2]] * 4, "y": [0, 1] * 2})
+    lists.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match=r"column 'v' holds lists or bytes.*--drop"):
         train_file(tmp_path / "t.parquet", None, label="y")
 
 
-def test_a_model_is_replaced_only_on_request_and_before_the_work(tmp_path, frame):
+def test_a_model_is_replaced_only_on_request_and_before_the_work(tmp_path):
     (tmp_path / "m.cape").write_text("precious")
-    with pytest.raises(FileExistsError, match="--force"):
+    with pytest.raises(FileExistsError):
         train_file("no-such-file.csv", tmp_path / "m.cape", label="y")
     assert (tmp_path / "m.cape").read_text() == "precious"
 
 
-def test_an_answer_in_two_columns_is_noted(tmp_path, frame):
+def test_an_answer_in_two_columns_is_noted(train, frame):
     notes = Notes()
     noise = np.random.default_rng(1).normal(size=200)
     answer = {"first": noise, "second": frame.y - noise}
-    train(frame.assign(**answer), tmp_path, group=[], notes=notes)
-    assert ["does a column hold the answer" in note for note in notes] == [True]
+    train(frame.assign(**answer), group=[], notes=notes)
+    assert codes(notes) == ["perfect_scores"]
 
 
 def suspicious(frame):
@@ -195,162 +206,82 @@ def suspicious(frame):
     n = np.arange(len(frame))
     return frame.assign(
         row=n + 1,
-        case=[f"case {i}" for i in n],
-        answer=np.where(frame.y == 1, "late", "in time"),
+        case=n * 7919 % 100_003,
+        answer=frame.y * 2.0 + 1,
         day=pd.Timestamp("2013-01-01") + pd.to_timedelta(n * 37 % 101, unit="D"),
     )
 
 
-def test_suspicious_columns_are_noted_and_learned_from(tmp_path, frame):
-    notes = Notes()
-    model = train(suspicious(frame), tmp_path, notes=notes)
-    assert list(notes) == [
-        f"{words}. Leave a column out with --drop, all suspicious columns with "
-        "--drop-suspicious."
-        for words in [
-            "row numbers, which mean nothing in another file: 'row' (counts the rows)",
-            "columns that tell the answer, perhaps because they were filled in after "
-            "it was known: 'answer' (alone has an AUC of 1.000)",
-            "dates, which in later files come after all of training: 'day' (holds "
-            "dates)",
-            "identifiers, whose values are new in every file: 'case' (all 200 values "
-            "differ)",
-        ]
-    ]
-    features = ["x", "u", "row", "case", "answer", "day"]
-    assert list(model.columns.features) == features
-    assert not model.details["suspicious"]["dropped"]
+SUSPICIOUS = {"row": "row number", "answer": "tells the answer", "day": "date"}
 
 
-def test_suspicious_columns_are_dropped_as_with_drop(tmp_path, frame):
+def test_suspicious_columns_are_noted_or_dropped_as_with_drop(train, frame):
     notes = Notes()
-    names = ["row", "case", "answer", "day"]
-    dropped = train(suspicious(frame), tmp_path, notes=notes, drop_suspicious=True)
-    assert all(note.startswith("dropped ") for note in notes)
-    assert all(repr(name) in " ".join(notes) for name in names)
-    assert dropped.details["suspicious"] == {
-        "rows": 200,
-        "rows_in_table": 200,
-        "findings": [
-            {"column": "row", "kind": "row number", "why": "counts the rows"},
-            {"column": "case", "kind": "identifier", "why": "all 200 values differ"},
-            {
-                "column": "answer",
-                "kind": "tells the answer",
-                "why": "alone has an AUC of 1.000",
-            },
-            {"column": "day", "kind": "date", "why": "holds dates"},
-        ],
-        "dropped": True,
-    }
-    same = train(suspicious(frame), tmp_path, drop=names)
+    table = suspicious(frame)
+    table["case"] = [f"case {i}" for i in range(200)]
+    kinds = {**SUSPICIOUS, "case": "identifier"}
+    learned = train(table, notes=notes)
+    assert codes(notes) == ["suspicious"] * 4
+    named = {}
+    for note in notes:
+        for column, _ in note.values["columns"]:
+            named[column] = note.values["kind"]
+    assert named == kinds
+    assert set(kinds) < set(learned.columns.features)
+    assert not learned.details["suspicious"]["dropped"]
+    notes = Notes()
+    dropped = train(table, notes=notes, drop_suspicious=True)
+    assert codes(notes) == ["dropped"] * 4
+    findings = dropped.details["suspicious"]["findings"]
+    assert {one["column"]: one["kind"] for one in findings} == kinds
+    same = train(table, drop=list(kinds))
     assert dropped.columns == same.columns
     assert dropped.clf.fingerprint_ == same.clf.fingerprint_
     assert same.details["suspicious"]["findings"] == []
 
 
-def test_nothing_suspicious_nothing_dropped(tmp_path, frame):
-    notes = Notes()
-    dropped = train(frame, tmp_path, notes=notes, drop_suspicious=True)
-    assert list(notes) == []
-    assert dropped.clf.fingerprint_ == train(frame, tmp_path).clf.fingerprint_
-
-
-def test_groups_are_not_suspicious(tmp_path, frame):
+def test_groups_are_not_suspicious(light, train, frame):
     # The group tells the answer, but the user named it.
     notes = Notes()
     z = np.where(frame.y == 1, "a", "b")
     z[:80:2] = "a"
     z[1:80:2] = "b"
-    assert train(frame.assign(z=z), tmp_path, notes=notes, drop_suspicious=True)
-    assert not any("dropped" in note for note in notes)
+    train(frame.assign(z=z), notes=notes, drop_suspicious=True)
+    assert "dropped" not in codes(notes)
 
 
-def test_a_file_of_suspicious_columns_is_refused(tmp_path, frame):
-    table = suspicious(frame).drop(columns=["x", "u"])
+def test_something_must_be_left_to_learn_from(light, train, frame):
+    table = suspicious(frame).drop(columns=["x", "u", "case"])
     with pytest.raises(TableError, match=r"no column left to learn from.*'row'"):
-        train(table, tmp_path, drop_suspicious=True)
+        train(table, drop_suspicious=True)
+    with pytest.raises(TableError, match=r"all values of all columns to learn from"):
+        train(table.assign(empty=np.nan), drop_suspicious=True)
 
 
-def test_later_files_need_no_suspicious_columns(tmp_path, frame):
-    options = {"label": "y", "learner": "logistic", "settings": FAST}
-    suspicious(frame).to_csv(tmp_path / "train.csv", index=False)
+def test_later_files_need_no_suspicious_columns(light, tmp_path, frame):
+    table = suspicious(frame).drop(columns="case")
+    table.to_csv(tmp_path / "with.csv", index=False)
+    frame.to_csv(tmp_path / "without.csv", index=False)
     model = train_file(
-        tmp_path / "train.csv",
+        tmp_path / "with.csv",
         tmp_path / "m.cape",
+        label="y",
+        drop=["z"],
+        learner="logistic",
+        settings=FAST,
         drop_suspicious=True,
-        **options,
     )
     saved = load_model(tmp_path / "m.cape")
     assert saved.details == model.details
+    outputs = []
     for name in ("with", "without"):
-        table = frame if name == "without" else suspicious(frame)
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-        predict_file(saved, tmp_path / f"{name}.csv", tmp_path / f"{name}_out.csv")
-    outputs = [
-        pd.read_csv(tmp_path / f"{name}_out.csv")["prediction"]
-        for name in ("with", "without")
-    ]
-    assert outputs[0].tolist() == outputs[1].tolist()
+        out = tmp_path / f"{name}_out.csv"
+        predict_file(saved, tmp_path / f"{name}.csv", out)
+        outputs.append(pd.read_csv(out)["prediction"].tolist())
+    assert outputs[0] == outputs[1]
 
 
-def test_auc_is_scikit_learns_auc(tmp_path, frame):
-    from sklearn.metrics import roc_auc_score
-
-    from cape.histogram import ONE
-
-    model = train(frame, tmp_path, group=[]).clf.models_["everyone"]
-    scores = [h.centres.repeat(h.counts) for h in (model.positives, model.negatives)]
-    assert all(score.max() <= ONE for score in scores)
-    truth = np.repeat([1, 0], [len(scores[0]), len(scores[1])])
-    assert model.auc() == pytest.approx(
-        roc_auc_score(truth, np.concatenate(scores)), abs=2e-3
-    )
-
-
-def test_settings_replace_the_defaults_and_are_saved(tmp_path, frame):
-    model = train(frame, tmp_path, settings={"cv": 3, "random_state": 7})
-    # The encoders are put in front of any learner, and never see labels.
-    expected = {**DEFAULT_SETTINGS, "preprocessing": "once", "cv": 3, "random_state": 7}
-    assert model.details["settings"] == expected
-    assert model.clf.cv == 3
-    assert model.clf.random_state == 7
-    assert DEFAULT_SETTINGS["cv"] == "auto"
-
-
-def test_the_same_file_gives_the_same_model(tmp_path, frame):
-    one = train(frame, tmp_path)
-    other = train(frame, tmp_path)
-    assert one.clf.fingerprint_ == other.clf.fingerprint_
-    assert one.details == other.details
-
-
-def test_the_defaults_are_those_of_the_classifier(tmp_path, frame):
-    model = train(frame, tmp_path, learner="auto", settings={})
-    clf = CapeClassifier(group_columns=["z"], random_state=0)
-    clf.fit(frame[["x", "u", "z"]], frame["y"])
-    assert model.clf.fingerprint_ == clf.fingerprint_
-    assert model.details["learner"] == "auto: mean of three"
-
-
-def test_progress_goes_from_reading_to_training(tmp_path, frame):
-    steps = []
-    train(frame, tmp_path, on_rows=lambda *step: steps.append(step))
-    assert steps == [("reading", 200), ("training", 0)]
-
-
-def test_the_file_that_was_trained_on_is_recorded(tmp_path, frame):
-    data = train(frame, tmp_path).details["data"]
-    assert data == {
-        "file": "train.csv",
-        "rows": 200,
-        "rows_in_file": 200,
-        "sha256": file_hash(tmp_path / "train.csv"),
-        "dialect": {"separator": ",", "encoding": "utf-8", "decimal": "."},
-    }
-
-
-def test_a_warning_of_the_learner_is_a_note(tmp_path, frame, monkeypatch):
+def test_a_warning_of_the_learner_is_a_note(train, frame, monkeypatch):
     class Loud(LogisticRegression):
         def fit(self, X, y):
             warnings.warn("this is odd", UserWarning, stacklevel=1)
@@ -358,10 +289,122 @@ def test_a_warning_of_the_learner_is_a_note(tmp_path, frame, monkeypatch):
 
     monkeypatch.setattr("cape.files._train.make_learner", lambda name: Loud())
     notes = Notes()
-    train(frame, tmp_path, notes=notes)
-    assert list(notes) == ["this is odd"]
+    train(frame, notes=notes)
+    assert [note.values for note in notes] == [{"text": "this is odd"}]
 
 
-def test_an_unknown_setting_is_refused(tmp_path, frame):
-    with pytest.raises(TypeError, match="swimming"):
-        train(frame, tmp_path, settings={"swimming": "pool"})
+def test_a_long_table_is_sampled_with_a_note(light, train, frame):
+    notes = Notes()
+    model = train(frame, most=30, notes=notes)
+    (note,) = [note for note in notes if note.code == "sampled"]
+    n = model.details["data"]["rows"]
+    assert note.values == {"n": n, "rows": 200, "most": 30}
+    assert n < 120 and model.details["data"]["rows_in_file"] == 200
+    for group, of_group in frame.groupby("z")["y"]:
+        share = model.clf.models_[group].prevalence
+        assert share == pytest.approx(of_group.mean(), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("texts", "look"),
+    [
+        (["1,5", "2"], "comma"),
+        (["-0,5", "+3,25"], "comma"),
+        ([None, "1,5"], "comma"),
+        (["1,234", "5,678"], "comma"),
+        (["1.5", "2"], "point"),
+        (["5", "900,5", "1.234,50"], "thousands"),
+        (["5", "900,5", "1,234,567"], "thousands"),
+        (["5", "12 000"], "thousands"),
+        (["5", "12'000.5"], "thousands"),
+        (["12/31/2024", "12/31/2024"], "date"),
+        (["31.12.24"], "date"),
+        (["1/2/24 8:30"], "date"),
+        (["2024/12/31"], "date"),
+        (["1,5", "x"], None),
+        (["1", "2"], None),
+        ([None, None], None),
+        (["12/31/2024", "soon"], None),
+        (["1.2.3", "1.12.4"], None),
+        (["10.0.0.1", "10.0.0.2"], None),
+        (["030-123", "030-456"], None),
+    ],
+)
+def test_text_that_looks_like_numbers_or_dates_is_noted(texts, look):
+    notes = Notes()
+    text = pd.Series(texts, dtype="str")
+    frame = pd.DataFrame({"size": text, "again": text, "n": 1.0})
+    kinds = {"size": "text", "again": "text", "n": "number"}
+    note_look_alikes(frame, kinds, notes)
+    assert [note.values["look"] for note in notes] == ([look] if look else [])
+    if look:
+        assert [note.values["columns"] for note in notes] == [["size", "again"]]
+
+
+TABLE = pd.DataFrame(
+    {
+        "x": np.arange(1200),
+        "z": np.tile(["a", "b", "b"], 400),
+        "y": np.repeat([0, 1, 0], [480, 360, 360]),
+    }
+)
+
+
+def filled(table, cuts=(), most=50, seed=0):
+    """Fill a reservoir with a table that is cut into parts."""
+    reservoir = Reservoir(["z"], "y", most=most, seed=seed)
+    for rows in np.split(np.arange(len(table)), sorted(cuts)):
+        reservoir.add(table.iloc[rows])
+    return reservoir
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    most=st.sampled_from([1, 7, 50, 5000]),
+    cuts=st.lists(st.integers(0, 1200), max_size=25),
+)
+def test_a_sample_is_that_of_the_rows_with_the_smallest_draws(seed, most, cuts):
+    reservoir = filled(TABLE, cuts, most, seed)
+    draws = np.random.default_rng(seed).random(1200)
+    kept = []
+    for _, of_group in TABLE.groupby("z"):
+        share = min(1, most / of_group["y"].value_counts().max())
+        for _, rows in of_group.groupby("y"):
+            order = rows.index[np.argsort(draws[rows.index])]
+            kept += order[: max(round(share * len(rows)), 1)].tolist()
+    sample = reservoir.sample()
+    pd.testing.assert_frame_equal(sample, TABLE.loc[sorted(kept)])
+    pd.testing.assert_frame_equal(reservoir.sample(), sample)
+
+
+def test_missing_labels_and_groups_are_kept_to_be_found():
+    table = TABLE.assign(
+        y=TABLE["y"].where(TABLE["x"] != 77),
+        z=TABLE["z"].where(TABLE["x"] != 99),
+    )
+    reservoir = filled(table, [80, 500], most=100)
+    sample = reservoir.sample()
+    assert sample["y"].isna().sum() == 1
+    assert sample["z"].isna().sum() == 1
+    assert reservoir.labels() == {0.0, 1.0, None}
+    # Those of several parts are one class.
+    assert (
+        len(filled(TABLE.assign(y=np.nan, z="a"), [300, 700], most=10).sample()) == 10
+    )
+
+
+def test_categories_that_do_not_occur_are_no_class():
+    groups = pd.Categorical(TABLE["z"], categories=["a", "b", "never"])
+    sample = filled(TABLE.assign(z=groups), most=5).sample()
+    assert set(sample["z"]) == {"a", "b"}
+    assert Reservoir(["z"], "y", most=5).sample().empty
+
+
+def test_memory_does_not_grow_with_the_file():
+    reservoir = Reservoir(["z"], "y", most=20)
+    sizes = []
+    for _ in range(90):
+        reservoir.add(TABLE)
+        sizes.append(len(pickle.dumps(reservoir)))
+    assert max(sizes[30:]) < 1.3 * max(sizes[:30])

@@ -106,7 +106,7 @@ def some_labels(table, rows) -> np.ndarray:
 @cache
 def default_model() -> CapeClassifier:
     """Fit the defaults with our logistic regression for tables."""
-    from cape.files import make_learner
+    from cape._learners import make_learner
 
     # Encoders are fitted once, as for the default learner.
     clf = CapeClassifier(
@@ -616,7 +616,7 @@ def files_with_defaults() -> dict:
         answers |= under("out", of_predictions("out.csv"))
         predict_file(model, "labelled.csv", "compared.csv", rule="equalized_odds")
         answers |= under("compared", of_predictions("compared.csv"))
-        counts, labels = count_file(
+        counts, labels, _ = count_file(
             "compared.csv", label="y", prediction="prediction", group=["group"]
         )
         answers |= under("counts", of_counts(counts))
@@ -806,7 +806,7 @@ def a_few(rows, n, seed) -> tuple:
 
 def real(name) -> dict:
     """Train on one period; adapt to the next, without and with labels."""
-    from cape.files import make_learner
+    from cape._learners import make_learner
 
     train, new = REAL[name]()
     X, y, groups = a_few(train, 1200, seed=0)

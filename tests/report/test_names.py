@@ -65,7 +65,7 @@ def summaries(folder, batch_of_file, monitor_of_files, explorer_of_model):
         "settings": {"cv": 2},
     }
     model = train_file(folder / "train.csv", None, **settings)
-    counts, _ = count_file(path, label="y", prediction="yhat", group=["race"])
+    counts, *_ = count_file(path, label="y", prediction="yhat", group=["race"])
     columns = {"label": NAMES[0], "prediction": NAMES[2]}
     return {
         "batch": batch_of_file(model, path),

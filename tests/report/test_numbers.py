@@ -264,7 +264,7 @@ def test_the_page_shows_the_worst_pairs_with_their_names(tables, summary):
 def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, frame):
     scored = frame.assign(yhat=(frame["age"] < 35).astype(int))
     scored.to_csv(tmp_path / "scored.csv", index=False)
-    counts, _ = count_file(
+    counts, *_ = count_file(
         tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100
     )
     found = audit_summary(

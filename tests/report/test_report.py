@@ -202,7 +202,7 @@ def test_audit_page(tmp_path, people_folder):
         yhat=lambda f: (f["age"] < 35).astype(int)
     )
     frame.to_csv(tmp_path / "scored.csv", index=False)
-    counts, labels = count_file(
+    counts, labels, _ = count_file(
         tmp_path / "scored.csv", label="y", prediction="yhat", group=["race"], rows=100
     )
     summary = audit_summary(

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from cape.cli._output import Output
 from cape.metrics import Confusion
 from cape.report import audit_summary, to_html, write_report
 from cape.report._picture import Picture
@@ -86,15 +85,3 @@ def test_an_interrupted_page_stays_interrupted():
     picture = Picture("heading", "title", _Broken(KeyboardInterrupt()), _frame())
     with pytest.raises(KeyboardInterrupt):
         _ = picture.svg
-
-
-def test_a_failed_page_loses_no_result(monkeypatch, tmp_path, capsys):
-    def fail(*arguments, **settings):
-        raise ValueError("no page.")
-
-    monkeypatch.setattr("cape.report.write_report", fail)
-    output = Output(tmp_path / "page.html", False, True)
-    with pytest.raises(ValueError, match=r"no page\."):
-        output.give({"rows": 3}, show=print, notes=["look."], more={})
-    out, err = capsys.readouterr()
-    assert '"rows": 3' in out and "look." in err

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from cape import CapeClassifier, persist
 from cape._training._learner import Recipe
 from cape.datasets import make_synthetic
-from cape.files import PAPER_SETTINGS
+from cape.files._train import PAPER_SETTINGS
 
 AUTOMATIC = {
     "quantifier": "histogram",

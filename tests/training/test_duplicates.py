@@ -151,4 +151,5 @@ def test_fit_warns_and_training_from_a_file_notes_it(tmp_path):
         settings={"cv": 2},
         notes=notes,
     )
-    assert any("900 of 900 rows occur more than once" in note for note in notes)
+    said = [note.values["text"] for note in notes if note.code == "warning"]
+    assert any("900 of 900 rows occur more than once" in text for text in said)

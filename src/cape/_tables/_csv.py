@@ -1,22 +1,33 @@
-"""Rows and column types of a CSV file, which has no types of its own."""
+"""CSV files: dialect, header, types of columns, rows, and dates with the day first.
+
+A CSV has no types of its own. pyarrow reads the rows; the header is read without it,
+since pyarrow reads no header that has repeated or empty names, and its errors do not
+tell a wrong separator or encoding.
+"""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import gzip
+import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
-from cape._tables._csv_header import csv_names, is_gzip, wrong_encoding
-from cape._tables._dialect import Dialect
-from cape._tables._dotted_dates import begins_dotted, with_dates
 from cape._tables._error import TableError, shortened
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
-__all__ = ["CsvFile", "Hasher", "csv_batches", "csv_types", "hash_rest"]
+    from cape._tables._read import Table
+
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _BLOCK = 8 << 20  # bytes that pyarrow parses at a time
 _IN_WORDS = {
@@ -32,43 +43,194 @@ _WIDER = {"null": "int64", "bool": "string", "int64": "double", "double": "strin
 _MISFIT = re.compile(r"In CSV column #(\d+):.* CSV conversion error to ([^:]+): (.*)")
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
-
-class Hasher(Protocol):
-    """What hashlib's objects have in common."""
-
-    def update(self, data: bytes, /) -> None:
-        """Add bytes to what is hashed."""
+# Four digits of the year: "1.2.24" may be the version of a program.
+_DOTTED = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d{4}(\s|$)")
+_FORMATS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
 
 
 @dataclass(frozen=True)
-class CsvFile:
-    """A CSV file whose header has been read.
+class Dialect:
+    """Separator, encoding and decimal sign of a CSV file.
+
+    Parameters
+    ----------
+    separator : str, default=","
+        One ASCII character, neither a quote nor the end of a line.
+    encoding : str, default="utf-8"
+        Any encoding that Python knows.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
+
+    Raises
+    ------
+    TableError
+        If the separator is not one character, the encoding is unknown, or the decimal
+        sign is neither a point nor a comma.
+
+    Examples
+    --------
+    >>> Dialect(separator=";", decimal=",")
+    Dialect(separator=';', encoding='utf-8', decimal=',')
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        one_character = len(self.separator) == 1 and self.separator.isascii()
+        if not one_character or self.separator in '"\r\n':
+            raise TableError(
+                f"separator must be one character, got {self.separator!r}: "
+                "say , or ; or a tab."
+            )
+        # Python is asked and not a list: encodings have many names.
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise TableError(
+                "encoding must be a known one such as utf-8 or latin-1, "
+                f"got {self.encoding!r}."
+            ) from None
+        if self.decimal not in (".", ","):
+            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the encoding is UTF-8, with or without a byte order mark."""
+        name = self.encoding.lower().replace("_", "-")
+        return name in ("utf-8", "utf8", "utf-8-sig")
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the encoding is UTF-16 or UTF-32, whose text holds zero bytes."""
+        return "16" in self.encoding or "32" in self.encoding
+
+
+def csv_names(path: Path, dialect: Dialect) -> list[str]:
+    """Read the names of the columns and make them distinct.
 
     Parameters
     ----------
     path : Path
         The file, gzipped or not.
     dialect : Dialect
-        Its separator, encoding and decimal sign.
-    names : list of str
-        Distinct names of all columns, as `csv_names` returns them.
+        Its separator and encoding.
+
+    Returns
+    -------
+    list of str
+        A second column ``age`` is called ``age.1``, and the third column, if it has no
+        name, ``column 3``.
+
+    Raises
+    ------
+    TableError
+        If the file is empty, has another encoding or separator, or is damaged.
     """
-
-    path: Path
-    dialect: Dialect
-    names: list[str]
-
-    @classmethod
-    def open(
-        cls, path: Path, dialect: Dialect, names: list[str] | None = None
-    ) -> CsvFile:
-        """Read the header, unless the names are known already."""
-        if names is None:
-            names = csv_names(path, dialect)
-        return cls(path, dialect, names)
+    header = _read_header(path, dialect)
+    if len(header) == 1:
+        _check_separator(path, dialect, header[0])
+    return _distinct(header)
 
 
-def csv_types(file: CsvFile) -> dict[str, pa.DataType]:
+def is_gzip(path: Path) -> bool:
+    """Whether a file is gzipped, by its first two bytes and not by its name."""
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def with_mark(path: Path, dialect: Dialect) -> Dialect:
+    """Return the dialect, with the byte order mark that the file has.
+
+    Excel takes UTF-8 without it for another encoding, so that what is written beside
+    such a file needs it, too.
+    """
+    if not dialect.is_utf8:
+        return dialect
+    with _open_binary(path) as binary:
+        has_mark = binary.read(3) == codecs.BOM_UTF8
+    return replace(dialect, encoding="utf-8-sig") if has_mark else dialect
+
+
+def wrong_encoding(path: Path, dialect: Dialect) -> TableError:
+    """The error for text that is not in the encoding of the dialect."""
+    other = "latin-1" if dialect.is_utf8 else "utf-8"
+    return TableError(
+        f"{path} is not {dialect.encoding} text. Save it as UTF-8, or name its "
+        f"encoding, perhaps {other} (--encoding)."
+    )
+
+
+def _read_header(path: Path, dialect: Dialect) -> list[str]:
+    """The fields of the first line, which may be quoted and go over several lines."""
+    try:
+        with _open_binary(path) as binary:
+            _check_text(path, dialect, binary.read(4096))
+            binary.seek(0)
+            # "utf-8-sig" drops the byte order mark that spreadsheets write.
+            encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
+            text = io.TextIOWrapper(binary, encoding=encoding, newline="")
+            header = next(csv.reader(text, delimiter=dialect.separator), None)
+    except UnicodeDecodeError as error:
+        raise wrong_encoding(path, dialect) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{path} is not a whole gzip file: {error}.") from error
+    except csv.Error as error:
+        raise TableError(f"{path} cannot be read as CSV: {error}.") from error
+    if header is None:  # nothing but a byte order mark
+        raise TableError(f"{path} is empty.")
+    return header
+
+
+def _open_binary(path: Path) -> BinaryIO:
+    """The bytes of a file, unpacked if it is gzipped."""
+    if is_gzip(path):
+        return cast(BinaryIO, gzip.open(path))
+    return path.open("rb")
+
+
+def _check_text(path: Path, dialect: Dialect, start: bytes) -> None:
+    """Raise an error if the first bytes of a file are blank or not text."""
+    if not start.strip():
+        raise TableError(f"{path} is empty.")
+    # Text has no zero bytes, except in the wide encodings.
+    if b"\x00" not in start or dialect.is_wide:
+        return
+    advice = "."
+    if start.startswith(_UTF16_MARKS):
+        advice = ": it seems to be UTF-16. Say so with encoding 'utf-16' (--encoding)."
+    raise TableError(f"{path} is not {dialect.encoding} text{advice}")
+
+
+def _check_separator(path: Path, dialect: Dialect, name: str) -> None:
+    """Raise an error if the only column's name holds another usual separator."""
+    for separator, called in _SEPARATORS.items():
+        if separator != dialect.separator and separator in name:
+            raise TableError(
+                f"{path} has one column called {shortened(name)}: it seems to be "
+                f"separated by {called}. Say so with separator {separator!r} "
+                "(--separator)."
+            )
+
+
+def _distinct(header: Iterable[str]) -> list[str]:
+    """Number the names that occur again; name the columns without a name."""
+    names: dict[str, None] = {}  # an ordered set
+    copies: dict[str, int] = {}
+    for place, field in enumerate(header, 1):
+        base = field.strip() or f"column {place}"
+        name = base
+        # Names are only added, so numbers that were taken before stay taken: the search
+        # goes on where it ended, and 4,000 equal names take 4,000 steps.
+        while name in names:
+            copies[base] = copies.get(base, 0) + 1
+            name = f"{base}.{copies[base]}"
+        names[name] = None
+    return list(names)
+
+
+def csv_types(file: Table) -> dict[str, pa.DataType]:
     """Find the type of each column by reading the whole file.
 
     pyarrow takes the types from the first block and refuses a later field that does not
@@ -77,7 +239,7 @@ def csv_types(file: CsvFile) -> dict[str, pa.DataType]:
 
     Parameters
     ----------
-    file : CsvFile
+    file : Table
 
     Returns
     -------
@@ -106,17 +268,17 @@ def csv_types(file: CsvFile) -> dict[str, pa.DataType]:
 
 
 def csv_batches(
-    file: CsvFile,
+    file: Table,
     types: dict[str, pa.DataType] | None,
     *,
     columns: list[str] | None = None,
-    hasher: Hasher | None = None,
+    hasher: Any = None,
 ) -> Iterator[pa.RecordBatch]:
     """Read the rows in blocks, front to back and once.
 
     Parameters
     ----------
-    file : CsvFile
+    file : Table
     types : dict from column name to pyarrow type, or None
         None gives every field as the text that it is; empty fields are missing.
     columns : list of str, default=None
@@ -134,26 +296,32 @@ def csv_batches(
     TableError
         If the file cannot be read.
     """
+    import pyarrow as pa
+
     try:
-        dotted = _dotted_among(file, types, columns)
-        types = _as_text(types, dotted)
-        if hasher is None:
-            for batch in _open_reader(file, types, columns):
+        dates = []
+        for name, type_ in (types or {}).items():
+            wanted = name in (file.names if columns is None else columns)
+            if wanted and name in file.names and pa.types.is_timestamp(type_):
+                dates.append(name)
+        dotted = _begin_dotted(file, dates)
+        if types is not None:
+            # pyarrow leaves these as they are.
+            types = types | dict.fromkeys(dotted, pa.string())
+        with file.path.open("rb") as binary:
+            hashed = None if hasher is None else _HashedFile(binary, hasher)
+            for batch in _open_reader(file, types, columns, hashed):
                 yield with_dates(batch, dotted)
-        else:
-            with file.path.open("rb") as binary:
-                hashed = _HashedFile(binary, hasher)
-                for batch in _open_reader(file, types, columns, hashed):
-                    yield with_dates(batch, dotted)
-                # The digest must be that of the whole file even if pyarrow stops
-                # at the last row and leaves bytes unread.
-                hash_rest(binary, hasher)
+            # The digest must be that of the whole file even if pyarrow stops at the
+            # last row and leaves bytes unread.
+            while hashed is not None and hashed.read(1 << 20):
+                pass
     except (ValueError, OSError) as error:
         raise _explained(file, error) from error
 
 
 def _dotted_columns(
-    file: CsvFile, types: dict[str, pa.DataType]
+    file: Table, types: dict[str, pa.DataType]
 ) -> dict[str, pa.DataType]:
     """Return the columns of text whose every field is a date such as 31.12.2024."""
     import pyarrow as pa
@@ -170,21 +338,7 @@ def _dotted_columns(
     return dates
 
 
-def _dotted_among(
-    file: CsvFile, types: dict[str, pa.DataType] | None, columns: list[str] | None
-) -> list[str]:
-    """Return the columns that are to be read as dates and have the day first here."""
-    import pyarrow as pa
-
-    dates = []
-    for name, type_ in (types or {}).items():
-        wanted = columns is None or name in columns
-        if wanted and name in file.names and pa.types.is_timestamp(type_):
-            dates.append(name)
-    return _begin_dotted(file, dates)
-
-
-def _begin_dotted(file: CsvFile, names: list[str]) -> list[str]:
+def _begin_dotted(file: Table, names: list[str]) -> list[str]:
     """Return the columns whose first value is a date with the day first."""
     import pyarrow as pa
 
@@ -205,27 +359,10 @@ def _begin_dotted(file: CsvFile, names: list[str]) -> list[str]:
     return dotted
 
 
-def _as_text(
-    types: dict[str, pa.DataType] | None, names: list[str]
-) -> dict[str, pa.DataType] | None:
-    """Return types with which pyarrow leaves some columns as they are."""
-    import pyarrow as pa
-
-    if types is None:
-        return None
-    return types | dict.fromkeys(names, pa.string())
-
-
-def hash_rest(binary: IO[bytes], hasher: Hasher) -> None:
-    """Feed the bytes from the file's position to its end to the hasher."""
-    while block := binary.read(1 << 20):
-        hasher.update(block)
-
-
 class _HashedFile:
     """A file for pyarrow that feeds the bytes it returns to a hasher."""
 
-    def __init__(self, binary: IO[bytes], hasher: Hasher):
+    def __init__(self, binary: IO[bytes], hasher: Any):
         self._binary = binary
         self._hasher = hasher
 
@@ -245,36 +382,12 @@ class _HashedFile:
 
 
 def _open_reader(
-    file: CsvFile,
+    file: Table,
     types: dict[str, pa.DataType] | None,
     columns: list[str] | None = None,
     hashed: _HashedFile | None = None,
 ) -> Any:
     """Open the file with pyarrow; ``types`` None reads every field as text."""
-    from pyarrow import csv as pacsv
-
-    read = pacsv.ReadOptions(
-        column_names=file.names,
-        skip_rows_after_names=1,
-        block_size=_BLOCK,
-        # pyarrow reads UTF-8 itself; any other name makes it decode in Python.
-        encoding="utf8" if file.dialect.is_utf8 else file.dialect.encoding,
-    )
-    parse = pacsv.ParseOptions(
-        delimiter=file.dialect.separator, newlines_in_values=True
-    )
-    return pacsv.open_csv(
-        _stream(file, hashed),
-        read_options=read,
-        parse_options=parse,
-        convert_options=_conversion(file, types, columns),
-    )
-
-
-def _conversion(
-    file: CsvFile, types: dict[str, pa.DataType] | None, columns: list[str] | None
-) -> Any:
-    """Which columns pyarrow returns, and as what."""
     import pyarrow as pa
     from pyarrow import csv as pacsv
 
@@ -283,24 +396,31 @@ def _conversion(
         types = dict.fromkeys(file.names, pa.string())
         # "NA" may be a name where text is copied; only an empty field is missing.
         null_values = [""]
-    return pacsv.ConvertOptions(
+    read = pacsv.ReadOptions(
+        column_names=file.names,
+        skip_rows_after_names=1,
+        block_size=_BLOCK,
+        # pyarrow reads UTF-8 itself; any other name makes it decode in Python.
+        encoding="utf8" if file.dialect.is_utf8 else file.dialect.encoding,
+    )
+    convert = pacsv.ConvertOptions(
         column_types=types,
         null_values=null_values,
         strings_can_be_null=True,
         include_columns=columns,
         decimal_point=file.dialect.decimal,
     )
-
-
-def _stream(file: CsvFile, hashed: _HashedFile | None) -> Any:
-    """The bytes of the file for pyarrow, unpacked if they are gzipped."""
-    import pyarrow as pa
-
     # The hash is that of the file as it is, so it is taken before unpacking.
+    source = str(file.path) if hashed is None else pa.PythonFile(hashed, mode="r")
     compression = "gzip" if is_gzip(file.path) else None
-    if hashed is None:
-        return pa.input_stream(str(file.path), compression=compression)
-    return pa.input_stream(pa.PythonFile(hashed, mode="r"), compression=compression)
+    return pacsv.open_csv(
+        pa.input_stream(source, compression=compression),
+        read_options=read,
+        parse_options=pacsv.ParseOptions(
+            delimiter=file.dialect.separator, newlines_in_values=True
+        ),
+        convert_options=convert,
+    )
 
 
 def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | None:
@@ -321,7 +441,7 @@ def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | 
     return {column: pa.type_for_alias(_WIDER.get(type_name, "string"))}
 
 
-def _explained(file: CsvFile, error: Exception) -> TableError:
+def _explained(file: Table, error: Exception) -> TableError:
     """One line that says what is wrong with a file, for an error of pyarrow."""
     if isinstance(error, TableError):
         return error
@@ -360,3 +480,81 @@ def _decimal_hint(field: str, expected: str) -> str:
     if expected != "numbers" or number is None:
         return ""
     return f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
+
+
+def begins_dotted(text: str | None) -> bool:
+    """Tell whether a text looks like a date with the day first.
+
+    Examples
+    --------
+    >>> begins_dotted("1.12.2024 08:30"), begins_dotted("2024-12-01")
+    (True, False)
+    """
+    return text is not None and _DOTTED.match(text) is not None
+
+
+def dotted_dates(texts: pd.Series) -> pd.Series:
+    """Convert dates such as 31.12.2024, 31.12.2024 08:30 or 31.12.2024 08:30:15.
+
+    Parameters
+    ----------
+    texts : Series of str of shape (n_samples,)
+
+    Returns
+    -------
+    Series of datetime64[us] of shape (n_samples,)
+        What is no such date, as 31.02.2024, is missing.
+
+    Examples
+    --------
+    >>> dates = dotted_dates(pd.Series(["31.12.2024", "31.02.2024"]))
+    >>> dates.dt.year.tolist()
+    [2024.0, nan]
+    """
+    import pandas as pd
+
+    # Not by pyarrow, which takes 31.02.2024 for the second of March.
+    texts = texts.str.strip()
+    dates = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
+    for format_ in _FORMATS:
+        left = dates.isna() & texts.notna()
+        if not left.any():
+            break
+        found = pd.to_datetime(texts[left], format=format_, errors="coerce")
+        dates[left] = found.astype("datetime64[us]")
+    return dates
+
+
+def with_dates(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
+    """Convert columns of text to dates.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+    names : list of str
+        Columns that hold dates with the day first, as text.
+
+    Returns
+    -------
+    RecordBatch
+
+    Raises
+    ------
+    ValueError
+        If a text is no such date; the message names column and text.
+    """
+    import pyarrow as pa
+
+    for name in names:
+        place = batch.schema.get_field_index(name)
+        texts = batch.column(place).to_pandas()
+        dates = dotted_dates(texts.astype("str"))
+        wrong = texts[dates.isna() & texts.notna()]
+        if len(wrong):
+            raise ValueError(
+                f"column {name!r}: expected dates such as 31.12.2024, "
+                f"got {wrong.iloc[0]!r}."
+            )
+        moments = pa.Array.from_pandas(dates, type=pa.timestamp("us"))
+        batch = batch.set_column(place, name, moments)
+    return batch

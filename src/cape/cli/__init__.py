@@ -22,12 +22,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # isort: off
 from cape.cli import _train
 from cape.cli import _predict
-from cape.cli import _rows_needed
 from cape.cli import _sample
 from cape.cli import _monitor
 from cape.cli import _audit
-from cape.cli import _explore
-from cape.cli import _info
+from cape.cli import _model
 from cape.cli import _demo
 
 # isort: on

@@ -15,25 +15,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from cape import __version__
-from cape.cli._words import in_options
+from cape._wording._notes import note_text
+from cape._wording._terminal import Styled, TextTable, in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-__all__ = [
-    "app",
-    "aside",
-    "console",
-    "give_json",
-    "give_line",
-    "give_notes",
-    "give_path",
-    "progress",
-    "run",
-]
 
 app = typer.Typer(
     help="Fair classification under prior probability shift.",
@@ -57,6 +49,8 @@ _PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 
 # Errors that the library raises on purpose, with a message for the user.
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
+
+_STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
 
 
 def _show_version(value: bool) -> None:
@@ -135,18 +129,20 @@ def run(argv: list[str] | None = None) -> int:
 
 def _explain(error: Exception, arguments: list[str]) -> int:
     """Print an error in one line and return the exit code."""
+    code = _BAD_INPUT
     # By name, because click and typer both have such a class.
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
-        return _BAD_INPUT
+        return code
     if hasattr(error, "format_message"):  # typer could not parse the arguments
         # Click may end with a question and a full stop: "Did you mean 'predict'?."
         fault = error.format_message().rstrip(".")
         end = "" if fault.endswith("?") else "."
         message = f"{fault}{end} See: {_help_command(arguments)}"
-        code = _BAD_INPUT
+    elif isinstance(error, OSError) and error.strerror and error.filename:
+        # Without the number of an error of the system.
+        message = f"{error.filename}: {error.strerror}."
     elif isinstance(error, _EXPECTED_ERRORS):
-        message = in_options(_words_of(error)) or type(error).__name__
-        code = _BAD_INPUT
+        message = in_options(str(error)) or type(error).__name__
     else:
         message = (
             f"unexpected {type(error).__name__}: {error}. Run again with --debug to "
@@ -155,13 +151,6 @@ def _explain(error: Exception, arguments: list[str]) -> int:
         code = _BUG
     _give_aside(f"error: {' '.join(message.split())}")
     return code
-
-
-def _words_of(error: Exception) -> str:
-    """Return the message of an error, without the number of an error of the system."""
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}."
-    return str(error)
 
 
 def _help_command(arguments: list[str]) -> str:
@@ -174,19 +163,55 @@ def _help_command(arguments: list[str]) -> str:
     return "cape --help"
 
 
-def give_json(content: Any) -> None:
+def give_json(content: dict[str, Any]) -> None:
     """Print JSON and nothing else.
 
     Parameters
     ----------
-    content : dict or list
-        NaN is an error: other programs could not read it. Notes among it name options,
-        as those that are printed do.
+    content : dict
+        NaN is an error: other programs could not read it.
     """
-    if "notes" in content:
-        content = content | {"notes": [in_options(note) for note in content["notes"]]}
     # Not by rich, which wraps lines at the width of the terminal.
     typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def give(blocks: Iterable[str | Styled | TextTable]) -> None:
+    """Print the blocks of a result.
+
+    Parameters
+    ----------
+    blocks : iterable of str, Styled or TextTable
+        From `cape._wording._terminal`.
+    """
+    for block in blocks:
+        if isinstance(block, TextTable):
+            console.print(_rich_table(block))
+        elif isinstance(block, Styled):
+            style = _STYLES.get(block.style, block.style)
+            console.print(Text(block.text, style=style))
+        else:
+            give_line(block)
+
+
+def _rich_table(content: TextTable) -> Table:
+    """Make a table that fits 80 columns."""
+    # Plain rules instead of a frame: the table can be pasted into a message.
+    table = Table(
+        title=content.title or None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+    )
+    first, *others = content.columns
+    # The first column is text and may wrap; the others are short and do not.
+    table.add_column(first, justify="left", overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
+    for row in content.rows:
+        # Text instead of str: a group called [red] is no markup.
+        table.add_row(*[Text(str(cell)) for cell in row])
+    return table
 
 
 def give_line(text: str, *, wrap: bool = True) -> None:
@@ -216,15 +241,21 @@ def give_path(name: str, path: Any) -> None:
     give_line(where, wrap=False)
 
 
-def give_notes(notes: Iterable[str]) -> None:
-    """Print notes on the error stream, a line each.
+def give_notes(notes: Iterable[Any]) -> list[str]:
+    """Print notes on the error stream, a line each, and return their words.
 
     Parameters
     ----------
-    notes : iterable of str
+    notes : iterable of Note
+
+    Returns
+    -------
+    list of str
     """
-    for note in notes:
-        _give_aside(f"note: {in_options(note)}")
+    texts = [in_options(note_text(note.code, note.values)) for note in notes]
+    for text in texts:
+        _give_aside(f"note: {text}")
+    return texts
 
 
 def _give_aside(text: str) -> None:
@@ -255,22 +286,12 @@ def progress(
         To be called with the stage and the number of units that have just been done.
     """
     if not aside.is_terminal:
-        yield _ignore
+        yield lambda stage, done: None
         return
-    with _progress_bar() as bar:
-        # The caller knows nothing about bars: it gets a function to call.
-        yield _Stages(bar, total, unit, stop_at).advance
-
-
-def _ignore(stage: str, done: int) -> None:
-    """Show no progress."""
-
-
-def _progress_bar() -> Progress:
-    """Make an empty progress bar, which vanishes when it is done."""
     from rich import progress as rich_progress
 
-    return rich_progress.Progress(
+    # It vanishes when it is done.
+    with rich_progress.Progress(
         rich_progress.TextColumn("{task.description:<12}"),
         rich_progress.BarColumn(bar_width=20),
         rich_progress.MofNCompleteColumn(),
@@ -278,7 +299,9 @@ def _progress_bar() -> Progress:
         rich_progress.TimeRemainingColumn(),
         console=aside,
         transient=True,
-    )
+    ) as bar:
+        # The caller knows nothing about bars: it gets a function to call.
+        yield _Stages(bar, total, unit, stop_at).advance
 
 
 class _Stages:
@@ -295,7 +318,7 @@ class _Stages:
         self, bar: Progress, total: int | None, unit: str, stop_at: str | None
     ):
         self._bar = bar
-        self._total = total
+        self._total: float | None = total
         self._unit = unit
         self._stop_at = stop_at
         self._tasks: dict[str, TaskID] = {}
@@ -307,17 +330,13 @@ class _Stages:
             self._bar.stop()
             return
         if stage not in self._tasks:
-            self._tasks[stage] = self._new_task(stage)
+            # A CSV does not tell its length, but every stage goes over the same rows.
+            if self._total is None and self._tasks:
+                self._total = self._bar.tasks[-1].completed
+            task = self._bar.add_task(stage, total=self._total, speed=self._unit)
+            self._tasks[stage] = task
         task = self._tasks[stage]
         self._bar.advance(task, done)
         speed = self._bar.tasks[-1].speed
         if speed:
             self._bar.update(task, speed=f"{speed:,.0f} {self._unit}/s")
-
-    def _new_task(self, stage: str) -> TaskID:
-        """Begin a stage."""
-        total: float | None = self._total
-        # A CSV does not tell its length, but every stage goes over the same rows.
-        if total is None and self._tasks:
-            total = self._bar.tasks[-1].completed
-        return self._bar.add_task(stage, total=total, speed=self._unit)

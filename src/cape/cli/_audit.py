@@ -7,32 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import app, console, give_line, progress
+from cape._wording._terminal import audited
+from cape.cli._app import progress
 from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
-    Decimal,
-    Encoding,
+    Csv,
     FailIf,
-    Force,
     Group,
-    Json,
     Label,
     Level,
     Positive,
-    Report,
-    Separator,
     argument,
-    dialect_of,
+    command,
     option,
 )
 from cape.cli._output import Output
-from cape.cli._show import (
-    interval,
-    number,
-    table_of,
-    value_or_few,
-    values_by_group,
-)
 
 _METRICS_OF_A_GROUP = (
     "pd",
@@ -73,28 +62,25 @@ Author = Annotated[str, option("Who made the audit, for the page.", "TEXT")]
 Note = Annotated[str, option("What a reader of the page has to know first.", "TEXT")]
 
 
-@app.command(
+@command(
     epilog="Example: cape audit scored.csv --label y --prediction yhat --group race "
     '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"'
 )
 def audit(
     file: File,
+    *,
     label: Label,
     prediction: Prediction,
     group: Group = None,
     positive: Positive = None,
     mapping: Map = None,
     fail_if: FailIf = None,
-    report: Report = None,
     title: Title = None,
     author: Author = "",
     note: Note = "",
     level: Level = 0.95,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    force: Force = False,
-    as_json: Json = False,
+    csv: Csv,
+    output: Output,
 ) -> None:
     """Compare predictions with labels: rates, PD and PE of the groups, with intervals.
 
@@ -108,29 +94,24 @@ def audit(
     of a pair of groups. The exit code is 1 if a condition is met. What rests on fewer
     than ten rows is not checked, and is named.
     """
-    import hashlib
-
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
-    output = Output(report, force, as_json)
-    output.check(inputs=[file])
+    output.check([file])
     from cape._tables import table_length
     from cape.files import Notes, count_file
     from cape.report import audit_summary
 
-    hasher = hashlib.sha256()
     notes = Notes()
     groups = group or []
     with progress(table_length(file)) as on_rows:
-        counts, labels = count_file(
+        counts, labels, sha256 = count_file(
             file,
             label=label,
             prediction=prediction,
             group=groups,
             positive=positive,
             mapping=_parse_mapping(mapping),
-            dialect=dialect_of(separator, encoding, decimal),
-            hasher=hasher,
+            dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,
         )
@@ -145,15 +126,19 @@ def audit(
         counts,
         level=level,
         file=file,
-        file_sha256=hasher.hexdigest(),
+        file_sha256=sha256,
         columns=columns,
         title=title,
         author=author,
         note=note,
     )
-    findings = _findings(summary)
     output.give_and_judge(
-        summary, conditions, findings, "failed", show=_show, notes=notes
+        summary,
+        audited,
+        notes,
+        conditions=conditions,
+        findings=_findings(summary),
+        key="failed",
     )
 
 
@@ -193,88 +178,14 @@ def _parse_mapping(texts: list[str] | None) -> dict[str, str]:
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:
-    """Collect the values that conditions are checked against.
-
-    Parameters
-    ----------
-    summary : dict
-        From `cape.report.audit_summary`.
-
-    Returns
-    -------
-    list of Finding
-        The metrics of all groups, then those of all ordered pairs.
-    """
+    """Collect the metrics of all groups, then those of all ordered pairs."""
     content = summary["observed"]["cape"]
     findings = []
-    for entry in content["groups"]:
-        findings.append(_checked(entry, entry["group"]))
-    for entry in content["pairs"]:
-        # PE is not symmetric: a / b and b / a are two findings.
-        where = f"{entry['group']} / {entry['other']}"
-        findings.append(_checked(entry, where))
+    for entry in [*content["groups"], *content["pairs"]]:
+        where = entry["group"]
+        if "other" in entry:
+            # PE is not symmetric: a / b and b / a are two findings.
+            where = f"{entry['group']} / {entry['other']}"
+        why = entry["why"] or ""
+        findings.append(Finding(entry["metric"], where, entry["value"], why))
     return findings
-
-
-def _checked(entry: dict[str, Any], where: str) -> Finding:
-    """Return a finding of the audit as conditions see it."""
-    return Finding(entry["metric"], where, entry["value"], entry["why"] or "")
-
-
-def _show(summary: dict[str, Any]) -> None:
-    """Print the fairness table, and the pair of groups with the largest PE.
-
-    Parameters
-    ----------
-    summary : dict
-        From `cape.report.audit_summary`.
-    """
-    content = summary["observed"]["cape"]
-    rows = []
-    for name, found in values_by_group(content["groups"]).items():
-        rows.append(_row(name, found))
-    level = f"{100 * summary['level']:g}% of PD"
-    columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
-    labels = summary["made"]["columns"]
-    console.print(table_of(f"{summary['rows']} rows", columns, rows))
-    give_line(
-        f"Positive is {labels['positive']!r}, negative {labels['negative']!r}; "
-        "--positive chooses."
-    )
-    if any(finding["why"] == "too few rows" for finding in content["groups"]):
-        give_line("few: fewer than ten rows, too few to say.")
-    # There is no pair if there is one group.
-    if content["pairs"]:
-        give_line(_worst_pair(content["worst"].get("pe")))
-    if content["left_out"]:
-        give_line(content["left_out"])
-
-
-def _worst_pair(pair: dict[str, Any] | None) -> str:
-    """Return the line about the pair of groups with the largest PE."""
-    if pair is None:
-        return "PE of the worst pair: none is defined and has enough rows."
-    return (
-        f"PE of the worst pair, {pair['group']} / {pair['other']}: "
-        f"{number(pair['value'])} ({number(pair['low'])} to {number(pair['high'])})"
-    )
-
-
-def _row(name: str, found: dict[str, dict[str, Any]]) -> list[Any]:
-    """Return the cells of a group.
-
-    Parameters
-    ----------
-    name : str
-        The group.
-    found : dict from metric to finding
-
-    Returns
-    -------
-    list
-        The last is the interval of PD.
-    """
-    metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
-    cells = [value_or_few(found[metric]) for metric in metrics]
-    range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
-    return [name, found["accuracy"]["rows"], *cells, range_of_pd]

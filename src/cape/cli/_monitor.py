@@ -5,27 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from cape.cli._app import app, console, give_line, progress
+from cape._wording._terminal import monitored as said_of_batches
+from cape.cli._app import progress
 from cape.cli._fail_if import Finding, parse_conditions
-from cape.cli._help import CommandWithNames
 from cape.cli._options import (
-    Decimal,
+    Costs,
+    Csv,
     Drift,
-    Encoding,
     FailIf,
-    Force,
-    Json,
     Level,
     Model,
-    Report,
     Rule,
-    Separator,
     argument,
-    dialect_of,
+    command,
 )
 from cape.cli._output import Output
-from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
-from cape.cli._show import interval, number, show_faults, table_of
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 _VERDICTS = ("moved_clearly", "drifted", "cannot_tell", "fault")
@@ -40,27 +34,21 @@ Batches = Annotated[
 ]
 
 
-@app.command(
-    cls=CommandWithNames,
+@command(
     epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
     '"moved>0.2" --fail-if fault',
 )
 def monitor(
     model: Model,
     batches: Batches,
+    *,
     fail_if: FailIf = None,
-    report: Report = None,
     level: Level = 0.95,
     rule: Rule = None,
-    tolerance: Tolerance = None,
-    cost_fp: CostFp = None,
-    cost_fn: CostFn = None,
+    costs: Costs,
     drift: Drift = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    force: Force = False,
-    as_json: Json = False,
+    csv: Csv,
+    output: Output,
 ) -> None:
     """Follow the share of positives of each group over batches without labels.
 
@@ -75,13 +63,12 @@ def monitor(
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
-    output = Output(report, force, as_json)
     paths = _files(batches)
-    output.check(inputs=[*paths, model])
+    output.check([model, *paths])
     from cape.files import Notes, load_model, monitor_files
     from cape.report import file_provenance, monitor_summary
 
-    aim = rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn)
+    aim = costs.of_rule(rule)
     loaded = load_model(model)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
@@ -91,9 +78,7 @@ def monitor(
                 loaded,
                 paths,
                 level=level,
-                dialect=dialect_of(
-                    separator, encoding, decimal, default=loaded.dialect
-                ),
+                dialect=csv.dialect(loaded.dialect),
                 rule=aim,
                 drift=drift,
                 notes=notes,
@@ -104,9 +89,13 @@ def monitor(
     fingerprint = loaded.clf.fingerprint_
     provenance = file_provenance(loaded.details, files, fingerprint=fingerprint)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
-    findings = _findings(summary)
     output.give_and_judge(
-        summary, conditions, findings, "breaches", show=_show, notes=notes
+        summary,
+        said_of_batches,
+        notes,
+        conditions=conditions,
+        findings=_findings(summary),
+        key="breaches",
     )
 
 
@@ -204,38 +193,3 @@ def _moved(batch: dict[str, Any], where: str, enough: bool) -> Finding:
     if batch["moved"]:
         distance = abs(batch["estimate"] - batch["training"])
     return Finding("moved", where, distance)
-
-
-def _show(summary: dict[str, Any]) -> None:
-    """Print a table for each group, with a row for each batch, and the verdict.
-
-    Parameters
-    ----------
-    summary : dict
-        From `cape.report.monitor_summary`.
-    """
-    show_faults(summary["verdict"], "batches")
-    level = f"{100 * summary['level']:g}%"
-    columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
-    for group in summary["groups"]:
-        title = f"{group['group']}: {number(group['training'])} in training"
-        rows = [_row(batch) for batch in group["batches"]]
-        console.print(table_of(title, columns, rows))
-        for batch in group["batches"]:
-            if batch["worst_column"]:
-                give_line(f"{batch['batch']}: {batch['worst_column']}")
-    verdict = summary["verdict"]
-    give_line(f"{verdict['head']} {verdict['text']}")
-
-
-def _row(batch: dict[str, Any]) -> list[Any]:
-    """Return what the table of a group shows of a batch."""
-    return [
-        batch["batch"],
-        batch["rows"],
-        number(batch["estimate"]),
-        interval(batch["low"], batch["high"]),
-        f"{batch['estimate'] - batch['training']:+.3f}",
-        number(batch["pd_bound"]),
-        batch["verdict"].replace("_", " "),
-    ]

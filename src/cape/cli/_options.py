@@ -1,40 +1,120 @@
-"""Arguments and options that several commands share."""
+"""Options that several commands share, in bundles, and what they stand for.
+
+A bundle is a dataclass whose fields are options. A command takes it as a parameter, and
+`command` declares its fields in place of the bundle.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
+from cape._newfile import check_apart, check_free
 from cape._tables import Dialect
+from cape.cli._app import app
 
-__all__ = [
-    "Decimal",
-    "Drift",
-    "Encoding",
-    "FailIf",
-    "Force",
-    "Group",
-    "Json",
-    "Label",
-    "Level",
-    "Model",
-    "Positive",
-    "Report",
-    "Rule",
-    "Scheduler",
-    "Separator",
-    "argument",
-    "dialect_of",
-    "flag",
-    "option",
-    "trainers",
-    "workers",
-]
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+_TIMEOUT = 10
+"""Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
+
+
+class _CommandWithNames(TyperCommand):
+    """A command whose options may name ``{rules}``, ``{quantifiers}`` and others.
+
+    They are looked up when the help is printed: the tables of the library take
+    scikit-learn to import, for which a command that only has to say that a file exists
+    already should not wait.
+    """
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help with the names in it."""
+        from cape.files._train import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
+        from cape.quantify import QUANTIFIERS
+        from cape.rules import RULES
+
+        names = {
+            "rules": ", ".join(RULES),
+            "quantifiers": ", ".join(QUANTIFIERS),
+            "learners": ", ".join(FILE_LEARNERS),
+            "default": DEFAULT_SETTINGS,
+            "paper": PAPER_SETTINGS,
+        }
+        for parameter in self.params:
+            text = getattr(parameter, "help", None)
+            if text:
+                parameter.help = text.format_map(names)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def command(name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+    """Register a command, with the fields of its bundles as options.
+
+    Parameters
+    ----------
+    name : str, optional
+        By default that of the function.
+    **settings
+        Of typer.
+
+    Returns
+    -------
+    callable
+        A decorator that leaves the function as it is.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        parameters = []
+        bundles: dict[str, Any] = {}
+        for parameter in inspect.signature(function).parameters.values():
+            hint = hints[parameter.name]
+            if is_dataclass(hint):
+                bundles[parameter.name] = hint
+                parameters += _options_of(hint)
+            else:
+                parameter = parameter.replace(annotation=hint, kind=_KEYWORD)
+                parameters.append(parameter)
+
+        @wraps(function)
+        def call(**given: Any) -> None:
+            for name, bundle in bundles.items():
+                options = {
+                    field.name: given.pop(field.name) for field in fields(bundle)
+                }
+                given[name] = bundle(**options)
+            function(**given)
+
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(name, cls=_CommandWithNames, **settings)(call)
+        return function
+
+    return register
+
+
+def _options_of(bundle: Any) -> list[inspect.Parameter]:
+    """Return the fields of a bundle as parameters."""
+    hints = get_type_hints(bundle, include_extras=True)
+    parameters = []
+    for field in fields(bundle):
+        parameters.append(
+            inspect.Parameter(
+                field.name,
+                _KEYWORD,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+        )
+    return parameters
 
 
 def argument(metavar: str, text: str) -> Any:
@@ -92,9 +172,6 @@ def flag(name: str, text: str, **more: Any) -> Any:
     """
     return typer.Option(name, help=text, metavar="", **more)
 
-
-_TIMEOUT = 10
-"""Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
 
 Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
 Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
@@ -170,47 +247,135 @@ Decimal = Annotated[
         "CHARACTER",
     ),
 ]
+Tolerance = Annotated[
+    float | None,
+    option(
+        "Greatest difference between groups that --rule may leave. Default: the least "
+        "that costs no accuracy to speak of.",
+        "NUMBER",
+    ),
+]
+CostFp = Annotated[
+    float | None, option("What a false positive costs --rule. Default: 1.", "NUMBER")
+]
+CostFn = Annotated[
+    float | None, option("What a false negative costs --rule. Default: 1.", "NUMBER")
+]
 
 
-def dialect_of(
-    separator: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    *,
-    default: Dialect | None = None,
-) -> Dialect:
-    r"""Return the CSV dialect that the options describe.
+@dataclass(frozen=True)
+class Csv:
+    """How a CSV is written, where it is not as by default."""
+
+    separator: Separator = None
+    encoding: Encoding = None
+    decimal: Decimal = None
+
+    def dialect(self, default: Dialect | None = None) -> Dialect:
+        r"""Return the dialect that the options describe.
+
+        Parameters
+        ----------
+        default : Dialect, optional
+            What holds where an option is None; by default a comma, UTF-8 and points.
+
+        Returns
+        -------
+        Dialect
+
+        Examples
+        --------
+        >>> Csv("tab", decimal=",").dialect()
+        Dialect(separator='\t', encoding='utf-8', decimal=',')
+        """
+        given = {"encoding": self.encoding, "decimal": self.decimal}
+        given["separator"] = self.separator
+        if self.separator in ("tab", "\\t"):
+            # The tabulator is hard to type in a shell.
+            given["separator"] = "\t"
+        changes = {name: value for name, value in given.items() if value is not None}
+        return replace(default or Dialect(), **changes)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Parameters of a rule."""
+
+    tolerance: Tolerance = None
+    cost_fp: CostFp = None
+    cost_fn: CostFn = None
+
+    def of_rule(self, name: str | None) -> Any:
+        """Return what the options ask to aim at.
+
+        Parameters
+        ----------
+        name : str or None
+            Of ``--rule``.
+
+        Returns
+        -------
+        str, Rule or None
+            The name where there are no parameters.
+
+        Raises
+        ------
+        ValueError
+            If there is no such rule, or if the rule does not have a parameter.
+
+        Examples
+        --------
+        >>> Costs(cost_fn=5).of_rule("accuracy")
+        Accuracy(cost_fp=1.0, cost_fn=5)
+        """
+        parameters = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                parameters[field.name] = value
+        if not parameters:
+            return name
+        from cape.rules import RULES, make_rule
+
+        if name is None:
+            first = next(iter(parameters))
+            raise ValueError(f"{first} must be given together with --rule.")
+        # Before the parameters: a rule that does not exist has none.
+        accepted = [field.name for field in fields(make_rule(name))]  # type: ignore[arg-type]
+        for key in parameters:
+            if key not in accepted:
+                takes = " and ".join(accepted) or "no numbers"
+                raise ValueError(
+                    f"{key} must not be given: --rule {name} takes {takes}."
+                )
+        return RULES[name](**parameters)
+
+
+def check_files(
+    inputs: Iterable[Path], outputs: Iterable[Path | None] = (), *, overwrite: bool
+) -> None:
+    """Raise if a file is not there or cannot be written, before any work is done.
+
+    Commands call this before they import what takes seconds: the library checks the
+    same, but later.
 
     Parameters
     ----------
-    separator : str or None
-        A character; ``tab`` and ``\t`` stand for the tabulator, which is hard to type
-        in a shell.
-    encoding : str or None
-    decimal : str or None
-    default : Dialect, optional
-        What holds where an option is None; by default a comma, UTF-8 and points.
-
-    Returns
-    -------
-    Dialect
-
-    Raises
-    ------
-    ValueError
-        If the separator is longer than a character, Python lacks the encoding, or the
-        decimal sign is neither a point nor a comma.
-
-    Examples
-    --------
-    >>> dialect_of("tab", None, ",")
-    Dialect(separator='\t', encoding='utf-8', decimal=',')
+    inputs : iterable of Path
+        What the command reads; none of it is replaced, whatever the user forces.
+    outputs : iterable of Path or None
+        What the command writes.
+    overwrite : bool
+        Whether to replace a file that exists.
     """
-    if separator in ("tab", "\\t"):
-        separator = "\t"
-    given = {"separator": separator, "encoding": encoding, "decimal": decimal}
-    changes = {name: value for name, value in given.items() if value is not None}
-    return replace(default or Dialect(), **changes)
+    inputs = list(inputs)
+    written = [path for path in outputs if path is not None]
+    check_apart(written, inputs)
+    for path in written:
+        check_free(path, overwrite=overwrite)
+    for path in inputs:
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}.")
 
 
 @contextmanager
@@ -227,10 +392,8 @@ def workers(address: str | None) -> Iterator[Any]:
     callable
         To be passed to `cape.files.predict_file` as ``each``.
     """
-    from cape.files import here
-
     if address is None:
-        yield here
+        yield None
         return
     with _cluster(address) as client:
         # Imported here because Dask is an optional dependency.

@@ -1,35 +1,52 @@
-"""``cape sample``: from a batch to a sheet of rows for a person to check."""
+"""``cape rows-needed`` and ``cape sample``: how many rows or labels, and which ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from cape.cli._app import (
-    app,
-    console,
-    give_json,
-    give_line,
-    give_notes,
-    give_path,
-    progress,
-)
+import typer
+
+from cape._wording._terminal import rows_needed as said_of_needs
+from cape._wording._terminal import sampled as said_of_sample
+from cape.cli._app import give, give_json, give_notes, give_path, progress
 from cape.cli._options import (
-    Decimal,
-    Encoding,
+    Csv,
     Force,
     Json,
+    Level,
     Model,
     Scheduler,
-    Separator,
     argument,
-    dialect_of,
+    check_files,
+    command,
     option,
     workers,
 )
-from cape.cli._output import check_outputs
-from cape.cli._show import table_of
 
+Planned = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="A batch, to plan for batches like it: what else has moved in it counts, "
+        "and so do labels. CSV (also .gz), Parquet or Arrow.",
+        show_default=False,
+    ),
+]
+PlannedWidth = Annotated[
+    float,
+    option(
+        "Width of the interval, from its low end to its high end. Default: 0.1.",
+        "NUMBER",
+    ),
+]
+Prevalence = Annotated[
+    float | None,
+    option(
+        "Share of positives to plan rows for. Default: the one that needs the most.",
+        "NUMBER",
+    ),
+]
 File = Annotated[
     Path,
     argument("FILE", "The batch to draw rows from: CSV (also .gz), Parquet or Arrow."),
@@ -67,7 +84,51 @@ Seed = Annotated[int, option("Seed of the draw. Default: 0.", "NUMBER")]
 _DEFAULT_ROWS = 100
 
 
-@app.command(
+@command("rows-needed", epilog="Example: cape rows-needed model.cape --width 0.1")
+def rows_needed(
+    model: Model,
+    file: Planned = None,
+    *,
+    width: PlannedWidth = 0.1,
+    level: Level = 0.95,
+    prevalence: Prevalence = None,
+    csv: Csv,
+    as_json: Json = False,
+) -> None:
+    """Tell how many rows a batch needs for intervals of a given width.
+
+    The noise of training does not shrink with the batch, and neither does what else has
+    moved in a file: some widths cannot be reached by any number of rows. Labels of a
+    few rows can reach them; with a file, their number is told, too, and cape sample
+    --width draws the rows.
+    """
+    check_files([model] if file is None else [model, file], overwrite=False)
+    from cape._tables import table_length
+    from cape.files import Notes, load_model, rows_needed_of_file
+
+    loaded = load_model(model)
+    notes = Notes()
+    length = None if file is None else table_length(file)
+    with progress(length) as on_rows:
+        needs = rows_needed_of_file(
+            loaded,
+            file,
+            width,
+            level=level,
+            prevalence=prevalence,
+            dialect=csv.dialect(loaded.dialect),
+            notes=notes,
+            on_rows=on_rows,
+        )
+    said = give_notes(notes)
+    if as_json:
+        content = {"width": width, "level": level, "groups": needs, "notes": said}
+        give_json(content)
+        return
+    give(said_of_needs(needs, width, level, worst=prevalence is None))
+
+
+@command(
     epilog="Example: cape sample model.cape march.csv --rows 100 --out to_check.csv. "
     "Fill in the label column, then: cape predict model.cape march.csv --checked "
     "to_check.csv --out predictions.csv"
@@ -75,14 +136,13 @@ _DEFAULT_ROWS = 100
 def sample(
     model: Model,
     file: File,
+    *,
     out: Out,
     rows: Rows = None,
     spread: Spread = "equal",
     width: Width = None,
     seed: Seed = 0,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
+    csv: Csv,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -97,9 +157,9 @@ def sample(
     that you can stop early. The sheet may be sorted, and other columns deleted or
     added: keep cape_key and the label column.
     """
-    check_outputs([out], inputs=[file, model], overwrite=force)
-    from cape._groups import group_name
+    check_files([model, file], [out], overwrite=force)
     from cape._tables import table_length
+    from cape._wording._numbers import group_name
     from cape.files import Notes, load_model, sample_file
 
     if rows is None and width is None:
@@ -115,7 +175,7 @@ def sample(
             spread=spread,
             width=width,
             seed=seed,
-            dialect=dialect_of(separator, encoding, decimal, default=loaded.dialect),
+            dialect=csv.dialect(loaded.dialect),
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
@@ -123,28 +183,11 @@ def sample(
         )
     groups = []
     for group, drawn in sampled.drawn.items():
-        entry = {
-            "group": group_name(group),
-            "rows": sampled.rows[group],
-            "drawn": drawn,
-        }
-        groups.append(entry)
-    give_notes(notes)
+        name = group_name(group)
+        groups.append({"group": name, "rows": sampled.rows[group], "drawn": drawn})
+    said = give_notes(notes)
     if as_json:
-        give_json({"out": str(out), "groups": groups, "notes": list(notes)})
+        give_json({"out": str(out), "groups": groups, "notes": said})
         return
-    _show(groups, loaded.columns.label, out)
-
-
-def _show(groups: list[dict[str, Any]], label: str, out: Path) -> None:
-    """Print how many rows were drawn, and what to do next."""
-    lines = [[entry["group"], entry["rows"], entry["drawn"]] for entry in groups]
-    n_drawn = sum(entry["drawn"] for entry in groups)
-    console.print(
-        table_of(f"{n_drawn} rows to check", ["group", "rows", "drawn"], lines)
-    )
-    give_line(
-        f"Fill in {label!r} for as many rows as you can, from the top, and leave the "
-        "rest empty. Then: cape predict ... --checked"
-    )
+    give(said_of_sample(groups, loaded.columns.label))
     give_path("rows to check", out)

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cape.cli._app import (
-    app,
-    aside,
-    console,
-    give_json,
-    give_line,
-    give_notes,
-    give_path,
-    progress,
-)
-from cape.cli._help import CommandWithNames
+from cape._wording._terminal import trained
+from cape.cli._app import aside, give, give_json, give_notes, give_path, progress
 from cape.cli._options import (
-    Decimal,
-    Encoding,
+    Costs,
+    Csv,
     Force,
     Group,
     Json,
     Label,
     Positive,
     Scheduler,
-    Separator,
     argument,
-    dialect_of,
+    check_files,
+    command,
     flag,
     option,
     trainers,
 )
-from cape.cli._output import check_outputs
-from cape.cli._rule import CostFn, CostFp, Tolerance, rule_of
-from cape.cli._show import groups_table
 
 _PANEL = "Settings of CAPE"
 
@@ -154,13 +143,50 @@ Seed = Annotated[
 Jobs = Annotated[int, _setting("How many models are trained at the same time.")]
 
 
-@app.command(
-    cls=CommandWithNames,
+@dataclass(frozen=True)
+class Settings:
+    """Settings of CAPE that depend on ``--paper``: None was not given."""
+
+    pool: Pool = None
+    quantifier: Quantifier = None
+    scores: Scores = None
+    cv: Folds = None
+    rule: Rule = None
+    drift: Drift = None
+
+    def chosen(self, paper: bool, costs: Costs) -> dict[str, Any]:
+        """Return the settings that the options ask for.
+
+        Parameters
+        ----------
+        paper : bool
+            Whether to start from those of the paper.
+        costs : Costs
+            Parameters of the rule.
+
+        Returns
+        -------
+        dict
+        """
+        from cape.files._train import DEFAULT_SETTINGS, PAPER_SETTINGS
+
+        # A copy: the constants are shared by all calls.
+        settings = dict(PAPER_SETTINGS if paper else DEFAULT_SETTINGS)
+        for name, value in asdict(self).items():
+            if name == "rule":
+                value = costs.of_rule(value)
+            if value is not None:
+                settings[name] = value
+        return settings
+
+
+@command(
     epilog="Example: cape train train.csv --label is_recid --group race --group sex "
     "--out model.cape",
 )
 def train(
     file: File,
+    *,
     label: Label,
     out: Out,
     group: Group = None,
@@ -169,15 +195,8 @@ def train(
     positive: Positive = None,
     learner: Learner = None,
     paper: Paper = False,
-    pool: Pool = None,
-    quantifier: Quantifier = None,
-    scores: Scores = None,
-    cv: Folds = None,
-    rule: Rule = None,
-    tolerance: Tolerance = None,
-    cost_fp: CostFp = None,
-    cost_fn: CostFn = None,
-    drift: Drift = None,
+    own: Settings,
+    costs: Costs,
     min_group_size: MinGroupSize = 30,
     small_groups: SmallGroups = "error",
     unknown_groups: UnknownGroups = "error",
@@ -185,9 +204,7 @@ def train(
     seed: Seed = 0,
     jobs: Jobs = 1,
     dask: Scheduler = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
+    csv: Csv,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -198,20 +215,11 @@ def train(
     the answer, or that were filled in after it was known: notes name those that look
     like it, and --drop-suspicious drops them.
     """
-    check_outputs([out], inputs=[file], overwrite=force)
+    check_files([file], [out], overwrite=force)
     from cape._tables import table_length
     from cape.files import Notes, train_file
 
-    # None was not given, and leaves the setting to the default or to --paper.
-    chosen = {
-        "pool": pool,
-        "quantifier": quantifier,
-        "scores": scores,
-        "cv": cv,
-        "rule": rule_of(rule, tolerance=tolerance, cost_fp=cost_fp, cost_fn=cost_fn),
-        "drift": drift,
-    }
-    settings = _settings(paper, chosen) | {
+    settings = own.chosen(paper, costs) | {
         "min_group_size": min_group_size,
         "small_groups": small_groups,
         "unknown_groups": unknown_groups,
@@ -235,76 +243,16 @@ def train(
             positive=positive,
             learner=learner,
             settings=settings,
-            dialect=dialect_of(separator, encoding, decimal),
+            dialect=csv.dialect(),
             most=most,
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
         )
-    give_notes(notes)
-    _give(model, out, list(notes), by_default=positive is None, as_json=as_json)
-
-
-def _settings(paper: bool, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that the options ask for.
-
-    Parameters
-    ----------
-    paper : bool
-        Whether to start from those of the paper.
-    chosen : dict from str to value
-        Settings with options of their own, which win; None was not given.
-
-    Returns
-    -------
-    dict
-    """
-    from cape.files import DEFAULT_SETTINGS, PAPER_SETTINGS
-
-    # A copy: the constants are shared by all calls.
-    settings = dict(PAPER_SETTINGS if paper else DEFAULT_SETTINGS)
-    for name, value in chosen.items():
-        if value is not None:
-            settings[name] = value
-    return settings
-
-
-def _give(
-    model: Any, out: Path, notes: list[str], *, by_default: bool, as_json: bool
-) -> None:
-    """Print what was trained.
-
-    Parameters
-    ----------
-    model : TableModel
-    out : Path
-        Where it was saved.
-    notes : list of str
-    by_default : bool
-        Whether nobody chose the positive label.
-    as_json : bool
-    """
-    from cape.files import describe_model
-
-    content = describe_model(model)
+    said = give_notes(notes)
+    content = model.details | {"fingerprint": model.clf.fingerprint_}
     if as_json:
-        give_json(content | {"out": str(out), "notes": notes})
+        give_json(content | {"out": str(out), "notes": said})
         return
-    n_features = len(model.columns.features)
-    negative, positive = model.columns.labels
-    title = (
-        f"{content['data']['rows']} rows, {n_features} features, positive: {positive}"
-    )
-    console.print(groups_table(title, content["groups"]))
-    if by_default and negative[:1].isalpha():
-        # Of yes and no it is the right one, of ja and nein the wrong one.
-        give_line(
-            f"Positive is {positive!r}, the later of two words in the alphabet, "
-            f"negative {negative!r}; --positive chooses."
-        )
-    give_line(f"learner: {content['learner']}")
-    give_line(
-        "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
-        "fully."
-    )
+    give(trained(content, by_default=positive is None))
     give_path("model", out)

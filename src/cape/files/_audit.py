@@ -7,21 +7,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cape._groups import EVERYONE, Group, check_groups
-from cape._tables import Dialect, TableError, iter_table, quoted, table_columns
-from cape.files._columns import check_columns_exist, check_named_once
-from cape.files._labels import order_labels
+from cape._tables import Dialect, TableError, check_columns_exist
+from cape._wording._numbers import quoted
+from cape.files._columns import (
+    by_value,
+    check_named_once,
+    group_text,
+    order_labels,
+    plain_text,
+    plain_value,
+)
 from cape.files._notes import Notes
-from cape.files._on_rows import OnRows, ignore_progress
-from cape.files._plain_text import by_value, group_text, plain_text, plain_value
+from cape.files._scan import OnRows, Scan
 from cape.metrics import Confusion
-
-__all__ = ["count_file"]
 
 
 def count_file(
@@ -32,12 +36,11 @@ def count_file(
     group: Sequence[str] = (),
     positive: str | None = None,
     mapping: Mapping[str, str] | None = None,
-    rows: int = 200_000,
+    rows: int | None = None,
     dialect: Dialect | None = None,
-    hasher: Any = None,
     notes: Notes | None = None,
-    on_rows: OnRows = ignore_progress,
-) -> tuple[dict[Group, Confusion], tuple[str, str]]:
+    on_rows: OnRows | None = None,
+) -> tuple[dict[Group, Confusion], tuple[str, str], str]:
     """Count true and false positives and negatives of a file in each group.
 
     The file is read in parts and may be larger than memory.
@@ -55,12 +58,10 @@ def count_file(
     mapping : mapping from str to str, optional
         What predictions are called among the labels, such as ``{"high": "yes", "low":
         "no"}``.
-    rows : int, default=200000
-        How many rows are read at a time.
+    rows : int, optional
+        How many rows are read at a time; by default fewer for wider tables.
     dialect : Dialect, optional
         How a CSV is written: its separator and its encoding.
-    hasher : hashlib object, optional
-        Fed with the bytes of the file as they are read.
     notes : Notes, optional
         Collects remarks.
     on_rows : callable, optional
@@ -72,6 +73,8 @@ def count_file(
         In the order of the names of the groups.
     labels : tuple of str
         The negative and the positive label.
+    sha256 : str
+        Hash of the bytes that were read.
 
     Raises
     ------
@@ -82,38 +85,28 @@ def count_file(
     --------
     >>> frame = pd.DataFrame({"y": [1, 0, 1], "yhat": [1, 1, 0], "z": ["a", "a", "b"]})
     >>> frame.to_csv(folder / "scored.csv", index=False)
-    >>> counts, labels = count_file(
+    >>> counts, labels, _ = count_file(
     ...     folder / "scored.csv", label="y", prediction="yhat", group=["z"]
     ... )
     >>> counts["a"].fpr, counts["b"].fnr, labels
     (1.0, 1.0, ('0', '1'))
     """
-    if notes is None:
-        notes = Notes()
+    notes = Notes() if notes is None else notes
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
+    scan = Scan(path, dialect, on_rows)
     columns = _AuditColumns(path, label, prediction, tuple(group), _plain(mapping))
-    check_columns_exist(columns.names, table_columns(path, dialect=dialect), path)
+    check_columns_exist(columns.names, scan.table.names, path)
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
     types = dict.fromkeys(columns.names, "text")
-    frames = iter_table(
-        path,
-        rows,
-        columns=columns.names,
-        types=types,
-        dialect=dialect,
-        hasher=hasher,
-    )
     cells: Counter[_Cell] = Counter()
-    for frame in frames:
+    for frame in scan.parts(types, rows):
         cells.update(_count_cells(columns.texts(frame, notes), columns))
-        on_rows("counting", len(frame))
-    if not cells:
-        raise TableError(f"{path} has a header but no rows.")
+        scan.on_rows("counting", len(frame))
     cells = _translated(cells, columns, notes)
     labels = _two_labels(cells, positive, columns)
-    return _confusions(cells, labels[1]), labels
+    return _confusions(cells, labels[1]), labels, scan.sha256
 
 
 @dataclass(frozen=True)
@@ -146,7 +139,7 @@ class _AuditColumns:
         texts = {}
         for name in self.names:
             if name in self.group:
-                text = group_text(frame[name], name, notes)
+                text = group_text(frame[name], notes)
             else:
                 text, _ = plain_text(frame[name])
             # A row without a label, a prediction or a group belongs to no cell, and
@@ -207,7 +200,7 @@ def _translated(
     for value in columns.mapping:
         # In a small file nobody may be called "high", so that it is no error.
         if value not in predictions:
-            notes.say(f"--map: {columns.prediction!r} never is {value!r}.")
+            notes.say("never_predicted", column=columns.prediction, value=value)
     translated: Counter[_Cell] = Counter()
     for cell, size in cells.items():
         prediction = columns.mapping.get(cell.prediction, cell.prediction)

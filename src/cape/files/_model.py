@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
-from cape._tables import Dialect, TableError, iter_table, table_columns
-from cape.classifier import CapeClassifier
+from cape import persist
+from cape._tables import Dialect, TableError
 from cape.files._columns import Columns
-from cape.files._model_header import read_model_header
-from cape.files._notes import Notes
 
-__all__ = [
-    "Part",
-    "TableModel",
-    "file_hash",
-    "load_model",
-    "rows_of_a_part",
-    "single_thread_if_small",
-]
+if TYPE_CHECKING:
+    from cape.classifier import CapeClassifier
 
-_SMALL_TABLE_ROWS = 20_000
+_DETAILS = ("columns", "learner", "data", "settings", "groups")
+"""What `cape train` saves with a model, and pages and commands read."""
 
-# A part of a file has about this many numbers, and never fewer or more rows than these.
-# Each part has a fixed cost, so that small parts are slow; large ones take memory.
-_NUMBERS_OF_A_PART = 3_000_000
-_MIN_ROWS_OF_A_PART = 50_000
-_MAX_ROWS_OF_A_PART = 400_000
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a file, ready for the classifier.
-
-    Parameters
-    ----------
-    X : DataFrame of shape (n_samples, n_columns)
-        Features and group columns.
-    positive : ndarray of int8 of shape (n_samples,) or None
-        The labels: 1, 0, or -1 where a row has none. None if the file has no label
-        column.
-    """
-
-    X: pd.DataFrame
-    positive: np.ndarray | None
-
-    def __len__(self) -> int:
-        return len(self.X)
+_OF_A_GROUP = {"group": str, "rows": int, "prevalence": float, "auc": float}
 
 
 @dataclass(frozen=True)
@@ -68,7 +31,9 @@ class TableModel:
         The columns of the training table.
     details : dict
         What `train_file` saved with the model: ``columns``, ``learner``, ``data`` (the
-        name of the training file, its rows and its hash) and ``settings``.
+        name of the training file, its rows and its hash), ``settings``, and ``groups``
+        (the name of each, its training ``rows``, their ``prevalence`` and the ``auc``
+        of their out-of-fold scores).
     """
 
     clf: CapeClassifier
@@ -81,108 +46,7 @@ class TableModel:
 
         A comma, UTF-8 and decimal points if the model does not tell.
         """
-        written = self.details.get("data", {}).get("dialect")
-        if written is None:
-            return Dialect()
-        return Dialect(**written)
-
-    def note_training_file(self, path: str | Path, sha256: str, notes: Notes) -> None:
-        """Note that a file is the one that the model was trained on.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, for the note.
-        sha256 : str
-            Hash of its bytes.
-        notes : Notes
-        """
-        if sha256 == self.details.get("data", {}).get("sha256"):
-            notes.say(
-                f"{path} is the file that the model was trained on: its predictions "
-                "are of rows that the model has seen, and may look better than those "
-                "of new rows."
-            )
-
-    def parts(
-        self,
-        path: str | Path,
-        notes: Notes,
-        *,
-        rows: int,
-        dialect: Dialect | None = None,
-        names: list[str] | None = None,
-        hasher: Any = None,
-    ) -> Iterator[Part]:
-        """Read a file in parts, with its columns converted to those of training.
-
-        Parameters
-        ----------
-        path : str or Path
-            CSV, Parquet or Arrow.
-        notes : Notes
-            Collects notes on columns that are not used or had to be converted.
-        rows : int
-            How many rows a part has.
-        dialect : Dialect, optional
-            How a CSV is written; None is as that of training.
-        names : list of str, optional
-            The columns of the file, if they are known already. None reads its header.
-        hasher : hashlib object, optional
-            Fed with the bytes of the file; complete after the last part.
-
-        Yields
-        ------
-        Part
-
-        Raises
-        ------
-        TableError
-            If a column is missing or cannot be converted, or if a row has a third
-            label.
-        """
-        dialect = dialect or self.dialect
-        if names is None:
-            names = table_columns(path, dialect=dialect)
-        # Names first: a missing column is found before any row is read.
-        labelled = self.columns.check_names(names, path, notes)
-        types = self.columns.types(labels=labelled)
-        frames = iter_table(
-            path,
-            rows,
-            columns=list(types),
-            types=types,
-            dialect=dialect,
-            names=names,
-            hasher=hasher,
-        )
-        for frame in frames:
-            X = self.columns.table(frame, path, notes)
-            positive = None
-            if labelled:
-                positive = self.columns.positive(frame, path)
-            yield Part(X, positive)
-
-
-def rows_of_a_part(n_columns: int) -> int:
-    """Tell how many rows to work on at a time: the wider the table, the fewer.
-
-    Parameters
-    ----------
-    n_columns : int
-        Columns of the table, and scores of a row.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
-    (400000, 100000, 50000)
-    """
-    rows = _NUMBERS_OF_A_PART // max(n_columns, 1)
-    return min(max(rows, _MIN_ROWS_OF_A_PART), _MAX_ROWS_OF_A_PART)
+        return Dialect(**self.details.get("data", {}).get("dialect", {}))
 
 
 def load_model(path: str | Path) -> TableModel:
@@ -211,38 +75,18 @@ def load_model(path: str | Path) -> TableModel:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
-    from cape import persist
-
-    header, columns = read_model_header(path)
+    header, columns = _read_header(path)
     clf = persist.load(path)
     if clf.fingerprint_ != header["fingerprint"]:
         raise TableError(f"{path} was replaced while it was read: try again.")
     return TableModel(clf, columns, header["details"])
 
 
-@contextmanager
-def single_thread_if_small(rows: int) -> Iterator[None]:
-    """Let numerical libraries use one thread if a table is small.
+def describe_file(path: str | Path) -> dict[str, Any]:
+    """Describe the model in a file that ``cape train`` wrote.
 
-    Below 20,000 rows, threads cost more than they save, and most of all on a machine
-    that is busy.
-
-    Parameters
-    ----------
-    rows : int
-        Rows of the table.
-    """
-    from threadpoolctl import threadpool_limits
-
-    if rows < _SMALL_TABLE_ROWS:
-        with threadpool_limits(limits=1):
-            yield
-    else:
-        yield
-
-
-def file_hash(path: str | Path) -> str:
-    """Compute the SHA-256 of a file.
+    What the header of the file says is taken for true, and the model is not loaded: a
+    large one takes seconds.
 
     Parameters
     ----------
@@ -250,14 +94,57 @@ def file_hash(path: str | Path) -> str:
 
     Returns
     -------
-    str
-        64 hexadecimal digits.
+    dict
+        The ``details`` of the model, its ``fingerprint``, the time at which the file
+        was ``saved``, and the ``versions`` of the packages that wrote it.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or if it is no model of ``cape train``.
 
     Examples
     --------
-    >>> _ = (folder / "empty.csv").write_text("")
-    >>> file_hash(folder / "empty.csv")[:12]
-    'e3b0c44298fc'
+    >>> describe_file("nowhere.cape")
+    Traceback (most recent call last):
+    FileNotFoundError: there is no file nowhere.cape.
     """
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    header, _ = _read_header(path)
+    facts = {name: header[name] for name in ("fingerprint", "saved", "versions")}
+    return header["details"] | facts
+
+
+def _read_header(path: str | Path) -> tuple[dict[str, Any], Columns]:
+    """Read the header of a model file, and check what `cape train` saved in it."""
+    # The error of cape.persist speaks of its parameter; a user of the command line
+    # knows files.
+    if not Path(path).exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    if not Path(path).is_file() and not Path(path).is_dir():
+        # Opening a pipe would wait for somebody to write to it.
+        raise TableError(f"{path} is a pipe or a device: it must be a model file.")
+    header = persist.read_header(path)
+    # Without the columns a file could not be brought to the types of training.
+    if "columns" not in header["details"]:
+        raise TableError(
+            f"{path} was not written by cape train: load it in Python with "
+            "cape.persist.load."
+        )
+    return header, _check_details(header["details"], path)
+
+
+def _check_details(details: dict[str, Any], path: str | Path) -> Columns:
+    """Check the details of a header, which anybody may have edited."""
+    missing = [name for name in _DETAILS if name not in details]
+    if missing or not isinstance(details["data"], dict):
+        lacks = ", ".join(missing or ["data"])
+        raise TableError(f"{path} is damaged: its header lacks {lacks}.")
+    try:
+        Dialect(**details["data"].get("dialect", {}))
+        for group in details["groups"]:
+            for name, type_ in _OF_A_GROUP.items():
+                if not isinstance(group[name], type_):
+                    raise TypeError(f"{name} of a group must be a {type_.__name__}.")
+        return Columns.from_dict(details["columns"])
+    except (TypeError, AttributeError, LookupError, ValueError) as error:
+        raise TableError(f"{path} is damaged: {error}") from error

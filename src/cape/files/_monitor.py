@@ -1,27 +1,25 @@
-"""Monitor many batches, one after the other, keeping a few numbers of each."""
+"""Batches that are only counted: monitor many of them, or plan for the next."""
 
 from __future__ import annotations
 
-import hashlib
+import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cape._groups import Group
+from cape._groups import Group, unique_names
 from cape._tables import Dialect
 from cape._validation import check_drift
 from cape.adaptation import AdaptationWarning
-from cape.examination import ColumnFinding, Examination, examine
+from cape.examination import ColumnFinding, Examination, examine, rows_needed
 from cape.files._model import TableModel
 from cape.files._notes import Notes
-from cape.files._predict import gather_evidence
+from cape.files._scan import OnRows, Scan, examine_batch, note_training_file
 from cape.rules import make_rule
-
-__all__ = ["MonitoredBatch", "monitor_files"]
 
 _MOST_COLUMNS = 3
 """Columns that moved, kept of each group and batch."""
@@ -64,7 +62,7 @@ def monitor_files(
     rule: Any = None,
     drift: str | None = None,
     notes: Notes | None = None,
-    on_batch: Callable[[str, int], None] = lambda stage, batches: None,
+    on_batch: OnRows | None = None,
 ) -> Iterator[MonitoredBatch]:
     """Read batches one at a time, in parts, and yield what is kept of each.
 
@@ -109,27 +107,23 @@ def monitor_files(
     if drift is not None:
         check_drift(drift)
     for path in map(Path, paths):
-        hasher = hashlib.sha256()
+        scan = Scan(path, dialect or model.dialect)
         with notes.listening():
-            evidence, _ = gather_evidence(
-                model, path, rows=rows, dialect=dialect, notes=notes, hasher=hasher
+            evidence, _ = scan.batch(model, notes, rows=rows)
+            note_training_file(model, scan, notes)
+            examination = examine_batch(
+                model,
+                evidence,
+                notes,
+                path.name,
+                level=level,
+                rule=rule,
+                drift=drift,
+                labels_decide=False,
             )
-            model.note_training_file(path, hasher.hexdigest(), notes)
-            with warnings.catch_warnings():
-                # What the adaptation would warn of is among the numbers that are kept.
-                warnings.simplefilter("ignore", AdaptationWarning)
-                examination = examine(
-                    model.clf,
-                    evidence=evidence,
-                    level=level,
-                    rule=rule,
-                    drift=drift,
-                    labels_decide=False,
-                )
-            for note in examination.adaptation.notes:
-                notes.say(f"{path.name}: {note}")
-            yield _summarise(path.name, hasher.hexdigest(), examination)
-        on_batch("batches", 1)
+            yield _summarise(path.name, scan.sha256, examination)
+        if on_batch is not None:
+            on_batch("batches", 1)
 
 
 def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
@@ -187,3 +181,95 @@ def _summarise_column(finding: ColumnFinding) -> dict[str, Any]:
 def _finite(value: float) -> float | None:
     """Return the value, or None where it is unknown."""
     return value if np.isfinite(value) else None
+
+
+def rows_needed_of_file(
+    model: TableModel,
+    path: str | Path | None,
+    width: float,
+    *,
+    level: float = 0.95,
+    prevalence: float | None = None,
+    dialect: Dialect | None = None,
+    notes: Notes | None = None,
+    on_rows: OnRows | None = None,
+) -> list[dict[str, Any]]:
+    """Compute how many rows of each group give an interval no wider than ``width``.
+
+    Parameters
+    ----------
+    model : TableModel
+    path : str, Path or None
+        A batch. What else than the prevalence has moved in it widens intervals, and the
+        labels are counted that give an interval of that width. None expects no drift.
+    width : float in (0, 1)
+        Width of the interval of the prevalence, from its low end to its high end.
+    level : float in (0, 1), default=0.95
+        Confidence level of the interval.
+    prevalence : float in [0, 1], default=None
+        As in `cape.examination.rows_needed`.
+    dialect : Dialect, default=None
+        How a CSV is written; None is as that of training.
+    notes : Notes, default=None
+        Collects remarks.
+    on_rows : callable, default=None
+        Called with the stage, "reading", and the rows just done.
+
+    Returns
+    -------
+    list of dict
+        For each group its name, ``rows_needed`` (None if no number of rows is enough),
+        ``narrowest``, the width that no number of rows goes below, and, of a batch,
+        its ``rows``, ``labels_needed`` if they are drawn as `sample_file` does, and
+        ``labels_needed_drawn_plainly``.
+
+    Examples
+    --------
+    >>> from cape.files import rows_needed_of_file, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> needs = rows_needed_of_file(model, None, 0.2)
+    >>> [need["group"] for need in needs]
+    ['0', '1']
+    >>> [20 < need["rows_needed"] < 200 for need in needs]
+    [True, True]
+    """
+    clf = model.clf
+    groups = list(clf.groups_)
+    labels: dict[Group, dict[Any, Any]] = {}
+    if path is None:
+        planned = rows_needed(clf, width, level=level, prevalence=prevalence)
+    else:
+        notes = Notes() if notes is None else notes
+        with notes.listening():
+            scan = Scan(path, dialect or model.dialect, on_rows)
+            evidence, _ = scan.batch(model, notes)
+        groups = list(evidence.groups)
+        with warnings.catch_warnings():
+            # What it would warn of is what is being computed.
+            warnings.simplefilter("ignore", AdaptationWarning)
+            seen = examine(clf, evidence=evidence, level=level)
+        planned = seen.rows_needed(width, prevalence=prevalence)
+        for_width = seen.labels_needed(width)
+        labels = dict(zip(groups, for_width.to_dict("records"), strict=True))
+    rows = dict(zip(clf.groups_, planned.to_dict("records"), strict=True))
+    names = unique_names(groups)
+    needs = []
+    for group in groups:
+        # A group that training did not have has no line, and nothing to plan with.
+        found = rows.get(group, {"rows": math.inf, "narrowest": 1.0})
+        enough = math.isfinite(found["rows"])
+        need = {
+            "group": names[group],
+            # JSON has no infinity.
+            "rows_needed": int(found["rows"]) if enough else None,
+            "narrowest": found["narrowest"],
+        }
+        if group in labels:
+            need["rows"] = labels[group]["rows"]
+            need["labels_needed"] = labels[group]["labels"]
+            need["labels_needed_drawn_plainly"] = labels[group]["plain"]
+        needs.append(need)
+    return needs

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-__all__ = ["Notes"]
+from typing import Any, NamedTuple
 
 # What encoders say about levels that training did not have, and what numpy says about
 # code of other packages. It is normal in new data, and a user can do nothing about it.
@@ -15,6 +14,13 @@ _IGNORED_WARNINGS = (
     "Setting the shape attribute",
     "will be encoded as all zeros",
 )
+
+
+class Note(NamedTuple):
+    """A remark: a code, and the numbers and names that belong to it."""
+
+    code: str
+    values: dict[str, Any]
 
 
 class Notes:
@@ -27,28 +33,29 @@ class Notes:
     Examples
     --------
     >>> notes = Notes()
-    >>> notes.say("column 'a' is ignored.")
-    >>> notes.say("column 'a' is ignored.")
+    >>> notes.say("columns_not_used", columns=["a"])
+    >>> notes.say("columns_not_used", columns=["a"])
     >>> list(notes)
-    ["column 'a' is ignored."]
+    [Note(code='columns_not_used', values={'columns': ['a']})]
     """
 
     def __init__(self) -> None:
-        # The keys of a dict are a set that keeps its order.
-        self._remarks: dict[str, None] = {}
+        self._notes: dict[str, Note] = {}
 
-    def say(self, remark: str) -> None:
+    def say(self, code: str, **values: Any) -> None:
         """Add a remark unless it was made before.
 
         Parameters
         ----------
-        remark : str
-            One sentence. Line breaks and runs of blanks become single blanks.
+        code : str
+            What is remarked.
+        **values
+            Numbers and names that belong to it.
         """
-        self._remarks.setdefault(" ".join(remark.split()))
+        self._notes.setdefault(repr((code, values)), Note(code, values))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._remarks)
+    def __iter__(self) -> Iterator[Note]:
+        return iter(self._notes.values())
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -62,7 +69,7 @@ class Notes:
         >>> notes = Notes()
         >>> with notes.listening():
         ...     warnings.warn("few rows in group 'a'.")
-        >>> list(notes)
+        >>> [note.values["text"] for note in notes]
         ["few rows in group 'a'."]
         """
         with warnings.catch_warnings(record=True) as caught:
@@ -73,6 +80,6 @@ class Notes:
             warnings.simplefilter("ignore", FutureWarning)
             yield
         for warning in caught:
-            message = str(warning.message)
+            message = " ".join(str(warning.message).split())
             if not any(ignored in message for ignored in _IGNORED_WARNINGS):
-                self.say(message)
+                self.say("warning", text=message)

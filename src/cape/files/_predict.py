@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,83 +11,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape._groups import Group, Groups, check_groups, group_name
-from cape._learners import available_threads, blas_in_one_thread, in_threads
+from cape._groups import Group, Groups
 from cape._newfile import check_apart
-from cape._prediction import KnownLabels, Reading, batch_of, decide, read_batch
-from cape._tables import (
-    Dialect,
-    TableError,
-    TableWriter,
-    file_version,
-    is_csv,
-    iter_table,
-    same_dialect,
-    table_columns,
-)
+from cape._prediction import Reading, decide
+from cape._tables import Dialect, Table, TableError, TableWriter
 from cape._validation import check_drift
-from cape.adaptation import Adaptation, AdaptationWarning
-from cape.classifier import CapeClassifier
+from cape.adaptation import Adaptation
 from cape.evidence import Evidence
-from cape.examination import Examination, Observed, examine
+from cape.examination import Examination, Observed
 from cape.files._checked import CheckedSheet, SheetLabels
-from cape.files._kept import KeptRows, row_type
-from cape.files._model import Part, TableModel, rows_of_a_part, single_thread_if_small
+from cape.files._model import TableModel
 from cape.files._notes import Notes
+from cape.files._scan import (
+    Each,
+    KeptRows,
+    OnRows,
+    Scan,
+    examine_batch,
+    note_training_file,
+    rows_of_a_part,
+    scores_per_row,
+)
 from cape.metrics import confusion_by_group
 from cape.rules import make_rule
-
-__all__ = [
-    "Each",
-    "Prediction",
-    "gather_evidence",
-    "here",
-    "predict_file",
-    "scores_per_row",
-]
-
-Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
-"""Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
-
-_ADDED_COLUMNS = ("prediction", "probability", "estimated_prevalence")
-
-_PARTS_AT_ONCE = 2
-"""Parts that this process works on at the same time. More parts would only wait for
-Python's lock, and take memory."""
-
-_MOST_NAMES = 5
-
-
-def here(
-    work: Callable[..., Any], shared: tuple, parts: Iterable[Part]
-) -> Iterator[tuple[Part, Any]]:
-    """Do the parts in this process, two at a time.
-
-    Parameters
-    ----------
-    work : callable
-        Called as ``work(*shared, part)``.
-    shared : tuple
-    parts : iterable of Part
-
-    Yields
-    ------
-    part, result
-        In the order of the parts.
-
-    Examples
-    --------
-    >>> from cape.files import here
-    >>> list(here(lambda factor, part: factor * part, (2,), [1, 2]))
-    [(1, 2), (2, 4)]
-    """
-
-    def work_on(part: Part) -> tuple[Part, Any]:
-        return part, work(*shared, part)
-
-    threads = min(_PARTS_AT_ONCE, available_threads())
-    with blas_in_one_thread():
-        yield from in_threads(work_on, parts, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -142,8 +85,8 @@ def predict_file(
     checked: str | Path | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
-    on_rows: Callable[[str, int], None] = lambda stage, rows: None,
-    each: Each = here,
+    on_rows: OnRows | None = None,
+    each: Each | None = None,
 ) -> Prediction:
     """Adapt to a file and predict it, holding only a few parts of it in memory.
 
@@ -178,9 +121,9 @@ def predict_file(
         Collects remarks.
     on_rows : callable, default=None
         Called with the stage, "reading" or "predicting", and the rows just done.
-    each : callable, default=here
-        Who does the parts: this process, or the workers of a cluster
-        (`cape.scale.on_workers`).
+    each : callable, default=None
+        Who does the parts: None is this process; `cape.scale.on_workers` are the
+        workers of a cluster.
 
     Returns
     -------
@@ -206,296 +149,71 @@ def predict_file(
         check_drift(drift)
     inputs = [path] if checked is None else [path, checked]
     check_apart([out], inputs)
-    sheet = None if checked is None else SheetLabels.read(checked, model)
-    dialect = dialect or model.dialect
-    # The writer comes first: whether the place can be written is known before the work.
+    sheet = None if checked is None else SheetLabels(checked, model)
+    scan = Scan(path, dialect or model.dialect, on_rows)
+    names = scan.table.names
     writing: Any = nullcontext()
+    keeping: Any = nullcontext()
+    n_scores = scores_per_row(model.clf)
     if out is not None:
         writing = TableWriter(
             out,
             overwrite=overwrite,
-            dialect=same_dialect(path, dialect),
+            dialect=scan.table.dialect_to_write(),
             background=True,
         )
-    names = table_columns(path, dialect=dialect)
-    version = file_version(path)
-    n_scores = scores_per_row(model.clf)
-    if rows is None:
-        rows = rows_of_a_part(len(names) + n_scores)
-    hasher = hashlib.sha256()
-    keeping: Any = nullcontext()
     if out is not None or sheet is not None or model.columns.label in names:
         keeping = KeptRows(None if out is None else Path(out).parent, n_scores)
+    rows = rows or rows_of_a_part(len(names) + n_scores)
+    came_back = None
+    # The writer comes first: whether the place can be written is known before the work.
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, has_labels = gather_evidence(
+        evidence, has_labels = scan.batch(
             model,
-            path,
+            notes,
             rows=rows,
-            dialect=dialect,
-            notes=notes,
-            on_rows=lambda n: on_rows("reading", n),
             each=each,
             kept=kept,
-            names=names,
-            hasher=hasher,
             on_part=None if sheet is None else sheet.collect,
         )
-        model.note_training_file(path, hasher.hexdigest(), notes)
-        came_back = None
+        note_training_file(model, scan, notes)
         if sheet is not None:
             # What the file has of labels is no random sample; the sheet is.
             evidence, came_back = sheet.add_to(
-                evidence.without_labels(), kept, hasher.hexdigest(), notes
+                evidence.without_labels(), kept, scan.sha256, notes
             )
-        with warnings.catch_warnings():
-            # What the adaptation would warn of is in the examination, in more detail.
-            warnings.simplefilter("ignore", AdaptationWarning)
-            examination = examine(
-                model.clf,
-                evidence=evidence,
-                level=level,
-                rule=rule,
-                drift=drift,
-                labels_decide=sheet is not None,
-            )
-        for note in examination.adaptation.notes:
-            notes.say(note)
+        examination = examine_batch(
+            model,
+            evidence,
+            notes,
+            level=level,
+            rule=rule,
+            drift=drift,
+            labels_decide=sheet is not None,
+        )
         if writer is None and not has_labels:
-            return Prediction(examination, hasher.hexdigest(), came_back)
+            return Prediction(examination, scan.sha256, came_back)
         adaptation = examination.adaptation
         observed = Observed({}, {})
-        for table, records in _second_pass(path, kept, rows, dialect, writer, names):
-            probability = _probabilities(model.clf, adaptation, kept.groups, records)
+        for table, records in _second_pass(scan.table, kept, rows, writer):
+            probability = _probabilities(model, adaptation, kept.groups, records)
             if table is not None:
-                predicted = _PredictedRows(kept.groups, records, probability)
-                writer.write(_with_predictions(table, predicted, model, adaptation))
+                adapted = [adaptation.groups[group] for group in kept.groups]
+                estimates = [group.estimate.value for group in adapted]
+                of_rows = np.round(estimates, 9)[records["group"]]
+                writer.write(_with_predictions(table, model, probability, of_rows))
             _count_labelled(observed, kept.groups, records, probability > 0.5)
-            on_rows("predicting", len(records))
-        if file_version(path) != version:
-            raise TableError(f"{path} has changed while it was read.")
+            scan.on_rows("predicting", len(records))
+        scan.table.check_unchanged()
     if writer is not None and writer.disarmed:
-        notes.say(
-            f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe "
-            f"in front in {out}: to predict that file again, write Parquet instead."
-        )
+        notes.say("disarmed", n=writer.disarmed, path=str(out), predicted=True)
     if observed.cape:
         examination.observed = observed
-    return Prediction(examination, hasher.hexdigest(), came_back)
-
-
-def gather_evidence(
-    model: TableModel,
-    path: str | Path,
-    *,
-    rows: int | None = None,
-    dialect: Dialect | None = None,
-    notes: Notes | None = None,
-    on_rows: Callable[[int], None] = lambda rows: None,
-    each: Each = here,
-    kept: KeptRows | None = None,
-    names: list[str] | None = None,
-    hasher: Any = None,
-    on_part: Callable[[Part], None] | None = None,
-) -> tuple[Evidence, bool]:
-    """Sum the evidence over the parts of a file: the first pass.
-
-    Groups that the model does not know, and rows without a group, are counted to the
-    end of the file and are an error then.
-
-    Parameters
-    ----------
-    model : TableModel
-    path : str or Path
-    rows, dialect, notes, each
-        As in `predict_file`.
-    on_rows : callable, default=None
-        Called with the number of rows just done.
-    kept : KeptRows, default=None
-        Takes what was read of each row, so that no row is scored again.
-    names : list of str, default=None
-        The columns of the file, if they are known already.
-    hasher : hashlib object, default=None
-        Fed with the bytes of the file, as it is read.
-    on_part : callable, default=None
-        Called with each part, in order.
-
-    Returns
-    -------
-    evidence : Evidence
-    has_labels : bool
-        Whether any row has a label.
-    """
-    notes = Notes() if notes is None else notes
-    dialect = dialect or model.dialect
-    if names is None:
-        names = table_columns(path, dialect=dialect)
-    if rows is None:
-        rows = rows_of_a_part(len(names))
-    evidence = Evidence(model.clf.fingerprint_)
-    has_labels = False
-    problems = _GroupProblems(0, Counter())
-    n_rows = 0
-    work = _count_part if kept is None else _read_part
-    parts = model.parts(
-        path, notes, rows=rows, dialect=dialect, names=names, hasher=hasher
-    )
-    for part, result in each(work, (model,), parts):
-        n_rows += len(part)
-        if on_part is not None:
-            on_part(part)
-        problems = problems + result.problems
-        if result.evidence is not None:
-            evidence = evidence + result.evidence
-        if kept is not None and result.records is not None:
-            kept.add(result.records, result.groups)
-        if part.positive is not None:
-            has_labels |= bool((part.positive >= 0).any())
-        on_rows(len(part))
-    if not n_rows:
-        raise TableError(f"{path} has a header but no rows.")
-    problems.raise_if_any(path, n_rows, model)
-    return evidence, has_labels
-
-
-@dataclass(frozen=True)
-class _GroupProblems:
-    """Rows whose group the model cannot serve.
-
-    Parameters
-    ----------
-    without_group : int
-        Rows with no value in a group column.
-    unknown : Counter from group name to int
-        Rows of groups that were not in training.
-    """
-
-    without_group: int
-    unknown: Counter[str]
-
-    def __add__(self, other: _GroupProblems) -> _GroupProblems:
-        without_group = self.without_group + other.without_group
-        return _GroupProblems(without_group, self.unknown + other.unknown)
-
-    def __bool__(self) -> bool:
-        return bool(self.without_group or self.unknown)
-
-    def raise_if_any(self, path: str | Path, n_rows: int, model: TableModel) -> None:
-        if self.without_group:
-            names = " or ".join(map(repr, model.columns.groups))
-            raise TableError(
-                f"{path}: {self.without_group} of {n_rows} rows have no value in "
-                f"{names}, so no group."
-            )
-        if self.unknown:
-            counts = self.unknown.most_common()
-            listed = [f"{name!r} ({n} rows)" for name, n in counts[:_MOST_NAMES]]
-            if len(counts) > _MOST_NAMES:
-                listed.append(f"{len(counts) - _MOST_NAMES} more")
-            known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
-            raise TableError(
-                f"{path} has groups that were not in training: {', '.join(listed)}. "
-                f"The model knows {', '.join(known)}; train with --unknown-groups "
-                "pooled to predict unknown groups with the model of all groups."
-            )
-
-
-def _find_group_problems(model: TableModel, X: pd.DataFrame) -> _GroupProblems:
-    """Count the rows of a part whose group the model cannot serve."""
-    unknown: Counter[str] = Counter()
-    if not model.columns.groups:
-        return _GroupProblems(0, unknown)
-    table = X[list(model.columns.groups)]
-    has_group = table.notna().all(axis=1)
-    if has_group.any() and model.clf.unknown_groups != "pooled":
-        groups = check_groups(table[has_group])
-        sizes = np.bincount(groups.codes)
-        for group, size in zip(groups.keys, sizes, strict=True):
-            if group not in model.clf.models_:
-                unknown[group_name(group)] += int(size)
-    return _GroupProblems(int((~has_group).sum()), unknown)
-
-
-@dataclass(frozen=True)
-class _PartResult:
-    """What the first pass found in a part.
-
-    Parameters
-    ----------
-    problems : _GroupProblems
-        If there are any, nothing else was looked at.
-    evidence : Evidence or None
-    records : ndarray or None
-        One record for each row, see `row_type`.
-    groups : sequence of Group
-        What the group codes of the records mean.
-    """
-
-    problems: _GroupProblems
-    evidence: Evidence | None = None
-    records: np.ndarray | None = None
-    groups: Sequence[Group] = ()
-
-
-def _count_part(model: TableModel, part: Part) -> _PartResult:
-    """Count the evidence of a part, and nothing else."""
-    problems = _find_group_problems(model, part.X)
-    if problems:
-        return _PartResult(problems)
-    with single_thread_if_small(len(part)):
-        return _PartResult(problems, model.clf.evidence(part.X))
-
-
-def _read_part(model: TableModel, part: Part) -> _PartResult:
-    """Count the evidence of a part, and record what was read of each row."""
-    problems = _find_group_problems(model, part.X)
-    if problems:
-        return _PartResult(problems)
-    with single_thread_if_small(len(part)):
-        batch = batch_of(model.clf, part.X, None)
-        readings, evidence = read_batch(
-            batch, labels=_labels_of(part), probabilities=True
-        )
-    records = np.zeros(len(part), row_type(scores_per_row(model.clf)))
-    records["group"] = batch.groups.codes
-    records["positive"] = -1 if part.positive is None else part.positive
-    for reading in readings:
-        index = slice(None) if reading.index is None else reading.index
-        records["unadapted"][index] = reading.unadapted()
-        records["scores"][index] = reading.deciding.T
-    of_part = Evidence(model.clf.fingerprint_, evidence)
-    return _PartResult(problems, of_part, records, batch.groups.keys)
-
-
-def _labels_of(part: Part) -> KnownLabels | None:
-    """Return the labels of a part, which are those of whatever rows happen to have one.
-
-    They are used for the verdict on the estimates alone: outcomes that are known early
-    are no random sample, and a file with all its labels needs no estimate.
-    """
-    if part.positive is None:
-        return None
-    return KnownLabels(part.positive, None)
-
-
-def scores_per_row(clf: CapeClassifier) -> int:
-    """Return how many scores of a row members may decide by.
-
-    The pools of all groups are of one kind: thresholds decide by one score, resampled
-    members by one score each.
-    """
-    pool = next(iter(clf.models_.values())).pool
-    if pool.has_a_model_each:
-        return len(pool.models)
-    return 1
+    return Prediction(examination, scan.sha256, came_back)
 
 
 def _second_pass(
-    path: str | Path,
-    kept: KeptRows,
-    rows: int,
-    dialect: Dialect | None,
-    writer: TableWriter | None,
-    names: list[str],
+    table: Table, kept: KeptRows, rows: int, writer: TableWriter | None
 ) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
     """Yield the records of rows and, if they are to be written, the rows themselves.
 
@@ -506,17 +224,15 @@ def _second_pass(
         while len(records := kept.take(rows)):
             yield None, records
         return
-    verbatim = writer.is_text or not is_csv(path)
-    tables = iter_table(path, rows, verbatim=verbatim, dialect=dialect, names=names)
-    for table in tables:
-        records = kept.take(len(table))
-        if len(records) < len(table):
-            raise TableError(f"{path} has changed while it was read.")
-        yield table, records
+    for frame in table.parts(rows, verbatim=writer.is_text or not table.is_csv):
+        records = kept.take(len(frame))
+        if len(records) < len(frame):
+            raise TableError(f"{table.path} has changed while it was read.")
+        yield frame, records
 
 
 def _probabilities(
-    clf: CapeClassifier,
+    model: TableModel,
     adaptation: Adaptation,
     groups: list[Group],
     records: np.ndarray,
@@ -528,56 +244,29 @@ def _probabilities(
     for group, index in zip(groups, rows_of_groups, strict=True):
         if len(index):
             deciding = records["scores"][index].T
-            model = clf.model_of(group)
-            readings.append(Reading(group, model, index, deciding, deciding))
+            of_group = model.clf.model_of(group)
+            readings.append(Reading(group, of_group, index, deciding, deciding))
     return decide(readings, adaptation, n_rows=len(records), probabilities=True)
-
-
-@dataclass(frozen=True)
-class _PredictedRows:
-    """Rows with the probability of a positive; groups are what the codes mean."""
-
-    groups: list[Group]
-    records: np.ndarray
-    probability: np.ndarray
 
 
 def _with_predictions(
     table: pd.DataFrame,
-    predicted: _PredictedRows,
     model: TableModel,
-    adaptation: Adaptation,
+    probability: np.ndarray,
+    estimates: np.ndarray,
 ) -> pd.DataFrame:
     """Append three columns to the rows as they came, under names that are free."""
-    estimates = []
-    for group in predicted.groups:
-        # A group that first comes later in the file is not in every part.
-        estimates.append(adaptation.groups[group].estimate.value)
-    codes = predicted.records["group"]
     values = {
-        "prediction": model.columns.as_labels(predicted.probability > 0.5).to_numpy(),
-        "probability": np.round(predicted.probability, 9),
-        "estimated_prevalence": np.round(estimates, 9)[codes],
+        "prediction": model.columns.as_labels(probability > 0.5).to_numpy(),
+        "probability": np.round(probability, 9),
+        "estimated_prevalence": estimates,
     }
-    names = free_names(list(map(str, table)))
-    return table.assign(**{names[name]: column for name, column in values.items()})
-
-
-def free_names(taken: list[str]) -> dict[str, str]:
-    """Name the three added columns in a table that may have columns of that name.
-
-    Examples
-    --------
-    >>> free_names(["prediction", "age"])["prediction"]
-    'cape_prediction'
-    """
-    names = {}
-    for name in _ADDED_COLUMNS:
-        free = name
-        while free in taken:
-            free = f"cape_{free}"
-        names[name] = free
-    return names
+    added = {}
+    for name, column in values.items():
+        while name in table:
+            name = f"cape_{name}"
+        added[name] = column
+    return table.assign(**added)
 
 
 def _count_labelled(
@@ -588,28 +277,22 @@ def _count_labelled(
 ) -> None:
     """Add the rows that have a label to the confusion counts."""
     has_label = records["positive"] >= 0
-    if not has_label.any():
-        return
     labelled = records[has_label]
-    _add_counts(observed.cape, groups, labelled, called[has_label])
-    _add_counts(observed.unadapted, groups, labelled, labelled["unadapted"])
-
-
-def _add_counts(
-    totals: Any,
-    groups: list[Group],
-    labelled: np.ndarray,
-    called: np.ndarray,
-) -> None:
-    counts = confusion_by_group(
-        labelled["positive"],
-        called.astype(np.int8),
-        sensitive_features=labelled["group"],
-        pos_label=1,
+    if not len(labelled):
+        return
+    both: Any = (
+        (observed.cape, called[has_label]),
+        (observed.unadapted, labelled["unadapted"]),
     )
-    for code, confusion in counts.items():
-        group = groups[code]  # type: ignore[call-overload]
-        if group in totals:
-            totals[group] = totals[group] + confusion
-        else:
+    for totals, predicted in both:
+        counts = confusion_by_group(
+            labelled["positive"],
+            predicted.astype(np.int8),
+            sensitive_features=labelled["group"],
+            pos_label=1,
+        )
+        for code, confusion in counts.items():
+            group = groups[code]  # type: ignore[call-overload]
+            if group in totals:
+                confusion = totals[group] + confusion
             totals[group] = confusion

@@ -1,10 +1,14 @@
-"""Draw rows of a file, and write them to a sheet for a person to label."""
+"""Draw rows of a file for a person to label, and write them to a sheet.
+
+The same draw of the same file gives the same rows, so that a sheet that comes back
+needs to tell no more than its draw (see `cape.files._checked`).
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,28 +16,29 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group
-from cape._labelled import DrawnRows
+from cape._labelled import DrawnRows, RowDraw, Strata, cells_of_rows
 from cape._newfile import check_apart
-from cape._tables import (
-    Dialect,
-    TableError,
-    TableWriter,
-    file_version,
-    iter_table,
-    same_dialect,
-    table_columns,
-)
+from cape._tables import Dialect, TableError, TableWriter
+from cape.classifier import CapeClassifier
+from cape.evidence import Evidence
 from cape.examination import LabelPlan
-from cape.files._kept import KeptRows
-from cape.files._model import TableModel, rows_of_a_part
+from cape.files._model import TableModel
 from cape.files._notes import Notes
-from cape.files._predict import Each, gather_evidence, here, scores_per_row
-from cape.files._redraw import draw_rows
-from cape.files._sheet import KEY, PROBABILITY, ROW, Draw
+from cape.files._scan import (
+    Each,
+    KeptRows,
+    OnRows,
+    Scan,
+    rows_of_a_part,
+    scores_per_row,
+)
 
-__all__ = ["SampledFile", "sample_file"]
+KEY = "cape_key"
+ROW = "cape_row"
+PROBABILITY = "cape_probability"
 
 _DECIMALS_OF_WIDTH = 4
+_ROWS_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,8 @@ def sample_file(
     dialect: Dialect | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
-    on_rows: Callable[[str, int], None] = lambda stage, rows: None,
-    each: Each = here,
+    on_rows: OnRows | None = None,
+    each: Each | None = None,
 ) -> SampledFile:
     """Draw rows of a file to label, and write a sheet that a person can fill in.
 
@@ -93,7 +98,7 @@ def sample_file(
         Collects remarks.
     on_rows : callable, default=None
         Called with the stage, "reading" or "writing", and the rows just done.
-    each : callable, default=here
+    each : callable, default=None
         Who does the parts, as in `predict_file`.
 
     Returns
@@ -114,40 +119,35 @@ def sample_file(
     ['cape_row', 'cape_probability', 'cape_key', 'y']
     """
     notes = Notes() if notes is None else notes
-    draw = _draw_of(n, spread, width, seed)
+    if width is not None:
+        width = round(width, _DECIMALS_OF_WIDTH)
+        if not 0 < width < 1:
+            raise ValueError(f"width must be between 0 and 1, got {width}.")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}.")
+    draw = Draw(LabelPlan(n, spread, width), seed)
     check_apart([out], [path])
-    dialect = dialect or model.dialect
-    writing = TableWriter(out, overwrite=overwrite, dialect=same_dialect(path, dialect))
+    scan = Scan(path, dialect or model.dialect, on_rows)
+    writing = TableWriter(
+        out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
+    )
     if not writing.is_text:
         raise TableError(f"{out} must end in .csv or .tsv: a person fills it in.")
-    names = table_columns(path, dialect=dialect)
-    _check_free(names, path)
-    version = file_version(path)
-    n_scores = scores_per_row(model.clf)
-    hasher = hashlib.sha256()
-    keeping = KeptRows(Path(out).parent, n_scores)
+    for name in (ROW, PROBABILITY, KEY):
+        if name in scan.table.names:
+            raise TableError(
+                f"{path} has a column {name!r} already: it seems to be a sheet of cape "
+                "sample itself."
+            )
+    keeping = KeptRows(Path(out).parent, scores_per_row(model.clf))
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, _ = gather_evidence(
-            model,
-            path,
-            dialect=dialect,
-            notes=notes,
-            on_rows=lambda rows: on_rows("reading", rows),
-            each=each,
-            kept=kept,
-            names=names,
-            hasher=hasher,
-        )
+        evidence, _ = scan.batch(model, notes, each=each, kept=kept)
         drawn = draw_rows(model.clf, evidence, kept, draw)
-        table = _rows_of_file(path, drawn.drawn.rows, dialect, names, on_rows)
-        if file_version(path) != version:
-            raise TableError(f"{path} has changed while it was read.")
-        writer.write(_sheet_of(table, drawn.drawn, draw, model, hasher.hexdigest()))
+        rows = _rows_of_file(scan, drawn.drawn.rows)
+        scan.table.check_unchanged()
+        writer.write(_sheet_of(rows, drawn.drawn, draw, model, scan.sha256))
     if writer.disarmed:
-        notes.say(
-            f"{writer.disarmed} fields that a spreadsheet would run have an apostrophe "
-            f"in front in {out}."
-        )
+        notes.say("disarmed", n=writer.disarmed, path=str(out), predicted=False)
     counts = Counter(drawn.groups[code] for code in drawn.drawn.groups)
     return SampledFile(
         rows=evidence.rows, drawn={group: counts[group] for group in evidence.groups}
@@ -175,45 +175,134 @@ def _sheet_of(
     return sheet
 
 
-def _draw_of(n: int | None, spread: str, width: float | None, seed: int) -> Draw:
-    """Check how rows are to be drawn."""
-    if width is not None:
-        width = round(width, _DECIMALS_OF_WIDTH)
-        if not 0 < width < 1:
-            raise ValueError(f"width must be between 0 and 1, got {width}.")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, got {seed}.")
-    return Draw(LabelPlan(n, spread, width), seed)
-
-
-def _check_free(names: list[str], path: str | Path) -> None:
-    """Raise if the file has a column that the sheet would add."""
-    for name in (ROW, PROBABILITY, KEY):
-        if name in names:
-            raise TableError(
-                f"{path} has a column {name!r} already: it seems to be a sheet of cape "
-                "sample itself."
-            )
-
-
-def _rows_of_file(
-    path: str | Path,
-    rows: np.ndarray,
-    dialect: Dialect | None,
-    names: list[str],
-    on_rows: Callable[[str, int], None],
-) -> pd.DataFrame:
+def _rows_of_file(scan: Scan, rows: np.ndarray) -> pd.DataFrame:
     """Read rows of a file as they are there, in the order given."""
     wanted = np.sort(rows)
     pieces = []
     n_read = 0
-    part_rows = rows_of_a_part(len(names))
-    tables = iter_table(path, part_rows, verbatim=True, dialect=dialect, names=names)
-    for table in tables:
+    part_rows = rows_of_a_part(len(scan.table.names))
+    for table in scan.table.parts(part_rows, verbatim=True):
         first, last = np.searchsorted(wanted, [n_read, n_read + len(table)])
         pieces.append(table.iloc[wanted[first:last] - n_read])
         n_read += len(table)
-        on_rows("writing", len(table))
+        scan.on_rows("writing", len(table))
     in_file_order = pd.concat(pieces, ignore_index=True)
     places = np.searchsorted(wanted, rows)
     return in_file_order.iloc[places].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How rows were drawn; the same draw of the same file gives the same rows.
+
+    Parameters
+    ----------
+    plan : LabelPlan
+        Its width has at most four decimals.
+    seed : int
+    """
+
+    plan: LabelPlan
+    seed: int
+
+    @property
+    def text(self) -> str:
+        """The draw, as it stands in front of a key."""
+        if self.plan.width is None:
+            return f"{self.plan.n}-{self.plan.spread}-{self.seed}"
+        return f"0-width{self.plan.width:.4f}-{self.seed}"
+
+    def key(self, row: int, file_hash: str, fingerprint: str) -> str:
+        """Return the key of a row.
+
+        Parameters
+        ----------
+        row : int
+            Its number in the file; the first is 1.
+        file_hash : str
+            Hash of the content of the file.
+        fingerprint : str
+            Hash of the model.
+
+        Returns
+        -------
+        str
+            The draw and the number of the row in clear, and a hash of everything.
+        """
+        # What stands in front keeps spreadsheet programs from taking 16 hexadecimal
+        # digits for a number.
+        clear = f"{self.text}-{row}"
+        content = f"{clear} {file_hash} {fingerprint}"
+        return f"{clear}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class FileDraw:
+    """Rows of a file that were drawn.
+
+    Parameters
+    ----------
+    drawn : DrawnRows
+    groups : list of Group
+        What the codes of groups mean.
+    strata : list of Strata
+        Of each group.
+    """
+
+    drawn: DrawnRows
+    groups: list[Group]
+    strata: list[Strata]
+
+
+def draw_rows(
+    clf: CapeClassifier, evidence: Evidence, kept: KeptRows, draw: Draw
+) -> FileDraw:
+    """Draw rows of a file whose scores were kept.
+
+    The rows depend on the file, the model and the draw, and not on the parts in which
+    the file was read.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    evidence : Evidence
+        Of the file.
+    kept : KeptRows
+        All rows of the file.
+    draw : Draw
+
+    Returns
+    -------
+    FileDraw
+    """
+    in_cells = {}
+    # In the order of the evidence, which is sorted: that of ``kept`` depends on parts.
+    for group in evidence.groups:
+        n_cells = len(clf.model_of(group).edges) + 1
+        in_cells[group] = np.zeros(n_cells, dtype=np.int64)
+    for codes, cells in _cells(clf, kept):
+        for code, group in enumerate(kept.groups):
+            of_group = cells[codes == code]
+            in_cells[group] += np.bincount(of_group, minlength=len(in_cells[group]))
+    of_groups = draw.plan.strata(clf, evidence, in_cells)
+    strata = [of_groups[group] for group in kept.groups]
+    rows = RowDraw(strata, draw.seed)
+    for codes, cells in _cells(clf, kept):
+        rows.add(codes, cells)
+    return FileDraw(rows.result(), kept.groups, strata)
+
+
+def _cells(
+    clf: CapeClassifier, kept: KeptRows
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield codes of groups and cells of scores, some rows at a time."""
+    kept.rewind()
+    edges = [clf.model_of(group).edges for group in kept.groups]
+    while len(records := kept.take(_ROWS_AT_ONCE)):
+        codes = records["group"].astype(np.int64)
+        cells = np.zeros(len(records), dtype=np.int64)
+        for code, of_group in enumerate(edges):
+            is_in_group = codes == code
+            scores = records["scores"][is_in_group].T
+            cells[is_in_group] = cells_of_rows(of_group, scores)
+        yield codes, cells

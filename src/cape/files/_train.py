@@ -7,26 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cape._groups import unique_names
 from cape._learners import LEARNERS, make_learner
 from cape._newfile import check_apart, check_free
-from cape._tables import Dialect, is_csv
+from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.files._describe import describe_groups
-from cape.files._model import TableModel, single_thread_if_small
+from cape.examination import SuspiciousColumns, suspicious_columns
+from cape.files._model import TableModel
 from cape.files._notes import Notes
-from cape.files._on_rows import OnRows, ignore_progress
-from cape.files._suspicious import find_suspicious, note_suspicious
-from cape.files._training_table import ColumnChoice, TrainingTable, read_training_table
+from cape.files._scan import OnRows, Scan, single_thread_if_small
+from cape.files._training_table import ColumnChoice, read_training_table
 from cape.rules import describe_rule
-
-__all__ = [
-    "DEFAULT_SETTINGS",
-    "FILE_LEARNERS",
-    "MAX_ROWS_PER_CLASS",
-    "PAPER_SETTINGS",
-    "train_file",
-]
 
 _SETTINGS = (
     "pool",
@@ -78,7 +70,7 @@ def train_file(
     most: int = MAX_ROWS_PER_CLASS,
     overwrite: bool = False,
     notes: Notes | None = None,
-    on_rows: OnRows = ignore_progress,
+    on_rows: OnRows | None = None,
 ) -> TableModel:
     """Train CAPE on a labelled table and save the model.
 
@@ -142,8 +134,7 @@ def train_file(
     >>> model.clf.groups_
     ['0', '1']
     """
-    if notes is None:
-        notes = Notes()
+    notes = Notes() if notes is None else notes
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
@@ -151,28 +142,41 @@ def train_file(
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
-    table = read_training_table(
-        path, choice, dialect=dialect, most=most, notes=notes, on_rows=on_rows
-    )
-    found = find_suspicious(table)
-    note_suspicious(found, notes, dropped=drop_suspicious)
+    scan = Scan(path, dialect, on_rows)
+    table = read_training_table(scan, choice, most=most, notes=notes)
+    # The groups are named by the user, who needs them.
+    found = suspicious_columns(table.X[list(table.columns.features)], table.y)
+    _note_suspicious(found, notes, dropped=drop_suspicious)
     if drop_suspicious:
-        table = table.without(found.columns, path)
-    on_rows("training", 0)
+        table = table.without(found.columns, scan.path)
+    scan.on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
-    used_settings = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
-    if used_settings["preprocessing"] == "auto":
+    used = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
+    if used["preprocessing"] == "auto":
         # The encoders are ours, whichever learner was named: they never see labels.
-        used_settings["preprocessing"] = "once"
-    clf = _fit(estimator, table, used_settings, notes)
-    if drop_suspicious or not found.of_kind("tells the answer"):
-        _note_perfect_scores(clf, notes)
+        used["preprocessing"] = "once"
+    # The classifier takes the groups from X and drops them before the learner sees X.
+    group_columns = list(table.columns.groups) or None
+    clf = CapeClassifier(estimator, group_columns=group_columns, **used)
+    with notes.listening(), single_thread_if_small(len(table.X)):
+        clf.fit(table.X, table.y)
+    # Columns may give the label away together.
+    perfect = all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values())
+    if perfect and (drop_suspicious or not found.of_kind("tells the answer")):
+        notes.say("perfect_scores")
+    if learner == "auto":
+        chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
+        learner = f"auto: {chosen}"
+    rule = used["rule"]
     details = {
         "columns": table.columns.to_dict(),
-        "learner": _describe_learner(learner, clf),
-        "data": _describe_data(path, table, dialect or Dialect()),
-        "groups": describe_groups(clf),
-        "settings": {**used_settings, "rule": _rule_as_json(used_settings["rule"])},
+        "learner": learner,
+        "data": _describe_data(scan, len(table.X)),
+        "groups": _describe_groups(clf),
+        "settings": {
+            **used,
+            "rule": rule if isinstance(rule, str) else describe_rule(rule),
+        },
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
@@ -183,50 +187,39 @@ def train_file(
     return TableModel(clf, table.columns, details)
 
 
-def _rule_as_json(rule: Any) -> Any:
-    """Return the name of a rule, or the description of an instance."""
-    return rule if isinstance(rule, str) else describe_rule(rule)
+def _note_suspicious(found: SuspiciousColumns, notes: Notes, *, dropped: bool) -> None:
+    """Note the suspicious columns, a note for each kind."""
+    for kind in ("row number", "tells the answer", "date", "identifier"):
+        columns = [(column.column, column.why) for column in found.of_kind(kind)]
+        if columns:
+            code = "dropped" if dropped else "suspicious"
+            notes.say(code, kind=kind, columns=columns)
 
 
-def _fit(
-    estimator: Any, table: TrainingTable, settings: dict[str, Any], notes: Notes
-) -> CapeClassifier:
-    """Fit CAPE on a table."""
-    # The classifier takes the groups from X and drops them before the learner sees X.
-    group_columns = list(table.columns.groups) or None
-    clf = CapeClassifier(estimator, group_columns=group_columns, **settings)
-    with notes.listening(), single_thread_if_small(len(table.X)):
-        clf.fit(table.X, table.y)
-    return clf
-
-
-def _note_perfect_scores(clf: CapeClassifier, notes: Notes) -> None:
-    """Note that columns may give the label away together."""
-    if all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values()):
-        notes.say(
-            "the scores tell the classes apart almost perfectly: does a column hold "
-            "the answer, or something that came after it?"
+def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
+    """Describe the groups of a classifier as JSON can hold them."""
+    names = unique_names(clf.models_)
+    content = []
+    for group, model in clf.models_.items():
+        content.append(
+            {
+                "group": names[group],
+                "rows": int(model.size),
+                "prevalence": float(model.prevalence),
+                "auc": model.auc(),
+            }
         )
+    return content
 
 
-def _describe_learner(learner: str, clf: CapeClassifier) -> str:
-    """Name the learner, and which one was chosen if the user left it open."""
-    if learner != "auto":
-        return learner
-    chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
-    return f"auto: {chosen}"
-
-
-def _describe_data(
-    path: str | Path, table: TrainingTable, dialect: Dialect
-) -> dict[str, Any]:
+def _describe_data(scan: Scan, rows: int) -> dict[str, Any]:
     """Record which file a model was trained on, and how it was written."""
     content = {
-        "file": Path(path).name,
-        "rows": len(table.X),
-        "rows_in_file": table.rows_in_file,
-        "sha256": table.sha256,
+        "file": scan.path.name,
+        "rows": rows,
+        "rows_in_file": scan.rows,
+        "sha256": scan.sha256,
     }
-    if is_csv(path):
-        content["dialect"] = asdict(dialect)
+    if scan.table.is_csv:
+        content["dialect"] = asdict(scan.table.dialect)
     return content

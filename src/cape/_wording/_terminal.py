@@ -1,0 +1,684 @@
+"""What the command line says: its tables and lines, and messages in its options.
+
+Every function that says something yields blocks: a line of text, a `Styled` line or a
+`TextTable`; ``cape.cli`` only prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cape._wording._numbers import shortened
+
+# ---------------------------------------------------------------- numbers and tables
+
+
+class Styled(NamedTuple):
+    """A line that stands out: "bad", "warn" or "good"."""
+
+    text: str
+    style: str
+
+
+class TextTable(NamedTuple):
+    """A table; its first column is text, the others are short."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+Blocks = Iterator[str | Styled | TextTable]
+
+
+def number(value: float | None) -> str:
+    """Write a number with three decimals, and an unknown or undefined one as a dash.
+
+    Examples
+    --------
+    >>> number(0.25), number(None), number(float("nan"))
+    ('0.250', '-', '-')
+    """
+    # NaN is the only number that differs from itself.
+    if value is None or value != value:
+        return "-"
+    return f"{value:.3f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval.
+
+    Examples
+    --------
+    >>> interval(0.25, 0.5)
+    '0.250-0.500'
+    """
+    return f"{number(low)}-{number(high)}"
+
+
+def value_or_few(finding: Mapping[str, Any]) -> str:
+    """Write the value of an audit's finding, or "few" if it rests on too few rows.
+
+    Examples
+    --------
+    >>> value_or_few({"value": 0.25, "why": None})
+    '0.250'
+    >>> value_or_few({"value": None, "why": "too few rows"})
+    'few'
+    """
+    if finding["why"] == "too few rows":
+        return "few"
+    return number(finding["value"])
+
+
+def level_heading(level: float) -> str:
+    """Write a confidence level above a column.
+
+    Examples
+    --------
+    >>> level_heading(0.995)
+    '99.5%'
+    """
+    return f"{100 * level:g}%"
+
+
+def rule_text(rule: Mapping[str, Any]) -> str:
+    """Write the name of a rule and the parameters that it has.
+
+    Examples
+    --------
+    >>> rule_text({"name": "accuracy", "cost_fp": 1.0, "cost_fn": 5.0})
+    'accuracy, cost_fp 1, cost_fn 5'
+    """
+    parameters = [rule["name"]]
+    for name, value in rule.items():
+        if name != "name" and value is not None:
+            parameters.append(f"{name} {value:g}")
+    return ", ".join(parameters)
+
+
+def _by_group(findings: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Arrange the findings of an audit by group and metric."""
+    groups: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        groups.setdefault(finding["group"], {})[finding["metric"]] = finding
+    return groups
+
+
+# ------------------------------------------------------------------- train and info
+
+
+def groups_table(title: str, groups: Iterable[Mapping[str, Any]]) -> TextTable:
+    """Make the table of the groups that a model was trained on."""
+    rows = []
+    for group in groups:
+        prevalence = number(group["prevalence"])
+        rows.append([group["group"], group["rows"], prevalence, number(group["auc"])])
+    return TextTable(title, ["group", "rows", "prevalence", "AUC"], rows)
+
+
+def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
+    """Say what was trained.
+
+    Parameters
+    ----------
+    content : mapping
+        The details of a model.
+    by_default : bool
+        Whether nobody chose the positive label.
+    """
+    columns = content["columns"]
+    negative, positive = columns["labels"]
+    yield groups_table(
+        f"{content['data']['rows']} rows, {len(columns['features'])} features, "
+        f"positive: {positive}",
+        content["groups"],
+    )
+    if by_default and negative[:1].isalpha():
+        # Of yes and no it is the right one, of ja and nein the wrong one.
+        yield (
+            f"Positive is {positive!r}, the later of two words in the alphabet, "
+            f"negative {negative!r}; --positive chooses."
+        )
+    yield f"learner: {content['learner']}"
+    yield (
+        "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
+        "fully."
+    )
+
+
+_SHOWN_SETTINGS = (
+    "pool",
+    "quantifier",
+    "scores",
+    "cv",
+    "rule",
+    "drift",
+    "small_groups",
+    "unknown_groups",
+    "random_state",
+)
+
+
+def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
+    """Say what a model was trained on, and how: a sentence for each name.
+
+    Parameters
+    ----------
+    content : mapping
+        From `cape.files._model.describe_file`.
+    """
+    columns = content["columns"]
+    data = content["data"]
+    negative, positive = columns["labels"]
+    settings = content["settings"]
+    # Settings that say how the model was made; the others are in the JSON.
+    shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
+    if isinstance(shown.get("rule"), dict):
+        shown["rule"] = f"({rule_text(shown['rule'])})"
+    features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
+    return {
+        "trained on": (
+            f"{data['file']}, {data['rows']} rows, sha256 {data['sha256'][:16]}"
+        ),
+        "label": f"{columns['label']}: {positive} is positive, {negative} negative",
+        "groups": ", ".join(columns["groups"]) or "none",
+        "features": ", ".join(features),
+        "learner": f"{content['learner']}; {_pairs(shown)}",
+        "saved": f"{content['saved']} by {_pairs(content['versions'])}",
+        "fingerprint": content["fingerprint"][:16],
+    }
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    """Write names and values in one line."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+# ------------------------------------------------------------------------- predict
+
+_MOST_COLUMNS = 3
+_PAPER_RULE = "prevalence"
+
+# The model as trained, cut at 1/2, is what the user would have without CAPE.
+_CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
+_METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+
+# Beside the estimate stands what it is to be compared with.
+_LABEL_COLUMNS = {True: "label-free", False: "by labels"}
+
+
+def predicted(
+    summary: Mapping[str, Any], checked: Sequence[Mapping[str, Any]] | None
+) -> Blocks:
+    """Say what was estimated, and what the labels say if there are any.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `cape.report.batch_summary`.
+    checked : sequence of mappings or None
+        What came back of a sheet of checked rows.
+    """
+    yield from faults(summary["verdict"], "groups")
+    labels = summary["labels"]
+    if labels is not None:
+        verdict = labels["verdict"]
+        yield Styled(verdict["head"], verdict["mark"])
+        if verdict["text"]:
+            yield verdict["text"]
+        yield ""
+    yield _prevalence_table(summary)
+    legend = (
+        "PD <=: bound on the prevalence difference; it is right if the interval is."
+    )
+    if labels is None:
+        member = "member: the prevalence that the chosen classifier is made for."
+        legend = f"{member} {legend}"
+    yield legend
+    if summary["rule"]["name"] != _PAPER_RULE:
+        yield f"rule: {rule_text(summary['rule'])}."
+        for sentence in summary["aims"]:
+            yield f"  {sentence}"
+    yield from _verdicts(summary)
+    if checked is not None:
+        yield from _checked_rows(checked, summary)
+    if summary["observed"]:
+        yield from _observed(summary["observed"])
+    if summary["compared"]:
+        yield summary["compared"]["text"]
+
+
+def faults(verdict: Mapping[str, Any], where: str) -> Blocks:
+    """Name the columns at fault, before anything else is said.
+
+    Parameters
+    ----------
+    verdict : mapping
+        From a summary of `cape.report`.
+    where : {"groups", "batches"}
+        Where the faults are.
+    """
+    if not verdict["faults"]:
+        return
+    yield Styled("COLUMNS ARE NOT WHAT THEY WERE IN TRAINING", "bad")
+    for fault in verdict["faults"]:
+        yield Styled(f"  {fault['what_happened']}, in {', '.join(fault[where])}", "red")
+    yield (
+        "Nothing can be said of the prevalences until this is mended. Predictions "
+        "and rates below are worth no more than these columns."
+    )
+    yield ""
+
+
+def _prevalence_table(summary: Mapping[str, Any]) -> TextTable:
+    """Make the table of prevalences, a row for each group."""
+    level = level_heading(summary["level"])
+    columns = ["group", "rows", "training", "estimate", level, "member", "PD <="]
+    rows = []
+    for group in summary["groups"]:
+        rows.append(
+            [
+                group["group"],
+                group["rows"],
+                number(group["training_prevalence"]),
+                number(group["estimate"]),
+                interval(group["low"], group["high"]),
+                number(group["made_for"]),
+                number(group["pd_bound"]),
+            ]
+        )
+    if summary["labels"] is not None:
+        # In place of the member: one more column would not fit into 80 characters.
+        place = columns.index("member")
+        decide = summary["labels"]["decide"]
+        columns[place] = _LABEL_COLUMNS[decide]
+        # What labels say; or, where they decide, what was estimated without them.
+        key = "without_labels" if decide else "label_estimate"
+        for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
+            cells[place] = number(check[key]) if check["label_verdict"] else "-"
+    title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
+    return TextTable(title, columns, rows)
+
+
+def _verdicts(summary: Mapping[str, Any]) -> Blocks:
+    """Say what speaks against a prior shift in each group, and which columns moved.
+
+    Groups of which the same is said are named together: there may be hundreds of them.
+    """
+    columns: dict[str, list[str]] = {}
+    for entry in summary["columns"]["moved"]:
+        # Columns at fault have been named above, before all numbers.
+        if not entry["fault"]:
+            columns.setdefault(entry["group"], []).append(entry["what_happened"])
+    alike: dict[str, list[str]] = {}
+    for group in summary["groups"]:
+        lines = [group["verdict_text"]]
+        moved = columns.get(group["group"], [])
+        lines += [f"  {sentence}" for sentence in moved[:_MOST_COLUMNS]]
+        if len(moved) > _MOST_COLUMNS:
+            lines.append(f"  and {len(moved) - _MOST_COLUMNS} more columns")
+        alike.setdefault("\n".join(lines), []).append(group["group"])
+    yield ""
+    for text, names in alike.items():
+        yield f"{', '.join(names)}: {text}"
+    if not summary["columns"]["counted"]:
+        yield "No column was looked at: the model has no counts of columns."
+
+
+def _checked_rows(
+    checked: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]
+) -> Blocks:
+    """Say what the labels of checked rows say of each group."""
+    verdicts = {}
+    if summary["labels"] is not None:
+        for check in summary["labels"]["groups"]:
+            verdicts[check["group"]] = check["text"]
+    adapted = {group["group"]: group for group in summary["groups"]}
+    yield ""
+    for entry in checked:
+        name = entry["group"]
+        yield (
+            f"{name}: {entry['returned']} of {entry['drawn']} drawn rows were checked; "
+            f"{_both_estimates(adapted[name])}: "
+            f"{_unused(entry) or verdicts.get(name, '')}."
+        )
+
+
+def _both_estimates(group: Mapping[str, Any]) -> str:
+    """Write the estimates without labels and, if labels were used, with them."""
+    label_free = number(group["without_labels"])
+    span = interval(group["without_labels_low"], group["without_labels_high"])
+    without = f"{label_free} ({span}) without labels"
+    if group["label_verdict"] is None:
+        return without
+    estimate = number(group["estimate"])
+    return f"{without}, {estimate} ({interval(group['low'], group['high'])}) with them"
+
+
+def _unused(entry: Mapping[str, Any]) -> str:
+    """Say why the labels of a group were put aside; empty if they were not."""
+    if entry["returned"] == 0:
+        return "no label came back"
+    if entry["used"]:
+        return ""
+    return (
+        "the rows that came back are no random sample of those drawn (p = "
+        f"{number(entry['p_value'])}), and their labels are not used"
+    )
+
+
+def _observed(observed: Mapping[str, Any]) -> Blocks:
+    """Say how CAPE and the model as trained compare with the labels."""
+    rows = []
+    worst = []
+    for who, name in _CLASSIFIERS.items():
+        for group, found in _by_group(observed[who]["groups"]).items():
+            cells = [value_or_few(found[metric]) for metric in _METRICS]
+            rows.append([group, name, *cells])
+        if "pe" in observed[who]["worst"]:
+            worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
+    columns = ["group", "classifier", "FPR", "FNR", "accuracy", "prevalence", "PD"]
+    yield TextTable("What the labels say", columns, rows)
+    if worst:
+        yield f"PE of the worst pair: {', '.join(worst)}"
+    if observed["cape"]["left_out"]:
+        yield observed["cape"]["left_out"]
+
+
+# ---------------------------------------------------------- rows-needed and sample
+
+
+def rows_needed(
+    needs: Sequence[Mapping[str, Any]], width: float, level: float, *, worst: bool
+) -> Blocks:
+    """Say what each group needs.
+
+    Parameters
+    ----------
+    needs : sequence of mappings
+        From `cape.files.rows_needed_of_file`.
+    width, level : float
+        Of the intervals.
+    worst : bool
+        Whether rows are planned for the prevalence that needs the most.
+    """
+    of_file = "rows" in needs[0]
+    columns = ["group", "rows needed", "narrowest"]
+    if of_file:
+        columns += ["rows here", "labels needed", "drawn plainly"]
+    lines = []
+    for need in needs:
+        rows = need["rows_needed"]
+        line = [need["group"], "none is enough" if rows is None else rows]
+        line.append(number(need["narrowest"]))
+        if of_file:
+            line += [need["rows"], need["labels_needed"]]
+            line.append(need["labels_needed_drawn_plainly"])
+        lines.append(line)
+    title = (
+        f"For {level_heading(level)} intervals of the share of positives, {width:g} "
+        "wide"
+    )
+    yield TextTable(title, columns, lines)
+    yield "narrowest: the width that no number of rows goes below."
+    if of_file:
+        yield (
+            "labels needed: if rows are drawn by cape sample --width; drawn plainly: "
+            "if they are drawn with equal chances, and the score is not used."
+        )
+    if worst:
+        yield (
+            "Rows are planned for the share of positives that needs the most; at "
+            "another share, intervals may be narrower (--prevalence)."
+        )
+
+
+def sampled(groups: Sequence[Mapping[str, Any]], label: str) -> Blocks:
+    """Say how many rows were drawn, and what to do next."""
+    lines = [[entry["group"], entry["rows"], entry["drawn"]] for entry in groups]
+    n_drawn = sum(entry["drawn"] for entry in groups)
+    yield TextTable(f"{n_drawn} rows to check", ["group", "rows", "drawn"], lines)
+    yield (
+        f"Fill in {label!r} for as many rows as you can, from the top, and leave the "
+        "rest empty. Then: cape predict ... --checked"
+    )
+
+
+# -------------------------------------------------------------- monitor and audit
+
+
+def monitored(summary: Mapping[str, Any]) -> Blocks:
+    """Show a table for each group, with a row for each batch, and the verdict.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `cape.report.monitor_summary`.
+    """
+    yield from faults(summary["verdict"], "batches")
+    level = level_heading(summary["level"])
+    columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
+    for group in summary["groups"]:
+        rows = []
+        for batch in group["batches"]:
+            rows.append(
+                [
+                    batch["batch"],
+                    batch["rows"],
+                    number(batch["estimate"]),
+                    interval(batch["low"], batch["high"]),
+                    f"{batch['estimate'] - batch['training']:+.3f}",
+                    number(batch["pd_bound"]),
+                    batch["verdict"].replace("_", " "),
+                ]
+            )
+        title = f"{group['group']}: {number(group['training'])} in training"
+        yield TextTable(title, columns, rows)
+        for batch in group["batches"]:
+            if batch["worst_column"]:
+                yield f"{batch['batch']}: {batch['worst_column']}"
+    yield f"{summary['verdict']['head']} {summary['verdict']['text']}"
+
+
+def audited(summary: Mapping[str, Any]) -> Blocks:
+    """Show the fairness table, and the pair of groups with the largest PE.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `cape.report.audit_summary`.
+    """
+    content = summary["observed"]["cape"]
+    rows = []
+    for name, found in _by_group(content["groups"]).items():
+        cells = [value_or_few(found[metric]) for metric in _METRICS]
+        range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
+        rows.append([name, found["accuracy"]["rows"], *cells, range_of_pd])
+    level = f"{level_heading(summary['level'])} of PD"
+    columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
+    yield TextTable(f"{summary['rows']} rows", columns, rows)
+    labels = summary["made"]["columns"]
+    yield (
+        f"Positive is {labels['positive']!r}, negative {labels['negative']!r}; "
+        "--positive chooses."
+    )
+    if any(finding["why"] == "too few rows" for finding in content["groups"]):
+        yield "few: fewer than ten rows, too few to say."
+    # There is no pair if there is one group.
+    if content["pairs"]:
+        yield _worst_pair(content["worst"].get("pe"))
+    if content["left_out"]:
+        yield content["left_out"]
+
+
+def _worst_pair(pair: Mapping[str, Any] | None) -> str:
+    """Return the line about the pair of groups with the largest PE."""
+    if pair is None:
+        return "PE of the worst pair: none is defined and has enough rows."
+    return (
+        f"PE of the worst pair, {pair['group']} / {pair['other']}: "
+        f"{number(pair['value'])} ({number(pair['low'])} to {number(pair['high'])})"
+    )
+
+
+# ------------------------------------------------------------------------ fail-if
+
+_MOST_PLACES = 6
+
+
+def breach_text(breach: Mapping[str, Any]) -> str:
+    """Say that a condition of ``--fail-if`` was met.
+
+    Examples
+    --------
+    >>> breach_text({"condition": "pd>0.1", "where": "a", "value": 0.3, "by": 0.2})
+    'fail-if pd>0.1 is met: a: 0.300, by 0.200'
+    >>> breach_text({"condition": "fault", "where": "a", "value": 1.0, "by": 1.0})
+    'fail-if fault is met: a'
+    """
+    text = f"fail-if {breach['condition']} is met: {breach['where']}"
+    if breach["condition"].isidentifier():
+        return text
+    return f"{text}: {breach['value']:.3f}, by {breach['by']:.3f}"
+
+
+def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say, in a line for each condition and reason, what could not be checked.
+
+    Examples
+    --------
+    >>> why = {"condition": "pd>0.1", "why": "too few rows"}
+    >>> left_out_texts([{**why, "where": "a"}, {**why, "where": "b"}])
+    ['fail-if pd>0.1 left out, too few rows: a; b']
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    for one in left_out:
+        places.setdefault((one["condition"], one["why"]), []).append(one["where"])
+    lines = []
+    for (condition, why), names in places.items():
+        # Three small groups among ten are in fifty pairs.
+        shown = "; ".join(shortened(names, _MOST_PLACES))
+        lines.append(f"fail-if {condition} left out, {why}: {shown}")
+    return lines
+
+
+# ----------------------------------------------------------- parameters to options
+
+_SAME_NAMES = """
+author checked cost_fn cost_fp cv dask debug decimal drift drop drop_suspicious encoding
+fail_if force group jobs label learner level min_group_size most note out paper pool
+positive prediction prevalence quantifier report rows rule scores seed separator
+small_groups spread title tolerance unknown_groups version width
+"""
+
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
+    "as_json": "--json",
+    "estimator": "--learner",
+    "group_columns": "--group",
+    "mapping": "--map",
+    "n": "--rows",
+    "n_jobs": "--jobs",
+    "overwrite": "--force",
+    "path": "MODEL",
+    "pos_label": "--positive",
+    "random_state": "--seed",
+    "sensitive_features": "--group",
+}
+"""The option of each parameter, of Python and of the commands."""
+
+# What only a user of Python can do, and what a user of the command line does instead.
+_PHRASES = {
+    r"min_class_size=(\d+)": r"\1",
+    r"cape\.examination\.rows_needed computes": "cape rows-needed computes",
+    r" cape\.examine\(\.\.\.\)\.columns has the details\.": "",
+    r", or give each row once with its number as sample_weight": "",
+    r"\bFit with (?=--)": "Train with ",
+    r"^Seed must be": "--seed must be",
+    r"--jobs == 0 in Parallel has no meaning": "--jobs must not be 0.",
+    r"^n_splits=\d+ cannot be greater than the number of members in each class": (
+        "--cv must not be greater than the number of rows of each class"
+    ),
+    r"(--[a-z-]+) or \1\b": r"\1",
+}
+
+# What scikit-learn admits that cannot be typed, and how it says the rest.
+_OF_SCIKIT_LEARN = {
+    r"(?:,| or) an (?:object implementing|instance of) '\S+'(?:(?:,| and) '\S+')*": "",
+    r", an iterable or None or a str among \{'auto', 'prefit'\}": "",
+    r" or None(?=[. ])": "",
+    r"\ban int in the range \[(\d+), inf\)": r"a whole number from \1 on",
+    r"\ban int in the range \[(\d+), (\d+)\]": r"a whole number from \1 to \2",
+    r"\. Got (.*) instead\.$": r", got \1.",
+}
+
+# A word in quotes is a value of the user, and so is a part of a path.
+_NOT_WITHIN = r"(?<![\w'\"/.-])"
+_NOT_BEFORE = r"(?![\w'\"/-]|\.\w)"
+_SUBJECT = r"(?:(?<=^)|(?<=: )|(?<=\. )|(?<=of )|(?<=and )|(?<=or ))"
+_MUST = r"(?=(?: (?:and|or) [\w-]+)* must (?:not )?be\b)"
+_VALUE = r"""('[^']*'|"[^"]*"|True|[\d.]*\d)"""
+_EVERY = "|".join(sorted(OPTIONS, key=len, reverse=True))
+# Names such as "level" are English words, too, unless something must be so.
+_NO_WORDS = "|".join(name for name in OPTIONS if "_" in name)
+
+
+def in_options(message: str) -> str:
+    """Name options where a message of the library names parameters.
+
+    The library says ``small_groups='pooled'`` and ``rule must be ...``; who calls a
+    command knows ``--small-groups pooled`` and ``--rule must be ...``. Every error and
+    note passes through here, so that the library needs no second text.
+
+    Parameters
+    ----------
+    message : str
+        An error or a note of the library.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_options("Lower min_group_size, or use small_groups='pooled'.")
+    'Lower --min-group-size, or use --small-groups pooled.'
+    >>> in_options("rule must be one of 'prevalence', 'accuracy', got 'rule'.")
+    "--rule must be one of 'prevalence', 'accuracy', got 'rule'."
+    """
+    if re.match(r"The '\w+' parameter of \w+ must be", message):
+        message = _replaced(message, _OF_SCIKIT_LEARN)
+        message = re.sub(r"a str among \{([^}]*)\}", _one_of, message)
+    message = re.sub(rf"The '({_EVERY})' parameter of \w+(?= must be)", _alone, message)
+    message = re.sub(rf"{_NOT_WITHIN}({_EVERY})={_VALUE}", _with_value, message)
+    message = re.sub(rf"{_SUBJECT}({_EVERY}){_MUST}", _alone, message)
+    message = re.sub(rf"{_NOT_WITHIN}({_NO_WORDS}){_NOT_BEFORE}", _alone, message)
+    return _replaced(message, _PHRASES)
+
+
+def _replaced(message: str, words: Mapping[str, str]) -> str:
+    """Replace every pattern by its words, in their order."""
+    for pattern, replacement in words.items():
+        message = re.sub(pattern, replacement, message)
+    return message
+
+
+def _one_of(found: re.Match[str]) -> str:
+    """List the members of a set, which scikit-learn lists in any order."""
+    return f"one of {', '.join(sorted(found[1].split(', ')))}"
+
+
+def _alone(found: re.Match[str]) -> str:
+    """Return the option of a parameter."""
+    return OPTIONS[found[1]]
+
+
+def _with_value(found: re.Match[str]) -> str:
+    """Return the option of a parameter with the value that is given to it."""
+    option = OPTIONS[found[1]]
+    if found[2] == "True":
+        return option
+    value = found[2].strip("'\"")
+    return f"{option} {value}"

@@ -1,0 +1,519 @@
+"""A pass over a file: its parts, its hash, and what a model reads of its rows."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cape._groups import Group, check_groups, group_name
+from cape._learners import available_threads, blas_in_one_thread, in_threads
+from cape._prediction import KnownLabels, batch_of, read_batch
+from cape._tables import Dialect, TableError, open_table
+from cape.adaptation import AdaptationWarning
+from cape.classifier import CapeClassifier
+from cape.evidence import Evidence
+from cape.examination import Examination, examine
+from cape.files._model import TableModel
+from cape.files._notes import Notes
+
+_SMALL_TABLE_ROWS = 20_000
+
+# A part of a file has about this many numbers, and never fewer or more rows than these.
+# Each part has a fixed cost, so that small parts are slow; large ones take memory.
+_NUMBERS_OF_A_PART = 3_000_000
+_MIN_ROWS_OF_A_PART = 50_000
+_MAX_ROWS_OF_A_PART = 400_000
+
+_PARTS_AT_ONCE = 2
+"""Parts that this process works on at the same time. More parts would only wait for
+Python's lock, and take memory."""
+
+_MOST_NAMES = 5
+
+OnRows = Callable[[str, int], None]
+"""Called with the stage of the work and the number of rows that have just been done."""
+
+
+class Part(NamedTuple):
+    """A part of a file, ready for the classifier.
+
+    Parameters
+    ----------
+    X : DataFrame of shape (n_samples, n_columns)
+        Features and group columns.
+    positive : ndarray of int8 of shape (n_samples,) or None
+        The labels: 1, 0, or -1 where a row has none. None if the file has no label
+        column.
+    """
+
+    X: pd.DataFrame
+    positive: np.ndarray | None
+
+
+Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
+"""Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
+
+
+class Scan:
+    """A pass over a file in parts. Bytes are hashed as they are read.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, Parquet or Arrow.
+    dialect : Dialect or None
+        How a CSV is written; None is a comma, UTF-8 and decimal points.
+    on_rows : callable, optional
+        See `OnRows`.
+
+    Attributes
+    ----------
+    table : Table
+    rows : int
+        Rows that were read.
+    """
+
+    def __init__(
+        self, path: str | Path, dialect: Dialect | None, on_rows: OnRows | None = None
+    ):
+        self.table = open_table(path, dialect)
+        self.path = self.table.path
+        self.rows = 0
+        self.on_rows = on_rows or (lambda stage, rows: None)
+        self._hasher = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the bytes that were read."""
+        return self._hasher.hexdigest()
+
+    def parts(
+        self, types: Mapping[str, str], rows: int | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Read some columns of the file.
+
+        Parameters
+        ----------
+        types : mapping from column to {"number", "text", "date", "flag"}
+            The columns, and what those of a CSV are read as.
+        rows : int, default=None
+            Rows of a part. None chooses fewer rows for wider tables.
+
+        Yields
+        ------
+        DataFrame
+
+        Raises
+        ------
+        TableError
+            If the file has no rows, or cannot be read.
+        """
+        rows = rows or rows_of_a_part(len(self.table.names))
+        frames = self.table.parts(
+            rows, columns=list(types), types=types, hasher=self._hasher
+        )
+        for frame in frames:
+            self.rows += len(frame)
+            yield frame
+        if not self.rows:
+            raise TableError(f"{self.path} has a header but no rows.")
+
+    def batch(
+        self,
+        model: TableModel,
+        notes: Notes,
+        *,
+        rows: int | None = None,
+        each: Each | None = None,
+        kept: KeptRows | None = None,
+        on_part: Callable[[Part], None] | None = None,
+    ) -> tuple[Evidence, bool]:
+        """Sum the evidence over the parts of the file.
+
+        Groups that the model does not know, and rows without a group, are counted to
+        the end of the file and are an error then.
+
+        Parameters
+        ----------
+        model : TableModel
+        notes : Notes
+            Collects notes on columns that are not used or had to be converted.
+        rows : int, default=None
+            Rows of a part. None chooses fewer rows for wider tables.
+        each : callable, default=None
+            Who does the parts; None is this process, two parts at a time.
+        kept : KeptRows, default=None
+            Takes what was read of each row, so that no row is scored again. Without it,
+            labels are not looked at.
+        on_part : callable, default=None
+            Called with each part, in order.
+
+        Returns
+        -------
+        evidence : Evidence
+        has_labels : bool
+            Whether any row has a label.
+        """
+        evidence = Evidence(model.clf.fingerprint_)
+        has_labels = False
+        without_group = 0
+        unknown: Counter[str] = Counter()
+        parts = self._parts_for(model, notes, rows)
+        shared = (model, kept is not None)
+        for part, found in (each or _in_this_process)(_read_part, shared, parts):
+            if on_part is not None:
+                on_part(part)
+            without_group += found.without_group
+            unknown += found.unknown
+            if found.evidence is not None:
+                evidence = evidence + found.evidence
+            if kept is not None and found.records is not None:
+                kept.add(found.records, found.groups)
+            if part.positive is not None:
+                has_labels |= bool((part.positive >= 0).any())
+            self.on_rows("reading", len(part.X))
+        if without_group:
+            names = " or ".join(map(repr, model.columns.groups))
+            raise TableError(
+                f"{self.path}: {without_group} of {self.rows} rows have no value in "
+                f"{names}, so no group."
+            )
+        if unknown:
+            raise _unknown_groups(self.path, unknown, model)
+        return evidence, has_labels
+
+    def _parts_for(
+        self, model: TableModel, notes: Notes, rows: int | None
+    ) -> Iterator[Part]:
+        """Read parts with the columns of training, converted to what they held then."""
+        columns = model.columns
+        # Names first: a missing column is found before any row is read.
+        labelled = columns.check_names(self.table.names, self.path, notes)
+        types = columns.types(labels=labelled)
+        if rows is None:
+            rows = rows_of_a_part(len(self.table.names) + scores_per_row(model.clf))
+        for frame in self.parts(types, rows):
+            X = columns.table(frame, self.path, notes)
+            positive = columns.positive(frame, self.path) if labelled else None
+            yield Part(X, positive)
+
+
+def examine_batch(
+    model: TableModel, evidence: Evidence, notes: Notes, file: str = "", **settings: Any
+) -> Examination:
+    """Examine a batch, and note what the rule says of it.
+
+    Parameters
+    ----------
+    model : TableModel
+    evidence : Evidence
+    notes : Notes
+    file : str, default=""
+        Named by the notes, where there are several.
+    **settings
+        Of `cape.examination.examine`.
+
+    Returns
+    -------
+    Examination
+    """
+    with warnings.catch_warnings():
+        # What the adaptation would warn of is in the examination, in more detail.
+        warnings.simplefilter("ignore", AdaptationWarning)
+        examination = examine(model.clf, evidence=evidence, **settings)
+    for note in examination.adaptation.notes:
+        notes.say("rule", text=note, file=file)
+    return examination
+
+
+def note_training_file(model: TableModel, scan: Scan, notes: Notes) -> None:
+    """Note that a file is the one that the model was trained on."""
+    if scan.sha256 == model.details.get("data", {}).get("sha256"):
+        notes.say("training_file", path=str(scan.path))
+
+
+def rows_of_a_part(n_columns: int) -> int:
+    """Tell how many rows to work on at a time: the wider the table, the fewer.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the table, and scores of a row.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
+    (400000, 100000, 50000)
+    """
+    rows = _NUMBERS_OF_A_PART // max(n_columns, 1)
+    return min(max(rows, _MIN_ROWS_OF_A_PART), _MAX_ROWS_OF_A_PART)
+
+
+def scores_per_row(clf: CapeClassifier) -> int:
+    """Return how many scores of a row members may decide by.
+
+    The pools of all groups are of one kind: thresholds decide by one score, resampled
+    members by one score each.
+    """
+    pool = next(iter(clf.models_.values())).pool
+    if pool.has_a_model_each:
+        return len(pool.models)
+    return 1
+
+
+@contextmanager
+def single_thread_if_small(rows: int) -> Iterator[None]:
+    """Let numerical libraries use one thread if a table is small.
+
+    Below 20,000 rows, threads cost more than they save, and most of all on a machine
+    that is busy.
+    """
+    from threadpoolctl import threadpool_limits
+
+    if rows < _SMALL_TABLE_ROWS:
+        with threadpool_limits(limits=1):
+            yield
+    else:
+        yield
+
+
+def _in_this_process(
+    work: Callable[..., Any], shared: tuple, parts: Iterable[Part]
+) -> Iterator[tuple[Part, Any]]:
+    """Do the parts in this process, two at a time."""
+
+    def work_on(part: Part) -> tuple[Part, Any]:
+        return part, work(*shared, part)
+
+    threads = min(_PARTS_AT_ONCE, available_threads())
+    with blas_in_one_thread():
+        yield from in_threads(work_on, parts, threads=threads)
+
+
+class _PartResult(NamedTuple):
+    """What was found in a part.
+
+    Parameters
+    ----------
+    without_group : int
+        Rows with no value in a group column.
+    unknown : Counter from group name to int
+        Rows of groups that were not in training. If there are any, or rows without a
+        group, nothing else was looked at.
+    evidence : Evidence or None
+    records : ndarray or None
+        One record for each row, see `row_type`.
+    groups : sequence of Group
+        What the group codes of the records mean.
+    """
+
+    without_group: int
+    unknown: Counter[str]
+    evidence: Evidence | None = None
+    records: np.ndarray | None = None
+    groups: Sequence[Group] = ()
+
+
+def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
+    """Count the evidence of a part and, if asked, record what was read of each row."""
+    without_group, unknown = _group_problems(model, part.X)
+    if without_group or unknown:
+        return _PartResult(without_group, unknown)
+    with single_thread_if_small(len(part.X)):
+        if not keep:
+            return _PartResult(0, unknown, model.clf.evidence(part.X))
+        batch = batch_of(model.clf, part.X, None)
+        # Labels of whatever rows happen to have one are used for the verdict on the
+        # estimates alone: outcomes that are known early are no random sample, and a
+        # file with all its labels needs no estimate.
+        labels = None if part.positive is None else KnownLabels(part.positive, None)
+        readings, evidence = read_batch(batch, labels=labels, probabilities=True)
+    records = np.zeros(len(part.X), row_type(scores_per_row(model.clf)))
+    records["group"] = batch.groups.codes
+    records["positive"] = -1 if part.positive is None else part.positive
+    for reading in readings:
+        index = slice(None) if reading.index is None else reading.index
+        records["unadapted"][index] = reading.unadapted()
+        records["scores"][index] = reading.deciding.T
+    of_part = Evidence(model.clf.fingerprint_, evidence)
+    return _PartResult(0, unknown, of_part, records, batch.groups.keys)
+
+
+def _group_problems(model: TableModel, X: pd.DataFrame) -> tuple[int, Counter[str]]:
+    """Count the rows of a part without a group, and those of each unknown group."""
+    unknown: Counter[str] = Counter()
+    if not model.columns.groups:
+        return 0, unknown
+    table = X[list(model.columns.groups)]
+    has_group = table.notna().all(axis=1)
+    if has_group.any() and model.clf.unknown_groups != "pooled":
+        groups = check_groups(table[has_group])
+        sizes = np.bincount(groups.codes)
+        for group, size in zip(groups.keys, sizes, strict=True):
+            if group not in model.clf.models_:
+                unknown[group_name(group)] += int(size)
+    return int((~has_group).sum()), unknown
+
+
+def _unknown_groups(
+    path: str | Path, unknown: Counter[str], model: TableModel
+) -> TableError:
+    """Make the error for groups that were not in training."""
+    counts = unknown.most_common()
+    listed = [f"{name!r} ({n} rows)" for name, n in counts[:_MOST_NAMES]]
+    if len(counts) > _MOST_NAMES:
+        listed.append(f"{len(counts) - _MOST_NAMES} more")
+    known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
+    return TableError(
+        f"{path} has groups that were not in training: {', '.join(listed)}. "
+        f"The model knows {', '.join(known)}; train with --unknown-groups "
+        "pooled to predict unknown groups with the model of all groups."
+    )
+
+
+def row_type(n_models: int) -> np.dtype:
+    """Describe the record that is kept for a row.
+
+    Parameters
+    ----------
+    n_models : int
+        How many scores a row has.
+
+    Returns
+    -------
+    dtype
+        With the fields ``group`` (a code), ``positive`` (the label: 1, 0, or -1 for
+        none), ``unadapted`` (whether the model as trained predicts a positive) and
+        ``scores`` (of shape (n_models,)).
+
+    Examples
+    --------
+    >>> row_type(1).itemsize
+    14
+    """
+    fields: list[Any] = [
+        ("group", np.int32),
+        ("positive", np.int8),
+        ("unadapted", bool),
+        ("scores", np.int64, (n_models,)),
+    ]
+    return np.dtype(fields)
+
+
+class KeptRows:
+    """Records of rows (see `row_type`) on disk, between two passes over a file.
+
+    The first pass scores every row and sums the evidence; only then is it known which
+    member of the pool decides. The second pass needs the scores again. Scoring twice
+    would double the time, and keeping the scores in memory would bound the size of the
+    file.
+
+    The file has no name: it is gone when it is closed, or when the process ends.
+
+    Parameters
+    ----------
+    folder : str, Path or None
+        The folder whose disk holds the file; None takes the system's folder for
+        temporary files.
+    n_models : int
+        How many scores a row has.
+
+    Attributes
+    ----------
+    groups : list of Group
+        The groups of all rows; the field ``group`` of a record is a place in it.
+
+    Examples
+    --------
+    >>> with KeptRows(None, 1) as kept:
+    ...     kept.add(np.zeros(3, row_type(1)), ["blue"])
+    ...     kept.add(np.zeros(2, row_type(1)), ["green"])
+    ...     kept.rewind()
+    ...     [kept.groups[row["group"]] for row in kept.take(4)]
+    ['blue', 'blue', 'blue', 'green']
+    """
+
+    def __init__(self, folder: str | Path | None, n_models: int):
+        self.groups: list[Group] = []
+        self._type = row_type(n_models)
+        self._codes: dict[Group, int] = {}
+        self._folder = folder
+        self._stack = ExitStack()
+
+    def __enter__(self) -> KeptRows:
+        # On POSIX systems the file loses its name as soon as it is open: even a process
+        # that is killed leaves nothing behind.
+        self._file = self._stack.enter_context(tempfile.TemporaryFile(dir=self._folder))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.close()
+
+    def add(self, records: np.ndarray, groups: Sequence[Group]) -> None:
+        """Append rows.
+
+        Parameters
+        ----------
+        records : ndarray of `row_type` of shape (n_samples,)
+            Their field ``group`` is a place in ``groups``; it is changed in place to a
+            place in ``self.groups``.
+        groups : sequence of Group
+            The groups of these rows. Each part of a file has a numbering of its own.
+
+        Raises
+        ------
+        TableError
+            If the disk is full.
+        """
+        # Parts see groups in their own order; the second pass needs one numbering.
+        new_codes = np.array([self._code(group) for group in groups], np.int32)
+        records["group"] = new_codes[records["group"]]
+        # Records are written as they are in memory, and read back with the same type.
+        try:
+            self._file.write(records.view(np.uint8).data)
+        except OSError as error:
+            folder = self._folder or "the folder for temporary files"
+            raise TableError(
+                f"{folder} has no room for the scores of rows, "
+                f"{self._type.itemsize} bytes each: {error.strerror}."
+            ) from error
+
+    def _code(self, group: Group) -> int:
+        """Return the place of a group in ``self.groups``, appending a new group."""
+        if group not in self._codes:
+            self._codes[group] = len(self.groups)
+            self.groups.append(group)
+        return self._codes[group]
+
+    def rewind(self) -> None:
+        """Go back to the first row."""
+        self._file.seek(0)
+
+    def take(self, rows: int) -> np.ndarray:
+        """Read the next rows.
+
+        Parameters
+        ----------
+        rows : int
+            How many.
+
+        Returns
+        -------
+        ndarray of `row_type` of shape (rows,)
+            Fewer at the end of the file, and none after it.
+        """
+        content = self._file.read(rows * self._type.itemsize)
+        return np.frombuffer(content, self._type)

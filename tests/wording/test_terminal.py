@@ -1,0 +1,247 @@
+"""What the command line says: notes, tables, conditions, and options in messages."""
+
+import math
+import re
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cape.cli
+from cape._wording._notes import note_text
+from cape._wording._terminal import (
+    OPTIONS,
+    breach_text,
+    groups_table,
+    in_options,
+    interval,
+    left_out_texts,
+    model_facts,
+    number,
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "text"),
+    [
+        (
+            "columns_not_used",
+            {"columns": ["x1", "x2"]},
+            "2 columns not used by the model: 'x1', 'x2'.",
+        ),
+        (
+            "columns_not_used",
+            {"columns": ["x"]},
+            "1 column not used by the model: 'x'.",
+        ),
+        (
+            "converted",
+            {"column": "f", "here": "text", "training": "flag"},
+            "column 'f' holds text here and true or false in training: converted.",
+        ),
+        (
+            "respelled",
+            {"column": "z", "value": 1.0, "read_as": "1"},
+            "group column 'z': 1.0 is read as 1, taken as the same group.",
+        ),
+        (
+            "disarmed",
+            {"n": 3, "path": "o.csv", "predicted": True},
+            "3 fields that a spreadsheet would run have an apostrophe in front in "
+            "o.csv: to predict that file again, write Parquet instead.",
+        ),
+        ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
+        ("rule", {"text": "missed.", "file": ""}, "missed."),
+        (
+            "looks_like",
+            {"look": "comma", "example": "1,5", "columns": list("abcdefg")},
+            "read as text, though it looks like numbers with ',', such as '1,5': 'a', "
+            "'b', 'c', 'd', 'e' and 2 more. If the comma is the decimal sign, say so "
+            "(--decimal ,).",
+        ),
+        (
+            "suspicious",
+            {"kind": "row number", "columns": [("row", "counts the rows")]},
+            "row numbers, which mean nothing in another file: 'row' (counts the rows). "
+            "Leave a column out with --drop, all suspicious columns with "
+            "--drop-suspicious.",
+        ),
+        (
+            "dropped",
+            {"kind": "date", "columns": [("day", "holds dates")]},
+            "dropped dates, which in later files come after all of training: 'day' "
+            "(holds dates).",
+        ),
+        (
+            "sampled",
+            {"n": 30, "rows": 60, "most": 10},
+            "trained on a sample of 30 of 60 rows, at most 10 of each group and label.",
+        ),
+        (
+            "labels_not_used",
+            {"group": "a", "returned": 3, "drawn": 9, "p_value": 0.0012},
+            "labels of 'a' are not used: the 3 of 9 drawn rows that came back are no "
+            "random sample of them (p = 0.0012).",
+        ),
+        (
+            "never_predicted",
+            {"column": "p", "value": "hgih"},
+            "--map: 'p' never is 'hgih'.",
+        ),
+    ],
+)
+def test_notes_in_words(code, values, text):
+    assert note_text(code, values) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0.000"), (1 / 3, "0.333"), (-0.5, "-0.500"), (None, "-"), (math.nan, "-")],
+)
+def test_numbers_have_three_decimals_and_unknown_ones_are_a_dash(value, text):
+    assert number(value) == text
+    assert interval(value, value) == f"{text}-{text}"
+
+
+def test_the_table_of_groups_shows_rows_prevalence_and_auc():
+    group = {"group": "green", "rows": 30, "prevalence": 0.5, "auc": math.nan}
+    assert groups_table("30 rows", [group]).rows == [["green", 30, "0.500", "-"]]
+
+
+CONTENT = {
+    "columns": {
+        "label": "repaid",
+        "labels": ["yes", "no"],
+        "groups": ["race", "sex"],
+        "features": {"age": "number", "since": "date"},
+    },
+    "data": {"file": "train.csv", "rows": 120, "sha256": "0123456789abcdef" * 4},
+    "learner": "boosting",
+    "settings": {
+        "random_state": 5,
+        "cv": 3,
+        "verbose": 1,
+        "rule": {"name": "accuracy", "cost_fp": 1.0, "cost_fn": 4.0},
+    },
+    "fingerprint": "fedcba9876543210" * 4,
+    "saved": "2024-02-29T12:00:00",
+    "versions": {"cape": "0.1", "numpy": "2.0"},
+}
+
+
+def test_each_fact_of_a_model_is_a_sentence():
+    assert model_facts(CONTENT) == {
+        "trained on": "train.csv, 120 rows, sha256 0123456789abcdef",
+        "label": "repaid: no is positive, yes negative",
+        "groups": "race, sex",
+        "features": "age (number), since (date)",
+        "learner": "boosting; cv 3, rule (accuracy, cost_fp 1, cost_fn 4), "
+        "random_state 5",
+        "saved": "2024-02-29T12:00:00 by cape 0.1, numpy 2.0",
+        "fingerprint": "fedcba9876543210",
+    }
+    columns = {**CONTENT["columns"], "groups": []}
+    assert model_facts({**CONTENT, "columns": columns})["groups"] == "none"
+
+
+def test_a_condition_that_is_met_says_where_and_by_how_much():
+    breach = {"condition": "pd>0.1", "where": "a", "value": 0.3, "by": 0.2}
+    assert breach_text(breach) == "fail-if pd>0.1 is met: a: 0.300, by 0.200"
+    verdict = {**breach, "condition": "fault", "where": "march, a: `age`: missing"}
+    assert breach_text(verdict) == "fail-if fault is met: march, a: `age`: missing"
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), min_size=1, unique=True))
+def test_six_places_are_named_and_the_others_are_counted(names):
+    (line,) = left_out_texts(
+        {"condition": "pe>1", "where": name, "why": "undefined"} for name in names
+    )
+    start, _, places = line.partition(": ")
+    assert start == "fail-if pe>1 left out, undefined"
+    shown = places.split("; ")
+    assert shown[:6] == names[:6]
+    assert shown[6:] == ([f"{len(names) - 6} more"] if len(names) > 6 else [])
+
+
+def parameters(command):
+    """The parameters of a command and of the commands below it."""
+    yield from command.params
+    for below in getattr(command, "commands", {}).values():
+        yield from parameters(below)
+
+
+def test_every_option_of_the_commands_is_in_the_table():
+    for parameter in parameters(typer.main.get_command(cape.cli.app)):
+        options = [name for name in parameter.opts if name.startswith("--")]
+        if options and "completion" not in options[0]:
+            assert OPTIONS[parameter.name] in options
+
+
+@pytest.mark.parametrize(
+    ("of_the_library", "of_the_command"),
+    [
+        ("rule must be 'a', got 'b'.", "--rule must be 'a', got 'b'."),
+        ("n must be a whole number.", "--rows must be a whole number."),
+        (
+            "exactly one of n and width must be given, got both.",
+            "exactly one of --rows and --width must be given, got both.",
+        ),
+        ("seed must not be negative.", "--seed must not be negative."),
+        ("use small_groups='pooled'.", "use --small-groups pooled."),
+        ('use small_groups="pooled".', "use --small-groups pooled."),
+        ("(--force or overwrite=True replaces it)", "(--force replaces it)"),
+        ("Lower min_group_size.", "Lower --min-group-size."),
+        ("at least min_group_size=30 rows", "at least --min-group-size 30 rows"),
+        ("Fit with scores='folds' for", "Train with --scores folds for"),
+        ("fewer than min_class_size=25 rows", "fewer than 25 rows"),
+        ("path must be a model file", "MODEL must be a model file"),
+        (
+            "The 'cv' parameter of CapeClassifier must be an int in the range [2, inf)"
+            ", an object implementing 'split' and 'get_n_splits', an iterable or None "
+            "or a str among {'auto', 'prefit'}. Got 1 instead.",
+            "--cv must be a whole number from 2 on, got 1.",
+        ),
+        (
+            "The 'rule' parameter of CapeClassifier must be a str among {'b', 'a'} or "
+            "an instance of 'cape.rules._base.Rule'. Got 'x' instead.",
+            "--rule must be one of 'a', 'b', got 'x'.",
+        ),
+    ],
+)
+def test_parameters_become_options(of_the_library, of_the_command):
+    assert in_options(of_the_library) == of_the_command
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "t.csv, line 3: the label must be 'a' or 'b', or empty, got 'c'.",
+        "every group must have at least 30 rows",
+        "the positive label must be '0' or '1'",
+        "s.csv, line 3: rows must come from one call of cape sample",
+        "t.csv has no column 'min_group_size'; did you mean 'min_group'?",
+        "there is no file data/min_group_size.csv.",
+        "unknown_groups.csv exists already.",
+        "a level of a column",
+    ],
+)
+def test_other_sentences_and_the_words_of_users_stay(message):
+    assert in_options(message) == message
+
+
+@given(name=st.sampled_from(sorted(OPTIONS)))
+def test_an_option_is_named_where_its_parameter_must_be_something(name):
+    translated = in_options(f"{name} must be this, got 'that'.")
+    assert translated == f"{OPTIONS[name]} must be this, got 'that'."
+    for template in ("column {!r}: text.", "got {!r}.", "/data/{}.csv is empty"):
+        message = template.format(name)
+        assert in_options(message) == message
+
+
+def test_every_name_in_the_help_is_filled_in():
+    for command in typer.main.get_command(cape.cli.app).commands.values():
+        for parameter in command.params:
+            names = re.findall(r"{(\w+)", getattr(parameter, "help", None) or "")
+            known = {"rules", "quantifiers", "learners", "default", "paper"}
+            assert set(names) <= known
