@@ -262,7 +262,7 @@ def test_labels_of_the_file_judge_the_estimates_and_do_not_touch_them(
     assert not labels.decide and labels.refuted == []
     for group, check in labels.groups.items():
         share = new.loc[new["race"] == group, "y"].mean()
-        assert check.is_complete
+        assert check.labels.rows == check.rows
         assert (check.labels.estimate, check.estimate.low, check.estimate.high) == (
             pytest.approx(share),
         ) * 3
@@ -285,7 +285,7 @@ def test_labels_of_some_rows_are_judged_as_a_sample_or_not_at_all(
         found = predict_file(people_model, tmp_path / f"{name}.csv").examination
         counted = sum(count.rows for count in found.observed.cape.values())
         assert counted == known.sum()
-        verdicts[name] = {c.label_verdict for c in found.labels.groups.values()}
+        verdicts[name] = {c.labels.verdict for c in found.labels.groups.values()}
         assert found.expected_and_observed() is None
     assert verdicts["sample"] <= {"confirmed", "not_contradicted"}
     assert verdicts["early"] == {None}
