@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier, ScoreHistogram
 from cape._group_model import GroupModel
-from cape._learners import score_rows
+from cape._learners._scoring import score_rows
 from cape.datasets import make_synthetic
 from cape.metrics import prevalence_difference
 from cape.quantify import QUANTIFIERS, SPA

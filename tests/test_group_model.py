@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners import Rows
+from cape._learners._scoring import Rows
 from cape._prediction import batch_of, read_batch, read_member, read_rows
 from cape._shift_test import count_agreements
 from cape.evidence import GroupEvidence

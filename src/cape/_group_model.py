@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cape._learners import LinearStack, Rows, add_group_code, score_with_models
+from cape._learners._scoring import LinearStack, Rows, score_with_models
+from cape._learners._shared import add_group_code
 from cape._pool import Pool
 from cape.columns import ColumnCounts, TableCells
 from cape.histogram import HALF, ScoreHistogram

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
-from cape._learners import note_on_text
+from cape._learners._choice import note_on_text
 from cape._prediction import (
     adapt,
     batch_of,

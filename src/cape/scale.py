@@ -19,7 +19,7 @@ import numpy as np
 
 from cape._extras import require_extra
 from cape._groups import Group
-from cape._learners import in_order
+from cape._learners._threads import in_order
 from cape._prediction import (
     Reading,
     batch_of,

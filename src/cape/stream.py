@@ -14,7 +14,7 @@ from cape._drift import GroupDrift
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
 from cape._json_fields import Fields, read_format
-from cape._learners import Rows
+from cape._learners._scoring import Rows
 from cape._prediction import (
     Batch,
     Reading,

@@ -106,7 +106,7 @@ def some_labels(table, rows) -> np.ndarray:
 @cache
 def default_model() -> CapeClassifier:
     """Fit the defaults with our logistic regression for tables."""
-    from cape._learners import make_learner
+    from cape._learners._choice import make_learner
 
     # Encoders are fitted once, as for the default learner.
     clf = CapeClassifier(
@@ -806,7 +806,7 @@ def a_few(rows, n, seed) -> tuple:
 
 def real(name) -> dict:
     """Train on one period; adapt to the next, without and with labels."""
-    from cape._learners import make_learner
+    from cape._learners._choice import make_learner
 
     train, new = REAL[name]()
     X, y, groups = a_few(train, 1200, seed=0)

@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from cape._learners import LEARNERS, make_learner
+from cape._learners._choice import LEARNERS, make_learner
 
 every_name = pytest.mark.parametrize("name", LEARNERS)
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier
 from sklearn.metrics import log_loss
 
-from cape._learners import columns_to_encode, default_candidates, tabular
+from cape._learners._choice import columns_to_encode, default_candidates, tabular
 
 
 @pytest.mark.parametrize(("n_rows", "n_candidates"), [(100, 1), (2999, 1), (3000, 2)])

@@ -14,8 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners import (
-    Rows,
+from cape._learners._fitting import (
     WarmStart,
     fit_learner,
     follows_its_folds,
@@ -23,6 +22,7 @@ from cape._learners import (
     takes_repetitions,
     weight_keyword,
 )
+from cape._learners._scoring import Rows
 
 # Clones and their seeds
 

@@ -9,17 +9,17 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from cape._learners import (
+from cape._learners._scoring import (
     LinearStack,
     Rows,
     SharedProducts,
     as_array,
+    score_one_by_one,
     score_rows,
     score_with_models,
     stack_of_groups,
     vote_on_rows,
 )
-from cape._learners._scoring import score_one_by_one
 from cape.histogram import HALF, round_scores
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from cape._learners import _threads, map_pieces
+from cape._learners import _threads
+from cape._learners._threads import map_pieces
 
 
 @pytest.fixture

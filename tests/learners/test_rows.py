@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cape._learners import Rows, as_array
+from cape._learners._scoring import Rows, as_array
 
 X = np.arange(24.0).reshape(8, 3)
 KINDS = {

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners import Rows, score_rows, score_with_models, vote_on_rows
+from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
 from cape.histogram import HALF, ONE, round_scores
 
 

@@ -12,7 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape._learners import GroupAwareLinear, add_group_code, for_one_group, group_aware
+from cape._learners._shared import (
+    GroupAwareLinear,
+    add_group_code,
+    for_one_group,
+    group_aware,
+)
 
 
 def two_groups(n=600, seed=0, rotated=True):

@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from threadpoolctl import threadpool_info
 
-from cape._learners import blas_in_one_thread, in_threads
+from cape._learners._threads import blas_in_one_thread, in_threads
 
 
 def blas_threads():

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
-from cape._learners import default_candidates, has_member, member_of
+from cape._learners._choice import default_candidates, has_member, member_of
 
 
 def boosting(**settings):
@@ -65,7 +65,9 @@ def test_a_candidate_out_of_the_vote_can_be_chosen(labels, monkeypatch):
         "vote": VotingClassifier(members, voting="soft"),
         "trees": boosting(learning_rate=0.5),
     }
-    monkeypatch.setattr("cape.classifier.default_candidates", lambda n: candidates)
+    monkeypatch.setattr(
+        "cape._training._train.default_candidates", lambda n: candidates
+    )
     clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
     assert clf.candidates_["chosen"].to_dict() == {"vote": False, "trees": True}
     assert clf.candidates_["log_loss"].notna().all()

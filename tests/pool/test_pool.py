@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from cape._learners import Rows, score_rows, score_with_models, vote_on_rows
+from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
 from cape._pool import MemberRates, ResampledPool, ThresholdPool, fit_member
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores

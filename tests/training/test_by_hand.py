@@ -28,7 +28,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners import Rows, score_rows
+from cape._learners._scoring import Rows, score_rows
 from cape.histogram import HALF, ScoreHistogram, round_scores
 from cape.sampling import pp_sampling
 
@@ -475,9 +475,7 @@ def test_rows_of_weight_zero_do_not_make_a_group_large_enough():
 def test_many_small_groups_are_named_up_to_ten():
     many = np.arange(420) // 35
     many[many < 11] = np.arange(385) % 77 + 100
-    with pytest.raises(
-        ValueError, match="'100' has 5 rows.*'109' has 5 rows; and 67 more"
-    ):
+    with pytest.raises(ValueError, match="'100' has 5 rows.*'109' has 5 rows; 67 more"):
         cape(GaussianNB()).fit(X, y, sensitive_features=many)
 
 

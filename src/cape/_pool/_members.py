@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cape._learners import Rows, WarmStart, fit_learner, takes_repetitions, vote_on_rows
+from cape._learners._fitting import WarmStart, fit_learner, takes_repetitions
+from cape._learners._scoring import Rows, vote_on_rows
 from cape.sampling import draw_rows
 
 

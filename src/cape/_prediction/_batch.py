@@ -10,7 +10,13 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
-from cape._learners import LinearStack, Rows, SharedProducts, as_array, stack_of_groups
+from cape._learners._scoring import (
+    LinearStack,
+    Rows,
+    SharedProducts,
+    as_array,
+    stack_of_groups,
+)
 from cape._validation import (
     check_columns,
     check_fitted_cape,

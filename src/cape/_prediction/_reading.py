@@ -10,7 +10,8 @@ import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group
-from cape._learners import Rows, map_pieces
+from cape._learners._scoring import Rows
+from cape._learners._threads import map_pieces
 from cape._prediction._batch import Batch
 from cape._prediction._labels import KnownLabels
 from cape._shift_test import count_agreements

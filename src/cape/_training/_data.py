@@ -17,6 +17,12 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
+from cape._wording._numbers import shortened
+from cape._wording._training import (
+    few_rows_of_a_class,
+    rows_are_repeated,
+    scores_without_signal,
+)
 
 _MOST_NAMES = 10
 
@@ -125,8 +131,7 @@ def find_small_groups(
     # The pooled model is trained on all rows; it is no way out if they are too few.
     if reasons and (not may_pool or reason(None)):
         listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
-        if len(listed) > _MOST_NAMES:
-            listed[_MOST_NAMES:] = [f"and {len(listed) - _MOST_NAMES} more"]
+        listed = shortened(listed, _MOST_NAMES)
         raise ValueError(
             f"every group must have at least min_group_size={min_group_size} rows and "
             f"enough of each class, got: {'; '.join(listed)}. Lower min_group_size, "
@@ -162,28 +167,18 @@ _Z = 1.96
 
 def warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) -> None:
     """Warn of groups whose estimates will be worth little, and say why."""
-    few_rows = []
-    no_signal = []
+    few_rows = {}
+    no_signal = {}
     for group, model in models.items():
-        positives = model.positives.size
-        smaller_class = min(positives, model.negatives.size)
+        smaller_class = min(model.positives.size, model.negatives.size)
         if smaller_class < min_class_size:
-            few_rows.append(f"{group_name(group)!r} ({smaller_class:g} rows)")
+            few_rows[group] = smaller_class
         elif model.auc() - _Z * model.auc_error() <= 0.5:
-            no_signal.append(f"{group_name(group)!r} (AUC {model.auc():.2f})")
+            no_signal[group] = model.auc()
     if few_rows:
-        warnings.warn(
-            f"fewer than min_class_size={min_class_size} rows of a class in "
-            f"{', '.join(few_rows)}: intervals of these groups may not hold.",
-            stacklevel=4,
-        )
+        warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=4)
     if no_signal:
-        warnings.warn(
-            "the scores do not tell the classes apart in "
-            f"{', '.join(no_signal)}: the 95 % interval of the AUC is not above 0.5. "
-            "The prevalences of these groups cannot be estimated from such scores.",
-            stacklevel=4,
-        )
+        warnings.warn(scores_without_signal(no_signal), stacklevel=4)
 
 
 _MOST_COPIES = 0.02
@@ -238,13 +233,7 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         # Values that cannot be hashed, such as lists.
         return
     if n_repeated:
-        warnings.warn(
-            f"{n_repeated:,} of {len(groups):,} rows occur more than once, with the "
-            "same label: intervals count every copy as one more row and will be too "
-            "narrow. Leave the copies out, or give each row once with its number as "
-            "sample_weight.",
-            stacklevel=4,
-        )
+        warnings.warn(rows_are_repeated(n_repeated, len(groups)), stacklevel=4)
 
 
 def _sample(X: Any) -> np.ndarray | None:

@@ -16,17 +16,14 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from cape._groups import Group, group_name
-from cape._learners import (
+from cape._learners._fitting import (
     ROWS_PER_COEFFICIENT,
     STEADY_LEARNERS,
-    Rows,
-    add_group_code,
-    as_array,
     fit_learner,
-    group_aware,
-    score_rows,
     seeded_clone,
 )
+from cape._learners._scoring import Rows, as_array, score_rows
+from cape._learners._shared import add_group_code, group_aware
 from cape._training._data import TrainingData, kish_factor
 from cape._validation import check_is_fitted, pickable
 from cape.histogram import ONE

@@ -13,20 +13,18 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from cape._group_model import GroupModel, TrainedColumns
-from cape._groups import EVERYONE, Group, Groups, group_name
-from cape._learners import (
-    blas_in_one_thread,
+from cape._groups import EVERYONE, Group, Groups
+from cape._learners._choice import (
     columns_to_encode,
     default_candidates,
-    follows_its_folds,
-    for_one_group,
     has_member,
     member_of,
-    score_rows,
     tabular,
-    takes_repetitions,
-    weight_keyword,
 )
+from cape._learners._fitting import follows_its_folds, takes_repetitions, weight_keyword
+from cape._learners._scoring import score_rows
+from cape._learners._shared import for_one_group
+from cape._learners._threads import blas_in_one_thread
 from cape._pool import Pool, ResampledPool, ThresholdPool, fit_member
 from cape._progress import progress
 from cape._training._data import (
@@ -51,6 +49,7 @@ from cape._validation import (
     number_of_rows,
     take_rows,
 )
+from cape._wording._training import of_group
 from cape.columns import TableCells
 from cape.histogram import ScoreHistogram, edges_for
 from cape.quantify import Quantifier, make_quantifier
@@ -554,9 +553,11 @@ def _fit_quantifier(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = make_quantifier(quantifier).fit(positives, negatives)
-    prefix = "" if group == EVERYONE else f"group {group_name(group)!r}: "
     for warning in caught:
-        warnings.warn(f"{prefix}{warning.message}", warning.category, stacklevel=2)
+        message = str(warning.message)
+        if group != EVERYONE:
+            message = of_group(message, group)
+        warnings.warn(message, warning.category, stacklevel=2)
     return fitted
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group, check_groups, group_name
-from cape._learners import available_threads, blas_in_one_thread, in_threads
+from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, TableError, open_table
 from cape.adaptation import AdaptationWarning

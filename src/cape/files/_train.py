@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cape._groups import unique_names
-from cape._learners import LEARNERS, make_learner
+from cape._learners._choice import LEARNERS, make_learner
 from cape._newfile import check_apart, check_free
 from cape._tables import Dialect
 from cape._validation import check_choice

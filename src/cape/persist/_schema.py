@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cape._group_model import GroupModel, TrainedColumns
-from cape._learners import GroupAwareLinear
+from cape._learners._shared import GroupAwareLinear
 from cape._pool import MemberRates, ResampledPool, ThresholdPool
 from cape.classifier import CapeClassifier
 from cape.columns import TableCells

@@ -16,6 +16,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from cape._validation import check_is_fitted, check_prevalence
+from cape._wording._training import scores_are_alike
 from cape.histogram import ScoreHistogram
 
 # The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
@@ -273,10 +274,7 @@ class Quantifier(BaseEstimator):
             self._fit()
         else:
             warnings.warn(
-                "the scores cannot tell the classes apart (mean score of positives "
-                f"{positives.mean:.4f}, of negatives {negatives.mean:.4f}): every "
-                "estimate will be the training prevalence, with interval [0, 1].",
-                stacklevel=2,
+                scores_are_alike(positives.mean, negatives.mean), stacklevel=2
             )
         return self
 
