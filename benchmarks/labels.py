@@ -39,7 +39,7 @@ from cape._labelled import (
 )
 from cape._labelled._prevalence import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
-from cape_paper._cases import load_cases
+from cape_paper._problem import load_cases
 from tables import markdown_table, replace_block, save_results
 
 RESULTS = Path("docs/data/labels.json")

@@ -30,7 +30,7 @@ from cape import CapeClassifier, metrics
 from cape._pool import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation, make_rule
-from cape_paper._baselines import with_group_columns
+from cape_paper._peers import with_group_columns
 from tables import replace_block
 
 RESULTS = Path("docs/data/rules.json")

@@ -14,11 +14,16 @@ cut into cells that are kept in a folder, so a run that was stopped goes on.
 The package uses public names of `cape` alone: it is the library's first user.
 """
 
-from cape_paper._cases import meps_problem
 from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
 from cape_paper._pages import results_markdown, write_page, write_results
-from cape_paper._problem import Problem, compas_problem, published, table_problem
+from cape_paper._problem import (
+    Problem,
+    compas_problem,
+    meps_problem,
+    published,
+    table_problem,
+)
 from cape_paper._shifts import run_shifts
 from cape_paper._synthetic import run_synthetic
 from cape_paper._tables import results_tables

@@ -123,6 +123,10 @@ def run_facts(start: float, results: Sequence[Results]) -> Results:
             versions[package] = version(package)
         except PackageNotFoundError:
             versions[package] = "not installed"
+    # Whether anything else was running; Windows does not tell.
+    load = None
+    if hasattr(os, "getloadavg"):
+        load = round(os.getloadavg()[0], 1)
     # The time of work that was stored counts too: it says what the whole run costs.
     seconds = sum(result["seconds"] for result in results)
     return {
@@ -131,8 +135,7 @@ def run_facts(start: float, results: Sequence[Results]) -> Results:
         "cell_seconds": round(seconds, 1),
         "cells": len(results),
         "cores": os.cpu_count(),
-        # Whether anything else was running; Windows does not tell.
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "load": load,
         "versions": versions,
     }
 

@@ -95,9 +95,10 @@ def frame_figure(results: Results) -> pd.DataFrame:
             for column, title in _FIGURE_METRICS.items():
                 mean = result["mean"][column]
                 # PE has no mean if it was undefined in a repetition.
-                if mean is not None:
-                    interval = _one_sd(mean, result["sd"][column])
-                    rows.append([pair["rho_1"], method, title, mean, *interval])
+                if mean is None:
+                    continue
+                interval = _one_sd(mean, result["sd"][column])
+                rows.append([pair["rho_1"], method, title, mean, *interval])
     columns = ["rho_1", "classifier", "metric", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -112,17 +113,33 @@ def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
     names = list(dict.fromkeys(frame["classifier"]))
     others = cycle(_COLOURS[3:])
     colours = [_METHOD_COLOURS.get(name) or next(others) for name in names]
-    scale = alt.Scale(domain=names, range=colours)
-    colour = alt.Color("classifier:N", title=None, sort=names, scale=scale)
+    scale = alt.Scale(
+        domain=names,
+        range=colours,
+    )
+    colour = alt.Color(
+        "classifier:N",
+        title=None,
+        sort=names,
+        scale=scale,
+    )
     panels = []
     for title in _FIGURE_METRICS.values():
         base = alt.Chart(frame[frame["metric"] == title])
         base = base.encode(x=_axis_of_rho_1(), color=colour)
         # 0 is the best PD and PE, but no classifier comes near an accuracy of 0.
         scale = alt.Scale(zero=not title.startswith("accuracy"))
-        low = alt.Y("low:Q", title=title, scale=scale)
+        low = alt.Y(
+            "low:Q",
+            title=title,
+            scale=scale,
+        )
         band = base.mark_area(opacity=0.3).encode(y=low, y2="high:Q")
-        mean = alt.Y("mean:Q", title=title, scale=scale)
+        mean = alt.Y(
+            "mean:Q",
+            title=title,
+            scale=scale,
+        )
         line = base.mark_line(point=True).encode(y=mean)
         panels.append((band + line).properties(width=230, height=210))
     heading = _title(
@@ -153,14 +170,25 @@ def draw_pairs(frame: pd.DataFrame) -> alt.VConcatChart:
     """Draw heat maps of all pairs: one row for each metric, one column a classifier."""
     order = list(dict.fromkeys(frame["classifier"]))
     axis = alt.Axis(labelAngle=0)
-    x = alt.X("rho_1:O", title="test prevalence of group 1", axis=axis)
-    y = alt.Y("rho_0:O", title="group 0", sort="descending")
+    x = alt.X(
+        "rho_1:O",
+        title="test prevalence of group 1",
+        axis=axis,
+    )
+    y = alt.Y(
+        "rho_0:O",
+        title="group 0",
+        sort="descending",
+    )
     rows = []
     for metric in dict.fromkeys(frame["metric"]):
         # PE is a difference of ratios: a few pairs are far greater than the rest, and
         # on a linear scale all the others would look alike.
         kind: Any = "sqrt" if metric.startswith("PE") else "linear"
-        scale = alt.Scale(scheme="viridis", type=kind)
+        scale = alt.Scale(
+            scheme="viridis",
+            type=kind,
+        )
         cells = alt.Chart(frame[frame["metric"] == metric]).mark_rect()
         cells = cells.encode(
             x=x,
@@ -189,8 +217,14 @@ def frame_theorem(results: Results) -> pd.DataFrame:
 def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
     """Draw lines of PD, of what bounds it, and of the parts of the bound."""
     titles, colours, dashes = zip(*_THEOREM_PARTS.values(), strict=True)
-    colour_scale = alt.Scale(domain=titles, range=colours)
-    dash_scale = alt.Scale(domain=titles, range=dashes)
+    colour_scale = alt.Scale(
+        domain=titles,
+        range=colours,
+    )
+    dash_scale = alt.Scale(
+        domain=titles,
+        range=dashes,
+    )
     legend = alt.Legend(labelLimit=260)
     lines = alt.Chart(frame).mark_line(point=True)
     lines = lines.encode(
@@ -224,14 +258,15 @@ def frame_methods(results: Results) -> pd.DataFrame:
     rows = []
     for row in results["rows"]:
         for column, metric, group in shown:
-            for kind, values in (("ours", row.get("mean")), ("print", row["printed"])):
-                if not values or values.get(column) is None:
-                    continue
+            where = [row["method"], metric, group]
+            ours = row.get("mean", {}).get(column)
+            if ours is not None:
+                interval = _one_sd(ours, row["sd"][column])
+                rows.append([*where, "ours", ours, *interval])
+            printed = (row["printed"] or {}).get(column)
+            if printed is not None:
                 # The paper prints no deviations.
-                deviation = row["sd"][column] if kind == "ours" else 0.0
-                value = values[column]
-                interval = _one_sd(value, deviation)
-                rows.append([row["method"], metric, group, kind, value, *interval])
+                rows.append([*where, "print", printed, printed, printed])
     columns = ["method", "metric", "group", "kind", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -242,16 +277,34 @@ def draw_methods(frame: pd.DataFrame) -> alt.HConcatChart:
     groups = [name for name in dict.fromkeys(frame["group"]) if name != _BETWEEN_GROUPS]
     # More groups than colours begin again with the first one.
     colours = [colour for colour, _ in zip(cycle(_COLOURS), groups, strict=False)]
-    scale = alt.Scale(domain=[*groups, _BETWEEN_GROUPS], range=[*colours, "#444444"])
-    colour = alt.Color("group:N", title=None, scale=scale)
+    scale = alt.Scale(
+        domain=[*groups, _BETWEEN_GROUPS],
+        range=[*colours, "#444444"],
+    )
+    colour = alt.Color(
+        "group:N",
+        title=None,
+        scale=scale,
+    )
     panels = []
     for metric in ("PD", "PE", "accuracy"):
         # Methods are named once, beside the first panel.
         axis = alt.Axis(labelLimit=200) if metric == "PD" else None
         scale = alt.Scale(domain=order)
-        y = alt.Y("method:N", sort=order, title=None, axis=axis, scale=scale)
-        base = alt.Chart(frame[frame["metric"] == metric]).encode(y=y, color=colour)
-        x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=metric != "accuracy"))
+        y = alt.Y(
+            "method:N",
+            sort=order,
+            title=None,
+            axis=axis,
+            scale=scale,
+        )
+        of_metric = frame[frame["metric"] == metric]
+        base = alt.Chart(of_metric).encode(y=y, color=colour)
+        x = alt.X(
+            "value:Q",
+            title=metric,
+            scale=alt.Scale(zero=metric != "accuracy"),
+        )
         of_ours = base.transform_filter("datum.kind == 'ours'")
         of_print = base.transform_filter("datum.kind == 'print'")
         spread = of_ours.mark_rule(strokeWidth=2, opacity=0.5)
@@ -289,18 +342,37 @@ def frame_estimates(results: Results) -> pd.DataFrame:
 
 def draw_estimates(frame: pd.DataFrame) -> alt.LayerChart:
     """Draw a line for each case and group: the interval, and three marks on it."""
-    y = alt.Y("shift:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y(
+        "shift:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(labelLimit=260),
+    )
     base = alt.Chart(frame).encode(y=y)
     scale = alt.Scale(domain=[0, 1])
-    low = alt.X("low:Q", title="share of positives", scale=scale)
-    share = alt.X("share:Q", title="share of positives", scale=scale)
+    low = alt.X(
+        "low:Q",
+        title="share of positives",
+        scale=scale,
+    )
+    share = alt.X(
+        "share:Q",
+        title="share of positives",
+        scale=scale,
+    )
     estimates = base.transform_filter("datum.what === 'estimate'")
     intervals = estimates.mark_rule(color=_MARKS["estimate"][0], strokeWidth=2)
     intervals = intervals.encode(x=low, x2="high:Q")
     # The shapes tell the marks apart in black and white.
     colours, shapes = zip(*_MARKS.values(), strict=True)
-    colour_scale = alt.Scale(domain=list(_MARKS), range=colours)
-    shape_scale = alt.Scale(domain=list(_MARKS), range=shapes)
+    colour_scale = alt.Scale(
+        domain=list(_MARKS),
+        range=colours,
+    )
+    shape_scale = alt.Scale(
+        domain=list(_MARKS),
+        range=shapes,
+    )
     marks = base.mark_point(filled=True, size=70, opacity=1)
     marks = marks.encode(
         x=share,
@@ -317,10 +389,19 @@ def draw_estimates(frame: pd.DataFrame) -> alt.LayerChart:
 def _axis_of_rho_1() -> alt.X:
     """Return the axis of the figure and of the theorem, as the paper draws it."""
     tenths = [round(0.1 * i, 1) for i in range(1, 10)]
-    axis = alt.Axis(values=tenths, format=".1f", labelFlush=False)
+    axis = alt.Axis(
+        values=tenths,
+        format=".1f",
+        labelFlush=False,
+    )
     scale = alt.Scale(domain=[0.1, 0.9])
     title = "test prevalence of group 1"
-    return alt.X("rho_1:Q", title=title, scale=scale, axis=axis)
+    return alt.X(
+        "rho_1:Q",
+        title=title,
+        scale=scale,
+        axis=axis,
+    )
 
 
 def _title(text: str, subtitle: str) -> alt.TitleParams:

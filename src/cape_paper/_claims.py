@@ -59,10 +59,13 @@ def _near(claim: Results, row: Results) -> Iterator[Verdict]:
     """Judge the distance to print; one column too far is enough for a no."""
     mean = row["mean"]
     printed = row["printed"]
-    worst = max(claim["columns"], key=lambda name: abs(mean[name] - printed[name]))
+    gaps = {}
+    for column in claim["columns"]:
+        gaps[column] = abs(mean[column] - printed[column])
+    worst = max(gaps, key=gaps.__getitem__)
     yield {
         "claim": claim["text"],
-        "holds": abs(mean[worst] - printed[worst]) <= claim["limit"],
+        "holds": gaps[worst] <= claim["limit"],
         "detail": f"farthest {worst}: {mean[worst]:.3f}, print {printed[worst]:.3f}",
     }
 

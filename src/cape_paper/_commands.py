@@ -19,14 +19,20 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
-if TYPE_CHECKING:
-    import pandas as pd
+from cape_paper._charts import save_pictures
+from cape_paper._comparison import compare_methods
+from cape_paper._pages import what_is_missing, write_page, write_results
+from cape_paper._problem import compas_problem, meps_problem, table_problem
+from cape_paper._shifts import run_shifts
+from cape_paper._synthetic import run_synthetic
+from cape_paper._tables import results_tables
 
 _PROGRAM = "python -m cape_paper"
 _BAD_INPUT = 2
@@ -128,9 +134,6 @@ def synthetic(
 
     Example: python -m cape_paper reproduce synthetic --out results/synthetic
     """
-    # Imported here: the help of other commands must not wait for the experiments.
-    from cape_paper import run_synthetic
-
     run = partial(
         run_synthetic,
         repetitions=repetitions,
@@ -163,8 +166,6 @@ def compas(
 
     Example: python -m cape_paper reproduce compas --seeds 5
     """
-    from cape_paper import compare_methods, compas_problem
-
     problem = compas_problem(data, features=features)
     options = (method or None, seeds, slow_seeds, learner, favourable)
     run = partial(compare_methods, problem, *options)
@@ -187,8 +188,6 @@ def meps(
 
     Example: python -m cape_paper reproduce meps --seeds 5
     """
-    from cape_paper import compare_methods, meps_problem
-
     options = (method or None, seeds, slow_seeds, learner, favourable)
     run = partial(compare_methods, meps_problem(data), *options)
     _run_and_show(run, out, jobs=jobs)
@@ -213,8 +212,6 @@ def shifts(
 
     Example: python -m cape_paper reproduce shifts --case compas --seeds 1
     """
-    from cape_paper import run_shifts
-
     run = partial(run_shifts, case or None, seeds=seeds, data_home=data)
     _run_and_show(run, out, jobs=jobs)
 
@@ -264,8 +261,6 @@ def compare(
 
     Example: python -m cape_paper compare old.csv new.csv --label y --group race
     """
-    from cape_paper import compare_methods, table_problem
-
     separator = "\t" if separator in ("tab", "\\t") else separator
     dialect = {"sep": separator, "encoding": encoding, "decimal": decimal}
     tables = []
@@ -299,8 +294,6 @@ def page(
 
     Example: python -m cape_paper page results/synthetic results/compas
     """
-    from cape_paper import write_page
-
     write_page(folders, out)
 
 
@@ -310,8 +303,6 @@ def _read_table(path: Path, group: list[str], dialect: dict[str, str]) -> pd.Dat
     One of both tables may hold the numbers 1 and 2, and the other the text 1, 2 and
     unknown.
     """
-    import pandas as pd
-
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     if path.suffix == ".parquet":
@@ -341,9 +332,6 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
     jobs : int
         Number of cells computed at the same time.
     """
-    from cape_paper import results_tables, save_pictures, write_results
-    from cape_paper._pages import what_is_missing
-
     aside = Console(stderr=True)
     with Progress(console=aside, transient=True, disable=not aside.is_terminal) as bar:
         task = bar.add_task("cells", total=None)

@@ -7,6 +7,7 @@ quantifiers, and one for each seed of each method.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,33 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape import CapeClassifier
+from cape import CapeClassifier, metrics
 from cape.quantify import QUANTIFIERS, make_quantifier
-from cape_paper._baselines import with_group_columns
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
 from cape_paper._claims import reasons, verdicts
 from cape_paper._methods import METHODS, make_method, missing_packages
+from cape_paper._peers import with_group_columns
 from cape_paper._problem import Problem
-from cape_paper._rows import mean_and_sd, result_row
+
+RATES = ("fpr", "fnr", "accuracy", "predicted_prevalence", "pd")
+"""Columns of every group, in the paper's order."""
+
+DIFFERENCES = ("fpr", "fnr", "accuracy")
+"""Columns that are followed by the difference between groups."""
+
+PARITY = {
+    "demographic_parity_difference": metrics.demographic_parity_difference,
+    "demographic_parity_ratio": metrics.demographic_parity_ratio,
+    "equalized_odds_difference": metrics.equalized_odds_difference,
+    "precision_difference": metrics.precision_difference,
+}
+"""Columns of criteria that the paper does not have, and their metrics.
+
+The differences of TPR and of FPR are those of the columns fnr_diff and fpr_diff.
+"""
+
+Row = dict[str, float | None]
+"""Values by the names of columns; None where a value is undefined."""
 
 _MOST_WARNINGS = 3
 """How many different warnings of a method are kept."""
@@ -192,7 +212,8 @@ def _tune(problem: Problem) -> Results:
         cv=StratifiedKFold(10, shuffle=True, random_state=0),
         refit=False,
     )
-    search.fit(with_group_columns(X, z.to_numpy(), np.unique(z)), y)
+    groups = np.unique(z)
+    search.fit(with_group_columns(X, z.to_numpy(), groups), y)
     scores = []
     # scikit-learn maximises, so it stores the log loss with a minus.
     losses = -search.cv_results_["mean_test_score"]
@@ -297,3 +318,98 @@ def _outcome(name: str, cells: list[Results]) -> Results:
         "seconds": round(seconds, 2),
         "warnings": list(texts)[:_MOST_WARNINGS],
     }
+
+
+def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
+    """Compute a row of the results table.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels and predictions, 0 and 1.
+    z : array-like of shape (n_samples,)
+        The group of each row.
+    groups : sequence
+        Groups in the order of the table.
+
+    Returns
+    -------
+    dict
+        FPR, FNR, accuracy, predicted prevalence and PD of every group, differences
+        between groups, PE, and the metrics of `PARITY`. Keys are those of `published`:
+        ``fpr_0`` belongs to the first of ``groups``. ``pe`` is the PE of the worst
+        ordered pair; with two groups ``pe_01`` is the paper's PE. What is undefined is
+        None.
+
+    Examples
+    --------
+    >>> row = result_row([1, 0, 1, 0], [1, 1, 1, 0], ["a", "a", "b", "b"], ["a", "b"])
+    >>> row["fpr_0"], row["fpr_diff"], row["pe_01"]
+    (1.0, 1.0, 1.0)
+    """
+    with warnings.catch_warnings():
+        # A warning says that a number is undefined; the row says so by None.
+        warnings.simplefilter("ignore")
+        judged = {"sensitive_features": z, "pos_label": 1}
+        table = metrics.fairness_table(y_true, y_pred, **judged)
+        parity = {}
+        for name, metric in PARITY.items():
+            parity[name] = metric(y_true, y_pred, **judged)
+    values = {}
+    for rate in RATES:
+        for place, group in enumerate(groups):
+            values[f"{rate}_{place}"] = table[rate, group]
+        if rate in DIFFERENCES:
+            # With more than two groups: between the two that are farthest apart.
+            values[f"{rate}_diff"] = table[rate, "difference"]
+    pairs = _ratios(table["prevalence"], groups)
+    pairs = abs(pairs - _ratios(table["predicted_prevalence"], groups))
+    # `max` of an array with a NaN is NaN: one undefined pair makes the worst undefined.
+    values["pe"] = pairs.max()
+    if len(groups) == 2:
+        values["pe_01"] = pairs[0, 1]
+    values |= parity
+    return {name: _none_if_nan(value) for name, value in values.items()}
+
+
+def _ratios(shares: Any, groups: Sequence[Any]) -> np.ndarray:
+    """Divide the share of each group by that of each; NaN where it is 0."""
+    of_groups = np.array([shares[group] for group in groups])
+    divisors = np.where(of_groups == 0, np.nan, of_groups)
+    return of_groups[:, None] / divisors
+
+
+def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
+    """Average rows over repetitions.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows with the same columns, at least one.
+
+    Returns
+    -------
+    mean, sd : dict
+        A column that is undefined in any repetition is undefined. The standard
+        deviation of a single row is 0.
+
+    Examples
+    --------
+    >>> mean_and_sd([{"pd_0": 1.0, "pe": None}, {"pd_0": 3.0, "pe": 0.2}])[0]
+    {'pd_0': 2.0, 'pe': None}
+    """
+    mean: Row = {}
+    sd: Row = {}
+    for column in rows[0]:
+        # None becomes NaN, which spreads to the mean.
+        values = np.array([row[column] for row in rows], dtype=float)
+        mean[column] = _none_if_nan(values.mean())
+        # Estimated from a sample of the seeds; of one seed it would be NaN.
+        ddof = min(1, len(values) - 1)
+        sd[column] = _none_if_nan(values.std(ddof=ddof))
+    return mean, sd
+
+
+def _none_if_nan(value: float) -> float | None:
+    """Make an undefined number one that JSON can hold."""
+    return None if np.isnan(value) else float(value)

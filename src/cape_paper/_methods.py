@@ -10,14 +10,17 @@ from typing import Any
 
 from cape import CapeClassifier
 from cape.rules import DemographicParity
-from cape_paper._aif360 import (
+from cape_paper._peers import (
     AdversarialDebiasing,
+    AlwaysPositive,
+    CapeOne,
+    FairlearnReduction,
+    FairlearnThreshold,
+    MaxAcc,
     MetaFair,
     PostProcessor,
     Reweighing,
 )
-from cape_paper._baselines import AlwaysPositive, CapeOne, MaxAcc
-from cape_paper._fairlearn import FairlearnReduction, FairlearnThreshold
 
 
 @dataclass(frozen=True)

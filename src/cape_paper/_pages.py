@@ -44,14 +44,6 @@ def write_results(
     -------
     list of Path
         The two files.
-
-    Examples
-    --------
-    >>> from cape_paper import run_synthetic
-    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
-    >>> results = run_synthetic(repetitions=1, **options)
-    >>> [path.name for path in write_results(results, folder)]
-    ['results.json', 'results.md']
     """
     # Before anything is written: results that make no page leave the old files.
     page = results_markdown(results, pictures=[path.name for path in pictures])
@@ -132,14 +124,6 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     -------
     str
         Markdown.
-
-    Examples
-    --------
-    >>> from cape_paper import run_synthetic
-    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
-    >>> results = run_synthetic(repetitions=1, **options)
-    >>> results_markdown(results).splitlines()[0]
-    '## Synthetic data'
     """
     title = results["title"]
     if results.get("favourable") == "negative":

@@ -1,15 +1,24 @@
-"""A problem to compare methods on: labelled training rows and labelled test rows.
+"""Problems to run methods on: labelled training rows and labelled test rows.
 
-Methods see the test rows without their labels.
+Methods see the test rows without their labels. A problem is one of the paper's, a real
+shift over time, which is a row of ``cases.toml``, or made of two tables of a user. MEPS
+has two kinds of files: the survey's own, and extracts of one panel each.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
+import re
+import tomllib
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +26,34 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from cape.datasets import fetch_compas
+
+_TABLE = tomllib.loads(files("cape_paper").joinpath("cases.toml").read_text("utf-8"))
+
+CASES: dict[str, dict[str, Any]] = _TABLE["case"]
+"""The cases by name; ``cases.toml`` says what their fields are."""
+
+_ADDRESS = "https://meps.ahrq.gov/mepsweb/data_files/pufs/"
+# Extracts of one panel each, and the year and the survey's own file that they are of.
+_PANELS = {
+    "meps/meps_fy2015_panel19.csv": (2015, "h181ssp.zip"),
+    "meps/meps_fy2016_panel21.csv": (2016, "h192ssp.zip"),
+}
+
+# Names in the survey's files end in the round of the interview (53, or 53X where it
+# was edited) or in the last two digits of the year.
+_SURVEY_NAMES = (
+    "REGION53 AGE53X SEX MARRY53X FTSTU53X ACTDTY53 HONRDC53 RTHLTH53 MNHLTH53 HIBPDX "
+    "CHDDX ANGIDX MIDX OHRTDX STRKDX EMPHDX CHBRON53 CHOLDX CANCERDX DIABDX JTPAIN53 "
+    "ARTHDX ARTHTYPE ASTHDX ADHDADDX PREGNT53 WLKLIM53 ACTLIM53 SOCLIM53 COGLIM53 "
+    "DFHEAR42 DFSEE42 ADSMOK42 PCS42 MCS42 K6SUM42 PHQ242 EMPST53 POVCAT{yy} INSCOV{yy}"
+)
+# Visits to offices, outpatient departments and emergency rooms, nights in hospital and
+# days of home care, whose sum is the utilization.
+_TRIPS = "OBTOTV{yy} OPTOTV{yy} ERTOT{yy} IPNGTD{yy} HHTOTD{yy}"
+_NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42")
+
+# A full-year file has almost 2,000 columns, so it is read this many rows at a time.
+_ROWS_OF_A_PART = 5000
 
 Rows = tuple[pd.DataFrame, np.ndarray, pd.Series]
 """Features, labels 0 and 1, and names of groups."""
@@ -101,7 +138,8 @@ class Problem:
         counts = []
         for group in self.groups:
             count: dict[str, Any] = {"group": group}
-            for part, (_, y, z) in (("train", self.train), ("test", self.test)):
+            parts = {"train": self.train, "test": self.test}
+            for part, (_, y, z) in parts.items():
                 of_group = y[(z == group).to_numpy()]
                 count[f"rows_{part}"] = len(of_group)
                 count[f"prevalence_{part}"] = float(of_group.mean())
@@ -181,6 +219,220 @@ def beside_print(problem: Problem, *, same_data: bool) -> Problem:
     )
 
 
+def load_cases(
+    cases: Sequence[str] | None = None, data_home: Any = None
+) -> tuple[list[Problem], list[str]]:
+    """Read cases, without those whose files are not here and cannot be downloaded.
+
+    Parameters
+    ----------
+    cases : sequence of str, default=None
+        Keys of `CASES`; a case that is named must be there. None means all that can be
+        read.
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_compas`.
+
+    Returns
+    -------
+    problems : list of Problem
+    skipped : list of str
+        A sentence for each case that was left out.
+
+    Raises
+    ------
+    ValueError
+        If a case is none of `CASES`.
+    FileNotFoundError
+        If the files of a case that was named are not in the folder of data, and have no
+        public address.
+    OSError
+        If a file cannot be downloaded, or is not the expected one.
+    """
+    for name in cases or ():
+        if name not in CASES:
+            known = ", ".join(map(repr, CASES))
+            raise ValueError(f"cases must be one of {known}, got {name!r}.")
+    problems = []
+    skipped = []
+    for name in cases or CASES:
+        try:
+            problems.append(_read_case(name, data_home))
+        except FileNotFoundError:
+            if cases:
+                raise
+            skipped.append(
+                f"{name} was skipped: its files are not in the folder of data, and no "
+                "public address of them is known."
+            )
+    return problems, skipped
+
+
+def meps_problem(data_home: Any = None) -> Problem:
+    """Load MEPS, 2015 to 2016, in the variant that the files in the folder allow.
+
+    The survey's own two files are read if the folder of data has one of them. If it has
+    extracts of one panel each instead, these are read, and every result is labelled so.
+    If it has neither, the survey's files are downloaded; AHRQ's data use agreement
+    applies to them (https://meps.ahrq.gov/mepsweb/data_stats/data_use.jsp).
+
+    Parameters
+    ----------
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_compas`.
+
+    Returns
+    -------
+    Problem
+
+    Examples
+    --------
+    >>> meps_problem().groups  # doctest: +SKIP
+    ['White', 'Non-White']
+    """
+    problem = replace(_read_case("meps-15-16", data_home), name="meps")
+    problem = replace(problem, title=f"{problem.title}, 2015 to 2016")
+    # One panel of the survey is a part of the paper's rows, grouped in another way.
+    return beside_print(problem, same_data="one panel" not in problem.title)
+
+
+def _read_case(name: str, data_home: Any) -> Problem:
+    """Read the rows of one case."""
+    case = CASES[name]
+    if "compas" in case:
+        return fetched_compas(name, case["compas"], data_home)
+    folder = _data_folder(data_home)
+    tables = []
+    for path in case["files"]:
+        tables.append(_read_table(path, folder))
+    train, test = tables
+    dropped = {*case["drop"], *case.get("last", ())}
+    shared = [column for column in train if column in test and column not in dropped]
+    features = [*shared, *case.get("last", ())]
+    title = case["title"]
+    notes = []
+    if case["files"][0] in _PANELS:
+        variant = _meps_variant(folder)
+        title = title.replace("MEPS", variant["name"])
+        notes = [variant["note"]]
+    return Problem(
+        name=name,
+        title=title,
+        groups=list(case["groups"]),
+        train=_select(train, case.get("train"), case, features),
+        test=_select(test, case.get("use"), case, features),
+        notes=notes,
+    )
+
+
+def _select(
+    table: pd.DataFrame, query: str | None, case: dict[str, Any], features: list[str]
+) -> Rows:
+    """Take the rows of a period and of the groups, with features, labels and groups."""
+    rows = table.query(query) if query else table
+    names = pd.Series(index=rows.index, dtype="str")
+    for name, of_group in case["groups"].items():
+        names[np.asarray(rows.eval(of_group), dtype=bool)] = name
+    rows = rows[names.notna()]
+    positive = np.asarray(rows.eval(case["positive"])).astype(int)
+    groups = names.dropna().reset_index(drop=True).rename("group")
+    return rows[features].reset_index(drop=True), positive, groups
+
+
+def _data_folder(data_home: Any) -> Path:
+    """Return the folder of data, as `cape.datasets.fetch_compas` finds it."""
+    cache = Path.home() / ".cache" / "cape"
+    folder = data_home or os.environ.get("CAPE_DATA") or cache
+    return Path(folder).expanduser()
+
+
+def _read_table(path: str, folder: Path) -> pd.DataFrame:
+    """Read a file of the folder of data, verified; MEPS in the variant that is here."""
+    if path in _PANELS and _meps_variant(folder) is _TABLE["meps"]["survey"]:
+        return _read_survey(folder, *_PANELS[path])
+    file = folder / path
+    expected = _TABLE["sha256"][path]
+    if not file.exists():
+        raise FileNotFoundError(
+            f"{file.name} is not in the folder of data, and no public address of "
+            f"exactly this file is known. Put the file (sha256 {expected}) at {file}, "
+            f"or set data_home or CAPE_DATA to a folder that has {path}."
+        )
+    with file.open("rb") as content:
+        actual = hashlib.file_digest(content, "sha256").hexdigest()
+    if actual != expected:
+        raise OSError(f"{file} has sha256 {actual}, expected {expected}.")
+    return pd.read_csv(file)
+
+
+def _meps_variant(folder: Path) -> dict[str, Any]:
+    """Say which of both kinds of MEPS files are read, and what that means."""
+    survey_files = [name for _, name in _PANELS.values()]
+    has_survey = any((folder / "meps" / name).exists() for name in survey_files)
+    has_panels = all((folder / path).exists() for path in _PANELS)
+    kind = "panels" if has_panels and not has_survey else "survey"
+    return _TABLE["meps"][kind]
+
+
+def _read_survey(folder: Path, year: int, name: str) -> pd.DataFrame:
+    """Read a full-year file of the survey into the columns of the one-panel files.
+
+    It is downloaded if the folder has none. AIF360's recipe, but of all panels: rows
+    are kept whose categories are known (-1 is "inapplicable", below it are refusals and
+    the like).
+    """
+    path = folder / "meps" / name
+    if not path.exists():
+        import pooch
+
+        # AHRQ's checksums are not known; reading verifies those within the archive.
+        pooch.retrieve(_ADDRESS + name, None, fname=name, path=path.parent)
+    yy = str(year)[-2:]
+    features = _SURVEY_NAMES.format(yy=yy).split()
+    trips = _TRIPS.format(yy=yy).split()
+    others = ["EDUCYR", "HIDEG", "HISPANX", "RACEV2X"]
+    table = _read_transport(path, [*features, *trips, *others])
+    short = {name: re.sub(rf"(53X?|{yy})$", "", name) for name in features}
+    table = table.rename(columns=short)
+    names = list(short.values())
+    categorical = [name for name in names if name not in _NOT_CATEGORICAL]
+    asked = table[["REGION", "AGE", "MARRY", "ASTHDX"]]
+    categories = table[[*categorical, "EDUCYR", "HIDEG"]]
+    known = asked.ge(0).all(axis=1) & categories.ge(-1).all(axis=1)
+    # HISPANX 2: not Hispanic; RACEV2X 1: white and no other race.
+    white = (table["HISPANX"] == 2) & (table["RACEV2X"] == 1)
+    many_trips = table[trips].sum(axis=1) >= 10
+    # Men are 1 and women 2, where the one-panel files have 0 and 1.
+    columns = table[names].rename(columns={"SEX": "sex"})
+    columns["sex"] -= 1
+    columns["race"] = white.astype(int)
+    columns["Probability"] = many_trips.astype(int)
+    return columns[known].reset_index(drop=True)
+
+
+def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
+    """Read columns of the SAS transport file in a zip archive."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.namelist()
+        transport = [
+            name for name in members if name.lower().endswith((".ssp", ".xpt"))
+        ]
+        if len(transport) != 1:
+            raise ValueError(f"{path} must hold one SAS transport file, got {members}.")
+        content = io.BytesIO(archive.read(transport[0]))
+    parts = []
+    with pd.read_sas(
+        content, format="xport", encoding="latin-1", chunksize=_ROWS_OF_A_PART
+    ) as reader:
+        for part in reader:
+            missing = [column for column in columns if column not in part]
+            if missing:
+                raise ValueError(f"{path} must have the columns {missing}.")
+            parts.append(part[columns])
+    table = pd.concat(parts, ignore_index=True)
+    # pandas reads the zero of the transport format as 5.4e-79.
+    return table.mask(table.abs() < 1e-70, 0.0)
+
+
 def table_problem(
     train: pd.DataFrame,
     test: pd.DataFrame,
@@ -225,7 +477,8 @@ def table_problem(
     """
     group_columns = [group] if isinstance(group, str) else list(group)
     for name, table in (("training", train), ("test", test)):
-        missing = [*{label, *group_columns, *train.columns} - set(table.columns)]
+        needed = {label, *group_columns, *train.columns}
+        missing = sorted(needed - set(table.columns))
         if missing:
             raise ValueError(f"the {name} table must have the columns {missing}.")
     chosen = _positive_label(train[label], test[label], positive)
@@ -240,13 +493,15 @@ def table_problem(
     # The group goes to every method separately, and each decides how to use it.
     features = list(train.columns.drop([label, *group_columns]))
     X_train, X_test = _as_numbers(train[features], test[features])
+    y_train = (train[label] == chosen).to_numpy().astype(int)
+    y_test = (test[label] == chosen).to_numpy().astype(int)
     return Problem(
         name="own",
         title="Own data",
         # A group without test rows cannot be judged.
         groups=sorted(set(z_test)),
-        train=(X_train, (train[label] == chosen).to_numpy().astype(int), z_train),
-        test=(X_test, (test[label] == chosen).to_numpy().astype(int), z_test),
+        train=(X_train, y_train, z_train),
+        test=(X_test, y_test, z_test),
         notes=[
             f"Positive: {label} = {chosen!r}. Groups: {', '.join(group_columns)}.",
             f"{len(features)} columns made {X_train.shape[1]} numbers (skrub's "

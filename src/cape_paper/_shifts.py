@@ -16,11 +16,10 @@ import pandas as pd
 from sklearn.base import clone
 
 from cape import CapeClassifier
-from cape_paper._baselines import MaxAcc, seeded_clone
-from cape_paper._cases import load_cases
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._problem import Problem
-from cape_paper._rows import mean_and_sd, result_row
+from cape_paper._comparison import mean_and_sd, result_row
+from cape_paper._peers import MaxAcc, seeded_clone
+from cape_paper._problem import Problem, load_cases
 
 CONFIGURATIONS = {
     "CAPE": CapeClassifier(),
@@ -303,5 +302,6 @@ def _errors(errors: Any) -> Results:
 
 def _median(values: pd.Series) -> float | None:
     """Return the median; an undefined value counts as worse than any number."""
-    median = float(np.median(values.astype(float).fillna(np.inf)))
+    numbers = values.astype(float).fillna(np.inf)
+    median = float(np.median(numbers))
     return median if np.isfinite(median) else None

@@ -21,10 +21,9 @@ from cape.datasets import make_synthetic
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
 from cape_paper._claims import reasons, synthetic_verdicts
-from cape_paper._comparison import check_choice
+from cape_paper._comparison import check_choice, mean_and_sd, result_row
 from cape_paper._methods import METHODS, make_method
 from cape_paper._problem import published
-from cape_paper._rows import mean_and_sd, result_row
 
 METHODS_COMPARED = ("CAPE-D", "CAPE default", "Max_Acc")
 """Keys of `METHODS`."""
@@ -117,8 +116,11 @@ def run_synthetic(
             mean, sd = mean_and_sd([rows[name] for rows in at_pair])
             methods[name] = {"mean": mean, "sd": sd}
         results["pairs"].append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
-        at_pair = [repetition["theorem"][place] for repetition in finished]
-        means = [mean_and_sd([groups[z] for groups in at_pair])[0] for z in (0, 1)]
+        means = []
+        for z in (0, 1):
+            of_group = [repetition["theorem"][place][z] for repetition in finished]
+            mean, _ = mean_and_sd(of_group)
+            means.append(mean)
         results["theorem"].append({"rho_0": rho_0, "rho_1": rho_1, "mean": means})
     results["verdicts"] = synthetic_verdicts(results)
     results["reasons"] = reasons(results)

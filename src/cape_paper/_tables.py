@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from cape_paper._cells import Results
-from cape_paper._rows import DIFFERENCES, PARITY
+from cape_paper._comparison import DIFFERENCES, PARITY
 
 PAPER_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
 """How the paper's Table 1 calls our methods; it does not have our default."""
@@ -80,14 +80,6 @@ def results_tables(results: Results) -> Tables:
     -------
     dict from str to DataFrame
         By their titles; all cells are text.
-
-    Examples
-    --------
-    >>> from cape_paper import run_synthetic
-    >>> options = {"n_train": 500, "n_test": 200, "prevalences": (0.5,)}
-    >>> results = run_synthetic(repetitions=1, **options)
-    >>> list(results_tables(results))[2]
-    'Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)'
     """
     makers = {"synthetic": _synthetic_tables, "shifts": _shift_tables}
     return makers.get(results["experiment"], _comparison_tables)(results)
@@ -231,7 +223,8 @@ def _prevalence_table(results: Results, have_print: bool) -> pd.DataFrame:
         # One seed has no spread.
         if row["seeds"] > 1:
             spreads = [number(sd) for sd in row["sd"]]
-            cells = [" ± ".join(pair) for pair in zip(cells, spreads, strict=True)]
+            pairs = zip(cells, spreads, strict=True)
+            cells = [" ± ".join(pair) for pair in pairs]
         lines[f"estimate, {row['quantifier']}"] = cells
         if row["printed"]:
             lines["print"] = row["printed"]

@@ -9,7 +9,6 @@ from cape_paper import Problem, compare_methods, published
 
 METHODS = [
     "CAPE-D",
-    "CAPE-1",
     "CAPE default",
     "Max_Acc",
     "Always positive",

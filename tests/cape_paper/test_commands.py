@@ -5,15 +5,16 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pandas as pd
 import pytest
 
-from cape_paper import compare_methods, table_problem
+from cape_paper import _commands, compare_methods, run_synthetic, table_problem
 from cape_paper._commands import main
 
 SMALL = (
-    *("reproduce", "synthetic", "--rows", "600", "--test-rows", "200"),
+    *("reproduce", "synthetic", "--rows", "300", "--test-rows", "100"),
     *("--repetitions", "1", "--jobs", "1"),
 )
 METHODS = ["CAPE default", "Max_Acc", "AD"]
@@ -34,8 +35,12 @@ def run(capsys):
 
 @pytest.fixture(scope="module")
 def synthetic_run(tmp_path_factory):
+    """One repetition at four pairs of prevalences, where the command has 81."""
     folder = tmp_path_factory.mktemp("synthetic")
-    assert main([*SMALL, "--out", str(folder)]) == 0
+    few = partial(run_synthetic, prevalences=(0.1, 0.5))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_commands, "run_synthetic", few)
+        assert main([*SMALL, "--out", str(folder)]) == 0
     return folder
 
 
@@ -49,8 +54,8 @@ def test_synthetic_writes_numbers_a_page_and_pictures(synthetic_run):
     assert {"results.json", "results.md", "cells"} <= files
     assert {"synthetic-figure.png", "synthetic-pairs.html"} <= files
     results = json.loads((synthetic_run / "results.json").read_text())
-    assert len(results["pairs"]) == 81
-    assert (results["n_train"], results["n_test"]) == (600, 200)
+    assert len(results["pairs"]) == 4
+    assert (results["n_train"], results["n_test"]) == (300, 100)
 
 
 def test_a_page_of_runs_has_their_pictures_beside_it(synthetic_run, run, tmp_path):

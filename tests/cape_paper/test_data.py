@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape_paper import _cases, compas_problem, meps_problem, published, table_problem
-from cape_paper._cases import CASES, load_cases
+from cape_paper import _problem, compas_problem, meps_problem, published, table_problem
+from cape_paper._problem import CASES, load_cases
 
 sys.path.insert(0, str(Path(__file__).parent))
 from xport import write_xport
@@ -89,7 +89,7 @@ def invented_case(folder, monkeypatch):
         "drop": ["year", "colour", "n"],
     }
     monkeypatch.setitem(CASES, "bank", case)
-    monkeypatch.setitem(_cases._TABLE["sha256"], "t.csv", sha256)
+    monkeypatch.setitem(_problem._TABLE["sha256"], "t.csv", sha256)
 
 
 def test_a_case_selects_rows_groups_labels_and_features(tmp_path, monkeypatch):
@@ -151,7 +151,7 @@ def test_one_panel_of_meps_is_not_the_papers_data():
 def survey_table(year, rows):
     """Columns of a full-year file; ``rows`` says what differs from an ordinary row."""
     yy = str(year)[-2:]
-    names = f"{_cases._SURVEY_NAMES} {_cases._TRIPS}".format(yy=yy).split()
+    names = f"{_problem._SURVEY_NAMES} {_problem._TRIPS}".format(yy=yy).split()
     ordinary = dict.fromkeys([*names, "EDUCYR", "HIDEG", "RACEV2X", "OTHER"], 1.0)
     table = [{**ordinary, "HISPANX": 2.0, "DUPERSID": "x1", **row} for row in rows]
     return pd.DataFrame(table)
@@ -159,7 +159,7 @@ def survey_table(year, rows):
 
 def put_survey(folder, year, rows):
     buffer = io.BytesIO()
-    [name] = [name for of_year, name in _cases._PANELS.values() if of_year == year]
+    [name] = [name for of_year, name in _problem._PANELS.values() if of_year == year]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{name[:4]}.ssp", write_xport(survey_table(year, rows)))
     (folder / "meps").mkdir(exist_ok=True)
@@ -223,7 +223,7 @@ def test_both_kinds_of_meps_files_have_the_same_columns(tmp_path):
 )
 def test_keeps_the_rows_that_the_recipe_keeps(tmp_path, column, value, kept):
     put_survey(tmp_path, 2015, [{column: float(value)}, {}])
-    table = _cases._read_survey(tmp_path, 2015, "h181ssp.zip")
+    table = _problem._read_survey(tmp_path, 2015, "h181ssp.zip")
     assert len(table) == 1 + kept
 
 

@@ -23,24 +23,23 @@ from cape import CapeClassifier
 from cape.datasets import make_synthetic
 from cape.metrics import demographic_parity_difference
 from cape_paper import published
-from cape_paper._aif360 import (
+from cape_paper._methods import METHODS, make_method, missing_packages
+from cape_paper._peers import (
     AdversarialDebiasing,
+    AlwaysPositive,
+    CapeOne,
+    FairlearnReduction,
+    FairlearnThreshold,
+    MaxAcc,
     MetaFair,
     PostProcessor,
     ProjectedNormal,
     Reweighing,
-    undisturbed,
-)
-from cape_paper._baselines import (
-    AlwaysPositive,
-    CapeOne,
-    MaxAcc,
     fit_learner,
     seeded_clone,
     split_holdout,
+    undisturbed,
 )
-from cape_paper._fairlearn import FairlearnReduction, FairlearnThreshold
-from cape_paper._methods import METHODS, make_method, missing_packages
 
 # Fairlearn warns in the runs of its own; ours silence it.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -382,7 +381,7 @@ def test_importing_and_using_aif360_writes_nothing():
     code = """
 import logging
 from sklearn.linear_model import LogisticRegression
-from cape_paper._aif360 import Reweighing
+from cape_paper._peers import Reweighing
 from cape.datasets import make_synthetic
 d = make_synthetic(200, prevalences=(0.3, 0.6), random_state=0)
 model = Reweighing(LogisticRegression())

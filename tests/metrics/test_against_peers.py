@@ -12,7 +12,7 @@ from scipy.stats import bootstrap
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from cape.metrics import audit, confusion_by_group, fairness_table
-from cape_paper._aif360 import undisturbed
+from cape_paper._peers import undisturbed
 
 
 @st.composite

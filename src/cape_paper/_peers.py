@@ -1,4 +1,8 @@
-"""AIF360's fair classifiers behind our interface; no other module imports AIF360.
+"""The classifiers that CAPE is compared with: baselines, Fairlearn's and AIF360's.
+
+All have one small interface: ``fit(X, y, sensitive_features=z)`` with labels 0 and 1,
+and ``predict(X, sensitive_features=z)`` without. No other module imports Fairlearn or
+AIF360, and they are imported only when a method of theirs is trained.
 
 AIF360 knows two groups and ranks them: one is "privileged", and one label is
 "favourable". Neither word is ours. Where a method asks for them, the positive label is
@@ -22,15 +26,283 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from cape_paper._baselines import GroupMethod, fit_learner, split_holdout
+from cape import CapeClassifier
+
+HELD_OUT = 0.3
+"""Share of the training rows that is held out for a post-processor."""
 
 SIDES: dict[str, Any] = {
     "unprivileged_groups": [{"privileged": 0.0}],
     "privileged_groups": [{"privileged": 1.0}],
 }
 """How AIF360's algorithms are told which rows belong to the privileged group."""
+
+
+def with_group_columns(X: pd.DataFrame, z: np.ndarray, groups: Any) -> pd.DataFrame:
+    """Add an indicator column for each group but the first.
+
+    With one for the first, too, the columns would always add up to 1, and the
+    coefficients of a linear learner would not be unique.
+    """
+    columns = {}
+    for place, group in enumerate(groups[1:], 1):
+        columns[f"group_{place}"] = (z == group).astype(float)
+    return X.assign(**columns)
+
+
+class GroupMethod:
+    """A classifier that needs the group of every row.
+
+    A subclass implements ``_fit(X, y, z)`` and ``_predict(X, z)``, where y and z are
+    arrays. Rows of groups that training has not seen are rows of the first group.
+    """
+
+    def fit(self, X, y, *, sensitive_features):
+        """Train on labelled rows."""
+        z = np.asarray(sensitive_features)
+        self.groups_ = np.unique(z)
+        self._fit(X, np.asarray(y), z)
+        return self
+
+    def predict(self, X, *, sensitive_features):
+        """Predict the label of every row; nothing here could hand over labels."""
+        return self._predict(X, np.asarray(sensitive_features))
+
+    def _with_groups(self, X, z):
+        return with_group_columns(X, z, self.groups_)
+
+
+class MaxAcc(GroupMethod):
+    """One accuracy-maximising classifier on all rows, the group among its features.
+
+    It is the baseline of the paper: CAPE's learner, trained once, which does not adapt
+    to any shift. The paper does not say what Max_Acc sees. CAPE's classifiers know the
+    group, since each belongs to one; so Max_Acc gets it too.
+
+    Parameters
+    ----------
+    estimator : estimator with ``fit`` and ``predict``
+        The learner.
+
+    Examples
+    --------
+    >>> model = MaxAcc(LogisticRegression())
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def _fit(self, X, y, z):
+        features = self._with_groups(X, z)
+        self.estimator_ = clone(self.estimator).fit(features, y)
+
+    def _predict(self, X, z):
+        return self.estimator_.predict(self._with_groups(X, z))
+
+
+class AlwaysPositive(GroupMethod):
+    """Call every row positive: the sanity check of the paper's table.
+
+    No error rate differs between groups, and yet PD is as large as it can be.
+    """
+
+    def _fit(self, X, y, z):
+        pass
+
+    def _predict(self, X, z):
+        return np.ones(len(X), dtype=int)
+
+
+class CapeOne(CapeClassifier):
+    """CAPE-1 of the paper: `CapeClassifier` with each row as a batch of its own."""
+
+    def predict(self, X, *, sensitive_features=None):
+        """Predict every row as `CapeClassifier.predict_individually` does."""
+        # No adaptation is taken: with batches of one row there are as many as rows.
+        return self.predict_individually(X, sensitive_features=sensitive_features)
+
+
+def fit_learner(
+    estimator: Any, X: Any, y: np.ndarray, *, seed: int, weights: Any = None
+) -> Any:
+    """Fit a clone of a learner with a seed, and with weights if there are any."""
+    options = {}
+    if weights is not None:
+        options[weight_keyword(estimator)] = weights
+    return seeded_clone(estimator, seed).fit(X, y, **options)
+
+
+def seeded_clone(estimator: Any, seed: int) -> Any:
+    """Clone an estimator and set every ``random_state`` that is None from ``seed``."""
+    model = clone(estimator)
+    random = np.random.RandomState(seed)
+    for name, value in sorted(model.get_params().items()):
+        if name.split("__")[-1] == "random_state" and value is None:
+            drawn = random.randint(np.iinfo(np.int32).max)
+            model.set_params(**{name: drawn})
+    return model
+
+
+def weight_keyword(estimator: Any) -> str:
+    """Name the weights of ``fit``; a pipeline hands them to its last step."""
+    if hasattr(estimator, "steps"):
+        return f"{estimator.steps[-1][0]}__sample_weight"
+    return "sample_weight"
+
+
+def split_holdout(
+    y: np.ndarray, z: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split rows between a base learner and the post-processor of its scores.
+
+    A post-processor that saw the learner's training rows would take its scores there
+    for as good as on new rows. The split keeps the mix of groups and labels where every
+    combination has two rows or more.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels 0 and 1.
+    z : ndarray of shape (n_samples,)
+        The group of each row.
+    seed : int
+        Seed of the split.
+
+    Returns
+    -------
+    learn, held_out : ndarray
+        Indices of the rows, in ascending order.
+
+    Examples
+    --------
+    >>> y, z = np.tile([0, 1], 50), np.repeat([0, 1], 50)
+    >>> learn, held_out = split_holdout(y, z, seed=0)
+    >>> len(learn), len(held_out)
+    (70, 30)
+    """
+    _, codes = np.unique(z, return_inverse=True)
+    strata = 2 * codes + y
+    _, sizes = np.unique(strata, return_counts=True)
+    # scikit-learn needs two rows in every stratum, and a row of each on both sides.
+    can_stratify = sizes.min() >= 2 and len(sizes) <= HELD_OUT * len(strata)
+    learn, held_out = train_test_split(
+        np.arange(len(strata)),
+        test_size=HELD_OUT,
+        random_state=seed,
+        stratify=strata if can_stratify else None,
+    )
+    return np.sort(learn), np.sort(held_out)
+
+
+class Fairlearn(GroupMethod):
+    """The frame of both: group columns as in Max_Acc, and Fairlearn kept silent.
+
+    A subclass implements ``_fit_peer(features, y, z)`` and ``_predict_peer(features,
+    z)``, and sets ``fitted_``, Fairlearn's fitted object.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner.
+    constraint : {"demographic_parity", "equalized_odds"}
+        What shall be equal between the groups.
+    random_state : int, default=0
+        Seed of the hold-out and of randomised predictions.
+    """
+
+    def __init__(
+        self, estimator: Any, *, constraint: str, random_state: int = 0
+    ) -> None:
+        self.estimator = estimator
+        self.constraint = constraint
+        self.random_state = random_state
+
+    def _fit(self, X, y, z):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._fit_peer(self._with_groups(X, z), y, z)
+
+    def _predict(self, X, z):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = self._predict_peer(self._with_groups(X, z), z)
+        return np.asarray(predicted).astype(int)
+
+
+class FairlearnReduction(Fairlearn):
+    """ExponentiatedGradient (Agarwal et al., 2018): a mixture of reweighted learners.
+
+    Examples
+    --------
+    >>> model = FairlearnReduction(LogisticRegression(), constraint="equalized_odds")
+    >>> z = train.sensitive_features[:300]
+    >>> model = model.fit(train.data[:300], train.target[:300], sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def _fit_peer(self, features, y, z):
+        from fairlearn import reductions
+
+        parities = {
+            "demographic_parity": reductions.DemographicParity,
+            "equalized_odds": reductions.EqualizedOdds,
+        }
+        self.fitted_ = reductions.ExponentiatedGradient(
+            self.estimator,
+            parities[self.constraint](),
+            sample_weight_name=weight_keyword(self.estimator),
+        )
+        self.fitted_.fit(features, y, sensitive_features=z)
+
+    def _predict_peer(self, features, z):
+        # The mixture draws one of its learners for every row; the group is not used.
+        return self.fitted_.predict(features, random_state=self.random_state)
+
+
+class FairlearnThreshold(Fairlearn):
+    """ThresholdOptimizer (Hardt et al., 2016), fitted on rows held out.
+
+    Examples
+    --------
+    >>> model = FairlearnThreshold(LogisticRegression(), constraint="equalized_odds")
+    >>> z = train.sensitive_features
+    >>> model = model.fit(train.data, train.target, sensitive_features=z)
+    >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
+    (1000,)
+    """
+
+    def _fit_peer(self, features, y, z):
+        from fairlearn.postprocessing import ThresholdOptimizer
+
+        learn, held_out = split_holdout(y, z, self.random_state)
+        learner = fit_learner(
+            self.estimator, features.iloc[learn], y[learn], seed=self.random_state
+        )
+        self.fitted_ = ThresholdOptimizer(
+            estimator=learner,
+            constraints=self.constraint,
+            # Otherwise it would train the learner again, on the rows held out.
+            prefit=True,
+            predict_method="predict_proba",
+        )
+        self.fitted_.fit(
+            features.iloc[held_out], y[held_out], sensitive_features=z[held_out]
+        )
+
+    def _predict_peer(self, features, z):
+        # Where no threshold meets the constraint it mixes two of them at random.
+        return self.fitted_.predict(
+            features, sensitive_features=z, random_state=self.random_state
+        )
 
 
 @contextlib.contextmanager
@@ -98,7 +370,7 @@ class Aif360(GroupMethod):
         self.random_state = random_state
         self.options = options
 
-    def _fit(self, X: pd.DataFrame, y: np.ndarray, z: np.ndarray) -> None:
+    def _fit(self, X, y, z):
         if len(self.groups_) < 2:
             raise ValueError("sensitive_features must have two groups at least.")
         favourable = self._swapped(y)
@@ -107,17 +379,17 @@ class Aif360(GroupMethod):
         with undisturbed():
             self._fit_peer(self._features(X, z), favourable)
 
-    def _predict(self, X: pd.DataFrame, z: np.ndarray) -> np.ndarray:
+    def _predict(self, X, z):
         with undisturbed():
             # Labels come as a column of floats.
             labels = np.ravel(self._predict_peer(self._features(X, z)))
         return self._swapped((labels > 0.5).astype(int))
 
-    def _swapped(self, labels: np.ndarray) -> np.ndarray:
+    def _swapped(self, labels):
         """Turn positive into favourable labels, or favourable into positive ones."""
         return labels if self.favourable == "positive" else 1 - labels
 
-    def _features(self, X: pd.DataFrame, z: np.ndarray) -> np.ndarray:
+    def _features(self, X, z):
         """Put the indicator of the privileged group behind the features.
 
         With more than two groups, indicators of all groups stand before it, so that a
@@ -128,7 +400,7 @@ class Aif360(GroupMethod):
         numbers = np.asarray(X, dtype=float)
         return np.column_stack([numbers, (z == self.privileged_).astype(float)])
 
-    def _dataset(self, features: np.ndarray, labels: Any = 0.0) -> Any:
+    def _dataset(self, features, labels=0.0):
         """Make AIF360's dataset; it wants labels even of rows to predict."""
         from aif360.datasets import BinaryLabelDataset
 
@@ -150,12 +422,6 @@ class Aif360(GroupMethod):
         subpackage = importlib.import_module(f"aif360.algorithms.{module}")
         return getattr(subpackage, name)(**options, **self.options)
 
-    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
-        raise NotImplementedError
-
-    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
 
 class Reweighing(Aif360):
     """Weights that make group and label independent (Kamiran and Calders, 2012).
@@ -169,7 +435,7 @@ class Reweighing(Aif360):
     (1000,)
     """
 
-    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+    def _fit_peer(self, features, favourable):
         # The weight of a row is P(z) P(y) / P(z, y).
         reweighing = self._algorithm("preprocessing", "Reweighing", **SIDES)
         weighted = reweighing.fit_transform(self._dataset(features, favourable))
@@ -181,7 +447,7 @@ class Reweighing(Aif360):
             weights=weighted.instance_weights,
         )
 
-    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+    def _predict_peer(self, features):
         return self.base_.predict(features)
 
 
@@ -200,7 +466,7 @@ class MetaFair(Aif360):
     (1000,)
     """
 
-    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+    def _fit_peer(self, features, favourable):
         model = self._algorithm(
             "inprocessing",
             "MetaFairClassifier",
@@ -212,7 +478,7 @@ class MetaFair(Aif360):
         with mock.patch(f"{general}.multivariate_normal", ProjectedNormal):
             self.base_ = model.fit(self._dataset(features, favourable))
 
-    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+    def _predict_peer(self, features):
         return self.base_.predict(self._dataset(features)).labels
 
 
@@ -245,7 +511,7 @@ class PostProcessor(Aif360):
         super().__init__(estimator, **options)
         self.algorithm = algorithm
 
-    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+    def _fit_peer(self, features, favourable):
         # Strata are of AIF360's two groups, since its post-processor knows no others.
         privileged = features[:, -1].astype(int)
         learn, held_out = split_holdout(favourable, privileged, self.random_state)
@@ -259,7 +525,7 @@ class PostProcessor(Aif360):
         truth = self._dataset(features[held_out], favourable[held_out])
         self.post_ = post.fit(truth, self._scored(features[held_out]))
 
-    def _scored(self, features: np.ndarray) -> Any:
+    def _scored(self, features):
         """Return the dataset with the learner's scores and decisions as labels."""
         scores = self.base_.predict_proba(features)[:, 1]
         dataset = self._dataset(features, scores > 0.5)
@@ -267,7 +533,7 @@ class PostProcessor(Aif360):
         dataset.scores = scores.reshape(-1, 1)
         return dataset
 
-    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+    def _predict_peer(self, features):
         return self.post_.predict(self._scored(features)).labels
 
 
@@ -278,7 +544,7 @@ class AdversarialDebiasing(Aif360):
     and variance 1.
     """
 
-    def _fit_peer(self, features: np.ndarray, favourable: np.ndarray) -> None:
+    def _fit_peer(self, features, favourable):
         # TensorFlow reads this variable once, when it is first imported.
         with mock.patch.dict(os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}):
             import tensorflow
@@ -298,12 +564,12 @@ class AdversarialDebiasing(Aif360):
             )
             self.base_ = model.fit(dataset)
 
-    def _predict_peer(self, features: np.ndarray) -> np.ndarray:
+    def _predict_peer(self, features):
         dataset = self._dataset(self._scaled(features))
         with self.graph_.as_default():
             return self.base_.predict(dataset).labels
 
-    def _scaled(self, features: np.ndarray) -> np.ndarray:
+    def _scaled(self, features):
         """Scale all columns but the last, the indicator that AIF360 looks up."""
         scaled = self.scaler_.transform(features[:, :-1])
         return np.column_stack([scaled, features[:, -1]])
@@ -338,7 +604,8 @@ class ProjectedNormal:
         self._mean = np.asarray(mean, dtype=float)
         values, vectors = eigh(np.asarray(cov, dtype=float))
         # scipy's rule for eigenvalues that count as 0.
-        support = values > 1e6 * np.finfo(float).eps * np.abs(values).max()
+        tolerance = 1e6 * np.finfo(float).eps
+        support = values > tolerance * np.abs(values).max()
         # In these coordinates the distribution is standard normal on its support; what
         # is orthogonal to the support has no coordinate, so points are projected.
         variances = values[support]
