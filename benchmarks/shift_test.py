@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from coverage import LEARNERS, draw_batch, score_by_models, train
 
-from cape._shift_test import count_agreements, fit_mixture
+from cape._drift._mixture import count_agreements, fit_mixture
 from cape.histogram import ScoreHistogram
 from tables import markdown_table, replace_block, save_results
 

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier, Estimate
 from cape._drift import GroupDrift
+from cape._drift._mixture import MixtureFit
 from cape._labelled import LabelFindings
-from cape._shift_test import MixtureFit
 from cape.adaptation import GroupAdaptation
 from cape.datasets import make_synthetic
 

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from cape import Adaptation, CapeClassifier, Estimate
+from cape._drift._mixture import holm
 from cape._prediction import adapt
-from cape._shift_test import holm
 from cape.adaptation import AdaptationWarning, warn_if_doubtful
 
 

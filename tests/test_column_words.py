@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._column_faults import ColumnInBatch, find_fault
-from cape._column_test import ColumnFit
 from cape._column_words import describe_column
 from cape._drift import ColumnDrift
+from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault
 from cape.columns import TableCells
 
 N = 600

@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
+from cape._drift._mixture import count_agreements
 from cape._learners._scoring import Rows
 from cape._prediction import batch_of, read_batch, read_member, read_rows
-from cape._shift_test import count_agreements
 from cape.evidence import GroupEvidence
 from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import SPA, make_quantifier

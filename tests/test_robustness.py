@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, examine
-from cape._shift_test import count_agreements, fit_mixture
+from cape._drift._mixture import count_agreements, fit_mixture
 from cape.adaptation import AdaptationWarning
 from cape.examination import rows_needed
 from cape.histogram import ScoreHistogram, edges_for, round_scores

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from cape._column_faults import ColumnInBatch
 from cape._drift import ColumnDrift
+from cape._drift._columns import ColumnInBatch
 from cape.columns import FIRST, FOREIGN, MISSING
 
 __all__ = ["describe_column"]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cape._drift import GroupDrift, find_drift
+from cape._drift._mixture import count_agreements
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
-from cape._shift_test import count_agreements
 from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram
 

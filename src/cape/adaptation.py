@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cape import plot
 from cape._column_words import describe_column
 from cape._drift import GroupDrift
+from cape._drift._mixture import holm
 from cape._estimate import Estimate
 from cape._groups import (
     Group,
@@ -25,7 +26,6 @@ from cape._groups import (
 from cape._json_fields import Fields, read_format, strict_json
 from cape._labelled import LabelFindings
 from cape._notebook import InNotebook, Shown
-from cape._shift_test import holm
 from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape.rules import GroupSituation, Prevalence, describe_rule

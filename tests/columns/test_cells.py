@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.columns import FIRST, ColumnCells
-from cape.columns._cells import hash_of
-from cape.columns._choose import _hash_levels
+from cape.columns._cells import _hash_levels, hash_of
 
 CELLS = [
     ColumnCells("n", "number", np.array([1.0, 2.5]), 2.0, 1.0, 2.4),

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.columns import UNITS, unit_window
-from cape.columns._choose import choose_cells
-from cape.columns._values import Column
+from cape.columns._cells import Column, choose_cells
 
 
 def cells_of(values):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from cape._labelled import SAMPLE_LEVEL, labelled_sample
-from cape._labelled._drawn import drawn_p_value
+from cape._labelled._sample import drawn_p_value
 from cape.columns import ColumnCounts, TableCells
 from cape.evidence import GroupEvidence, LabelledEvidence
 from cape.histogram import ONE, ScoreHistogram, round_scores

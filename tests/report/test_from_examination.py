@@ -294,7 +294,7 @@ def test_the_report_does_not_import_files():
 
 def test_a_summary_computes_nothing_anew(seen, monkeypatch):
     """All estimates, tests and expectations come from the examination."""
-    from cape import _shift_test
+    from cape._drift import _mixture
     from cape.quantify import Quantifier
 
     def refuse(*arguments, **options):
@@ -302,7 +302,7 @@ def test_a_summary_computes_nothing_anew(seen, monkeypatch):
 
     monkeypatch.setattr(Quantifier, "estimate", refuse)
     monkeypatch.setattr(Quantifier, "interval", refuse)
-    monkeypatch.setattr(_shift_test, "fit_mixture", refuse)
+    monkeypatch.setattr(_mixture, "fit_mixture", refuse)
     assert batch_summary(seen)["rows"] == 200
 
 

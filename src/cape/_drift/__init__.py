@@ -5,7 +5,7 @@ prevalence. Where they do not, the size of their disagreement tells how far the 
 may be off; it then slides towards an estimate that rests on another assumption.
 """
 
-from cape._drift._find import ColumnDrift, GroupDrift, find_drift
+from cape._drift._find import ColumnDrift, GroupDrift, find_drift, variance_between
 from cape._drift._hold_back import (
     HeldBack,
     drift_deviation,
@@ -13,7 +13,6 @@ from cape._drift._hold_back import (
     ignore_drift,
     mean_score,
 )
-from cape._drift._spread import variance_between
 
 __all__ = [
     "ColumnDrift",

@@ -13,8 +13,14 @@
 `stratify` and `RowDraw` choose rows to label, and `labels_for_width` how many.
 """
 
-from cape._labelled._draw import DrawnRows, RowDraw, cells_of_rows
-from cape._labelled._drawn import returned_p_value
+from cape._labelled._draw import (
+    DrawnRows,
+    RowDraw,
+    Strata,
+    cells_of_rows,
+    share_out,
+    stratify,
+)
 from cape._labelled._needed import LabelNeed, labels_for_width
 from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
@@ -22,9 +28,9 @@ from cape._labelled._sample import (
     LabelledSample,
     labelled_sample,
     predictions,
+    returned_p_value,
     score_cells,
 )
-from cape._labelled._strata import Strata, share_out, stratify
 from cape._labelled._use import (
     SAMPLE_LEVEL,
     LabelFindings,

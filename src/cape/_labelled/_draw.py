@@ -1,16 +1,215 @@
-"""Draw the rows to label: seeded, without replacement, from rows that come in parts."""
+"""Which rows to label, and how many of each group.
+
+Rows whose label the score hardly tells are worth more than rows whose label it tells.
+A group is cut into strata of the score, and a stratum gets labels in proportion to its
+rows and to the standard deviation of their labels (Neyman 1934). Rows are drawn without
+replacement, seeded, from rows that come in parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from cape._labelled._strata import Strata
+from cape._group_model import GroupModel
+from cape._labelled._sample import predictions
 
-__all__ = ["DrawnRows", "RowDraw", "cells_of_rows"]
+_STRATA = 6
+
+_FEWEST_FOR_STRATA = 50
+"""With fewer labels, strata gain nothing against plain drawing."""
+
+_FEWEST_IN_A_STRATUM = 2
+
+_LEAST_DEVIATION = 0.65
+"""Least standard deviation of a stratum, relative to that of all labels. A score that
+is wrong by far would else leave the rows unchecked that it is sure of."""
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata of one group.
+
+    Parameters
+    ----------
+    starts : ndarray of int of shape (n_strata,)
+        First cell of the score of each stratum; the first is 0.
+    rows : ndarray of int of shape (n_strata,)
+        Rows of the batch, N_h.
+    drawn : ndarray of int of shape (n_strata,)
+        Rows to draw, n_h.
+    """
+
+    starts: np.ndarray
+    rows: np.ndarray
+    drawn: np.ndarray
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Probability with which a row of each stratum is drawn, n_h / N_h."""
+        # Rows with several scores count as fractions in several cells.
+        return np.minimum(self.drawn / self.rows, 1.0)
+
+    def of_cells(self, cells: np.ndarray) -> np.ndarray:
+        """Find the stratum of each cell of the score."""
+        return np.searchsorted(self.starts, cells, side="right") - 1
+
+    def probabilities_of(self, returned: np.ndarray) -> np.ndarray:
+        """Weigh rows anew if labels of only some of the drawn rows are known.
+
+        Strata of which hardly any label is known are merged with their neighbours.
+
+        Parameters
+        ----------
+        returned : ndarray of int of shape (n_strata,)
+            Rows of each stratum whose label is known.
+
+        Returns
+        -------
+        ndarray of float of shape (n_strata,)
+            Share of the rows whose label is known.
+        """
+        starts = _merge_small(returned)
+        shares = np.add.reduceat(returned, starts) / np.add.reduceat(self.rows, starts)
+        merged = np.searchsorted(starts, np.arange(len(returned)), side="right") - 1
+        return shares[merged]
+
+
+def stratify(
+    model: GroupModel, batch: np.ndarray, n: int, estimate: float, mean_score: float
+) -> Strata:
+    """Cut the rows of a group into strata, and share labels out to them.
+
+    Parameters
+    ----------
+    model : GroupModel
+    batch : ndarray of int of shape (n_cells,)
+        Rows of the batch in each cell of the score, at least one.
+    n : int
+        Rows to draw, at most those of the batch.
+    estimate, mean_score : float
+        Label-free estimate and mean score of the batch.
+
+    Returns
+    -------
+    Strata
+    """
+    starts = np.array([0])
+    if _FEWEST_FOR_STRATA <= n < batch.sum():
+        starts = _equal_strata(batch)
+    rows = np.add.reduceat(batch, starts)
+    # Nobody knows the prevalence yet: no plan may be bad for any of these.
+    prevalences = [estimate, mean_score, model.prevalence, 0.5]
+    deviations = np.zeros(len(rows))
+    overall = 0.0
+    for prevalence in prevalences:
+        share = predictions(model, prevalence)
+        variance = np.add.reduceat(batch * share * (1 - share), starts) / rows
+        deviations += np.sqrt(variance) / len(prevalences)
+        mean = float(batch @ share / batch.sum())
+        overall += sqrt(mean * (1 - mean)) / len(prevalences)
+    deviations = np.maximum(deviations, _LEAST_DEVIATION * overall)
+    drawn = largest_remainders(rows * deviations, rows, n, _FEWEST_IN_A_STRATUM)
+    return Strata(starts, rows, drawn)
+
+
+def _equal_strata(batch: np.ndarray) -> np.ndarray:
+    """Return the first cells of strata with about the same number of rows."""
+    before = np.cumsum(batch) - batch
+    targets = batch.sum() * np.arange(1, _STRATA) / _STRATA
+    # The cell in which the sum passes the target begins the next stratum, unless most
+    # of its rows are below the target.
+    middles = before + batch / 2
+    starts = np.unique(np.append(0, np.searchsorted(middles, targets)))
+    # Cells with many rows, and cells without any, may leave a stratum too small.
+    return starts[_merge_small(np.add.reduceat(batch, starts))]
+
+
+def _merge_small(rows: np.ndarray) -> np.ndarray:
+    """Merge neighbours until each has two rows; return the first of each."""
+    starts = [0]
+    held = 0.0
+    for place, more in enumerate(rows):
+        left = rows[place:].sum()
+        if min(held, left) >= _FEWEST_IN_A_STRATUM:
+            starts.append(place)
+            held = 0.0
+        held += more
+    return np.array(starts)
+
+
+def share_out(rows: np.ndarray, n: int, spread: str) -> np.ndarray:
+    """Share labels out to groups.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_groups,)
+        Rows of each group.
+    n : int
+        Labels in all; more than there are rows mean all rows.
+    spread : {"equal", "proportional"}
+        As many labels for every group, or in proportion to its rows. A group smaller
+        than its share is labelled completely, and the rest goes to the other groups.
+
+    Returns
+    -------
+    ndarray of int of shape (n_groups,)
+    """
+    sizes = np.ones(len(rows)) if spread == "equal" else rows.astype(float)
+    return largest_remainders(sizes, rows, n)
+
+
+def largest_remainders(
+    sizes: np.ndarray, most: np.ndarray, n: int, fewest: int = 0
+) -> np.ndarray:
+    """Share whole numbers out in proportion to sizes, within limits.
+
+    Parameters
+    ----------
+    sizes : ndarray of float of shape (n_parts,)
+        Positive.
+    most : ndarray of int of shape (n_parts,)
+        What a part can take.
+    n : int
+        What is shared out; not more than all parts can take is.
+    fewest : int, default=0
+        What every part gets that can take it, if there is enough for all.
+
+    Returns
+    -------
+    ndarray of int of shape (n_parts,)
+        Ties go to the first part.
+    """
+    n = min(n, int(most.sum()))
+    least = np.minimum(fewest, most)
+    if least.sum() > n:
+        least = np.zeros_like(most)
+    shares = _fair_shares(sizes, least, most, n)
+    # Sums of floats may lie just below the whole number that they stand for.
+    whole = np.floor(shares + 1e-9).astype(np.int64)
+    remainders = np.where(whole < most, shares - whole, -1.0)
+    order = np.argsort(-remainders, kind="stable")
+    whole[order[: n - int(whole.sum())]] += 1
+    return whole
+
+
+def _fair_shares(
+    sizes: np.ndarray, least: np.ndarray, most: np.ndarray, n: int
+) -> np.ndarray:
+    """Solve sum of clip(c * sizes, least, most) = n for c; return the parts."""
+    low = 0.0
+    high = float((most / sizes).max()) + 1
+    for _ in range(200):
+        middle = (low + high) / 2
+        if np.clip(middle * sizes, least, most).sum() < n:
+            low = middle
+        else:
+            high = middle
+    return np.clip(high * sizes, least, most)
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,6 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from cape._labelled._sample import LabelledSample
 
-__all__ = [
-    "LabelVerdict",
-    "PoweredEstimate",
-    "combine",
-    "compare_with_labels",
-    "estimate_with_labels",
-    "proportion_interval",
-    "shrinkage",
-]
-
 _PRIOR_ROWS_OF_SLOPE = 8.0
 """Rows in favour of lambda = 1, before residuals have been seen."""
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from cape._estimate import Estimate
 from cape._group_model import GroupModel
-from cape._labelled._drawn import drawn_p_value
 from cape._labelled._prevalence import (
     PoweredEstimate,
     combine,
@@ -16,7 +15,7 @@ from cape._labelled._prevalence import (
     estimate_with_labels,
 )
 from cape._labelled._rates import CheckedCalls, check_calls
-from cape._labelled._sample import labelled_sample, predictions
+from cape._labelled._sample import drawn_p_value, labelled_sample, predictions
 from cape._limits import FEWEST_LABELS
 from cape.evidence import GroupEvidence
 

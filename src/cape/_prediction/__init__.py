@@ -20,11 +20,13 @@ from cape._prediction._adapting import (
     find_evidence,
     refuse_row_keepers,
 )
-from cape._prediction._batch import Batch, batch_of
 from cape._prediction._deciding import decide, decide_individually, predict_batch
-from cape._prediction._labels import KnownLabels, known_labels
 from cape._prediction._reading import (
+    Batch,
+    KnownLabels,
     Reading,
+    batch_of,
+    known_labels,
     read_batch,
     read_member,
     read_rows,

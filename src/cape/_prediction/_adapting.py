@@ -19,9 +19,7 @@ from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._labelled import LabelFindings, corrected_rates, use_labels
-from cape._prediction._batch import batch_of
-from cape._prediction._labels import known_labels
-from cape._prediction._reading import read_batch, zero_evidence
+from cape._prediction._reading import batch_of, known_labels, read_batch, zero_evidence
 from cape._validation import check_fitted_cape
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence

@@ -10,8 +10,7 @@ import numpy as np
 
 from cape._estimate import Estimate
 from cape._prediction._adapting import adapt, check_same_model, choose_members
-from cape._prediction._batch import Batch
-from cape._prediction._reading import Reading, read_batch, readings_of
+from cape._prediction._reading import Batch, Reading, read_batch, readings_of
 from cape._validation import all_if_none
 from cape.adaptation import Adaptation
 from cape.evidence import Evidence

@@ -13,10 +13,9 @@ tenth largest value.
 from cape.columns._cells import FIRST as FIRST
 from cape.columns._cells import FOREIGN as FOREIGN
 from cape.columns._cells import MISSING as MISSING
+from cape.columns._cells import UNITS as UNITS
 from cape.columns._cells import ColumnCells
-from cape.columns._counts import ColumnCounts
-from cape.columns._table import TableCells
-from cape.columns._units import UNITS as UNITS
-from cape.columns._units import unit_window as unit_window
+from cape.columns._cells import unit_window as unit_window
+from cape.columns._table import ColumnCounts, TableCells
 
 __all__ = ["ColumnCells", "ColumnCounts", "TableCells"]

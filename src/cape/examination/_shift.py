@@ -12,11 +12,11 @@ from scipy.special import ndtr
 from cape import plot
 from cape._column_words import describe_column
 from cape._drift import ColumnDrift, GroupDrift
+from cape._drift._mixture import fit_mixture, holm
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import compare_with_labels, label_estimate
 from cape._limits import LEVEL, WIDEST
 from cape._notebook import InNotebook, Shown
-from cape._shift_test import fit_mixture, holm
 from cape._wording._numbers import level_text, p_value_text
 from cape._wording._results import (
     describe_verdict,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._column_faults import ColumnInBatch, find_fault
+from cape._drift._columns import ColumnInBatch, find_fault
 from cape.columns import FIRST, TableCells
 
 RANDOM = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._shift_test import (
+from cape._drift._mixture import (
     CheckedGroup,
     _design_effect,
     _fineness,

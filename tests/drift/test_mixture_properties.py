@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chisquare
 
-from cape._shift_test import count_agreements, fit_mixture
+from cape._drift._mixture import count_agreements, fit_mixture
 from cape.histogram import ScoreHistogram, round_scores
 
 EDGES = round_scores([0.25, 0.5, 0.75])

@@ -1,4 +1,4 @@
-"""The test of the prior-shift assumption.
+"""The test of scores against a mixture of the two classes of training.
 
 Under prior shift the scores of a batch are a mixture of the training scores of the two
 classes, with some prevalence. The test fits the best mixture and asks whether what is
@@ -17,17 +17,6 @@ from scipy.special import chdtrc
 
 from cape._groups import Group
 from cape.histogram import ONE, ScoreHistogram
-
-__all__ = [
-    "CheckedGroup",
-    "MixtureFit",
-    "check_prior_shift",
-    "count_agreements",
-    "excess_share",
-    "fit_mixture",
-    "holm",
-    "multinomial_covariance",
-]
 
 # Three finenesses, nested so that agreements can be counted for all three at once. Few
 # cells see little, and many cells have few rows each: a batch gets as many as its rows

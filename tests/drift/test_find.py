@@ -9,8 +9,6 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
-from cape._column_faults import ColumnInBatch
-from cape._column_test import ColumnFit
 from cape._drift import (
     ColumnDrift,
     GroupDrift,
@@ -20,8 +18,9 @@ from cape._drift import (
     mean_score,
     variance_between,
 )
+from cape._drift._columns import ColumnFit, ColumnInBatch
+from cape._drift._mixture import MixtureFit
 from cape._prediction import adapt
-from cape._shift_test import MixtureFit
 from cape.columns import ColumnCells
 
 NO_SHARES = np.zeros(2)

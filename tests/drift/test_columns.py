@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._column_test import ColumnFit, _merge, fit_column
+from cape._drift._columns import ColumnFit, _merge, fit_column
 from cape.columns import ColumnCells, TableCells
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
