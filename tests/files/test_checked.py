@@ -88,7 +88,7 @@ def test_a_full_sheet_gives_the_adaptation_of_python(
         X, y, inclusion_probability=drawn.inclusion_probability
     )
     assert found.adaptation == in_memory
-    for group, checked in found.checked.groups.items():
+    for group, checked in found.checked.items():
         assert (checked.drawn, checked.returned) == (120, 120)
         assert checked.used
         assert found.adaptation.groups[group].labels.rows == 120
@@ -131,7 +131,7 @@ def test_rows_that_did_not_come_back_are_weighed_for(sampled, truth, predict):
     deleted = predict(sheet.iloc[:150])
     assert emptied.adaptation == deleted.adaptation
     counts = sheet.iloc[:150]["race"].value_counts()
-    for group, checked in deleted.checked.groups.items():
+    for group, checked in deleted.checked.items():
         assert checked.drawn == 120
         assert checked.returned == counts[group]
         assert checked.used
@@ -151,7 +151,7 @@ def test_rows_that_were_chosen_are_not_used_and_that_is_said(sampled, truth, pre
     sheet = sheet[~blue | (sheet["age"] < 35)]
     notes = Notes()
     found = predict(sheet, notes)
-    checked = found.checked.groups["blue"]
+    checked = found.checked["blue"]
     assert not checked.used
     assert checked.p_value < 0.01
     adapted = found.adaptation.groups["blue"]
@@ -165,16 +165,10 @@ def test_rows_that_were_chosen_are_not_used_and_that_is_said(sampled, truth, pre
 def test_a_group_without_labels_stays_label_free(sampled, truth, predict):
     sheet = filled(sampled, truth)
     found = predict(sheet[sheet["race"] == "green"])
-    assert found.checked.groups["blue"].returned == 0
+    assert found.checked["blue"].returned == 0
     assert found.adaptation.groups["blue"].labels.rows == 0
     assert found.adaptation.groups["green"].labels.rows == 120
-    assert found.checked.to_dict()[0] == {
-        "group": "blue",
-        "drawn": 120,
-        "returned": 0,
-        "p_value": None,
-        "used": False,
-    }
+    assert found.checked["blue"] == (120, 0, None, False)
 
 
 def test_an_empty_sheet_changes_nothing_and_is_noted(
@@ -234,7 +228,7 @@ def test_a_width_draws_what_it_needs_and_the_sheet_can_be_read(
     sampled = sample_file(people_model, big, tmp_path / "w.csv", width=0.2)
     found = predict(filled(pd.read_csv(tmp_path / "w.csv"), truth))
     for group, n_drawn in sampled.drawn.items():
-        assert found.checked.groups[group].drawn == n_drawn
+        assert found.checked[group].drawn == n_drawn
         adapted = found.adaptation.groups[group]
         assert 0.1 < adapted.estimate.high - adapted.estimate.low < 0.26
 
@@ -249,7 +243,7 @@ def test_other_formats_of_the_batch(people_model, truth, tmp_path, suffix):
     sample_file(people_model, path, tmp_path / "s.csv", n=100)
     filled(pd.read_csv(tmp_path / "s.csv"), truth).to_csv(tmp_path / "b.csv")
     found = predict_file(people_model, path, checked=tmp_path / "b.csv")
-    assert [checked.returned for checked in found.checked.groups.values()] == [50, 50]
+    assert [checked.returned for checked in found.checked.values()] == [50, 50]
 
 
 @pytest.mark.parametrize(

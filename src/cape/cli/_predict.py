@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from cape._wording._numbers import group_name
 from cape._wording._terminal import predicted
 from cape.cli._app import give_path, progress
 from cape.cli._options import (
@@ -104,7 +105,11 @@ def predict(
     )
     examination = prediction.examination
     examination.provenance = provenance
-    came_back = None if prediction.checked is None else prediction.checked.to_dict()
+    came_back = None
+    if prediction.checked is not None:
+        came_back = []
+        for group, found in prediction.checked.items():
+            came_back.append({"group": group_name(group), **found._asdict()})
     output.give(
         batch_summary(examination, title=file.name),
         lambda summary: predicted(summary, came_back),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,62 +94,36 @@ def count_file(
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     scan = Scan(path, dialect, on_rows)
-    columns = _AuditColumns(path, label, prediction, tuple(group), _plain(mapping))
-    check_columns_exist(columns.names, scan.table.names, path)
+    # Each once: a label can be audited as its own prediction.
+    names = list(dict.fromkeys((label, prediction, *group)))
+    check_columns_exist(names, scan.table.names, path)
+    cells: Counter[_Cell] = Counter()
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
-    types = dict.fromkeys(columns.names, "text")
-    cells: Counter[_Cell] = Counter()
-    for frame in scan.parts(types, rows):
-        cells.update(_count_cells(columns.texts(frame, notes), columns))
+    for frame in scan.parts(dict.fromkeys(names, "text"), rows):
+        texts = pd.DataFrame()
+        for name in names:
+            texts[name] = _text_of(frame[name], name in group, path, notes)
+        # Crossing them as if they were groups is one pass over the rows, in numpy.
+        crossed = check_groups(texts[[label, prediction, *group]])
+        sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
+        for key, size in zip(crossed.keys, sizes, strict=True):
+            values: tuple[str, ...] = key  # type: ignore[assignment]
+            cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
         scan.on_rows("counting", len(frame))
-    cells = _translated(cells, columns, notes)
-    labels = _two_labels(cells, positive, columns)
-    return _confusions(cells, labels[1]), labels, scan.sha256
-
-
-@dataclass(frozen=True)
-class _AuditColumns:
-    """The columns of a file that are compared.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, for messages.
-    label, prediction : str
-    group : tuple of str
-    mapping : dict from str to str
-        What predictions are called among the labels.
-    """
-
-    path: str | Path
-    label: str
-    prediction: str
-    group: tuple[str, ...]
-    mapping: dict[str, str]
-
-    @property
-    def names(self) -> list[str]:
-        """All columns, each once: a label can be audited as its own prediction."""
-        return list(dict.fromkeys((self.label, self.prediction, *self.group)))
-
-    def texts(self, frame: pd.DataFrame, notes: Notes) -> pd.DataFrame:
-        """Write the columns as plain text, or raise if a value is missing."""
-        texts = {}
-        for name in self.names:
-            if name in self.group:
-                text = group_text(frame[name], notes)
-            else:
-                text, _ = plain_text(frame[name])
-            # A row without a label, a prediction or a group belongs to no cell, and
-            # leaving it out would change the rates.
-            missing = int(text.isna().sum())
-            if missing:
-                raise TableError(
-                    f"{self.path}, column {name!r}: {missing} rows have no value."
-                )
-            texts[name] = text
-        return pd.DataFrame(texts)
+    plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
+    predictions = {cell.prediction for cell in cells}
+    for value in plain:
+        # In a small file nobody may be called "high", so that it is no error.
+        if value not in predictions:
+            notes.say("never_predicted", column=prediction, value=value)
+    translated: Counter[_Cell] = Counter()
+    for cell, size in cells.items():
+        called = plain.get(cell.prediction, cell.prediction)
+        translated[cell._replace(prediction=called)] += size
+    where = f"{path}: {label!r} and {prediction!r}"
+    labels = _two_labels(translated, positive, where, path)
+    return _confusions(translated, labels[1]), labels, scan.sha256
 
 
 class _Cell(NamedTuple):
@@ -161,17 +134,19 @@ class _Cell(NamedTuple):
     group: Group
 
 
-def _count_cells(texts: pd.DataFrame, columns: _AuditColumns) -> Counter[_Cell]:
-    """Count how often each label, prediction and group occur together."""
-    # Crossing them as if they were groups is one pass over the rows, in numpy.
-    crossed = check_groups(texts[[columns.label, columns.prediction, *columns.group]])
-    sizes = np.bincount(crossed.codes, minlength=len(crossed.keys))
-    counts: Counter[_Cell] = Counter()
-    for key, size in zip(crossed.keys, sizes.tolist(), strict=True):
-        values: tuple[str, ...] = key  # type: ignore[assignment]
-        group = _group_of(values[2:])
-        counts[_Cell(values[0], values[1], group)] = size
-    return counts
+def _text_of(
+    values: pd.Series, is_group: bool, path: str | Path, notes: Notes
+) -> pd.Series:
+    """Write a column as plain text, or raise if a value is missing."""
+    text = group_text(values, notes) if is_group else plain_text(values)[0]
+    # A row without a label, a prediction or a group belongs to no cell, and leaving it
+    # out would change the rates.
+    missing = int(text.isna().sum())
+    if missing:
+        raise TableError(
+            f"{path}, column {values.name!r}: {missing} rows have no value."
+        )
+    return text
 
 
 def _group_of(values: tuple[str, ...]) -> Group:
@@ -179,51 +154,34 @@ def _group_of(values: tuple[str, ...]) -> Group:
     # One column gives plain names; only a combination of several is a tuple.
     if not values:
         return EVERYONE
-    if len(values) == 1:
-        return values[0]
-    return values
-
-
-def _plain(mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Write the values of a mapping as those of the columns are written."""
-    plain = {}
-    for value, label in (mapping or {}).items():
-        plain[plain_value(value)] = plain_value(label)
-    return plain
-
-
-def _translated(
-    cells: Counter[_Cell], columns: _AuditColumns, notes: Notes
-) -> Counter[_Cell]:
-    """Call the predictions what the labels are called."""
-    predictions = {cell.prediction for cell in cells}
-    for value in columns.mapping:
-        # In a small file nobody may be called "high", so that it is no error.
-        if value not in predictions:
-            notes.say("never_predicted", column=columns.prediction, value=value)
-    translated: Counter[_Cell] = Counter()
-    for cell, size in cells.items():
-        prediction = columns.mapping.get(cell.prediction, cell.prediction)
-        translated[cell._replace(prediction=prediction)] += size
-    return translated
+    return values[0] if len(values) == 1 else values
 
 
 def _two_labels(
-    cells: Counter[_Cell], positive: str | None, columns: _AuditColumns
+    cells: Counter[_Cell], positive: str | None, where: str, path: str | Path
 ) -> tuple[str, str]:
-    """Return the negative and the positive label, or raise if there are more."""
+    """Return the negative and the positive label, or raise if there are more.
+
+    If only one occurs, the other can be told if it is 0 or 1, or if the user has said
+    which label is positive.
+    """
     values = {cell.label for cell in cells} | {cell.prediction for cell in cells}
     labels = sorted(values, key=by_value)
     # Any third value would silently count as negative.
     if len(labels) > 2:
-        listed = quoted(labels, 5)
         raise TableError(
-            f"{columns.path}: {columns.label!r} and {columns.prediction!r} must hold "
-            f"two values between them, got {len(labels)}: {listed}.{_how_to_map(cells)}"
+            f"{where} must hold two values between them, got {len(labels)}: "
+            f"{quoted(labels, 5)}.{_how_to_map(cells)}"
         )
-    if len(labels) == 1:
-        return _label_and_its_opposite(labels[0], positive, columns.path)
-    return order_labels(labels, positive)
+    if len(labels) == 2:
+        return order_labels(labels, positive)
+    (label,) = labels
+    if positive is None and label not in ("0", "1"):
+        raise TableError(
+            f"{path}: only {label!r} occurs; say which label is positive (--positive)."
+        )
+    positive = plain_value("1" if positive is None else positive)
+    return "0" if positive == "1" else label, positive
 
 
 def _how_to_map(cells: Counter[_Cell]) -> str:
@@ -255,49 +213,19 @@ def _most_often(cells: Counter[_Cell], prediction: str) -> str:
     return max(lift, key=lambda label: lift[label])
 
 
-def _label_and_its_opposite(
-    label: str, positive: str | None, path: str | Path
-) -> tuple[str, str]:
-    """Return the two labels of a file in which only one occurs.
-
-    Which of the two it is can be told if it is 0 or 1, or if the user has said which
-    label is positive.
-    """
-    if positive is None:
-        if label not in ("0", "1"):
-            raise TableError(
-                f"{path}: only {label!r} occurs; say which label is positive "
-                "(--positive)."
-            )
-        positive = "1"
-    positive = plain_value(positive)
-    if positive == "1":
-        return "0", positive
-    return label, positive
-
-
 def _confusions(cells: Counter[_Cell], positive: str) -> dict[Group, Confusion]:
     """Sum the cells of each group, in the order of the names of the groups."""
     counts: dict[Group, Confusion] = {}
+    # All rows of a cell are right or wrong in the same way.
+    kinds = {(True, True): "tp", (False, True): "fp", (True, False): "fn"}
     for cell, size in cells.items():
-        count = _confusion(cell, size, positive)
+        kind = kinds.get((cell.label == positive, cell.prediction == positive), "tn")
+        # Counts are floats because rows can have weights elsewhere.
+        of_cell: dict[str, Any] = dict.fromkeys(("tp", "fp", "fn", "tn"), 0.0)
+        of_cell[kind] = float(size)
+        count = Confusion(rows=size, **of_cell)
         if cell.group in counts:
             count = counts[cell.group] + count
         counts[cell.group] = count
     # By name, so that the order of rows does not show in the table.
     return {group: counts[group] for group in sorted(counts, key=str)}
-
-
-def _confusion(cell: _Cell, size: int, positive: str) -> Confusion:
-    """Count the rows of one cell, all of which are right or wrong in the same way."""
-    is_positive = cell.label == positive
-    is_called_positive = cell.prediction == positive
-    # Counts are floats because rows can have weights elsewhere.
-    weight = float(size)
-    return Confusion(
-        tp=weight * (is_positive and is_called_positive),
-        fp=weight * (not is_positive and is_called_positive),
-        fn=weight * (is_positive and not is_called_positive),
-        tn=weight * (not is_positive and not is_called_positive),
-        rows=size,
-    )

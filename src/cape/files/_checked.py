@@ -10,10 +10,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from math import isnan, nan
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,51 +35,23 @@ _KEY = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class CheckedGroup:
+class CheckedGroup(NamedTuple):
     """What came back of the rows of a group that were drawn.
 
     Parameters
     ----------
     drawn, returned : int
         Rows that were drawn, and how many of them came back with a label.
-    p_value : float
-        Of the test whether they are a sample of the rows drawn; NaN if none came back.
+    p_value : float or None
+        Of the test whether they are a sample of the rows drawn; None if none came back.
     used : bool
         Whether the labels are used.
     """
 
     drawn: int
     returned: int
-    p_value: float
+    p_value: float | None
     used: bool
-
-
-@dataclass(frozen=True)
-class CheckedSheet:
-    """What came back of a sheet.
-
-    Parameters
-    ----------
-    groups : mapping from group to CheckedGroup
-    """
-
-    groups: Mapping[Group, CheckedGroup]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return a list that JSON can hold, with an entry for each group."""
-        entries = []
-        for group, checked in self.groups.items():
-            entries.append(
-                {
-                    "group": group_name(group),
-                    "drawn": checked.drawn,
-                    "returned": checked.returned,
-                    "p_value": None if isnan(checked.p_value) else checked.p_value,
-                    "used": checked.used,
-                }
-            )
-        return entries
 
 
 class SheetLabels:
@@ -118,7 +89,7 @@ class SheetLabels:
 
     def add_to(
         self, evidence: Evidence, kept: KeptRows, file_hash: str, notes: Notes
-    ) -> tuple[Evidence, CheckedSheet | None]:
+    ) -> tuple[Evidence, dict[Group, CheckedGroup] | None]:
         """Add the labels to the evidence of the file.
 
         Parameters
@@ -135,7 +106,7 @@ class SheetLabels:
         Returns
         -------
         evidence : Evidence
-        checked : CheckedSheet or None
+        checked : dict from group to CheckedGroup, or None
             None if the sheet has no label.
 
         Raises
@@ -182,7 +153,7 @@ class SheetLabels:
         counted = dict(evidence.groups)
         for group, part in labelled.groups.items():
             counted[group] = replace(counted[group], labelled=part.labelled)
-        return Evidence(evidence.fingerprint, counted), CheckedSheet(groups)
+        return Evidence(evidence.fingerprint, counted), groups
 
     def _codes_of(self, places: Mapping[int, int]) -> np.ndarray:
         """Return 1, 0 or -1 (no label) for each row that was drawn."""
@@ -206,7 +177,7 @@ def _check_group(
     n_drawn = int(in_group.sum())
     n_returned = int(returned.sum())
     if n_returned == 0:
-        return CheckedGroup(n_drawn, 0, nan, False)
+        return CheckedGroup(n_drawn, 0, None, False)
     strata = draw.strata[code]
     of_rows = draw.drawn.strata[in_group]
     counts = np.bincount(of_rows[returned], minlength=len(strata.rows))

@@ -19,7 +19,7 @@ from cape._validation import check_drift
 from cape.adaptation import Adaptation
 from cape.evidence import Evidence
 from cape.examination import Examination, Observed
-from cape.files._checked import CheckedSheet, SheetLabels
+from cape.files._checked import CheckedGroup, SheetLabels
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import (
@@ -48,13 +48,13 @@ class Prediction:
         predictions compare with them; else they are None.
     sha256 : str
         Hash of the bytes that were read.
-    checked : CheckedSheet, default=None
+    checked : dict from group to CheckedGroup, default=None
         What came back of a sheet of checked rows.
     """
 
     examination: Examination
     sha256: str
-    checked: CheckedSheet | None = None
+    checked: dict[Group, CheckedGroup] | None = None
 
     @property
     def adaptation(self) -> Adaptation:

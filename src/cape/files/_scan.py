@@ -18,6 +18,7 @@ from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, TableError, open_table
+from cape._wording._numbers import shortened
 from cape.adaptation import AdaptationWarning
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
@@ -372,15 +373,13 @@ def _unknown_groups(
     path: str | Path, unknown: Counter[str], model: TableModel
 ) -> TableError:
     """Make the error for groups that were not in training."""
-    counts = unknown.most_common()
-    listed = [f"{name!r} ({n} rows)" for name, n in counts[:_MOST_NAMES]]
-    if len(counts) > _MOST_NAMES:
-        listed.append(f"{len(counts) - _MOST_NAMES} more")
+    counts = [f"{name!r} ({n} rows)" for name, n in unknown.most_common()]
     known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
     return TableError(
-        f"{path} has groups that were not in training: {', '.join(listed)}. "
-        f"The model knows {', '.join(known)}; train with --unknown-groups "
-        "pooled to predict unknown groups with the model of all groups."
+        f"{path} has groups that were not in training: "
+        f"{', '.join(shortened(counts, _MOST_NAMES))}. The model knows "
+        f"{', '.join(known)}; train with --unknown-groups pooled to predict unknown "
+        "groups with the model of all groups."
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cape._tables import TableError, check_columns_exist
+from cape._wording._numbers import listed
 from cape.files._columns import Columns, check_named_once, order_labels, plain_text
 from cape.files._notes import Notes
 from cape.files._scan import Scan
@@ -71,39 +72,35 @@ class ColumnChoice:
             If a column that was named is not there or has two roles, if no feature is
             left, or if a feature holds lists or bytes.
         """
-        check_columns_exist((self.label, *self.group, *self.drop), kinds, path)
-        self._check_roles()
-        not_features = (self.label, *self.group, *self.drop)
+        named = (self.label, *self.group)
+        check_columns_exist((*named, *self.drop), kinds, path)
+        check_named_once(self.group)
+        if self.label in self.group:
+            raise TableError(f"{self.label!r} cannot be both the label and a group.")
+        for name in self.drop:
+            if name in named:
+                raise TableError(
+                    f"{name!r} is the label or a group: it is no feature anyway, and "
+                    "cannot be dropped."
+                )
         # In the order of the file, which is the order that learners see.
         features = {}
         for name, kind in kinds.items():
-            if name not in not_features:
-                features[name] = kind
+            if name in named or name in self.drop:
+                continue
+            if kind == "other":
+                raise TableError(
+                    f"{path}, column {name!r} holds lists or bytes, which no learner "
+                    "takes: leave it out (--drop)."
+                )
+            features[name] = kind
         # Without features every learner would fail, with a message about arrays.
         if not features:
             raise TableError(
                 f"{path} has no column left to learn from beside the label and the "
                 "groups."
             )
-        for name, kind in features.items():
-            if kind == "other":
-                raise TableError(
-                    f"{path}, column {name!r} holds lists or bytes, which no learner "
-                    "takes: leave it out (--drop)."
-                )
         return features
-
-    def _check_roles(self) -> None:
-        """Raise if a column is label and group at once, or needed and dropped."""
-        check_named_once(self.group)
-        if self.label in self.group:
-            raise TableError(f"{self.label!r} cannot be both the label and a group.")
-        for name in self.drop:
-            if name in (self.label, *self.group):
-                raise TableError(
-                    f"{name!r} is the label or a group: it is no feature anyway, and "
-                    "cannot be dropped."
-                )
 
 
 @dataclass(frozen=True)
@@ -143,10 +140,8 @@ class TrainingTable:
         TableError
             If there is nothing left to learn from.
         """
-        features = {}
-        for name, kind in self.columns.features.items():
-            if name not in names:
-                features[name] = kind
+        of_all = self.columns.features
+        features = {name: of_all[name] for name in of_all if name not in names}
         if not features:
             raise TableError(
                 f"{path} has no column left to learn from: all are suspicious "
@@ -226,13 +221,10 @@ def _two_labels(
         )
     counts = text.value_counts()
     if len(counts) != 2:
-        shown = [f"{label!r} ({n} rows)" for label, n in counts.head(4).items()]
-        listed = ", ".join(shown)
-        if len(counts) > 4:
-            listed += f" and {len(counts) - 4} more"
+        shown = [f"{label!r} ({n} rows)" for label, n in counts.items()]
         raise TableError(
             f"{path}, label column {choice.label!r} must hold two values, got "
-            f"{len(counts)}: {listed}."
+            f"{len(counts)}: {listed(shown, 4)}."
         )
     return order_labels(counts.index, choice.positive)
 
