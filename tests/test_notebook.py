@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, examination, examine
-from cape._extras import MissingExtra
 from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
+from cape._packages import MissingExtra
 from cape.adaptation import Adaptation
 from cape.datasets import make_synthetic
 from cape.evidence import Evidence
@@ -518,7 +518,7 @@ def test_without_extras_the_table_is_left(run_without, hidden):
         return
     last_line = result.stderr.strip().splitlines()[-1]
     assert last_line == (
-        "cape._extras.MissingExtra: cape.plot needs altair, which is not "
+        "cape._packages.MissingExtra: cape.plot needs altair, which is not "
         'installed: pip install "cape-fair[app]".'
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cape._lazy import lazily
+from cape._packages import lazily
 
 if TYPE_CHECKING:
     from cape._estimate import Estimate

@@ -2,7 +2,7 @@
 
 import sys
 
-from cape._extras import MissingExtra
+from cape._packages import MissingExtra
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
-from cape._extras import MissingExtra
+from cape._packages import MissingExtra
 from cape._wording._numbers import printable
 from cape.plot._svg import svg_or_reason
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cape._extras import require_extra
 from cape._groups import Group
 from cape._learners._threads import in_order
+from cape._packages import require_extra
 from cape._prediction import (
     Reading,
     batch_of,

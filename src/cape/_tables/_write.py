@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from cape._newfile import new_file
+from cape._io import new_file
 from cape._tables._csv import Dialect
 from cape._tables._error import TableError
 

@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 
 from cape._group_model import GroupModel, TrainedColumns
 from cape._groups import EVERYONE, Group, Groups
+from cape._io import progress
 from cape._learners._choice import (
     columns_to_encode,
     default_candidates,
@@ -26,7 +27,6 @@ from cape._learners._scoring import score_rows
 from cape._learners._shared import for_one_group
 from cape._learners._threads import blas_in_one_thread
 from cape._pool import Pool, ResampledPool, ThresholdPool, fit_member
-from cape._progress import progress
 from cape._training._data import (
     TrainingData,
     find_small_groups,

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Any
 
-from cape._extras import require_extra
+from cape._packages import require_extra
 
 require_extra("app", "typer", "rich", what="the command line")
 

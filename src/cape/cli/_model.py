@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cape._newfile import check_report
+from cape._io import check_report
 from cape._wording._terminal import groups_table, model_facts
 from cape.cli._app import console, give, give_json, give_line, give_path
 from cape.cli._options import Force, Json, Model, check_files, command, option

@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from cape._newfile import check_apart, check_free
+from cape._io import check_apart, check_free
 from cape._tables import Dialect
 from cape.cli._app import app
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from cape._newfile import check_apart, check_report
+from cape._io import check_apart, check_report
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import give, give_json, give_line, give_notes, give_path
 from cape.cli._fail_if import Condition, Finding, judge

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cape._newfile import new_file
+from cape._io import new_file
 
 _VARIABLE = "CAPE_DATA"
 

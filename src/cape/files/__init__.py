@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cape._lazy import lazily
+from cape._packages import lazily
 
 if TYPE_CHECKING:
     from cape.files._audit import count_file

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group, Groups
-from cape._newfile import check_apart
+from cape._io import check_apart
 from cape._prediction import Reading, decide
 from cape._tables import Dialect, Table, TableError, TableWriter
 from cape._validation import check_drift

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import Group
+from cape._io import check_apart
 from cape._labelled import DrawnRows, RowDraw, Strata, cells_of_rows
-from cape._newfile import check_apart
 from cape._tables import Dialect, TableError, TableWriter
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cape._groups import unique_names
+from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
-from cape._newfile import check_apart, check_free
 from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._versions import package_versions
+from cape._packages import package_versions
 from cape.persist._file import Key, not_a_model_file, read_parts
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cape._extras import require_extra
-from cape._newfile import check_free, new_file
+from cape._io import check_free, new_file
+from cape._packages import require_extra
 from cape._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
 from cape.persist._file import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from cape._extras import require_extra
+from cape._packages import require_extra
 from cape._wording._numbers import printable
 
 if TYPE_CHECKING:

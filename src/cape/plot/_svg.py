@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
-from cape._extras import MissingExtra, require_extra
+from cape._packages import MissingExtra, require_extra
 from cape.plot._base import INK
 
 __all__ = ["LINE", "svg_of", "svg_or_reason"]

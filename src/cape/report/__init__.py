@@ -4,8 +4,8 @@
 a page says; the functions ``*_summary`` make the summaries of the four kinds of pages.
 """
 
-from cape._extras import require_extra
-from cape._newfile import check_report
+from cape._io import check_report
+from cape._packages import require_extra
 
 require_extra("app", "altair", "jinja2", "vl_convert", what="cape.report")
 

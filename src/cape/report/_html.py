@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cape._newfile import check_report, new_file
+from cape._io import check_report, new_file
 from cape._wording._numbers import printable
 from cape._wording._page import EACH_BY_ITSELF
 from cape.examination import Examination

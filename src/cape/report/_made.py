@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from cape._versions import package_versions
+from cape._packages import package_versions
 from cape.classifier import CapeClassifier
 from cape.report._types import Summary
 

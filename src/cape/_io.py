@@ -1,4 +1,4 @@
-"""Writing files that appear whole or not at all.
+"""Files that appear whole or not at all, and the progress bar of Python code.
 
 A reader never sees half a file, and an error in the middle of writing leaves the old
 file as it was: `new_file` hands out a temporary file in the same folder and renames it
@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
-__all__ = ["check_apart", "check_free", "check_report", "new_file"]
+T = TypeVar("T")
+
+_WIDTH = 30
+"""Characters of a full progress bar."""
 
 
 def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -44,7 +50,7 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
 
     Examples
     --------
-    >>> from cape._newfile import check_free
+    >>> from cape._io import check_free
     >>> check_free(folder / "a.txt").name
     'a.txt'
     """
@@ -123,7 +129,7 @@ def check_apart(
 
     Examples
     --------
-    >>> from cape._newfile import check_apart
+    >>> from cape._io import check_apart
     >>> check_apart([folder / "out.csv", None], [folder / "in.csv"])
     >>> check_apart(["a.csv"], ["./a.csv"])
     Traceback (most recent call last):
@@ -182,7 +188,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
 
     Examples
     --------
-    >>> from cape._newfile import new_file
+    >>> from cape._io import new_file
     >>> with new_file(folder / "a.txt") as temporary:
     ...     _ = temporary.write_text("whole")
     >>> [file.name for file in folder.iterdir()]
@@ -220,3 +226,51 @@ def _temporary_beside(path: Path) -> Path:
     # The caller opens the file again, in whatever way it writes.
     os.close(handle)
     return temporary
+
+
+def progress(steps: Iterable[T], total: int, *, title: str, shown: bool) -> Iterator[T]:
+    """Pass steps through, and draw a bar with the number of steps done.
+
+    The bar also shows the time left, as if the steps to come took as long as the steps
+    done. It ends with a new line at step number ``total``.
+
+    Parameters
+    ----------
+    steps : iterable
+        The steps, passed through as they come; a step counts as done when it arrives.
+    total : int
+        Number of steps.
+    title : str
+        Text before the bar.
+    shown : bool
+        Whether to draw. If False, the steps only pass through.
+
+    Yields
+    ------
+    object
+        The steps, in order.
+
+    Examples
+    --------
+    >>> from cape._io import progress
+    >>> list(progress("ab", 2, title="training", shown=False))
+    ['a', 'b']
+    """
+    start = time.monotonic()
+    for done, step in enumerate(steps, 1):
+        if shown:
+            seconds = time.monotonic() - start
+            _draw(title, done, total, seconds)
+        yield step
+
+
+def _draw(title: str, done: int, total: int, seconds: float) -> None:
+    """Draw the bar over the one drawn before, which the carriage return does."""
+    seconds_left = seconds / done * (total - done)
+    bar = "#" * (_WIDTH * done // total)
+    line = f"\r{title} [{bar:<{_WIDTH}}] {done}/{total}, {seconds_left:.0f} s left "
+    if done == total:
+        line += "\n"
+    # The error stream, so that the output of a program can still be piped.
+    sys.stderr.write(line)
+    sys.stderr.flush()

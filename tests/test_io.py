@@ -1,11 +1,15 @@
-"""A new file is whole, has the usual rights, and replaces no other file unasked."""
+"""New files are whole and replace no other unasked; bars show how far work is."""
 
 import os
+import re
 import stat
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cape._newfile import check_apart, check_free, new_file
+from cape import _io
+from cape._io import check_apart, check_free, new_file, progress
 
 
 def contents(folder):
@@ -106,7 +110,7 @@ def test_an_error_of_the_disk_names_the_file_that_was_asked_for(tmp_path, monkey
     def fail(*arguments):
         raise OSError(28, "No space left on device", ".a.txt.xyz.part")
 
-    monkeypatch.setattr("cape._newfile.os.open", fail)
+    monkeypatch.setattr("cape._io.os.open", fail)
     path = tmp_path / "a.txt"
     with pytest.raises(OSError, match="No space left") as caught, new_file(path):
         pass
@@ -206,3 +210,63 @@ def test_an_output_is_written_once(tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "new.csv")
     with pytest.raises(ValueError, match="twice"):
         check_apart([tmp_path / "new.csv", tmp_path / "link.csv"], [])
+
+
+LINE = re.compile(r"training \[(#*)( *)\] (\d+)/(\d+), (\d+) s left ")
+
+
+class Clock:
+    """A clock that a test turns by hand."""
+
+    now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+def bars(text):
+    """The bars that were drawn one over the other."""
+    lines = text.removesuffix("\n").split("\r")
+    assert lines[0] == ""
+    return [LINE.fullmatch(line) for line in lines[1:]]
+
+
+@pytest.mark.parametrize("total", [1, 4, 7, 100])
+def test_the_bar_fills_with_the_steps_and_tells_the_time_left(
+    capsys, monkeypatch, total
+):
+    clock = Clock()
+    monkeypatch.setattr(_io, "time", clock)
+
+    def steps():
+        for number in range(total):
+            clock.now += 10
+            yield number
+
+    passed = list(progress(steps(), total, title="training", shown=True))
+    out, err = capsys.readouterr()
+    drawn = bars(err)
+    assert passed == list(range(total))
+    assert out == ""
+    assert err.count("\n") == 1 and err.endswith("\n")
+    assert [int(bar[3]) for bar in drawn] == list(range(1, total + 1))
+    assert [int(bar[5]) for bar in drawn] == list(range(10 * total - 10, -1, -10))
+    for done, bar in enumerate(drawn, 1):
+        assert len(bar[1]) == 30 * done // total
+        assert len(bar[1]) + len(bar[2]) == 30
+
+
+@given(st.lists(st.integers()))
+def test_steps_pass_through_when_they_are_needed(steps):
+    taken = []
+
+    def counted():
+        for step in steps:
+            taken.append(step)
+            yield step
+
+    passed = progress(counted(), len(steps), title="t", shown=False)
+    assert taken == []
+    for number, step in enumerate(passed, 1):
+        assert step == steps[number - 1]
+        assert len(taken) == number

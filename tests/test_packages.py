@@ -1,8 +1,15 @@
-"""Without an extra, one line says which one to install."""
+"""Missing extras are named in one line; versions and imports are what is in use."""
+
+import json
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
 
 import pytest
 
-from cape._extras import MissingExtra, require_extra
+import cape
+from cape._packages import MissingExtra, package_versions, require_extra
 
 
 def test_what_is_installed_is_not_missed():
@@ -41,7 +48,7 @@ def test_the_command_line_says_it_in_one_line(run_without):
 def test_modules_say_what_they_need(run_without, hidden, code, says):
     result = run_without([hidden], code)
     last_line = result.stderr.strip().splitlines()[-1]
-    assert last_line.startswith("cape._extras.MissingExtra: ")
+    assert last_line.startswith("cape._packages.MissingExtra: ")
     assert says in last_line
 
 
@@ -58,3 +65,36 @@ print(clf.predict(x).shape)
 """
     result = run_without(hidden, code)
     assert result.stdout == "(200,)\n", result.stderr
+
+
+def test_versions_are_those_of_the_installed_packages_in_the_given_order():
+    own = {"python": platform.python_version(), "cape": cape.__version__}
+    assert package_versions() == own
+    packages = ["scikit-learn", "no-such-package", "numpy"]
+    expected = own | {name: version(name) for name in ("scikit-learn", "numpy")}
+    assert list(package_versions(packages).items()) == list(expected.items())
+
+
+LOADED = """
+import json, sys
+{code}
+heavy = ["sklearn", "scipy", "pandas", "altair", "jinja2", "skops", "skrub"]
+print(json.dumps([name for name in heavy if name in sys.modules]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "loads"),
+    [
+        ("import cape", []),
+        ("import cape._packages as p; p.package_versions()", []),
+        (
+            "from cape import CapeClassifier, Adaptation, Evidence",
+            ["sklearn", "scipy", "pandas"],
+        ),
+    ],
+)
+def test_an_import_loads_what_it_needs_and_no_more(code, loads):
+    program = [sys.executable, "-c", LOADED.format(code=code)]
+    shown = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert json.loads(shown.stdout) == loads
