@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -28,8 +28,6 @@ from cape.quantify import QUANTIFIERS, make_quantifier
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Recommendation", "recommend"]
 
 _PREVALENCES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _POOLS = ("threshold", "resampled")
@@ -191,34 +189,6 @@ def recommend(
     >>> tried.best()["quantifier"].tolist()
     ['spa']
     """
-    _check_configurations(batch_sizes, quantifiers, pools)
-    rows = _TrainingRows.of(X, y, sensitive_features)
-    random = check_random_state(random_state)
-    # Batches are drawn once a split: all configurations are compared on the same rows,
-    # so that the luck of the draw falls on all of them alike.
-    measured: dict[tuple[int, str, str], list[_Unfairness]] = {}
-    for train, held_out in rows.splits(n_splits, random):
-        batches = list(rows.draw_batches(held_out, batch_sizes, n_batches, random))
-        seed = random.randint(1 << 30)
-        for pool in pools:
-            clf = CapeClassifier(
-                estimator,
-                pool=pool,
-                random_state=seed,
-                **settings,
-            )
-            rows.fit(clf, train)
-            for quantifier, variant in _with_quantifiers(clf, quantifiers):
-                for batch in batches:
-                    values = measured.setdefault((batch.size, pool, quantifier), [])
-                    values.append(rows.measure(variant, batch.rows))
-    return Recommendation(_results(measured))
-
-
-def _check_configurations(
-    batch_sizes: Sequence[int], quantifiers: Sequence[str], pools: Sequence[str]
-) -> None:
-    """Raise if a quantifier, a pool or a batch size cannot be tried."""
     for quantifier in quantifiers:
         check_choice("quantifiers", quantifier, tuple(QUANTIFIERS))
     for pool in pools:
@@ -228,153 +198,122 @@ def _check_configurations(
             "batch_sizes must be a sequence of at least one number, each at least 1, "
             f"got {batch_sizes!r}."
         )
+    check_same_length(X=X, y=y, sensitive_features=sensitive_features)
+    classes, positive = check_binary_labels(y)
+    codes = check_groups(sensitive_features).codes.astype(np.int64)
+    # Labels as the classifier returns them, whatever type `y` had.
+    labels = classes[positive.astype(int)]
+    random = check_random_state(random_state)
+    seed = random.randint(1 << 30)
+    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+    # Four strata for two groups: each part needs positives and negatives of each.
+    strata = 2 * codes + positive
+    # Batches are drawn once a split: all configurations are compared on the same rows,
+    # so that the luck of the draw falls on all of them alike.
+    measured: dict[tuple[int, str, str], list[tuple[float, float]]] = {}
+    for train, held_out in splitter.split(np.zeros(len(strata)), strata):
+        batches = []
+        for size in batch_sizes:
+            for _ in range(n_batches):
+                batch = draw_batch(codes, positive, held_out, size, random)
+                batches.append((size, batch))
+        seed = random.randint(1 << 30)
+        for pool in pools:
+            clf = CapeClassifier(estimator, pool=pool, random_state=seed, **settings)
+            of_train = take_rows(sensitive_features, train)
+            clf.fit(
+                take_rows(X, train), take_rows(y, train), sensitive_features=of_train
+            )
+            for quantifier in quantifiers:
+                variant = _with_quantifier(clf, quantifier)
+                for size, rows in batches:
+                    groups = take_rows(sensitive_features, rows)
+                    of_batch = take_rows(X, rows)
+                    y_pred = variant.predict(of_batch, sensitive_features=groups)
+                    positive_label = clf.classes_[1]
+                    unfairness = measure(labels[rows], y_pred, groups, positive_label)
+                    key = (size, pool, quantifier)
+                    measured.setdefault(key, []).append(unfairness)
+    return Recommendation(_results(measured))
 
 
-class _Batch(NamedTuple):
-    """Rows of an artificial batch; ``size`` is their number in each group."""
-
-    size: int
-    rows: np.ndarray
-
-
-class _Unfairness(NamedTuple):
-    """Mean PD over the groups of a batch, and PE of the worst pair (or NaN)."""
-
-    pd: float
-    pe: float
-
-
-@dataclass(frozen=True)
-class _TrainingRows:
-    """The labelled rows that are split, trained on and drawn from.
+def draw_batch(
+    codes: np.ndarray,
+    positive: np.ndarray,
+    held_out: np.ndarray,
+    size: int,
+    random: np.random.RandomState,
+) -> np.ndarray:
+    """Draw a batch from held-out rows, each group at a prevalence of its own.
 
     Parameters
     ----------
-    X, y, sensitive_features
-        As they were given.
-    classes : ndarray of shape (2,)
-        The two labels; the second is the positive one.
-    codes : ndarray of int64 of shape (n_samples,)
+    codes : ndarray of int of shape (n_samples,)
         Group of each row, as a number.
     positive : ndarray of bool of shape (n_samples,)
-        Whether a row has the positive label.
+    held_out : ndarray of int
+        Rows to draw from, with replacement.
+    size : int
+        Rows of each group.
+    random : RandomState
+
+    Returns
+    -------
+    ndarray of int
+        Rows.
     """
-
-    X: Any
-    y: Any
-    sensitive_features: Any
-    classes: np.ndarray
-    codes: np.ndarray
-    positive: np.ndarray
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sensitive_features: Any) -> _TrainingRows:
-        """Check the columns, and code labels and groups as numbers."""
-        check_same_length(
-            X=X,
-            y=y,
-            sensitive_features=sensitive_features,
-        )
-        classes, positive = check_binary_labels(y)
-        codes = check_groups(sensitive_features).codes.astype(np.int64)
-        return cls(X, y, sensitive_features, classes, codes, positive)
-
-    def splits(
-        self, n_splits: int, random: np.random.RandomState
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Split so that each part has its share of every group and label."""
-        seed = random.randint(1 << 30)
-        splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        # Four strata for two groups: each part needs positives and negatives of each.
-        strata = 2 * self.codes + self.positive
-        yield from splitter.split(np.zeros(len(strata)), strata)
-
-    def draw_batches(
-        self,
-        held_out: np.ndarray,
-        sizes: Iterable[int],
-        n_batches: int,
-        random: np.random.RandomState,
-    ) -> Iterator[_Batch]:
-        """Draw batches from held-out rows, each group at a prevalence of its own."""
-        for size in sizes:
-            for _ in range(n_batches):
-                parts = []
-                for code in np.unique(self.codes):
-                    of_group = held_out[self.codes[held_out] == code]
-                    parts += self._draw_group(of_group, size, random)
-                yield _Batch(size, np.concatenate(parts))
-
-    def _draw_group(
-        self, held_out: np.ndarray, size: int, random: np.random.RandomState
-    ) -> list[np.ndarray]:
-        """Draw positives and negatives of one group, with replacement."""
+    parts = []
+    for code in np.unique(codes):
+        of_group = held_out[codes[held_out] == code]
+        positives = of_group[positive[of_group]]
+        negatives = of_group[~positive[of_group]]
         # The artificial-prevalence protocol of quantification (Forman 2008): batches
         # at natural prevalences would hardly tell quantifiers apart.
         n_positive = round(random.choice(_PREVALENCES) * size)
-        positives = held_out[self.positive[held_out]]
-        negatives = held_out[~self.positive[held_out]]
-        return [
-            positives[random.randint(len(positives), size=n_positive)],
-            negatives[random.randint(len(negatives), size=size - n_positive)],
-        ]
-
-    def fit(self, clf: CapeClassifier, rows: np.ndarray) -> None:
-        """Fit a classifier to some of the rows."""
-        clf.fit(
-            take_rows(self.X, rows),
-            take_rows(self.y, rows),
-            sensitive_features=take_rows(self.sensitive_features, rows),
-        )
-
-    def measure(self, clf: CapeClassifier, rows: np.ndarray) -> _Unfairness:
-        """Predict a batch, and compare the predictions with its labels."""
-        groups = take_rows(self.sensitive_features, rows)
-        # Labels as the classifier returns them, whatever type `y` had.
-        y_true = self.classes[self.positive[rows].astype(int)]
-        y_pred = clf.predict(take_rows(self.X, rows), sensitive_features=groups)
-        compared: dict[str, Any] = {
-            "sensitive_features": groups,
-            "pos_label": clf.classes_[1],
-        }
-        differences = []
-        for confusion in confusion_by_group(y_true, y_pred, **compared).values():
-            differences.append(confusion.prevalence_difference)
-        with warnings.catch_warnings():
-            # A batch in which PE is undefined is left out of the mean of PE.
-            warnings.simplefilter("ignore", UserWarning)
-            pe = proportional_equality(y_true, y_pred, **compared)
-        return _Unfairness(float(np.mean(differences)), pe)
+        parts.append(positives[random.randint(len(positives), size=n_positive)])
+        parts.append(negatives[random.randint(len(negatives), size=size - n_positive)])
+    return np.concatenate(parts)
 
 
-def _with_quantifiers(
-    clf: CapeClassifier, quantifiers: Iterable[str]
-) -> Iterator[tuple[str, CapeClassifier]]:
+def measure(
+    y_true: np.ndarray, y_pred: np.ndarray, groups: Any, positive: Any
+) -> tuple[float, float]:
+    """Return the mean PD over the groups of a batch, and PE of the worst pair."""
+    compared: dict[str, Any] = {"sensitive_features": groups, "pos_label": positive}
+    differences = []
+    for confusion in confusion_by_group(y_true, y_pred, **compared).values():
+        differences.append(confusion.prevalence_difference)
+    with warnings.catch_warnings():
+        # A batch in which PE is undefined is left out of the mean of PE.
+        warnings.simplefilter("ignore", UserWarning)
+        pe = proportional_equality(y_true, y_pred, **compared)
+    return float(np.mean(differences)), pe
+
+
+def _with_quantifier(clf: CapeClassifier, name: str) -> CapeClassifier:
     """Exchange the quantifiers of a trained model, which need its histograms only."""
-    for name in quantifiers:
-        models = {}
-        for group, model in clf.models_.items():
-            fitted = make_quantifier(name).fit(model.positives, model.negatives)
-            models[group] = replace(model, quantifier=fitted)
-        # A shallow copy: the pools, which cost the training, are shared.
-        variant = copy.copy(clf)
-        variant.models_ = models
-        yield name, variant
+    # A shallow copy: the pools, which cost the training, are shared.
+    variant = copy.copy(clf)
+    variant.models_ = {}
+    for group, model in clf.models_.items():
+        fitted = make_quantifier(name).fit(model.positives, model.negatives)
+        variant.models_[group] = replace(model, quantifier=fitted)
+    return variant
 
 
 def _results(
-    measured: Mapping[tuple[int, str, str], list[_Unfairness]],
+    measured: Mapping[tuple[int, str, str], list[tuple[float, float]]],
 ) -> pd.DataFrame:
     """Return the means over batches, one row for each configuration."""
     import pandas as pd
 
     names = ["batch_size", "pool", "quantifier"]
     index = pd.MultiIndex.from_tuples(list(measured), names=names)
-    rows = [_mean_over_batches(np.array(values)) for values in measured.values()]
+    rows = [mean_over_batches(np.array(values)) for values in measured.values()]
     return pd.DataFrame(rows, index=index)
 
 
-def _mean_over_batches(values: np.ndarray) -> dict[str, float]:
+def mean_over_batches(values: np.ndarray) -> dict[str, float]:
     """Return the means of PD and PE with their standard errors.
 
     Parameters

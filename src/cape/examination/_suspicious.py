@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,13 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
+from cape._wording._columns import suspicion_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Reason = tuple[Any, ...]
+"""A code, and the numbers that belong to it; `suspicion_text` has the words."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,19 @@ class SuspiciousColumn:
         Its name, or its place in an array.
     kind : {"row number", "tells the answer", "date", "identifier"}
         What is wrong with it.
-    why : str
-        What was seen, in words. Counts are of the rows that were looked at.
+    reason : tuple
+        What was seen: a code and its numbers. Counts are of the rows that were looked
+        at.
     """
 
     column: Any
     kind: str
-    why: str
+    reason: Reason
+
+    @property
+    def why(self) -> str:
+        """What was seen, in words."""
+        return suspicion_text(*self.reason)
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class SuspiciousColumns:
         """
         import pandas as pd
 
-        rows = [asdict(finding) for finding in self.findings]
+        rows = [(one.column, one.kind, one.why) for one in self.findings]
         frame = pd.DataFrame(rows, columns=["column", "kind", "why"])
         return frame.set_index("column")
 
@@ -91,8 +100,9 @@ class SuspiciousColumns:
             ``findings`` is a list with one entry for each column.
         """
         entries = []
-        for finding in self.findings:
-            entries.append({**asdict(finding), "column": str(finding.column)})
+        for one in self.findings:
+            entry = {"column": str(one.column), "kind": one.kind, "why": one.why}
+            entries.append(entry)
         return {
             "rows": self.rows,
             "rows_in_table": self.rows_in_table,
@@ -176,13 +186,28 @@ def suspicious_columns(
     if n_rows > max_rows:
         rows = np.sort(random.choice(n_rows, max_rows, replace=False))
         X = take_rows(X, rows)
-    answers = Answers.split(positive[rows], random)
+    positive = positive[rows]
+    in_first_half = split_in_halves(positive, random)
     findings = []
-    for place, name in enumerate(_names(X)):
+    names = X.columns if hasattr(X, "columns") else range(X.shape[1])
+    for place, name in enumerate(names):
         column = read_column(take_columns(X, place))
-        finding = _find(name, column, rows, answers)
-        if finding is not None:
-            findings.append(finding)
+        # The first thing that is wrong counts. In a table that is sorted by the label,
+        # row numbers tell the answer; details of an event may be dates or identifiers,
+        # and that they tell the answer is worse.
+        reason = reason_row_number(column, rows)
+        kind = "row number"
+        if reason is None:
+            reason = reason_answer(column, positive, in_first_half)
+            kind = "tells the answer"
+        if reason is None:
+            reason = reason_date(column)
+            kind = "date"
+        if reason is None:
+            reason = reason_identifier(column)
+            kind = "identifier"
+        if reason is not None:
+            findings.append(SuspiciousColumn(name, kind, reason))
     return SuspiciousColumns(tuple(findings), len(rows), n_rows)
 
 
@@ -213,31 +238,7 @@ def _as_table(X: Any) -> Any:
     return X
 
 
-def _names(X: Any) -> list[Any]:
-    """Return the names of the columns, or their places if they have none."""
-    if hasattr(X, "columns"):
-        return list(X.columns)
-    return list(range(X.shape[1]))
-
-
-def _find(
-    name: Any, column: TableColumn, rows: np.ndarray, answers: Answers
-) -> SuspiciousColumn | None:
-    """Return the first thing that is wrong with a column, or None."""
-    # In a table that is sorted by the label, row numbers tell the answer; details of an
-    # event may be dates or identifiers, and that they tell the answer is worse.
-    checks: dict[str, Callable[[], str | None]] = {
-        "row number": lambda: reason_row_number(column, rows),
-        "tells the answer": lambda: reason_answer(column, answers),
-        "date": lambda: reason_date(column),
-        "identifier": lambda: reason_identifier(column),
-    }
-    for kind, check in checks.items():
-        why = check()
-        if why is not None:
-            return SuspiciousColumn(name, kind, why)
-    return None
-
+# Reading a column
 
 # What pandas calls the dates of Python in a column of objects.
 _DATE_OBJECTS = ("date", "datetime", "datetime64", "period")
@@ -260,11 +261,11 @@ class TableColumn:
     values: np.ndarray
 
     @property
-    def missing(self) -> np.ndarray:
-        """Whether each value is missing, an ndarray of bool of shape (n_samples,)."""
+    def present(self) -> np.ndarray:
+        """The values that are not missing."""
         import pandas as pd
 
-        return pd.isna(self.values)
+        return self.values[~pd.isna(self.values)]
 
 
 def read_column(values: Any) -> TableColumn:
@@ -286,21 +287,8 @@ def read_column(values: Any) -> TableColumn:
     >>> read_column(pd.Series(["a", None])).values.tolist()
     ['a', None]
     """
-    series = _as_series(values)
-    dates = _as_dates(series)
-    if dates is not None:
-        return TableColumn("date", _as_floats(dates))
-    if _holds_numbers(series):
-        return TableColumn("number", series.to_numpy("float64", na_value=np.nan))
-    # Any object has a text, also a list, which could not be counted.
-    text = series.astype(object).map(str).to_numpy(dtype=object)
-    text[series.isna()] = None
-    return TableColumn("text", text)
-
-
-def _as_series(values: Any) -> pd.Series:
-    """Convert to pandas, with the type that the values have."""
     import pandas as pd
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if not isinstance(values, pd.Series):
         # The values of a polars column; pandas itself would need pyarrow for them.
@@ -308,8 +296,19 @@ def _as_series(values: Any) -> pd.Series:
     # A table of mixed types has come as an array of objects.
     series = values.reset_index(drop=True).infer_objects()
     if series.dtype.kind == "m":
-        return series.dt.total_seconds()
-    return series
+        series = series.dt.total_seconds()
+    dates = _as_dates(series)
+    if dates is not None:
+        # Moments as numbers in their order; the unit does not matter.
+        moments = dates.astype("int64").to_numpy()
+        return TableColumn("date", np.where(dates.isna(), np.nan, moments))
+    is_number = is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
+    if is_number or series.isna().all():
+        return TableColumn("number", series.to_numpy("float64", na_value=np.nan))
+    # Any object has a text, also a list, which could not be counted.
+    text = series.astype(object).map(str).to_numpy(dtype=object)
+    text[series.isna()] = None
+    return TableColumn("text", text)
 
 
 def _as_dates(series: pd.Series) -> pd.Series | None:
@@ -327,20 +326,7 @@ def _as_dates(series: pd.Series) -> pd.Series | None:
     return None
 
 
-def _as_floats(dates: pd.Series) -> np.ndarray:
-    """Return moments as numbers in their order; the unit does not matter."""
-    missing = dates.isna().to_numpy()
-    return np.where(missing, np.nan, dates.astype("int64").to_numpy())
-
-
-def _holds_numbers(series: pd.Series) -> bool:
-    """Tell whether a column holds numbers or nothing; flags are no numbers."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    if not series.notna().any():
-        return True
-    return is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
-
+# Row numbers and identifiers: a later batch has other numbers and names
 
 # In fewer rows, the values of a measurement may all be different, and in order.
 _MIN_ROWS = 50
@@ -360,8 +346,8 @@ _MIN_EXPECTED_PAIRS = 20
 _MAX_SHARE_OF_PAIRS = 0.1
 
 
-def reason_row_number(column: TableColumn, rows: np.ndarray) -> str | None:
-    """Tell in words why a column holds row numbers, or return None if it does not.
+def reason_row_number(column: TableColumn, rows: np.ndarray) -> Reason | None:
+    """Tell why a column holds row numbers, or return None if it does not.
 
     Parameters
     ----------
@@ -371,25 +357,17 @@ def reason_row_number(column: TableColumn, rows: np.ndarray) -> str | None:
 
     Returns
     -------
-    str or None
-
-    Examples
-    --------
-    >>> from cape.examination._suspicious import read_column
-    >>> reason_row_number(read_column(np.arange(1, 61)), np.arange(60))
-    'counts the rows'
+    tuple or None
     """
     if column.kind != "number" or len(rows) < _MIN_ROWS:
         return None
     offsets = column.values - rows
     # A missing value has no offset, and differs from the first.
-    if (offsets == offsets[0]).all():
-        return "counts the rows"
-    return None
+    return ("counts",) if (offsets == offsets[0]).all() else None
 
 
-def reason_identifier(column: TableColumn) -> str | None:
-    """Tell in words why a column holds identifiers, or return None if it does not.
+def reason_identifier(column: TableColumn) -> Reason | None:
+    """Tell why a column holds identifiers, or return None if it does not.
 
     Text identifies rows if nearly all its values are different, unless it consists of
     sentences. Whole numbers identify rows if they are all different and in the order
@@ -399,30 +377,19 @@ def reason_identifier(column: TableColumn) -> str | None:
 
     Whole numbers that are spread at random over a wide range are not recognised: they
     look like amounts of money. Those of a later batch have the same distribution.
-
-    Examples
-    --------
-    >>> from cape.examination._suspicious import read_column
-    >>> shuffled = np.random.default_rng(0).permutation(2000)
-    >>> reason_identifier(read_column(shuffled[:500]))
-    'all 500 values differ, among 1,998 possible ones'
-    >>> reason_identifier(read_column(np.sort(shuffled[:500])))
-    'all 500 values differ and increase'
-    >>> reason_identifier(read_column(shuffled[:500] ** 2 / 7))
     """
-    present = column.values[~column.missing]
-    if len(present) < _MIN_ROWS:
+    present = column.present
+    if len(present) < _MIN_ROWS or column.kind == "date":
         return None
     if column.kind == "text":
         return _reason_names(present)
     # Infinity is no whole number either.
-    is_whole = np.isfinite(present).all() and (present % 1 == 0).all()
-    if column.kind == "number" and is_whole:
-        return _reason_in_order(present) or _reason_without_repeats(present)
-    return None
+    if not np.isfinite(present).all() or (present % 1 != 0).any():
+        return None
+    return _reason_in_order(present) or _reason_without_repeats(present)
 
 
-def _reason_names(present: np.ndarray) -> str | None:
+def _reason_names(present: np.ndarray) -> Reason | None:
     """Recognise names and codes."""
     import pandas as pd
 
@@ -432,10 +399,10 @@ def _reason_names(present: np.ndarray) -> str | None:
     n_words = [len(text.split()) for text in present[:1000]]
     if np.median(n_words) >= _MIN_WORDS_OF_SENTENCES:
         return None
-    return _count_of_distinct(n_distinct, len(present))
+    return "differ", n_distinct, len(present)
 
 
-def _reason_in_order(present: np.ndarray) -> str | None:
+def _reason_in_order(present: np.ndarray) -> Reason | None:
     """Recognise whole numbers that are all different and follow the rows.
 
     In a random order, half of the steps go up.
@@ -443,17 +410,14 @@ def _reason_in_order(present: np.ndarray) -> str | None:
     steps = np.diff(present)
     if len(np.unique(present)) < len(present):
         return None
-    for direction, share in (
-        ("increase", np.mean(steps > 0)),
-        ("decrease", np.mean(steps < 0)),
-    ):
+    for direction, in_order in (("increase", steps > 0), ("decrease", steps < 0)):
+        share = float(np.mean(in_order))
         if share >= _MIN_SHARE_IN_ORDER:
-            how_often = "" if share == 1 else f" in {share:.1%} of the rows"
-            return f"all {len(present):,} values differ and {direction}{how_often}"
+            return "in order", len(present), direction, share
     return None
 
 
-def _reason_without_repeats(present: np.ndarray) -> str | None:
+def _reason_without_repeats(present: np.ndarray) -> Reason | None:
     """Recognise whole numbers that were given out once, in any order.
 
     n independent values of any distribution over r whole numbers have at least
@@ -470,16 +434,10 @@ def _reason_without_repeats(present: np.ndarray) -> str | None:
         return None
     if pairs > _MAX_SHARE_OF_PAIRS * expected_pairs:
         return None
-    differ = _count_of_distinct(len(counts), n)
-    return f"{differ}, among {n_possible:,.0f} possible ones"
+    return "differ", len(counts), n, float(n_possible)
 
 
-def _count_of_distinct(n_distinct: int, n: int) -> str:
-    """Say how many values are different."""
-    if n_distinct == n:
-        return f"all {n:,} values differ"
-    return f"{n_distinct:,} of {n:,} values differ"
-
+# Columns that tell the answer, most likely because they were filled in after it
 
 _MAX_AUC = 0.98
 
@@ -500,99 +458,56 @@ _MIN_EXPECTED_NEGATIVES = 50
 _MIN_SHARE_NEGATIVES = 0.25
 
 
-@dataclass(frozen=True)
-class Answers:
-    """The labels, and a split of the rows into halves.
+def split_in_halves(positive: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Split the rows of each class into halves at random; return who is in the first.
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_samples,)
-        Whether a row has the positive label.
-    in_first_half : ndarray of bool of shape (n_samples,)
-        The half of each row; both halves have the same share of positives.
+    Both halves have the same share of positives.
     """
-
-    positive: np.ndarray
-    in_first_half: np.ndarray
-
-    @classmethod
-    def split(cls, positive: np.ndarray, random: np.random.RandomState) -> Answers:
-        """Split the rows of each class into halves at random."""
-        in_first_half = np.zeros(len(positive), dtype=bool)
-        for of_class in (positive, ~positive):
-            rows = random.permutation(np.flatnonzero(of_class))
-            in_first_half[rows[: len(rows) // 2]] = True
-        return cls(positive, in_first_half)
-
-    @property
-    def min_class_rows(self) -> int:
-        """Rows of the class that has fewer."""
-        n_positives = int(self.positive.sum())
-        return min(n_positives, len(self.positive) - n_positives)
+    in_first_half = np.zeros(len(positive), dtype=bool)
+    for of_class in (positive, ~positive):
+        rows = random.permutation(np.flatnonzero(of_class))
+        in_first_half[rows[: len(rows) // 2]] = True
+    return in_first_half
 
 
-def reason_answer(column: TableColumn, answers: Answers) -> str | None:
-    """Tell in words why a column tells the answer, or return None if it does not.
+def reason_answer(
+    column: TableColumn, positive: np.ndarray, in_first_half: np.ndarray
+) -> Reason | None:
+    """Tell why a column tells the answer, or return None if it does not.
 
     A column tells the answer if it alone has an AUC above .98, or if all rows with one
     of its values, or all rows that have a value, are positive.
 
-    Examples
-    --------
-    >>> from cape.examination._suspicious import read_column
-    >>> positive = np.arange(200) < 100
-    >>> answers = Answers.split(positive, np.random.RandomState(0))
-    >>> reason_answer(read_column(np.where(positive, "late", "in time")), answers)
-    'alone has an AUC of 1.000'
-    >>> charge = np.where(np.arange(200) < 100, np.arange(200) % 7, np.nan)
-    >>> reason_answer(read_column(charge), answers)
-    'alone has an AUC of 1.000'
-    """
-    if answers.min_class_rows < _MIN_CLASS_ROWS:
-        return None
-    levels = _Levels.of(column)
-    auc = _column_auc(column, levels, answers)
-    if auc > _MAX_AUC:
-        return f"alone has an AUC of {auc:.3f}"
-    return _reason_all_positive(levels, answers.positive)
-
-
-@dataclass(frozen=True)
-class _Levels:
-    """The different values of a column.
-
     Parameters
     ----------
-    codes : ndarray of int of shape (n_samples,)
-        The level of each row; 0 is missing.
-    names : ndarray of float or of str, of shape (n_levels,)
-        The value of each level, from code 1 on.
+    column : TableColumn
+    positive : ndarray of bool of shape (n_samples,)
+        Whether a row has the positive label.
+    in_first_half : ndarray of bool of shape (n_samples,)
+        From `split_in_halves`.
+
+    Returns
+    -------
+    tuple or None
     """
+    import pandas as pd
 
-    codes: np.ndarray
-    names: np.ndarray
-
-    @classmethod
-    def of(cls, column: TableColumn) -> _Levels:
-        """Find the levels of a column."""
-        import pandas as pd
-
-        # pandas gives missing values the code -1.
-        codes, names = pd.factorize(column.values)
-        return cls(codes + 1, names)
-
-
-def _column_auc(column: TableColumn, levels: _Levels, answers: Answers) -> float:
-    """Return how well a column alone tells the classes apart."""
+    if min(positive.sum(), (~positive).sum()) < _MIN_CLASS_ROWS:
+        return None
+    # pandas gives missing values the code -1; ours is 0.
+    codes, levels = pd.factorize(column.values)
+    codes = codes + 1
     aucs = []
     if column.kind != "text":
-        aucs.append(_number_auc(column.values, answers.positive))
-    if column.kind == "text" or len(levels.names) <= _MAX_CODES:
-        aucs.append(_level_auc(levels.codes, answers))
-    return max(aucs)
+        aucs.append(number_auc(column.values, positive))
+    if column.kind == "text" or len(levels) <= _MAX_CODES:
+        aucs.append(level_auc(codes, positive, in_first_half))
+    if max(aucs) > _MAX_AUC:
+        return "auc", max(aucs)
+    return _reason_all_positive(codes, levels, positive)
 
 
-def _number_auc(numbers: np.ndarray, positive: np.ndarray) -> float:
+def number_auc(numbers: np.ndarray, positive: np.ndarray) -> float:
     """Return the AUC of numbers; small or large ones may be the positives.
 
     Missing values are a level of their own, below or above all numbers.
@@ -604,34 +519,28 @@ def _number_auc(numbers: np.ndarray, positive: np.ndarray) -> float:
     return max(max(aucs), 1 - min(aucs))
 
 
-def _level_auc(codes: np.ndarray, answers: Answers) -> float:
+def level_auc(
+    codes: np.ndarray, positive: np.ndarray, in_first_half: np.ndarray
+) -> float:
     """Return the AUC of the share of positives of each level, out of sample.
 
     In the rows from which it was computed, this share has an AUC of 1 for every column
     without repeated values, identifiers for example. Leaving out the row itself does
     not help, because the share then is lower for a positive than for a negative of the
-    same level. So each half is scored with the shares of the other half.
-    """
-    aucs = []
-    for scored in (answers.in_first_half, ~answers.in_first_half):
-        shares = _shares_of_levels(codes, answers.positive, ~scored)
-        aucs.append(_auc(shares[codes[scored]], answers.positive[scored]))
-    return float(np.mean(aucs))
-
-
-def _shares_of_levels(
-    codes: np.ndarray, positive: np.ndarray, counted: np.ndarray
-) -> np.ndarray:
-    """Return the share of positives of each level in the rows that are counted.
-
-    One row with the share of all rows is added to every level, so that unknown levels
-    have that share.
+    same level. So each half is scored with the shares of the other half. One row with
+    the share of all rows is added to every level, so that unknown levels have that
+    share.
     """
     n_codes = codes.max() + 1
-    overall = positive[counted].mean()
-    rows = np.bincount(codes[counted], minlength=n_codes)
-    positives = np.bincount(codes[counted & positive], minlength=n_codes)
-    return (positives + overall) / (rows + 1)
+    aucs = []
+    for scored in (in_first_half, ~in_first_half):
+        counted = ~scored
+        overall = positive[counted].mean()
+        rows = np.bincount(codes[counted], minlength=n_codes)
+        positives = np.bincount(codes[counted & positive], minlength=n_codes)
+        shares = (positives + overall) / (rows + 1)
+        aucs.append(_auc(shares[codes[scored]], positive[scored]))
+    return float(np.mean(aucs))
 
 
 def _auc(scores: np.ndarray, positive: np.ndarray) -> float:
@@ -645,7 +554,9 @@ def _auc(scores: np.ndarray, positive: np.ndarray) -> float:
     return float(pairs_in_order / (n_positives * n_negatives))
 
 
-def _reason_all_positive(levels: _Levels, positive: np.ndarray) -> str | None:
+def _reason_all_positive(
+    codes: np.ndarray, levels: np.ndarray, positive: np.ndarray
+) -> Reason | None:
     """Recognise what exists only where the answer is positive.
 
     Details of an event are known for those to whom it happened: a second flag, the
@@ -656,44 +567,27 @@ def _reason_all_positive(levels: _Levels, positive: np.ndarray) -> str | None:
     share_negatives = 1 - positive.mean()
     if share_negatives < _MIN_SHARE_NEGATIVES:
         return None
-    for words, in_part in _parts(levels):
+    parts: list[tuple[tuple[Any, ...], np.ndarray]] = [
+        (("with a value",), codes > 0),
+        (("without a value",), codes == 0),
+    ]
+    if len(levels) <= _MAX_LEVELS:
+        for code, level in enumerate(levels, start=1):
+            parts.append((("with", level), codes == code))
+    for which, in_part in parts:
         n_rows = int(in_part.sum())
         if n_rows * share_negatives < _MIN_EXPECTED_NEGATIVES:
             continue
         if positive[in_part].all():
-            return f"all {n_rows:,} rows {words} are positive"
+            return "all positive", n_rows, *which
     return None
 
 
-def _parts(levels: _Levels) -> list[tuple[str, np.ndarray]]:
-    """Return the rows with a value, without one, and with each value if they are few.
-
-    Returns
-    -------
-    list of pairs
-        Which rows they are, in words and as an ndarray of bool of shape (n_samples,).
-    """
-    missing = levels.codes == 0
-    parts = [
-        ("with a value", ~missing),
-        ("without a value", missing),
-    ]
-    if len(levels.names) <= _MAX_LEVELS:
-        for code, name in enumerate(levels.names, start=1):
-            parts.append((f"with {_level_name(name)}", levels.codes == code))
-    return parts
-
-
-def _level_name(name: object) -> str:
-    """Write a level: a number in short, a text in quotes."""
-    if isinstance(name, str):
-        return repr(name[:40])
-    return f"{name:g}"
-
+# Dates: those of a later batch come after all of training
 
 # How people write dates. pandas would guess formats as well, but it takes the month
 # "may" and the number "7" for dates.
-_TEXT_FORMATS = (
+TEXT_FORMATS = (
     "%Y-%m-%d",
     "%Y/%m/%d",
     "%Y.%m.%d",
@@ -726,7 +620,9 @@ _MAX_VALUES = 200
 # Fewer values may be codes that read as dates by accident: 201101, 201102, 201103.
 _MIN_DISTINCT_NUMBERS = 6
 
-# Years that dates of people and of records fall into.
+# Whole numbers that read as dates, and what their years are multiplied by. Dates of
+# people and of records fall into these years.
+_CALENDAR = {"%Y%m%d": 10_000, "%Y%m": 100}
 _YEARS = (1900, 2100)
 
 # Seconds since 1970 from the year 2000 to 2040. A measurement in which every value has
@@ -740,39 +636,40 @@ _UNIX_UNITS = {
 }
 
 
-def reason_date(column: TableColumn) -> str | None:
-    """Tell in words why a column holds dates, or return None if it does not.
+def reason_date(column: TableColumn) -> Reason | None:
+    """Tell why a column holds dates, or return None if it does not.
 
     Dates are also recognised where they are written as text (14/08/2013), as whole
     numbers (20130814, 201308), or as seconds since 1970 or a fraction of them. A year,
     a month or a time of day alone is no date: it can come again.
-
-    Examples
-    --------
-    >>> from cape.examination._suspicious import read_column
-    >>> days = pd.date_range("2013-01-01", periods=60)
-    >>> reason_date(read_column(days.strftime("%d.%m.%Y").to_numpy()))
-    'text that reads as dates (%d.%m.%Y)'
-    >>> reason_date(read_column(np.arange(60)))
     """
+    import pandas as pd
+
     if column.kind == "date":
-        return "holds dates"
-    distinct = _distinct(column)
+        return ("dates",)
+    distinct = pd.unique(column.present)[:_MAX_VALUES]
     if column.kind == "text":
         return _reason_text(distinct)
     if len(distinct) < _MIN_DISTINCT_NUMBERS:
         return None
-    return _reason_calendar(distinct) or _reason_unix(distinct)
+    first_year, last_year = _YEARS
+    for format_, digits in _CALENDAR.items():
+        years = distinct / digits
+        if years.min() < first_year or years.max() >= last_year:
+            continue
+        text = pd.Series(distinct).map("{:.0f}".format)
+        is_whole = (distinct % 1 == 0).all()
+        if is_whole and _share_of_dates(text, format_) == 1:
+            return "numbers as dates", format_
+    earliest, latest = _UNIX_SECONDS
+    for unit, in_a_second in _UNIX_UNITS.items():
+        seconds = distinct / in_a_second
+        if seconds.min() >= earliest and seconds.max() < latest:
+            return "since 1970", unit
+    return None
 
 
-def _distinct(column: TableColumn) -> np.ndarray:
-    """Return the first different values of a column."""
-    import pandas as pd
-
-    return pd.unique(column.values[~column.missing])[:_MAX_VALUES]
-
-
-def _reason_text(distinct: np.ndarray) -> str | None:
+def _reason_text(distinct: np.ndarray) -> Reason | None:
     """Try the formats one by one."""
     import pandas as pd
 
@@ -781,25 +678,9 @@ def _reason_text(distinct: np.ndarray) -> str | None:
     if not text.str.contains(r"\d").mean() >= _MIN_SHARE_OF_DATES:
         return None
     days = text.str.strip().str.replace(_TIME_OF_DAY, "", regex=True)
-    for format_ in _TEXT_FORMATS:
+    for format_ in TEXT_FORMATS:
         if _share_of_dates(days, format_) >= _MIN_SHARE_OF_DATES:
-            return f"text that reads as dates ({format_})"
-    return None
-
-
-def _reason_calendar(distinct: np.ndarray) -> str | None:
-    """Recognise whole numbers such as 20130814 or 201308."""
-    import pandas as pd
-
-    first_year, last_year = _YEARS
-    for format_, digits in (("%Y%m%d", 10_000), ("%Y%m", 100)):
-        years = distinct / digits
-        if years.min() < first_year or years.max() >= last_year:
-            continue
-        text = pd.Series(distinct).map("{:.0f}".format)
-        is_whole = (distinct % 1 == 0).all()
-        if is_whole and _share_of_dates(text, format_) == 1:
-            return f"numbers that read as dates ({format_})"
+            return "text as dates", format_
     return None
 
 
@@ -809,13 +690,3 @@ def _share_of_dates(text: pd.Series, format_: str) -> float:
 
     dates = pd.to_datetime(text, format=format_, errors="coerce")
     return float(dates.notna().mean())
-
-
-def _reason_unix(distinct: np.ndarray) -> str | None:
-    """Recognise moments counted from 1970."""
-    earliest, latest = _UNIX_SECONDS
-    for unit, in_a_second in _UNIX_UNITS.items():
-        seconds = distinct / in_a_second
-        if seconds.min() >= earliest and seconds.max() < latest:
-            return f"numbers that read as dates ({unit} since 1970)"
-    return None

@@ -1,0 +1,31 @@
+"""What is said of columns that should not be learned from."""
+
+import pytest
+
+from cape._wording._columns import suspicion_text
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (("counts",), "counts the rows"),
+        (("auc", 0.98765), "alone has an AUC of 0.988"),
+        (
+            ("all positive", 1200, "with a value"),
+            "all 1,200 rows with a value are positive",
+        ),
+        (("all positive", 70, "with", "yes"), "all 70 rows with 'yes' are positive"),
+        (("dates",), "holds dates"),
+        (("text as dates", "%Y-%m"), "text that reads as dates (%Y-%m)"),
+        (("numbers as dates", "%Y%m"), "numbers that read as dates (%Y%m)"),
+        (("since 1970", "seconds"), "numbers that read as dates (seconds since 1970)"),
+        (("differ", 991, 1000), "991 of 1,000 values differ"),
+        (("in order", 900, "increase", 1.0), "all 900 values differ and increase"),
+        (
+            ("in order", 900, "decrease", 0.9978),
+            "all 900 values differ and decrease in 99.8% of the rows",
+        ),
+    ],
+)
+def test_words_of_a_suspicion(reason, words):
+    assert suspicion_text(*reason) == words
