@@ -441,7 +441,7 @@ def test_an_examination_draws_what_the_labels_say(results):
     rows = next(rows for rows in chart["datasets"].values() if len(rows) == 1)
     [first, second] = seen.labels.groups.values()
     # Only one group has labels, and only it has a diamond.
-    assert second.labelled == 0
+    assert second.labels.rows == 0
     assert rows[0]["compared"] == first.labels.estimate
     [checked] = [
         rows
@@ -452,7 +452,7 @@ def test_an_examination_draws_what_the_labels_say(results):
     assert checked[0]["now"] == first.without_labels.value
     reader = read(seen.labels)
     place = reader.rows[0].index("by the labels")
-    ends = f"{first.low:.3f} to {first.high:.3f}"
+    ends = f"{first.estimate.low:.3f} to {first.estimate.high:.3f}"
     said = [f"{first.labels.estimate:.3f} {ends}", ""]
     assert [row[place] for row in reader.rows[1:]] == said
 

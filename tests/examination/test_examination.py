@@ -97,7 +97,7 @@ def test_table_and_dict_have_the_numbers_of_the_parts(seen, clf):
     table = seen.table()
     assert table.index.tolist() == [0, 1] and table.index.name == "group"
     adapted = seen.adaptation.table()
-    for column in ("rows", "estimate", "low", "theta", "verdict", "held_back"):
+    for column in ("rows", "estimate", "low", "made_for", "verdict", "held_back"):
         assert table[column].tolist() == adapted[column].tolist()
     assert table["fpr"].tolist() == seen.expected.table()["fpr"].tolist()
     assert table["moved"].tolist() == seen.moved.table()["moved"].tolist()
@@ -116,7 +116,8 @@ def test_table_and_dict_have_the_numbers_of_the_parts(seen, clf):
 def test_the_repr_has_lines_that_fit_a_terminal(seen):
     text = repr(seen)
     for group in seen.adaptation.groups.values():
-        assert f"-> {group.estimate:.3f} ({group.low:.3f} to {group.high:.3f})" in text
+        value, low, high = group.estimate
+        assert f"-> {value:.3f} ({low:.3f} to {high:.3f})" in text
     assert max(map(len, text.splitlines())) <= 88
 
 

@@ -203,7 +203,7 @@ def test_the_worst_pair_is_defined_and_of_groups_with_rows():
 def pe_of(own, other, drawn_own, drawn_other, level=0.9):
     """Expected PE, given (estimate, predicted) and drawn prevalences of two groups."""
     adapted = [
-        SimpleNamespace(estimate=estimate, predicted_prevalence=predicted)
+        SimpleNamespace(estimate=Estimate(estimate), predicted_prevalence=predicted)
         for estimate, predicted in (own, other)
     ]
     return expect_pe(*adapted, np.array(drawn_own), np.array(drawn_other), level)
@@ -281,12 +281,12 @@ def test_drawn_prevalences_fill_the_intervals_as_often_as_they_say(group, seen, 
 def test_drift_moves_and_widens_the_drawn_prevalences(group, seen):
     """The draws follow the interval of the adaptation, whatever the scores say."""
     estimate = seen.adaptation.groups[0].estimate.value + 0.1
-    held = {"held_back": 0.5, "drift": 0.1, "low": 0.05, "high": 0.9}
-    slid = group(estimate=estimate, **held)
+    held = Estimate(estimate, 0.05, 0.9)
+    slid = group(estimate=held, without_labels=held, held_back=0.5, drift=0.1)
     assert np.median(slid) == pytest.approx(estimate, abs=0.02)
     assert slid.std() > 2 * group().std()
     assert slid.min() >= 0 and slid.max() <= 1
-    unknown = group(low=0.0, high=1.0, held_back=1.0)
+    unknown = group(estimate=Estimate(0.5, 0.0, 1.0), held_back=1.0)
     deciles = np.quantile(unknown, [0.1, 0.5, 0.9])
     assert deciles == pytest.approx([0.1, 0.5, 0.9], abs=0.02)
 
@@ -305,9 +305,7 @@ def batches(
     rates = MemberRates(*(np.array([count], dtype=float) for count in counts))
     situation = GroupSituation(
         share=1.0,
-        estimate=prevalence,
-        low=0.0,
-        high=1.0,
+        estimate=Estimate(prevalence, 0.0, 1.0),
         thetas=np.array([0.5]),
         predicted_prevalences=np.array([predicted]),
         rates=rates,

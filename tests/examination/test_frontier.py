@@ -33,7 +33,7 @@ class PlainDraws(BatchDraws):
         for group, member in members.items():
             situation = self.situations[group]
             rates = float(situation.fpr[member]), 1 - float(situation.tpr[member])
-            expected[group] = ExpectedRates(situation.estimate, *rates)
+            expected[group] = ExpectedRates(situation.estimate.value, *rates)
         return expected
 
     def cost(self, members, expected, *, cost_fp, cost_fn):
@@ -48,7 +48,7 @@ def with_exact_shares(groups):
     """The same groups, in which the observed shares are what the rates say."""
     exact = {}
     for name, group in groups.items():
-        q = group.estimate
+        q = group.estimate.value
         fields = {**group.__dict__}
         fields["predicted_prevalences"] = q * group.tpr + (1 - q) * group.fpr
         for cached in ("tpr", "fpr"):
@@ -62,8 +62,8 @@ def costs_of_all(groups, choices, cost_fp, cost_fn):
     total = np.zeros(len(choices))
     for place, group in enumerate(groups.values()):
         members = choices[:, place]
-        errors = cost_fn * group.estimate * (1 - group.tpr[members])
-        errors += cost_fp * (1 - group.estimate) * group.fpr[members]
+        errors = cost_fn * group.estimate.value * (1 - group.tpr[members])
+        errors += cost_fp * (1 - group.estimate.value) * group.fpr[members]
         total += group.share * errors
     return total
 
@@ -167,7 +167,7 @@ def test_every_rule_is_a_point_once(seen):
         rule = make_rule(point.rule)
         adapted = seen.clf.adapt(evidence=seen.evidence, rule=rule)
         members = [outcome.member for outcome in point.groups.values()]
-        assert members == [group.member for group in adapted.groups.values()]
+        assert members == [group.classifier for group in adapted.groups.values()]
     assert len(repr(found).splitlines()) == len(names) + 2
 
 
@@ -238,7 +238,7 @@ def test_a_group_with_unknown_rates_is_left_out(few_positives):
     for point in found.curve:
         # c has the paper's member, and only a and b are compared.
         member = few_positives.adaptation.groups["c"].classifier
-        assert point.groups["c"].classifier == member
+        assert point.groups["c"].member == member
         fnr = [point.groups[group].fnr for group in "ab"]
         assert point.criterion == pytest.approx(np.ptp(fnr))
 

@@ -73,7 +73,7 @@ def metric(name, groups, choices):
     difference_of_tpr = np.ptp(of_choices(groups, choices, "tpr"), axis=1)
     difference_of_fpr = np.ptp(of_choices(groups, choices, "fpr"), axis=1)
     if name == "proportional_equality":
-        q = [group.estimate for group in groups.values()]
+        q = [group.estimate.value for group in groups.values()]
         pe = np.array([worst_pe(q, shares) for shares in predicted])
         return np.where(predicted.min(axis=1) > 0, pe, np.inf)
     if name == "demographic_parity_difference":

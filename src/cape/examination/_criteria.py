@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._estimate import Estimate
+from cape._wording._examination import criteria_repr
 from cape.adaptation import Adaptation
 from cape.examination._draws import BatchDraws, DrawnBatches, central
 from cape.examination._result import json_ready
@@ -79,16 +80,7 @@ class ExpectedCriteria:
         return {"level": self.level, "criteria": entries}
 
     def __repr__(self) -> str:
-        lines = [f"ExpectedCriteria(level={self.level:g}"]
-        for name, (value, low, high) in self.values.items():
-            line = f"  {name} {value:.3f} ({low:.3f} to {high:.3f})"
-            if self.bounds.get(name) is not None:
-                line += f", asked for {self.bounds[name]:g}"
-            if name in self.probabilities:
-                line += f", met with probability {self.probabilities[name]:.2f}"
-            lines.append(line)
-        lines.append(")")
-        return "\n".join(lines)
+        return criteria_repr(self)
 
     def _entry(self, name: str) -> dict[str, Any]:
         return {

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from cape import plot
 from cape._drift import find_drift
-from cape._groups import Group, group_labels, name_index, unique_names
+from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
-from cape._wording._numbers import level_text
-from cape._wording._results import describe_label_free, describe_labels
+from cape._wording import _examination as words
 from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
@@ -28,7 +27,7 @@ from cape.examination._expected import ExpectedPerformance, expect_rates
 from cape.examination._frontier import Frontier, find_frontiers
 from cape.examination._labels import LabelChecks, check_labels
 from cape.examination._needed import plan_labels, plan_rows
-from cape.examination._result import group_index, json_ready
+from cape.examination._result import group_index, json_ready, shown
 from cape.examination._shift import (
     ColumnShift,
     GroupVerdict,
@@ -43,10 +42,6 @@ from cape.rules import CRITERIA, make_rule
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MOST_NOTES = 10
-_MOST_COLUMNS = 3
-"""Columns that moved, shown for each group."""
 
 
 @dataclass(frozen=True)
@@ -476,92 +471,19 @@ class Examination(InNotebook):
         altair chart
         """
         frame = self.adaptation.shares()
-        compared = "estimated without labels"
+        compared = words.WITHOUT_LABELS
         if self.labels is not None and not self.labels.decide:
-            compared = "according to the labels"
+            compared = words.BY_LABELS
             said = self.labels.shares()
             frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
-        level = level_text(self.level)
-        title = f"Share of positives in training and now, with {level} intervals"
+        title = words.examination_title(self)
         return plot.moved(frame, title=title, compared=compared, width=300)
 
     def _shown(self) -> Shown:
-        import pandas as pd
-
-        rows = []
-        for group, chosen in self.adaptation.groups.items():
-            expected = self.expected.groups[group]
-            row = {
-                "rows": chosen.rows,
-                "in training": chosen.training_prevalence,
-                "now": chosen.estimate,
-                "called positive": chosen.predicted_prevalence,
-                "FPR": expected.fpr.value,
-                "FNR": expected.fnr.value,
-                "accuracy": expected.accuracy.value,
-                "verdict": self.verdict(group).text,
-            }
-            rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.adaptation.groups))
-        title = (
-            f"Examination of {self.rows:,} rows, with {level_text(self.level)} "
-            "intervals; FPR, FNR and accuracy are those to expect"
-        )
-        notes = []
-        if self.labels is not None:
-            for group, check in self.labels.groups.items():
-                notes.append(f"{self.names[group]}: {describe_labels(check)}.")
-        return Shown(title, table, notes[:_MOST_NOTES])
+        return shown(self.adaptation.groups, *words.examination_shown(self))
 
     def __repr__(self) -> str:
-        if not self.adaptation.groups:
-            return "Examination(no rows)"
-        # Lines of at most 88 characters, because a terminal would break longer ones.
-        lines = [f"Examination of {self.rows} rows, intervals at {self.level:.0%}"]
-        names = self.names
-        for group, name in names.items():
-            lines += self._describe(group, name)
-        worst = self.expected.worst_pair()
-        if worst is not None:
-            pair = f"{names[worst[0]]} to {names[worst[1]]}"
-            pe = self.expected.between[worst].value
-            lines.append(f"worst expected PE: {pe:.3f} ({pair})")
-        if self.prior_shift.advice:
-            lines.append(self.prior_shift.advice)
-        return "\n".join(lines)
-
-    def _describe(self, group: Group, name: str) -> list[str]:
-        """Return the lines about one group in the repr."""
-        chosen = self.adaptation.groups[group]
-        expected = self.expected.groups[group]
-        now = chosen.estimate
-        moved = "moved" if self.moved.groups[group].moved else "no sign of a move"
-        worst = self.columns.moved(group)[:_MOST_COLUMNS]
-        return [
-            f"{name}: {chosen.rows} rows",
-            f"  prevalence {chosen.training_prevalence:.3f} -> {now.value:.3f} "
-            f"({now.low:.3f} to {now.high:.3f}), {moved}",
-            *self._describe_labels(group),
-            f"  {self.verdict(group).text}",
-            *[f"    {finding.what_happened}" for finding in worst],
-            f"  member for {chosen.made_for:.3f} predicts "
-            f"{chosen.predicted_prevalence:.3f}, PD at most {chosen.pd_bound:.3f}",
-            f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
-            f"accuracy {expected.accuracy.value:.3f}",
-        ]
-
-    def _describe_labels(self, group: Group) -> list[str]:
-        """Return the lines about the labels of one group in the repr."""
-        if self.labels is None:
-            return []
-        check = self.labels.groups[group]
-        lines = [f"  {describe_labels(check)}"]
-        if check.labels.verdict is None:
-            return lines
-        if self.labels.decide:
-            return [f"  {describe_label_free(check)}", *lines]
-        interval = f"({check.estimate.low:.3f} to {check.estimate.high:.3f})"
-        return [*lines, f"  according to labels {check.labels.estimate:.3f} {interval}"]
+        return words.examination_repr(self)
 
 
 def examine(

@@ -11,12 +11,12 @@ import numpy as np
 
 from cape import plot
 from cape._estimate import Estimate
-from cape._groups import Group, group_labels, name_index, unique_names
+from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
-from cape._wording._numbers import level_text
+from cape._wording import _examination as words
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.examination._draws import BatchDraws, GroupDraws, central
-from cape.examination._result import GroupResult, json_ready
+from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
 from cape.metrics._rates import FEWEST_ROWS
 
@@ -32,13 +32,6 @@ _RATES = {
     "pd": "prevalence_difference",
 }
 """Rates that are compared, and what `Confusion` calls them."""
-
-_NAMES = {
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
-    "accuracy": "accuracy",
-}
-"""Rates that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +55,11 @@ class GroupExpected:
     accuracy: Estimate
     pd: Estimate
     known: bool
+
+    @property
+    def rates(self) -> dict[str, Estimate]:
+        """FPR, FNR, accuracy and PD, by name."""
+        return {name: getattr(self, name) for name in _RATES}
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
                 continue
             for rate, attribute in _RATES.items():
                 labels.append((label_of[group], rate))
-                expected = getattr(self.groups[group], rate)
+                expected = self.groups[group].rates[rate]
                 value = getattr(counts, attribute)
                 # The ends belong to an interval. An undefined rate is NaN, and no
                 # comparison with it is true.
@@ -185,50 +183,18 @@ class ExpectedPerformance(InNotebook, GroupResult):
 
         rows = []
         names = unique_names(self.groups)
-        for rate, rate_name in _NAMES.items():
+        for rate, rate_name in words.RATE_NAMES.items():
             for group, expected in self.groups.items():
                 row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
                 rows.append({**row, **getattr(expected, rate)._asdict()})
-        title = f"Rates to expect, with {level_text(self.level)} intervals"
+        title = words.expected_title(self.level)
         return plot.rates(pd.DataFrame(rows), title=title)
 
     def _shown(self) -> Shown:
-        import pandas as pd
-
-        rows = []
-        for expected in self.groups.values():
-            row: dict[str, Any] = {"rows": expected.rows}
-            for rate in _RATES:
-                name = rate if rate == "accuracy" else rate.upper()
-                row[name] = getattr(expected, rate)
-            rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.groups))
-        title = f"Rates to expect, with {level_text(self.level)} intervals"
-        return Shown(title, table, self._worst_in_words())
+        return shown(self.groups, *words.expected_shown(self))
 
     def __repr__(self) -> str:
-        lines = [f"ExpectedPerformance(level={self.level:g}"]
-        names = unique_names(self.groups)
-        for group, expected in self.groups.items():
-            rates = []
-            for rate in _RATES:
-                value, low, high = getattr(expected, rate)
-                rates.append(f"{rate} {value:.3f} ({low:.3f} to {high:.3f})")
-            lines.append(f"  {names[group]}: {', '.join(rates)}")
-        lines.append(")")
-        return "\n".join(lines)
-
-    def _worst_in_words(self) -> list[str]:
-        worst = self.worst_pair()
-        if worst is None:
-            return []
-        names = unique_names(self.groups)
-        pe = self.between[worst]
-        return [
-            f"Greatest PE to expect: {pe.value:.3f} ({pe.low:.3f} to "
-            f"{pe.high:.3f}), {names[worst[0]]} to {names[worst[1]]}. "
-            f"pairs() has all {len(self.between)} pairs."
-        ]
+        return words.expected_repr(self)
 
     def _facts(self) -> dict[str, Any]:
         pairs = []

@@ -14,7 +14,7 @@ from cape._groups import Group, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._prediction import choose_members
 from cape._validation import check_choice, check_number
-from cape._wording._numbers import level_text
+from cape._wording import _examination as words
 from cape.adaptation import Adaptation
 from cape.examination._draws import BatchDraws, central
 from cape.examination._result import flat, json_ready
@@ -138,11 +138,11 @@ class Frontier(InNotebook):
 
         rows = []
         for point in [*self.curve, *self.rules]:
-            value, low, high = getattr(point, self._value)
+            value, low, high = getattr(point, self.value)
             row = {"rule": point.rule, "tolerance": point.tolerance}
             row[self.criterion] = point.criterion
-            row[self._value] = value
-            row |= {f"{self._value}_low": low, f"{self._value}_high": high}
+            row[self.value] = value
+            row |= {f"{self.value}_low": low, f"{self.value}_high": high}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -156,38 +156,24 @@ class Frontier(InNotebook):
         return plot.frontier(
             self.table(),
             criterion=self.criterion,
-            value=self._value,
-            heading=f"What {self.criterion} costs in {self._value}",
+            value=self.value,
+            heading=words.frontier_heading(self),
         )
 
     @property
-    def _value(self) -> str:
+    def value(self) -> str:
+        """What is weighed against the criterion: "accuracy" or "cost"."""
         return "accuracy" if (self.cost_fp, self.cost_fn) == (1, 1) else "cost"
 
     def _shown(self) -> Shown:
-        """Show the rules: the picture shows the curve."""
         import pandas as pd
 
-        rows = []
-        for point in self.rules:
-            value = getattr(point, self._value)
-            rows.append({self.criterion: point.criterion, self._value: value})
+        title, rows, notes = words.frontier_shown(self)
         index = pd.Index([point.rule for point in self.rules], name="rule")
-        title = (
-            f"What each rule leads to, with {level_text(self.level)} intervals of the "
-            f"{self._value}"
-        )
-        curve = f"The curve has {len(self.curve)} points; table() has all of them."
-        return Shown(title, pd.DataFrame(rows, index=index), [curve])
+        return Shown(title, pd.DataFrame(rows, index=index), notes)
 
     def __repr__(self) -> str:
-        lines = [f"Frontier({len(self.curve)} points, and what the rules lead to"]
-        for point in self.rules:
-            line = f"  {point.rule}: {self.criterion} {point.criterion:.3f}"
-            value = getattr(point, self._value).value
-            lines.append(f"{line}, {self._value} {value:.3f}")
-        lines.append(")")
-        return "\n".join(lines)
+        return words.frontier_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from cape import plot
 from cape._estimate import Estimate
-from cape._groups import Group, name_index, unique_names
+from cape._groups import Group, unique_names
 from cape._labelled import use_labels
 from cape._notebook import InNotebook, Shown
+from cape._wording import _examination as words
 from cape._wording._results import describe_labels
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence
-from cape.examination._result import GroupResult, json_ready
+from cape.examination._result import GroupResult, json_ready, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +59,13 @@ class LabelChecks(InNotebook, GroupResult):
         """Groups whose estimate labels refute, at 5 % over all groups together."""
         return Adaptation("", self.groups).refuted
 
+    def by_labels(self, group: Group) -> Estimate:
+        """Return what labels say of a group; unknown where they cannot be used."""
+        check = self.groups[group]
+        if check.labels.verdict is None:
+            return Estimate(math.nan)
+        return check.estimate._replace(value=check.labels.estimate)
+
     def shares(self) -> pd.DataFrame:
         """Return the numbers of the picture, one row for each group.
 
@@ -78,7 +86,7 @@ class LabelChecks(InNotebook, GroupResult):
             }
             row |= zip(("now", "low", "high"), check.without_labels, strict=True)
             compared = ("compared", "compared_low", "compared_high")
-            row |= zip(compared, _said(check), strict=True)
+            row |= zip(compared, self.by_labels(group), strict=True)
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -89,33 +97,16 @@ class LabelChecks(InNotebook, GroupResult):
         -------
         altair chart
         """
-        title = "Share of positives with and without labels"
-        without = "estimated without labels"
-        with_labels = "according to the labels"
         return plot.moved(
             self.shares(),
-            title=title,
-            now=without,
-            compared=with_labels,
+            title=words.WITH_AND_WITHOUT_LABELS,
+            now=words.WITHOUT_LABELS,
+            compared=words.BY_LABELS,
             width=300,
         )
 
     def _shown(self) -> Shown:
-        import pandas as pd
-
-        rows = []
-        for check in self.groups.values():
-            row = {
-                "rows": check.rows,
-                "labelled": check.labels.rows,
-                "without labels": check.without_labels,
-                "by the labels": _said(check),
-                "verdict": describe_labels(check),
-            }
-            rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.groups))
-        title = "What labels say of the estimates that were made without them"
-        return Shown(title, table)
+        return shown(self.groups, *words.labels_shown(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their words."""
@@ -125,13 +116,6 @@ class LabelChecks(InNotebook, GroupResult):
             entries.append({**entry, "text": describe_labels(check)})
         refuted = [self.names[group] for group in self.refuted]
         return {"decide": self.decide, "refuted": refuted, "groups": entries}
-
-
-def _said(check: GroupAdaptation) -> Estimate:
-    """Return what labels say; unknown where they cannot be used."""
-    if check.labels.verdict is None:
-        return Estimate(math.nan)
-    return check.estimate._replace(value=check.labels.estimate)
 
 
 def check_labels(

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from cape._drift import drift_deviation, mean_score
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape._labelled import (
     RowDraw,
     Strata,
@@ -23,6 +23,7 @@ from cape._labelled import (
 )
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
+from cape._wording._examination import rows_to_label_repr
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
 from cape.evidence import Evidence
@@ -328,13 +329,7 @@ class RowsToLabel:
         )
 
     def __repr__(self) -> str:
-        counts: dict[str, int] = {}
-        for group in self.groups:
-            name = group_name(group)
-            counts[name] = counts.get(name, 0) + 1
-        listed = [f"{name}: {count}" for name, count in sorted(counts.items())]
-        n_rows = len(self.inclusion_probability)
-        return f"RowsToLabel({len(self)} of {n_rows} rows; {', '.join(listed)})"
+        return rows_to_label_repr(self)
 
 
 def rows_to_label(

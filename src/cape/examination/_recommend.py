@@ -21,6 +21,7 @@ from cape._validation import (
     check_same_length,
     take_rows,
 )
+from cape._wording import _examination as words
 from cape.classifier import CapeClassifier
 from cape.examination._result import json_ready
 from cape.metrics import confusion_by_group, proportional_equality
@@ -87,21 +88,14 @@ class Recommendation(InNotebook):
         altair chart
         """
         check_choice("metric", metric, _METRICS)
-        title = f"Mean {metric.upper()} of each pool and quantifier"
+        title = words.recommendation_heading(metric)
         frame = self.table().reset_index()
         return plot.recommendation(frame, metric=metric, title=title)
 
     def _shown(self) -> Shown:
-        names = {
-            "pd": "PD",
-            "pd_error": "standard error",
-            "pe": "PE",
-            "pe_error": "standard error of PE",
-        }
-        table = self.table().rename(columns=names)
+        table = self.table().rename(columns=words.RECOMMENDATION_HEADINGS)
         table.index = table.index.set_names("batch size", level="batch_size")
-        title = "Pools and quantifiers, the lowest PD of a batch size first"
-        return Shown(title, table)
+        return Shown(words.RECOMMENDATION_TITLE, table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all configurations as a dict that JSON can hold.
@@ -116,16 +110,7 @@ class Recommendation(InNotebook):
         return {"results": [json_ready(row) for row in rows]}
 
     def __repr__(self) -> str:
-        lines = ["Recommendation("]
-        for metric in _METRICS:
-            for size, row in self.best(metric).iterrows():
-                lines.append(
-                    f"  batches of {size}: lowest {metric.upper()} with pool "
-                    f"{row['pool']!r} and quantifier {row['quantifier']!r}: "
-                    f"{row[metric]:.3f} (standard error {row[f'{metric}_error']:.3f})"
-                )
-        lines.append(")")
-        return "\n".join(lines)
+        return words.recommendation_repr(self, _METRICS)
 
 
 def recommend(

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
-from cape._groups import Group, group_labels, unique_names
+from cape._groups import Group, group_labels, name_index, unique_names
+from cape._notebook import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,15 @@ def group_index(groups: Iterable[Group]) -> pd.Index:
 
     labels = group_labels(groups)
     return pd.Index(list(labels.values()), name="group")
+
+
+def shown(
+    groups: Iterable[Group], title: str, rows: list[dict[str, Any]], notes: list[str]
+) -> Shown:
+    """Return what a notebook shows of a result with one row for each group."""
+    import pandas as pd
+
+    return Shown(title, pd.DataFrame(rows, index=name_index(groups)), notes)
 
 
 def flat(record: Any) -> dict[str, Any]:

@@ -15,18 +15,13 @@ from cape._drift import ColumnDrift, GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._groups import Group, group_labels, name_index, unique_names
 from cape._labelled import compare_with_labels, label_estimate
-from cape._limits import LEVEL, WIDEST
+from cape._limits import LEVEL, NOTABLY_HELD_BACK
 from cape._notebook import InNotebook, Shown
-from cape._wording._numbers import level_text, p_value_text
-from cape._wording._results import (
-    describe_verdict,
-    estimate_name,
-    reservation,
-    without_labels,
-)
+from cape._wording import _examination as words
+from cape._wording._numbers import p_value_text
 from cape.adaptation import Adaptation, GroupAdaptation
 from cape.evidence import Evidence, GroupEvidence
-from cape.examination._result import GroupResult, flat, json_ready
+from cape.examination._result import GroupResult, flat, json_ready, shown
 from cape.histogram import ScoreHistogram
 
 if TYPE_CHECKING:
@@ -36,8 +31,6 @@ if TYPE_CHECKING:
 
 _ALPHA = 0.05
 """Level, over all groups together, at which a prevalence has moved."""
-
-_MOST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -109,19 +102,7 @@ class PrevalenceMoved(GroupResult):
         return {"moved": self.moved, "alpha": self.alpha}
 
     def __repr__(self) -> str:
-        # "No group moved" is short for "no sign of a move in any group".
-        if not self.moved:
-            return "PrevalenceMoved(no group moved)"
-        lines = ["PrevalenceMoved("]
-        names = unique_names(self.groups)
-        for group, test in self.groups.items():
-            verdict = "moved" if test.moved else "no sign of a move"
-            lines.append(
-                f"  {names[group]}: {verdict}, {test.training_prevalence:.3f} "
-                f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
-            )
-        lines.append(")")
-        return "\n".join(lines)
+        return words.moved_repr(self)
 
 
 def find_moves(
@@ -285,13 +266,7 @@ class PriorShiftTest(InNotebook, GroupResult):
     def advice(self) -> str:
         """What to do if the test is not sound; empty if it is."""
         # Only a model that was refitted on all rows can be unsound.
-        if self.sound:
-            return ""
-        return (
-            "The scores of a flexible learner that was refitted on all rows do not "
-            "follow its out-of-fold scores, so this test rejects too often. "
-            "Fit with scores='folds' for a test that keeps its level."
-        )
+        return "" if self.sound else words.NOT_SOUND
 
     @property
     def rejected(self) -> bool:
@@ -309,29 +284,12 @@ class PriorShiftTest(InNotebook, GroupResult):
         effect = frame["effect"].where(frame["tested"])
         frame = frame.assign(effect=effect, clear=frame["rejected"])
         frame["group"] = name_index(self.groups)
-        title = "Share of the scores that no mixture of the classes explains"
-        key = "red diamond: not a prior shift"
-        return plot.unexplained(frame, title=title, key=key, width=300)
+        return plot.unexplained(
+            frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES, width=300
+        )
 
     def _shown(self) -> Shown:
-        import pandas as pd
-
-        rows = []
-        for test in self.groups.values():
-            row = {
-                "rows": test.rows,
-                "unexplained": test.effect,
-                "p": p_value_text(test.p_value),
-                "p, adjusted": p_value_text(test.p_adjusted),
-                "scores": _verdict_of_scores(test),
-            }
-            rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.groups))
-        title = (
-            "Are the scores a mixture of the training classes? "
-            f"Tested at {level_text(self.alpha)} over all groups together."
-        )
-        return Shown(title, table, [self.advice] if self.advice else [])
+        return shown(self.groups, *words.prior_shift_shown(self))
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -342,29 +300,7 @@ class PriorShiftTest(InNotebook, GroupResult):
         }
 
     def __repr__(self) -> str:
-        lines = ["PriorShiftTest("]
-        names = unique_names(self.groups)
-        for group, test in self.groups.items():
-            found = f"{test.rows} rows are too few to test"
-            if test.tested:
-                found = (
-                    f"{_verdict_of_scores(test)} (p = {test.p_adjusted:.3g}, "
-                    f"{test.effect:.1%} of {test.rows} rows unexplained)"
-                )
-            lines.append(f"  {names[group]}: {found}")
-        if self.advice:
-            lines.append(f"  {self.advice}")
-        lines.append(")")
-        return "\n".join(lines)
-
-
-def _verdict_of_scores(test: GroupShiftTest) -> str:
-    if not test.tested:
-        return "too few rows to test"
-    if test.rejected:
-        return "not a prior shift"
-    # A test that does not reject has not shown that the assumption holds.
-    return "no sign against a prior shift"
+        return words.prior_shift_repr(self)
 
 
 def check_scores(
@@ -534,26 +470,17 @@ class ColumnShift(InNotebook):
         frame = self._table(unique_names(self.groups))
         names = frame["column"] + ", " + frame["group"]
         frame = frame.assign(column=names, clear=frame["moved"])
-        title = "Columns that are no mixture of the classes in training"
-        key = "red diamond: a column that moved"
+        title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
         return plot.unexplained(frame, name="column", title=title, key=key, width=300)
 
     def _shown(self) -> Shown:
         frame = self._table(unique_names(self.groups))
         if not self.counted:
-            return Shown("Columns were not counted", frame.head(0))
-        names = {
-            "group": "group",
-            "column": "column",
-            "effect": "does not fit",
-            "p_adjusted": "p, adjusted",
-            "what_happened": "now, and expected",
-        }
+            return Shown(words.COLUMNS_NOT_COUNTED, frame.head(0))
+        names = words.COLUMN_HEADINGS
         frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
         table = frame[list(names)].rename(columns=names).set_index("group")
-        n_moved = int(frame["moved"].sum())
-        found = f"{n_moved} of them moved" if n_moved else "no sign that one moved"
-        title = f"{len(frame)} columns of groups, the worst first: {found}"
+        title = words.columns_title(len(frame), int(frame["moved"].sum()))
         return Shown(title, table)
 
     def to_dict(self) -> dict[str, Any]:
@@ -566,21 +493,7 @@ class ColumnShift(InNotebook):
         return {"alpha": LEVEL, "counted": self.counted, "groups": groups}
 
     def __repr__(self) -> str:
-        if not self.counted:
-            return "ColumnShift(columns were not counted)"
-        lines = ["ColumnShift("]
-        for group, name in unique_names(self.groups).items():
-            moved = self.moved(group)
-            if not moved:
-                lines.append(f"  {name}: no sign that a column moved")
-                continue
-            lines.append(f"  {name}:")
-            for finding in moved[:_MOST_LINES]:
-                lines.append(f"    {finding.what_happened}")
-            if len(moved) > _MOST_LINES:
-                lines.append(f"    and {len(moved) - _MOST_LINES} more")
-        lines.append(")")
-        return "\n".join(lines)
+        return words.columns_repr(self)
 
 
 @dataclass(frozen=True)
@@ -631,51 +544,25 @@ def judge_group(
     GroupVerdict
     """
     at_fault = [finding.column for finding in columns if finding.fault]
-    if at_fault:
-        return GroupVerdict("fault", _fault_text(adapted, at_fault, cautious))
     moved = any(finding.moved for finding in columns)
-    if not cautious and (moved or adapted.verdict == "some_drift"):
-        text = "more moved than the prevalence, and it was ignored as you asked"
-        return GroupVerdict("ignored", text)
-    if adapted.verdict == "cannot_tell":
-        return GroupVerdict("cannot_tell", _cannot_tell(adapted, auc))
-    text = describe_verdict(adapted)
-    if adapted.verdict != "consistent":
-        return GroupVerdict(adapted.verdict, text)
-    untested = _untested(scores_tested, bool(columns))
-    clear = not untested and not reservation(adapted)
-    return GroupVerdict("consistent", text + untested, clear)
-
-
-def _fault_text(adapted: GroupAdaptation, names: list[str], cautious: bool) -> str:
-    listed = ", ".join(f"`{name}`" for name in names[:3])
-    if len(names) > 3:
-        listed += f" and {len(names) - 3} more"
-    reason = f"because of {listed}, not what it was in training"
-    if cautious:
-        return f"cannot tell the prevalence{without_labels(adapted)} {reason}"
-    return f"{estimate_name(adapted)} is worthless {reason}"
-
-
-def _cannot_tell(adapted: GroupAdaptation, auc: float) -> str:
-    """Name the reason: too few rows for these scores, or parts that disagree."""
-    without = without_labels(adapted)
-    if adapted.quantifier_estimate.width > WIDEST:
-        return (
-            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
-            f"scores with an AUC of {auc:.2f}"
-        )
-    return (
-        f"cannot tell{without}: columns and scores disagree on the prevalence, and "
-        f"{estimate_name(adapted)} was held back from "
-        f"{adapted.quantifier_estimate.value:.3f}"
+    untested = ""
+    word = adapted.verdict
+    if at_fault:
+        word = "fault"
+    elif not cautious and (moved or word == "some_drift"):
+        word = "ignored"
+    elif word == "consistent":
+        untested = "" if scores_tested else "scores"
+        if not columns:
+            untested = "columns"
+    is_held_back = adapted.held_back > NOTABLY_HELD_BACK
+    text = words.verdict_text(
+        word,
+        adapted,
+        at_fault=at_fault,
+        auc=auc,
+        cautious=cautious,
+        untested=untested,
     )
-
-
-def _untested(scores_tested: bool, columns_counted: bool) -> str:
-    """Say what was not looked at."""
-    if not columns_counted:
-        return ", as far as the scores tell: no column was looked at"
-    if not scores_tested:
-        return ", as far as the columns tell: the scores were not tested"
-    return ""
+    clear = word == "consistent" and not untested and not is_held_back
+    return GroupVerdict(word, text, clear)

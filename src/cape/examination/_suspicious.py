@@ -16,7 +16,7 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
-from cape._wording._columns import suspicion_text
+from cape._wording._examination import suspicion_text, suspicious_repr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,13 +110,7 @@ class SuspiciousColumns:
         }
 
     def __repr__(self) -> str:
-        if not self.findings:
-            return "SuspiciousColumns(none found)"
-        lines = ["SuspiciousColumns("]
-        for finding in self.findings:
-            lines.append(f"  {finding.column}: {finding.kind}, {finding.why}")
-        lines.append(")")
-        return "\n".join(lines)
+        return suspicious_repr(self)
 
 
 def suspicious_columns(

@@ -1,0 +1,542 @@
+"""What is said of an examination and its parts: ``repr``, notebooks and verdicts.
+
+A function ``..._repr`` returns what `print` shows; ``..._shown`` what a notebook shows:
+a title, the rows of a table under their headings, and sentences below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cape._limits import WIDEST
+from cape._wording._numbers import (
+    group_name,
+    level_text,
+    listed,
+    p_value_text,
+    unique_names,
+)
+from cape._wording._results import (
+    describe_label_free,
+    describe_labels,
+    describe_verdict,
+    estimate_name,
+    without_labels,
+)
+
+if TYPE_CHECKING:
+    from cape.adaptation import GroupAdaptation
+    from cape.examination import (
+        ColumnShift,
+        Examination,
+        ExpectedCriteria,
+        ExpectedPerformance,
+        Frontier,
+        LabelChecks,
+        PrevalenceMoved,
+        PriorShiftTest,
+        Recommendation,
+        RowsToLabel,
+        SuspiciousColumns,
+    )
+    from cape.examination._shift import GroupShiftTest
+
+Table = list[dict[str, Any]]
+
+RATE_NAMES = {
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "accuracy": "accuracy",
+}
+WITHOUT_LABELS = "estimated without labels"
+BY_LABELS = "according to the labels"
+COLUMNS_NOT_COUNTED = "Columns were not counted"
+UNEXPLAINED_SCORES = "Share of the scores that no mixture of the classes explains"
+UNEXPLAINED_COLUMNS = "Columns that are no mixture of the classes in training"
+KEY_OF_SCORES = "red diamond: not a prior shift"
+KEY_OF_COLUMNS = "red diamond: a column that moved"
+WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
+
+_MOST_NOTES = 10
+_MOST_LINES = 5
+_MOST_COLUMNS = 3
+"""Columns that moved, shown for each group."""
+
+_MOST_FAULTS = 3
+
+
+def _in_brackets(name: str, lines: Sequence[str], head: str = "") -> str:
+    """Write the repr of a result, a line for each finding."""
+    return "\n".join([f"{name}({head}", *(f"  {line}" for line in lines), ")"])
+
+
+# What has moved
+
+
+def moved_repr(moved: PrevalenceMoved) -> str:
+    """Say which prevalences have moved."""
+    # "No group moved" is short for "no sign of a move in any group".
+    if not moved.moved:
+        return "PrevalenceMoved(no group moved)"
+    lines = []
+    names = unique_names(moved.groups)
+    for group, test in moved.groups.items():
+        lines.append(
+            f"{names[group]}: {_moved(test.moved)}, {test.training_prevalence:.3f} "
+            f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
+        )
+    return _in_brackets("PrevalenceMoved", lines)
+
+
+def _moved(has_moved: bool) -> str:
+    return "moved" if has_moved else "no sign of a move"
+
+
+NOT_SOUND = (
+    "The scores of a flexible learner that was refitted on all rows do not follow its "
+    "out-of-fold scores, so this test rejects too often. Fit with scores='folds' for a "
+    "test that keeps its level."
+)
+
+
+def prior_shift_repr(tests: PriorShiftTest) -> str:
+    """Say what the tests of the scores found."""
+    lines = []
+    names = unique_names(tests.groups)
+    for group, test in tests.groups.items():
+        found = f"{test.rows} rows are too few to test"
+        if test.tested:
+            found = (
+                f"{_verdict_of_scores(test)} (p = {test.p_adjusted:.3g}, "
+                f"{test.effect:.1%} of {test.rows} rows unexplained)"
+            )
+        lines.append(f"{names[group]}: {found}")
+    if tests.advice:
+        lines.append(tests.advice)
+    return _in_brackets("PriorShiftTest", lines)
+
+
+def prior_shift_shown(tests: PriorShiftTest) -> tuple[str, Table, list[str]]:
+    """Show the tests of the scores."""
+    rows = []
+    for test in tests.groups.values():
+        row = {
+            "rows": test.rows,
+            "unexplained": test.effect,
+            "p": p_value_text(test.p_value),
+            "p, adjusted": p_value_text(test.p_adjusted),
+            "scores": _verdict_of_scores(test),
+        }
+        rows.append(row)
+    title = (
+        "Are the scores a mixture of the training classes? "
+        f"Tested at {level_text(tests.alpha)} over all groups together."
+    )
+    return title, rows, [tests.advice] if tests.advice else []
+
+
+def _verdict_of_scores(test: GroupShiftTest) -> str:
+    if not test.tested:
+        return "too few rows to test"
+    if test.rejected:
+        return "not a prior shift"
+    # A test that does not reject has not shown that the assumption holds.
+    return "no sign against a prior shift"
+
+
+def columns_repr(shift: ColumnShift) -> str:
+    """Say which columns moved, a few of each group."""
+    if not shift.counted:
+        return "ColumnShift(columns were not counted)"
+    lines = []
+    for group, name in unique_names(shift.groups).items():
+        moved = shift.moved(group)
+        if not moved:
+            lines.append(f"{name}: no sign that a column moved")
+            continue
+        lines.append(f"{name}:")
+        lines += [f"  {finding.what_happened}" for finding in moved[:_MOST_LINES]]
+        if len(moved) > _MOST_LINES:
+            lines.append(f"  and {len(moved) - _MOST_LINES} more")
+    return _in_brackets("ColumnShift", lines)
+
+
+COLUMN_HEADINGS = {
+    "group": "group",
+    "column": "column",
+    "effect": "does not fit",
+    "p_adjusted": "p, adjusted",
+    "what_happened": "now, and expected",
+}
+
+
+def columns_title(n_columns: int, n_moved: int) -> str:
+    """Say how many columns moved."""
+    found = f"{n_moved} of them moved" if n_moved else "no sign that one moved"
+    return f"{n_columns} columns of groups, the worst first: {found}"
+
+
+def verdict_text(
+    word: str,
+    adapted: GroupAdaptation,
+    *,
+    at_fault: Sequence[str],
+    auc: float,
+    cautious: bool,
+    untested: str,
+) -> str:
+    """Say what the tests of one group found, with the reason.
+
+    Parameters
+    ----------
+    word : str
+        The verdict.
+    adapted : GroupAdaptation
+    at_fault : sequence of str
+        Columns that are plainly not what they were in training.
+    auc : float
+        How well the scores tell the classes apart in training.
+    cautious : bool
+        Whether drift held the estimate back.
+    untested : {"columns", "scores", ""}
+        What was not looked at.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+    """
+    without = without_labels(adapted)
+    if word == "fault":
+        columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
+        reason = f"because of {columns}, not what it was in training"
+        if cautious:
+            return f"cannot tell the prevalence{without} {reason}"
+        return f"{estimate_name(adapted)} is worthless {reason}"
+    if word == "ignored":
+        return "more moved than the prevalence, and it was ignored as you asked"
+    if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
+        return (
+            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
+            f"scores with an AUC of {auc:.2f}"
+        )
+    if word == "cannot_tell":
+        return (
+            f"cannot tell{without}: columns and scores disagree on the prevalence, and "
+            f"{estimate_name(adapted)} was held back from "
+            f"{adapted.quantifier_estimate.value:.3f}"
+        )
+    return describe_verdict(adapted) + _UNTESTED[untested]
+
+
+_UNTESTED = {
+    "columns": ", as far as the scores tell: no column was looked at",
+    "scores": ", as far as the columns tell: the scores were not tested",
+    "": "",
+}
+
+
+# What to expect
+
+
+def expected_repr(expected: ExpectedPerformance) -> str:
+    """Say which rates to expect."""
+    lines = []
+    names = unique_names(expected.groups)
+    for group, entry in expected.groups.items():
+        rates = []
+        for name, (value, low, high) in entry.rates.items():
+            rates.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
+        lines.append(f"{names[group]}: {', '.join(rates)}")
+    return _in_brackets("ExpectedPerformance", lines, f"level={expected.level:g}")
+
+
+def expected_title(level: float) -> str:
+    """Name the rates to expect."""
+    return f"Rates to expect, with {level_text(level)} intervals"
+
+
+def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]]:
+    """Show the rates to expect."""
+    rows = []
+    for entry in expected.groups.values():
+        row: dict[str, Any] = {"rows": entry.rows}
+        for name, rate in entry.rates.items():
+            row[name if name == "accuracy" else name.upper()] = rate
+        rows.append(row)
+    notes = []
+    worst = expected.worst_pair()
+    if worst is not None:
+        value, low, high = expected.between[worst]
+        notes.append(
+            f"Greatest PE to expect: {value:.3f} ({low:.3f} to {high:.3f}), "
+            f"{_pair(expected, worst)}. pairs() has all {len(expected.between)} pairs."
+        )
+    return expected_title(expected.level), rows, notes
+
+
+def _pair(expected: ExpectedPerformance, pair: tuple[Any, Any]) -> str:
+    names = unique_names(expected.groups)
+    return f"{names[pair[0]]} to {names[pair[1]]}"
+
+
+def criteria_repr(criteria: ExpectedCriteria) -> str:
+    """Say what to expect of every criterion."""
+    lines = []
+    for name, (value, low, high) in criteria.values.items():
+        line = f"{name} {value:.3f} ({low:.3f} to {high:.3f})"
+        if criteria.bounds.get(name) is not None:
+            line += f", asked for {criteria.bounds[name]:g}"
+        if name in criteria.probabilities:
+            line += f", met with probability {criteria.probabilities[name]:.2f}"
+        lines.append(line)
+    return _in_brackets("ExpectedCriteria", lines, f"level={criteria.level:g}")
+
+
+def frontier_repr(frontier: Frontier) -> str:
+    """Say what each rule leads to."""
+    lines = []
+    for point in frontier.rules:
+        value = getattr(point, frontier.value).value
+        lines.append(
+            f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
+            f"{frontier.value} {value:.3f}"
+        )
+    head = f"{len(frontier.curve)} points, and what the rules lead to"
+    return _in_brackets("Frontier", lines, head)
+
+
+def frontier_heading(frontier: Frontier) -> str:
+    """Name a curve."""
+    return f"What {frontier.criterion} costs in {frontier.value}"
+
+
+def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
+    """Show the rules: the picture shows the curve."""
+    rows = []
+    for point in frontier.rules:
+        value = getattr(point, frontier.value)
+        rows.append({frontier.criterion: point.criterion, frontier.value: value})
+    title = (
+        f"What each rule leads to, with {level_text(frontier.level)} intervals of the "
+        f"{frontier.value}"
+    )
+    note = f"The curve has {len(frontier.curve)} points; table() has all of them."
+    return title, rows, [note]
+
+
+# Labels
+
+
+def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
+    """Show what labels say of the estimates."""
+    rows = []
+    for group, check in checks.groups.items():
+        row = {
+            "rows": check.rows,
+            "labelled": check.labels.rows,
+            "without labels": check.without_labels,
+            "by the labels": checks.by_labels(group),
+            "verdict": describe_labels(check),
+        }
+        rows.append(row)
+    return "What labels say of the estimates that were made without them", rows, []
+
+
+def rows_to_label_repr(drawn: RowsToLabel) -> str:
+    """Count the rows that were drawn."""
+    counts: dict[str, int] = {}
+    for group in drawn.groups:
+        name = group_name(group)
+        counts[name] = counts.get(name, 0) + 1
+    of_groups = ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
+    n_rows = len(drawn.inclusion_probability)
+    return f"RowsToLabel({len(drawn)} of {n_rows} rows; {of_groups})"
+
+
+# The whole
+
+
+def examination_title(examination: Examination) -> str:
+    """Name the picture of an examination."""
+    level = level_text(examination.level)
+    return f"Share of positives in training and now, with {level} intervals"
+
+
+def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
+    """Show the most important numbers, and what labels say."""
+    rows = []
+    for group, adapted in examination.adaptation.groups.items():
+        expected = examination.expected.groups[group]
+        row = {
+            "rows": adapted.rows,
+            "in training": adapted.training_prevalence,
+            "now": adapted.estimate,
+            "called positive": adapted.predicted_prevalence,
+            "FPR": expected.fpr.value,
+            "FNR": expected.fnr.value,
+            "accuracy": expected.accuracy.value,
+            "verdict": examination.verdict(group).text,
+        }
+        rows.append(row)
+    title = (
+        f"Examination of {examination.rows:,} rows, with "
+        f"{level_text(examination.level)} intervals; FPR, FNR and accuracy are those "
+        "to expect"
+    )
+    notes = []
+    if examination.labels is not None:
+        for group, check in examination.labels.groups.items():
+            notes.append(f"{examination.names[group]}: {describe_labels(check)}.")
+    return title, rows, notes[:_MOST_NOTES]
+
+
+def examination_repr(examination: Examination) -> str:
+    """Say the most important things of a batch."""
+    if not examination.adaptation.groups:
+        return "Examination(no rows)"
+    # Lines of at most 88 characters, because a terminal would break longer ones.
+    head = f"Examination of {examination.rows} rows, intervals at "
+    lines = [f"{head}{examination.level:.0%}"]
+    for group, name in examination.names.items():
+        lines += _group_lines(examination, group, name)
+    expected = examination.expected
+    worst = expected.worst_pair()
+    if worst is not None:
+        pe = expected.between[worst].value
+        lines.append(f"worst expected PE: {pe:.3f} ({_pair(expected, worst)})")
+    if examination.prior_shift.advice:
+        lines.append(examination.prior_shift.advice)
+    return "\n".join(lines)
+
+
+def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
+    adapted = examination.adaptation.groups[group]
+    expected = examination.expected.groups[group]
+    value, low, high = adapted.estimate
+    moved = _moved(examination.moved.groups[group].moved)
+    worst = examination.columns.moved(group)[:_MOST_COLUMNS]
+    return [
+        f"{name}: {adapted.rows} rows",
+        f"  prevalence {adapted.training_prevalence:.3f} -> {value:.3f} "
+        f"({low:.3f} to {high:.3f}), {moved}",
+        *_label_lines(examination.labels, group),
+        f"  {examination.verdict(group).text}",
+        *[f"    {finding.what_happened}" for finding in worst],
+        f"  member for {adapted.made_for:.3f} predicts "
+        f"{adapted.predicted_prevalence:.3f}, PD at most {adapted.pd_bound:.3f}",
+        f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
+        f"accuracy {expected.accuracy.value:.3f}",
+    ]
+
+
+def _label_lines(checks: LabelChecks | None, group: Any) -> list[str]:
+    if checks is None:
+        return []
+    check = checks.groups[group]
+    lines = [f"  {describe_labels(check)}"]
+    if check.labels.verdict is None:
+        return lines
+    if checks.decide:
+        return [f"  {describe_label_free(check)}", *lines]
+    value, low, high = checks.by_labels(group)
+    return [*lines, f"  according to labels {value:.3f} ({low:.3f} to {high:.3f})"]
+
+
+# Before there is a batch
+
+
+def recommendation_repr(recommendation: Recommendation, metrics: Sequence[str]) -> str:
+    """Say what is best for each batch size."""
+    lines = []
+    for metric in metrics:
+        for size, row in recommendation.best(metric).iterrows():
+            lines.append(
+                f"batches of {size}: lowest {metric.upper()} with pool "
+                f"{row['pool']!r} and quantifier {row['quantifier']!r}: "
+                f"{row[metric]:.3f} (standard error {row[f'{metric}_error']:.3f})"
+            )
+    return _in_brackets("Recommendation", lines)
+
+
+RECOMMENDATION_TITLE = "Pools and quantifiers, the lowest PD of a batch size first"
+RECOMMENDATION_HEADINGS = {
+    "pd": "PD",
+    "pd_error": "standard error",
+    "pe": "PE",
+    "pe_error": "standard error of PE",
+}
+
+
+def recommendation_heading(metric: str) -> str:
+    """Name the picture of a recommendation."""
+    return f"Mean {metric.upper()} of each pool and quantifier"
+
+
+def suspicious_repr(found: SuspiciousColumns) -> str:
+    """Say which columns should not be learned from."""
+    if not found.findings:
+        return "SuspiciousColumns(none found)"
+    lines = [f"{one.column}: {one.kind}, {one.why}" for one in found.findings]
+    return _in_brackets("SuspiciousColumns", lines)
+
+
+def suspicion_text(code: str, *numbers: Any) -> str:
+    """Say why a column should not be learned from.
+
+    Parameters
+    ----------
+    code : str
+        What was seen.
+    *numbers
+        What belongs to it: see `cape.examination.suspicious_columns`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> suspicion_text("differ", 500, 500, 1998.0)
+    'all 500 values differ, among 1,998 possible ones'
+    >>> suspicion_text("all positive", 1200, "with", 3.0)
+    'all 1,200 rows with 3 are positive'
+    """
+    if code == "differ":
+        return _differ(*numbers)
+    if code == "in order":
+        n, direction, share = numbers
+        how_often = "" if share == 1 else f" in {share:.1%} of the rows"
+        return f"all {n:,} values differ and {direction}{how_often}"
+    if code == "all positive":
+        n, which, *level = numbers
+        words = " ".join([which, *map(_level_name, level)])
+        return f"all {n:,} rows {words} are positive"
+    return _SUSPICIONS[code].format(*numbers)
+
+
+_SUSPICIONS: Mapping[str, str] = {
+    "counts": "counts the rows",
+    "auc": "alone has an AUC of {:.3f}",
+    "dates": "holds dates",
+    "text as dates": "text that reads as dates ({})",
+    "numbers as dates": "numbers that read as dates ({})",
+    "since 1970": "numbers that read as dates ({} since 1970)",
+}
+
+
+def _differ(n_distinct: int, n: int, n_possible: float | None = None) -> str:
+    differ = f"{n_distinct:,} of {n:,} values differ"
+    if n_distinct == n:
+        differ = f"all {n:,} values differ"
+    if n_possible is None:
+        return differ
+    return f"{differ}, among {n_possible:,.0f} possible ones"
+
+
+def _level_name(name: object) -> str:
+    """Write a level: a number in short, a text in quotes."""
+    if isinstance(name, str):
+        return repr(name[:40])
+    return f"{name:g}"
