@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier, ScoreHistogram
-from cape._group_model import GroupModel
 from cape._learners._scoring import score_rows
 from cape.datasets import make_synthetic
 from cape.metrics import prevalence_difference
@@ -97,7 +96,7 @@ def test_predictions_are_those_of_algorithm_1(train, batch):
         clf.predict(batch.X, sensitive_features=batch.z), y_pred
     )
     found = clf.adapt(batch.X, sensitive_features=batch.z).groups
-    assert {g: a.estimate for g, a in found.items()} == pytest.approx(
+    assert {g: a.estimate.value for g, a in found.items()} == pytest.approx(
         estimates, abs=1e-8
     )
     np.testing.assert_allclose(clf.prevalences_, thetas)
@@ -120,8 +119,9 @@ def test_single_rows_are_those_of_algorithm_1(train, batch):
     )
 
 
-@pytest.mark.parametrize("scores", ["refit", "folds"])
-@every_pool
+@pytest.mark.parametrize(
+    ("pool", "scores"), [("resampled", "refit"), ("threshold", "folds")]
+)
 @pytest.mark.parametrize("quantifier", QUANTIFIERS)
 def test_predicting_individually_is_a_loop_over_batches_of_one_row(
     fitted, batch, quantifier, pool, scores
@@ -147,7 +147,7 @@ def test_probabilities_agree_with_predictions(train, batch, estimator, pool, sco
     clf = cape(estimator, pool=pool, scores=scores).fit(
         train.X, train.y, sensitive_features=train.z
     )
-    for rows in [slice(None), *(slice(i, i + 1) for i in range(0, 200, 7))]:
+    for rows in [slice(None), *(slice(i, i + 1) for i in range(0, 200, 40))]:
         X, groups = batch.X[rows], {"sensitive_features": batch.z[rows]}
         proba = clf.predict_proba(X, **groups)
         np.testing.assert_array_equal(proba[:, 1] > 0.5, clf.predict(X, **groups) == 1)
@@ -225,41 +225,12 @@ def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
     assert 3 * np.mean(errors["out of fold"]) < np.mean(errors["resubstituted"])
 
 
-def test_rates_of_resampled_members_are_out_of_bag(train):
-    clf = cape(pool="resampled").fit(train.X, train.y)
-    seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=(1, 3 + 4))[
-        0, 3:
-    ]
-    pool = clf.models_["everyone"].pool
-    rates = pool.rates
-    for member, (theta, seed) in enumerate(zip(clf.prevalences_, seeds, strict=True)):
-        drawn = pp_sampling(train.y, theta, random_state=seed)
-        unseen = np.setdiff1d(np.arange(600), drawn)
-        called = pool.models[member].predict(train.X[unseen]) == 1
-        positive = train.y[unseen] == 1
-        assert rates.positives[member] == positive.sum()
-        assert rates.tpr[member] == pytest.approx(called[positive].mean())
-        assert rates.fpr[member] == pytest.approx(called[~positive].mean())
-
-
-def test_fold_models_score_a_batch_together(train, batch):
-    clf = cape(scores="folds", quantifier="spa").fit(train.X, train.y)
-    model = clf.models_["everyone"]
-    assert len(model.scoring_models) == 3
-    mean = np.mean([fold.predict_proba(batch.X)[:, 1] for fold in model.scoring_models])
-    q = (mean - model.negatives.mean) / (model.positives.mean - model.negatives.mean)
-    found = clf.adapt(batch.X).groups["everyone"]
-    assert found.rows == 200
-    assert found.estimate == pytest.approx(q, abs=1e-8)
-
-
 # Repeatability
 
 
-@every_pool
-def test_same_seed_same_predictions_whatever_n_jobs(train, batch, pool):
+def test_same_seed_same_predictions_whatever_n_jobs(train, batch):
     learner = RandomForestClassifier(4, max_depth=4)  # with a seed of its own to draw
-    quick = {"pool": pool, "cv": 2, "prevalences": 2}
+    quick = {"pool": "resampled", "cv": 2, "prevalences": 2}
     one, two, again, other = (
         cape(learner, n_jobs=n_jobs, random_state=seed, **quick).fit(
             train.X, train.y, sensitive_features=train.z
@@ -276,14 +247,6 @@ def test_same_seed_same_predictions_whatever_n_jobs(train, batch, pool):
     assert not np.array_equal(
         other.predict_proba(batch.X, sensitive_features=batch.z), proba
     )
-
-
-def test_a_generator_of_random_numbers_may_be_given(train):
-    first, second = (
-        cape(random_state=np.random.RandomState(3)).fit(train.X, train.y).fingerprint_
-        for _ in range(2)
-    )
-    assert first == second
 
 
 def test_a_fingerprint_knows_its_data(train):
@@ -305,49 +268,6 @@ def test_a_fingerprint_knows_its_data(train):
         cape(GaussianNB()).fit(train.X, train.y, sensitive_features=train.z),
     ]
     assert len({base, *(clf.fingerprint_ for clf in different)}) == 7
-
-
-def test_a_fingerprint_depends_on_the_last_byte_of_every_part(train, monkeypatch):
-    clf = cape(unknown_groups="pooled").fit(
-        train.X, train.y, sensitive_features=train.z
-    )
-    n_parts = len(clf.pooled_.fingerprint_parts())
-    plain = GroupModel.fingerprint_parts
-    fingerprints = {clf.fingerprint_}
-    for spoilt_model in (*clf.models_.values(), clf.pooled_):
-        for place in range(n_parts):
-
-            def spoil(model, spoilt_model=spoilt_model, place=place):
-                parts = plain(model)
-                if model is spoilt_model:
-                    last = parts[place][-1]
-                    parts[place] = parts[place][:-1] + bytes([last ^ 1])
-                return parts
-
-            monkeypatch.setattr(GroupModel, "fingerprint_parts", spoil)
-            fingerprints.add(clf._compute_fingerprint())
-    assert len(fingerprints) == 1 + 3 * n_parts
-
-
-@pytest.mark.parametrize("as_generator", [False, True])
-def test_given_splits_are_used_within_each_group(train, batch, as_generator):
-    half = np.arange(600) % 2 == 0
-    splits = [
-        (np.flatnonzero(half), np.flatnonzero(~half)),
-        (np.flatnonzero(~half), np.flatnonzero(half)),
-    ]
-    clf = cape(cv=(split for split in splits) if as_generator else splits)
-    clf.fit(train.X, train.y, sensitive_features=train.z)
-    for group in (0, 1):
-        out_of_fold = np.empty(600)
-        for inside, outside in splits:
-            inside = inside[train.z[inside] == group]
-            model = LogisticRegression().fit(train.X[inside], train.y[inside])
-            out_of_fold[outside] = model.predict_proba(train.X[outside])[:, 1]
-        positive = (train.z == group) & (train.y == 1)
-        assert clf.models_[group].positives.mean == pytest.approx(
-            out_of_fold[positive].mean(), abs=1e-9
-        )
 
 
 # scikit-learn's habits
@@ -399,14 +319,3 @@ def test_tags_are_those_of_the_learner(pool):
     assert not cape(pool=pool).__sklearn_tags__().input_tags.allow_nan
     assert CapeClassifier(pool=pool).__sklearn_tags__().input_tags.allow_nan
     assert not cape(pool=pool).__sklearn_tags__().classifier_tags.multi_class
-
-
-def test_verbose_shows_a_progress_bar(train, capsys):
-    cape(verbose=1, pool="resampled").fit(train.X, train.y)
-    bars = capsys.readouterr().err.split("\n")
-    last_states = [bar.split("\r")[-1].rstrip() for bar in bars]
-    full = "training [##############################] 4/4, 0 s left"
-    # One bar for three folds and a refit, then one for four members.
-    assert last_states == [full, full, ""]
-    cape().fit(train.X, train.y)
-    assert capsys.readouterr().err == ""

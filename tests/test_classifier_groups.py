@@ -34,14 +34,6 @@ def test_a_small_group_is_refused_with_its_size(train, with_small):
     assert clf.groups_ == [0, 1, 2]
 
 
-def test_a_group_whose_scores_are_noise_is_named(train):
-    noise = np.random.default_rng(0).normal(size=train.X.shape)
-    X = np.where(train.z[:, None] == 1, noise, train.X)
-    no_signal = r"the scores do not tell the classes apart in '1' \(AUC 0\.\d\d\): "
-    with pytest.warns(UserWarning, match=no_signal):
-        cape().fit(X, train.y, sensitive_features=train.z)
-
-
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
 def test_a_small_group_may_use_what_all_groups_have_in_common(
     train, batch, with_small, pool
@@ -63,25 +55,6 @@ def test_a_small_group_may_use_what_all_groups_have_in_common(
     pd.testing.assert_series_equal(alone.loc[2], table.loc[2])
 
 
-@pytest.mark.parametrize("labels", ["one class", "one row of a class"])
-def test_a_group_needs_two_rows_of_each_class(train, labels):
-    y = train.y.copy()
-    y[train.z == 1] = 0
-    if labels == "one row of a class":
-        y[np.flatnonzero(train.z == 1)[0]] = 1
-    said = (
-        "'1' has 300 rows of one class only"
-        if labels == "one class"
-        else "'1' has 300 rows with 1 of the smaller"
-    )
-    with pytest.raises(ValueError, match=said):
-        cape().fit(train.X, y, sensitive_features=train.z)
-    clf = cape(small_groups="pooled").fit(train.X, y, sensitive_features=train.z)
-    assert clf.models_[1].pool is clf.pooled_.pool
-    assert clf.models_[1].size == 300
-    assert clf.models_[1].prevalence == y[train.z == 1].mean()
-
-
 @pytest.mark.filterwarnings("ignore:fewer than min_class_size")
 def test_folds_are_at_most_the_rows_of_the_smaller_class(train):
     y = train.y.copy()
@@ -91,19 +64,6 @@ def test_folds_are_at_most_the_rows_of_the_smaller_class(train):
     clf.fit(train.X, y, sensitive_features=train.z)
     assert len(clf.models_[1].scoring_models) == 3
     assert len(clf.models_[0].scoring_models) == 10
-
-
-def test_all_groups_too_small_even_together(train):
-    with pytest.raises(
-        ValueError, match="min_group_size=30 rows .* 'everyone' has 20 rows"
-    ):
-        cape(small_groups="pooled").fit(train.X[:20], train.y[:20])
-    y = np.r_[1, np.zeros(39, dtype=int)]
-    with pytest.raises(
-        ValueError,
-        match="'a' has 40 rows with 1 of the smaller class, too few for 2 folds",
-    ):
-        cape(small_groups="pooled").fit(train.X[:40], y, sensitive_features=["a"] * 40)
 
 
 def test_an_unknown_group_is_refused_by_name(train, batch):
@@ -141,7 +101,7 @@ def test_an_unknown_group_may_use_what_all_groups_have_in_common(train, batch, p
     assert 7 not in clf.models_
     found = clf.adapt(batch.X, sensitive_features=np.full(200, 7)).groups[7]
     assert found.rows == 200
-    assert found.estimate == pytest.approx(
+    assert found.estimate.value == pytest.approx(
         everyone.adapt(batch.X).groups["everyone"].estimate.value, abs=0.05
     )
     new = np.where(np.arange(200) < 50, 7, batch.z)
@@ -208,11 +168,6 @@ def test_1_and_1_0_and_true_are_the_same_group(fitted, batch, same):
         clf.evidence(batch.X, sensitive_features=z) for z in (batch.z, same(batch.z))
     ]
     assert (evidence[0] + evidence[1]).rows == {0: 200, 1: 200}
-
-
-def test_text_is_another_group_than_a_number(fitted, batch):
-    with pytest.raises(ValueError, match="got '0'"):
-        fitted().predict(batch.X, sensitive_features=batch.z.astype(str))
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA])

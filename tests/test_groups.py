@@ -12,13 +12,11 @@ from scipy import sparse
 
 from cape._groups import (
     EVERYONE,
-    Groups,
     check_groups,
     everyone,
     group_from_json,
     group_labels,
     group_to_json,
-    sorted_groups,
     split_columns,
     split_groups,
 )
@@ -69,38 +67,11 @@ def test_the_rows_of_a_piece_are_counted_from_its_start(z, data):
         assert rows.tolist() == expected
 
 
-@given(columns_of_codes, st.integers(1, 39))
-def test_pieces_make_up_the_whole(z, cut):
-    groups = check_groups(z)
-    whole = groups.rows_between(0, len(z))
-    cut = min(cut, len(z))
-    before = groups.rows_between(0, cut)
-    after = groups.rows_between(cut, len(z))
-    for rows, first, second in zip(whole, before, after, strict=True):
-        assert rows.tolist() == [*first, *(second + cut)]
-
-
 @given(st.lists(st.tuples(values, st.sampled_from("xyz")), min_size=1, max_size=30))
 def test_several_columns_make_combinations(table):
     groups = check_groups(pd.DataFrame(table, columns=["a", "b"]).astype(object))
     assert values_of(groups) == table
     assert len(groups.keys) == len(set(table))
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 2), st.sampled_from("xy"), st.booleans()),
-        min_size=1,
-        max_size=30,
-    )
-)
-def test_combinations_of_three_columns_do_not_depend_on_the_first(table):
-    """Taking the columns in another order permutes each key, and changes no group."""
-    frame = pd.DataFrame(table, columns=["a", "b", "c"])
-    turned = check_groups(frame[["c", "a", "b"]])
-    expected = [(c, a, b) for a, b, c in table]
-    assert values_of(turned) == expected
-    assert values_of(check_groups(frame)) == table
 
 
 def test_very_many_combinations_do_not_overflow():
@@ -195,22 +166,6 @@ def test_keys_are_sorted_where_they_can_be():
     assert check_groups([3, 1, 2]).keys == [1, 2, 3]
     assert check_groups(["b", 2, "a", 1]).keys == [1, 2, "a", "b"]
     assert check_groups([10, 9]).keys == [9, 10]
-
-
-@given(st.lists(values, unique=True, max_size=8), st.randoms())
-def test_the_order_of_groups_does_not_depend_on_the_order_of_rows(groups, random):
-    shuffled = list(groups)
-    random.shuffle(shuffled)
-    if groups:
-        assert check_groups(groups).keys == check_groups(shuffled).keys
-
-
-@given(st.lists(values, unique=True, max_size=8))
-def test_sorted_groups_are_in_the_order_of_the_keys(groups):
-    result = sorted_groups(iter(groups))
-    assert sorted(map(repr, result)) == sorted(map(repr, groups))
-    if groups:
-        assert result == check_groups(groups).keys
 
 
 def test_codes_take_as_little_memory_as_they_can():
@@ -327,12 +282,3 @@ def test_columns_are_taken_out_of_arrays(kind, columns, places):
 def test_columns_that_are_not_there_are_named(X, columns, message):
     with pytest.raises(ValueError, match=message):
         split_columns(X, columns, "zone")
-
-
-def test_groups_can_be_made_by_hand():
-    groups = Groups(np.array([0, 1, 1]), ["a", "b"])
-    assert len(groups) == 3
-    [(first, rows_of_first), (second, rows_of_second)] = groups.rows()
-    assert (first, second) == ("a", "b")
-    assert rows_of_first.tolist() == [0]
-    assert rows_of_second.tolist() == [1, 2]

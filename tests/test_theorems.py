@@ -106,11 +106,3 @@ def test_theorem_3_fails_on_the_printed_grid():
 def test_both_grids_are_the_paper_s_for_epsilon_a_tenth():
     assert prevalence_grid(10) == pytest.approx(printed_grid(0.1))
     assert prevalence_grid(10) == pytest.approx(np.arange(0.05, 1, 0.1))
-
-
-@pytest.mark.parametrize("k", [0, -1, 2.5, "ten"])
-def test_a_grid_needs_a_whole_number_of_points(k):
-    with pytest.raises(
-        ValueError, match=f"k must be a whole number of at least 1, got {k!r}"
-    ):
-        prevalence_grid(k)

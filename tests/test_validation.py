@@ -20,10 +20,7 @@ from sklearn.utils.validation import _num_samples
 from cape import CapeClassifier
 from cape._validation import (
     HasProbabilities,
-    all_if_none,
-    among,
     check_binary_labels,
-    check_choice,
     check_columns,
     check_fitted_cape,
     check_labels,
@@ -73,11 +70,6 @@ def test_rows_and_columns_are_counted_in_tables_of_any_kind(X):
     assert number_of_columns(X) == 3
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (5,), (5, 0), (2, 3, 4)])
-def test_the_quick_count_of_rows_is_that_of_scikit_learn(shape):
-    assert number_of_rows(np.zeros(shape)) == _num_samples(np.zeros(shape))
-
-
 @pytest.mark.parametrize(
     "X", [np.array(3), 3, object()], ids=["array", "number", "object"]
 )
@@ -101,12 +93,6 @@ def test_columns_are_taken_by_position(name):
     part = take_columns(X, [2, 0])
     assert type(part) is type(_safe_indexing(X, [2, 0], axis=1))
     np.testing.assert_array_equal(as_array(part), ARRAY[:, [2, 0]])
-
-
-@pytest.mark.parametrize("name", ["array", "pandas", "polars"])
-def test_a_single_column_has_one_dimension(name):
-    column = np.asarray(take_columns(TABLES[name], 1))
-    np.testing.assert_array_equal(column, ARRAY[:, 1])
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -137,26 +123,6 @@ def test_a_table_that_cannot_be_indexed_becomes_an_array():
 def test_what_is_no_table_is_refused(X):
     with pytest.raises(ValueError, match="X must be a table of rows and columns, got"):
         pickable(X)
-
-
-def test_none_stands_for_all_rows():
-    values = np.arange(5)
-    rows = np.array([3, 1])
-    np.testing.assert_array_equal(values[all_if_none(None)], values)
-    assert all_if_none(rows) is rows
-    piece = slice(1, 2)
-    assert all_if_none(piece) is piece
-
-
-@given(st.lists(st.integers(0, 99), min_size=1, unique=True), st.data())
-def test_positions_in_a_group_are_rows_of_the_table(rows, data):
-    places = st.integers(0, len(rows) - 1)
-    positions = np.array(data.draw(st.lists(places, max_size=5)), dtype=int)
-    values = np.arange(100) * 7
-    group = np.array(rows)
-    result = values[among(group, positions)]
-    np.testing.assert_array_equal(result, values[group][positions])
-    assert among(None, positions) is positions
 
 
 @pytest.fixture(scope="module")
@@ -195,18 +161,6 @@ def test_a_single_row_must_be_a_table(of_array):
     message = r"shape \(n_samples, 3\), got an array of shape \(3,\). Reshape your data"
     with pytest.raises(ValueError, match=message):
         check_columns(of_array, ARRAY[0])
-
-
-def test_a_choice_is_one_of_those_accepted():
-    check_choice("fruit", "apple", ["apple", "pear"])
-    message = "fruit must be one of 'apple', 'pear', got 'plum'"
-    with pytest.raises(ValueError, match=message):
-        check_choice("fruit", "plum", ["apple", "pear"])
-
-
-def test_lengths_are_compared_where_they_are_given():
-    assert check_same_length(X=[1, 2], y=None, z=(3, 4)) == 2
-    assert check_same_length(X=pd.DataFrame({"a": [1]}), y=np.array([2])) == 1
 
 
 def test_lengths_that_differ_are_all_named():
@@ -272,16 +226,6 @@ def test_the_greater_label_is_positive(labels):
     classes, positive = check_binary_labels(y)
     assert classes.tolist() == list(labels)
     assert positive.tolist() == [True, False, True]
-
-
-@given(st.lists(st.sampled_from([3, 8]), min_size=1))
-def test_binary_labels_come_back_from_classes_and_positives(y):
-    if len(set(y)) == 1:
-        with pytest.raises(ValueError, match="two classes, got 1 class"):
-            check_binary_labels(y)
-        return
-    classes, positive = check_binary_labels(y)
-    assert classes[positive.astype(int)].tolist() == y
 
 
 @pytest.mark.parametrize(

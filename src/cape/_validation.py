@@ -36,7 +36,6 @@ __all__ = [
     "Interval",
     "StrOptions",
     "all_if_none",
-    "among",
     "check_binary_labels",
     "check_choice",
     "check_columns",
@@ -213,26 +212,6 @@ def take_columns(X: Any, columns: Any) -> Any:
 def all_if_none(rows: _Rows) -> np.ndarray | slice:
     """Return an index of the rows in which None, for all rows, is a slice."""
     return slice(None) if rows is None else rows
-
-
-def among(rows: np.ndarray | None, positions: np.ndarray) -> np.ndarray:
-    """Turn positions within the rows of a group into rows of the whole table.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_group_rows,), or None
-        The rows of the group; None means that all rows are of the group.
-    positions : ndarray
-        Positions in ``rows``.
-
-    Returns
-    -------
-    ndarray
-        Rows of the table.
-    """
-    if rows is None:
-        return positions
-    return rows[positions]
 
 
 def check_columns(estimator: Any, X: Any) -> None:

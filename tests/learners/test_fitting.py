@@ -53,13 +53,6 @@ def test_every_random_state_left_open_is_drawn_from_the_seed(train):
     assert given.random_state == 42
 
 
-def test_another_seed_draws_another_random_state():
-    states = set()
-    for seed in range(5):
-        states.add(seeded_clone(DecisionTreeClassifier(), seed).random_state)
-    assert len(states) == 5
-
-
 def test_a_foreign_learner_without_parameters_is_copied():
     class Foreign:
         def __init__(self):
@@ -137,16 +130,6 @@ def test_a_warm_start_moves_the_intercept_alone(train):
     np.testing.assert_array_equal(back.intercept, model.intercept_)
 
 
-def test_a_warm_start_is_a_copy(train):
-    model = LogisticRegression().fit(train.X, train.y)
-    before = model.coef_.copy()
-    start = WarmStart.near(model, 0.5, 0.1)
-    assert not np.shares_memory(start.coefficients, model.coef_)
-    warm = fit_learner(LogisticRegression(), train.X, train.z, start=start)
-    np.testing.assert_array_equal(model.coef_, before)
-    assert (warm.coef_ != before).any()
-
-
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_a_warm_start_leaves_the_parameters_as_they_were(train, warm_start):
     learner = LogisticRegression(tol=1e-9, warm_start=warm_start)
@@ -179,34 +162,6 @@ def test_a_group_is_trained_as_if_it_were_alone(train, kind, positions):
     )
 
 
-@pytest.mark.parametrize("index", [None, np.arange(100, 300)])
-def test_positions_count_within_the_group(train, index):
-    rows = Rows(train.X, index)
-    first = 0 if index is None else 100
-    picked = rows.take(np.array([4, 2])).table()
-    np.testing.assert_array_equal(picked, train.X[[first + 4, first + 2]])
-    n_rows = 600 if index is None else 200
-    assert len(rows) == n_rows
-    np.testing.assert_array_equal(rows.table(), train.X[first:][:n_rows])
-
-
-def test_weights_and_start_are_handed_on(train):
-    rows = Rows(train.X, np.arange(300))
-    positions = np.arange(0, 300, 3)
-    weights = np.linspace(1, 2, 100)
-    start = WarmStart(np.zeros((1, 2)), np.zeros(1))
-    model = fit_learner(
-        LogisticRegression(tol=1e-9),
-        rows.take(positions),
-        train.y[positions],
-        weights=weights,
-        start=start,
-    )
-    alone = LogisticRegression(tol=1e-9)
-    alone.fit(train.X[positions], train.y[positions], sample_weight=weights)
-    np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-4)
-
-
 # What learners can do
 
 
@@ -231,18 +186,6 @@ class MyLogistic(LogisticRegression):
 )
 def test_who_learns_from_a_weight_what_repetitions_teach(learner, expected):
     assert takes_repetitions(learner) == expected
-
-
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
-def test_a_weight_of_three_is_three_rows(train, solver):
-    X = StandardScaler().fit_transform(train.X)
-    times = np.arange(600) % 4
-    learner = LogisticRegression(solver=solver, tol=1e-9)
-    assert takes_repetitions(learner)
-    repeated = np.repeat(np.arange(600), times)
-    by_rows = clone(learner).fit(X[repeated], train.y[repeated])
-    by_weights = clone(learner).fit(X, train.y, sample_weight=times)
-    np.testing.assert_allclose(by_weights.coef_, by_rows.coef_, rtol=1e-5)
 
 
 @pytest.mark.parametrize("in_pipeline", [False, True])

@@ -84,27 +84,6 @@ def test_tables_of_numbers_take_the_fast_path(data, dtype, kind):
     np.testing.assert_array_equal(np.concatenate(parts), scores)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}),
-        pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
-        pd.DataFrame({"a": pd.Categorical(["x", "y"])}),
-        pd.Series([1.0, 2.0]),
-        np.array([[1, 2]]),
-        np.array([["1"]], dtype=object),
-        [[1.0, 2.0]],
-    ],
-)
-def test_other_tables_do_not(table):
-    assert as_array(table) is None
-
-
-def test_a_table_with_integers_among_floats_is_one_of_numbers():
-    table = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
-    np.testing.assert_array_equal(as_array(table), [[1, 0.5], [2, 1.5]])
-
-
 def test_bad_numbers_get_the_message_of_the_learner(data):
     X, _, models = data
     for bad in (np.nan, np.inf, -np.inf):
@@ -168,36 +147,12 @@ def test_blocks_of_rows_do_not_show(data, numbers, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def test_no_intercept_is_an_intercept_of_zero(data):
-    X, y, _ = data
-    model = LogisticRegression(fit_intercept=False).fit(X, y)
-    assert LinearStack.of([model], 1).intercepts.tolist() == [0]
-    assert np.abs(score_rows(model, X, 1) - plain_scores(model, X)).max() <= 1
-
-
 def test_weights_are_kept_in_double_precision(data):
     X, y, _ = data
     model = LogisticRegression().fit(X.astype(np.float32), y)
     # Before scikit-learn 1.9 they are double anyway.
     model.coef_ = model.coef_.astype(np.float32)
     assert LinearStack.of([model], 1).weights.dtype == np.float64
-
-
-def test_the_stack_reads_tables_of_its_own_width_only(data):
-    X, _, models = data
-    stack = LinearStack.of(models, 1)
-    assert stack.can_read(X)
-    assert not stack.can_read(X[:, :5])
-    assert not stack.can_read(None)
-
-
-def test_a_feature_that_is_not_finite_leaves_the_answer_to_the_learner(data):
-    X, _, models = data
-    stack = LinearStack.of(models, 1)
-    spoilt = X.copy()
-    spoilt[77, 0] = np.nan
-    assert stack.read(Rows(spoilt), n_scoring=1) is None
-    assert stack.read(Rows(spoilt, slice(78, 5000)), n_scoring=1) is not None
 
 
 def test_the_first_of_two_classes_is_not_stacked_as_the_positive_one(data):

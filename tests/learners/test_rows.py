@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 from cape._learners._scoring import Rows, as_array
@@ -61,20 +59,6 @@ def test_numbers_that_the_caller_has_are_taken():
     numbers = frame.to_numpy()
     assert Rows(frame, array=numbers).array is numbers
     assert Rows(X).array is X
-
-
-def test_names_of_columns_and_the_index_of_a_frame_stay():
-    frame = pd.DataFrame(X, columns=list("abc"), index=list("stuvwxyz"))
-    picked = Rows(frame, np.array([1, 6])).table()
-    assert list(picked) == ["a", "b", "c"]
-    assert list(picked.index) == ["t", "y"]
-
-
-@given(st.sets(st.integers(0, 7)))
-def test_numbers_and_masks_pick_the_same(places):
-    index = np.array(sorted(places), dtype=int)
-    mask = np.isin(np.arange(8), index)
-    np.testing.assert_array_equal(Rows(X, index).table(), X[mask])
 
 
 # The numbers of a table

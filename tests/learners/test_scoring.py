@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
-from cape.histogram import HALF, ONE, round_scores
+from cape.histogram import ONE, round_scores
 
 
 @pytest.mark.parametrize("positive", [0, 1])
@@ -25,26 +24,6 @@ def test_a_model_that_never_saw_a_positive_scores_zero(train):
     model = DecisionTreeClassifier().fit(train.X[only], train.y[only])
     assert score_rows(model, train.X, 1).tolist() == [0] * 600
     assert (score_rows(model, train.X, 0) == 2**32).all()
-
-
-def test_several_models_score_side_by_side(train):
-    models = [
-        GaussianNB().fit(train.X, train.y),
-        LogisticRegression().fit(train.X, train.y),
-    ]
-    scores, votes = score_with_models(train.X, 1, scoring=models)
-    assert votes.shape == (0, 600)
-    assert scores.shape == (2, 600)
-    for row, model in zip(scores, models, strict=True):
-        assert np.abs(row - round_scores(model.predict_proba(train.X)[:, 1])).max() <= 1
-
-
-def test_some_models_score_and_others_vote(train):
-    models = [GaussianNB().fit(train.X, train.y), GaussianNB().fit(train.X, train.z)]
-    scores, votes = score_with_models(train.X, 1, scoring=models[:1], voting=models[1:])
-    np.testing.assert_array_equal(scores[0], score_rows(models[0], train.X, 1))
-    np.testing.assert_array_equal(votes[0], vote_on_rows(models[1], train.X, 1))
-    np.testing.assert_array_equal(votes[0], score_rows(models[1], train.X, 1) > HALF)
 
 
 def test_no_models_are_no_scores_and_no_votes(train):
@@ -89,11 +68,6 @@ def test_probabilities_outside_the_unit_interval_are_refused(bad):
     model = Returns(np.array([[0.5, 0.5], [1 - bad, bad]]))
     with pytest.raises(ValueError):
         score_rows(model, np.zeros((2, 1)), 1)
-
-
-def test_a_list_of_probabilities_is_as_good_as_an_array():
-    model = Returns([[0.25, 0.75], [1.0, 0.0]])
-    assert score_rows(model, np.zeros((2, 1)), 1).tolist() == [3 * ONE // 4, 0]
 
 
 def test_a_model_without_classes_has_the_positive_one_second():

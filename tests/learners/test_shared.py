@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -96,17 +94,6 @@ def test_with_many_columns_only_intercepts_differ():
     np.testing.assert_array_equal(first.coef_, last.coef_)
     told = shared.predict_proba(add_group_code(X, np.full(300, 2)))
     np.testing.assert_allclose(last.predict_proba(X), told, atol=1e-12)
-
-
-@given(st.integers(1, 5), st.integers(1, 4))
-def test_expanded_columns_are_features_intercepts_and_deviations(n_groups, n_features):
-    random = np.random.default_rng(n_groups * 10 + n_features)
-    X = random.normal(size=(40, n_features))
-    codes = np.arange(40) % n_groups
-    y = np.arange(40) // 2 % 2
-    shared = GroupAwareLinear(LogisticRegression()).fit(add_group_code(X, codes), y)
-    n_columns = n_features * (1 + n_groups) + n_groups
-    assert shared.model_.coef_.shape == (1, n_columns)
 
 
 def test_weights_count_as_repetitions():

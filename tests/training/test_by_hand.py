@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score
 from sklearn.model_selection import (
@@ -220,15 +219,6 @@ def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
         histograms_hold(model, np.concatenate(scores), y[tested], rows=tested)
 
 
-def test_no_cv_is_ten_folds():
-    clf = cape(GaussianNB(), cv=None, scores="folds").fit(X, y)
-    assert len(clf.models_["everyone"].scoring_models) == 10
-    assert (
-        clf.fingerprint_
-        == cape(GaussianNB(), cv=10, scores="folds").fit(X, y).fingerprint_
-    )
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -355,7 +345,7 @@ def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     estimates = refit.predict_proba(NEW[rows])[:, 1].mean()
     tp, fp = scores[labels == 1].mean(), scores[labels == 0].mean()
     found = clf.adapt(NEW[rows], sensitive_features=new_z[rows]).groups[stranger]
-    assert found.estimate == pytest.approx(
+    assert found.estimate.value == pytest.approx(
         np.clip((estimates - fp) / (tp - fp), 0, 1), abs=1e-6
     )
     sample = sample_of(
@@ -398,64 +388,6 @@ def test_prefit_needs_the_labels_of_its_hold_out():
     three = GaussianNB().fit(X, y + (X[:, 0] > 1))
     with pytest.raises(ValueError, match="two classes of the fitted estimator"):
         cape(three, cv="prefit", pool="threshold").fit(X, y)
-
-
-@pytest.mark.parametrize("pool", ["resampled", "threshold"])
-@pytest.mark.parametrize("scores", ["refit", "folds"])
-@pytest.mark.usefixtures("threads")
-@pytest.mark.slow
-def test_a_seed_decides_all_that_is_random_and_workers_nothing(pool, scores):
-    forest = RandomForestClassifier(4, max_depth=4)
-    made = [
-        cape(forest, pool=pool, scores=scores, random_state=seed, n_jobs=n_jobs).fit(
-            X, y, sensitive_features=z
-        )
-        for seed, n_jobs in (
-            (1, None),
-            (1, 2),
-            (np.random.RandomState(1), None),
-            (2, None),
-        )
-    ]
-    proba = [clf.predict_proba(NEW, sensitive_features=NEW_Z) for clf in made]
-    assert (
-        made[0].fingerprint_
-        == made[1].fingerprint_
-        == made[2].fingerprint_
-        != made[3].fingerprint_
-    )
-    for same in proba[1:3]:
-        np.testing.assert_array_equal(same, proba[0])
-    assert (proba[3] != proba[0]).any()
-    states = {
-        learner.random_state
-        for model in made[0].models_.values()
-        for learner in model.learners
-    }
-    # Fold models share a seed, and so do threshold pools with their scoring models; a
-    # refit and every resampled member have a seed of their own.
-    n_members = 3 if pool == "resampled" else 0
-    assert len(states) == 3 * (1 + n_members)
-
-
-@pytest.mark.parametrize(
-    "kind", [sparse.csr_array, sparse.csc_array, pd.DataFrame, np.asfortranarray]
-)
-@pytest.mark.parametrize("name", ["logistic", "tree"])
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"pool": "threshold", "share_estimator": True}],
-    ids=["paper", "shared"],
-)
-def test_tables_of_any_kind_train_the_same(kind, name, settings):
-    clf, plain = (
-        cape(LEARNERS[name], **settings).fit(table, y, sensitive_features=z)
-        for table in (kind(X), X)
-    )
-    found = clf.predict_proba(kind(NEW), sensitive_features=NEW_Z)
-    np.testing.assert_allclose(
-        found, plain.predict_proba(NEW, sensitive_features=NEW_Z), atol=1e-5
-    )
 
 
 def test_rows_of_weight_zero_do_not_make_a_group_large_enough():
@@ -575,7 +507,7 @@ def numbered(bayes):
     return bayes.predict_proba(NEW, sensitive_features=NEW_Z)
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(names.map(sorted))
 @pytest.mark.slow
 def test_what_groups_are_called_does_not_matter(numbered, called):
@@ -594,7 +526,7 @@ def test_what_groups_are_called_does_not_matter(numbered, called):
 
 
 @pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(
     order=st.permutations(range(len(NEW))),
     cuts=st.lists(st.integers(0, len(NEW)), max_size=5),

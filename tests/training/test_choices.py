@@ -278,14 +278,6 @@ class TestChoice:
 
 
 class TestWarnings:
-    def test_groups_with_few_rows_of_a_class_are_named(self):
-        X, y, z = synthetic(400, random_state=0)
-        drop = np.flatnonzero((z == 1) & (y == 1))[20:]
-        keep = np.setdiff1d(np.arange(400), drop)
-        clf = CapeClassifier(LogisticRegression(), **AUTOMATIC)
-        with pytest.warns(UserWarning, match=r"min_class_size=25 .*'1' \(20 rows\)"):
-            clf.fit(X[keep], y[keep], sensitive_features=z[keep])
-
     def test_groups_whose_scores_say_nothing_are_named(self):
         random = np.random.default_rng(0)
         X, y, z = synthetic(600, random_state=0)
@@ -298,30 +290,3 @@ class TestWarnings:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             fit(LogisticRegression())
-
-
-def test_pooled_groups_show_their_own_facts():
-    X, y, z = synthetic(600, random_state=0)
-    z = z.copy()
-    z[:25] = 2
-    settings = {"small_groups": "pooled", "unknown_groups": "pooled"}
-    clf = CapeClassifier(LogisticRegression(), **AUTOMATIC, **settings)
-    clf.fit(X, y, sensitive_features=z)
-    small = clf.models_[2]
-    assert small.size == 25 and small.prevalence == pytest.approx(y[:25].mean())
-    assert clf.pooled_.size == 600
-    adapted = clf.adapt(X[:25], sensitive_features=z[:25]).groups[2]
-    assert adapted.training_prevalence == pytest.approx(y[:25].mean())
-
-
-def test_the_auc_is_that_of_scikit_learn():
-    from sklearn.metrics import roc_auc_score
-
-    clf = fit(LogisticRegression(), share_estimator=False, cv=5)
-    model = clf.models_[0]
-    centres = np.concatenate([model.positives.centres, model.negatives.centres])
-    labels = np.repeat([1, 0], len(model.edges) + 1)
-    weights = np.concatenate([model.positives.counts, model.negatives.counts])
-    by_cells = roc_auc_score(labels, centres, sample_weight=weights)
-    assert model.auc() == pytest.approx(by_cells, abs=0.01)
-    assert 0 < model.auc_error() < 0.1

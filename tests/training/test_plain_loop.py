@@ -72,10 +72,8 @@ def test_a_start_near_the_optimum_saves_steps():
     assert warm < 0.8 * cold
 
 
-@pytest.mark.parametrize("many", [100, 10_000], ids=["threads", "processes"])
-@pytest.mark.slow
-def test_threads_and_processes_train_what_one_after_the_other_trains(many, monkeypatch):
-    monkeypatch.setattr(_train, "_MANY_ROWS", many)
+def test_threads_train_what_one_after_the_other_trains(monkeypatch):
+    monkeypatch.setattr(_train, "_MANY_ROWS", 100)
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [

@@ -1,0 +1,194 @@
+"""Learners by name, for a user who names none, and out of a vote."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
+
+from cape import CapeClassifier
+from cape._learners._choice import (
+    LEARNERS,
+    columns_to_encode,
+    default_candidates,
+    has_member,
+    make_learner,
+    member_of,
+    tabular,
+)
+
+every_name = pytest.mark.parametrize("name", LEARNERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("boosting", HistGradientBoostingClassifier), ("logistic", LogisticRegression)],
+)
+def test_a_tabular_learner_is_a_pipeline_that_ends_with_the_learner(name, kind):
+    pipeline = make_learner(name)
+    assert isinstance(pipeline, Pipeline)
+    assert isinstance(pipeline[-1], kind)
+
+
+def test_boosting_of_numbers_has_a_seed_and_the_parameters_that_were_given():
+    learner = make_learner("boosting", tabular=False, parameters={"max_depth": 2})
+    expected = HistGradientBoostingClassifier(max_depth=2, random_state=0)
+    assert learner.get_params() == expected.get_params()
+
+
+def test_logistic_regression_of_numbers_scales_them_first():
+    pipeline = make_learner("logistic", tabular=False)
+    assert list(pipeline.named_steps) == ["standardscaler", "logisticregression"]
+
+
+@every_name
+def test_a_tabular_learner_takes_text_dates_and_missing_values(name):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 80)
+    table = pd.DataFrame(
+        {
+            "age": np.where(random.random(80) < 0.2, np.nan, 40 + 20 * y),
+            "job": random.choice(["nurse", "clerk"], 80),
+            "when": pd.Timestamp("2020-01-01"),
+        }
+    )
+    accuracy = make_learner(name).fit(table, y).score(table, y)
+    assert accuracy > 0.7
+
+
+@pytest.mark.parametrize("tabular", [True, False])
+def test_another_name_is_an_error(tabular):
+    message = "learner must be one of 'boosting', 'logistic', got 'forest'"
+    with pytest.raises(ValueError, match=message):
+        make_learner("forest", tabular=tabular)
+
+
+@pytest.mark.parametrize(("n_rows", "n_candidates"), [(100, 1), (2999, 1), (3000, 2)])
+def test_small_tables_have_one_candidate(n_rows, n_candidates):
+    assert len(default_candidates(n_rows)) == n_candidates
+
+
+def test_default_boosting_is_a_candidate_where_rows_are_plenty():
+    assert "boosting, default" in default_candidates(20_000)
+
+
+def test_the_first_candidate_is_the_mean_probability_of_its_members():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 2))
+    y = (X[:, 0] + random.normal(size=400) > 0).astype(int)
+    vote = clone(next(iter(default_candidates(400).values())))
+    assert isinstance(vote, VotingClassifier)
+    vote.set_params(boosting__random_state=0).fit(X, y)
+    means = np.mean([member.predict_proba(X) for member in vote.estimators_], axis=0)
+    np.testing.assert_allclose(vote.predict_proba(X), means)
+
+
+def test_missing_numbers_do_not_stop_it():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[::3, 1] = np.nan
+    vote = clone(next(iter(default_candidates(300).values())))
+    vote.fit(X, y)
+    assert log_loss(y, vote.predict_proba(X)) < 0.4
+
+
+def test_columns_to_encode_are_text_categories_dates_and_gaps():
+    table = pd.DataFrame(
+        {
+            "age": [1.0, 2.0],
+            "free": [True, False],
+            "race": ["a", "b"],
+            "level": pd.Categorical(["x", "y"]),
+            "day": pd.to_datetime(["2024-01-01", "2024-01-02"]),
+            "gap": [1.0, np.nan],
+        }
+    )
+    assert columns_to_encode(table) == ["race", "level", "day", "gap"]
+    assert columns_to_encode(table[["age", "free"]]) == []
+    assert columns_to_encode(table[["age"]].to_numpy()) == []
+
+
+def test_without_skrub_the_error_names_the_columns_and_the_extra(monkeypatch):
+    import builtins
+
+    original = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name == "skrub":
+            raise ImportError("no skrub")
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"'race'.*cape-fair\[app\]"):
+        tabular(None, ["race"])
+
+
+def boosting(**settings):
+    return HistGradientBoostingClassifier(max_iter=5, **settings)
+
+
+def vote():
+    members = [("bayes", GaussianNB()), ("trees", boosting(random_state=3))]
+    return VotingClassifier(members, voting="soft")
+
+
+def labelled_rows(n, labels=("no", "yes"), seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, n)
+    X = random.normal(size=(n, 3)) + y[:, None]
+    return X, np.array(labels)[y], random.integers(0, 2, n)
+
+
+def test_members_are_found_by_kind_and_parameters():
+    assert has_member(vote(), GaussianNB())
+    # Seeds are set by the training.
+    assert has_member(vote(), boosting())
+    assert not has_member(vote(), boosting(max_depth=2))
+    assert not has_member(vote(), LogisticRegression())
+    assert not has_member(GaussianNB(), GaussianNB())
+
+
+def test_a_member_has_the_classes_of_the_vote():
+    X, y, _ = labelled_rows(200)
+    fitted = vote().fit(X, y)
+    member = member_of(fitted, boosting())
+    alone = boosting(random_state=3).fit(X, y)
+    assert member.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(member.predict(X), alone.predict(X))
+    np.testing.assert_array_equal(member.predict_proba(X), alone.predict_proba(X))
+    # The vote itself goes on with the numbers of the classes.
+    assert fitted.estimators_[1].classes_.tolist() == [0, 1]
+    assert set(fitted.predict(X)) == {"no", "yes"}
+
+
+def test_the_default_boosting_is_a_member_of_the_default_vote():
+    candidates = default_candidates(3000)
+    mean, boosting = candidates.values()
+    assert has_member(mean, boosting)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")])
+def test_a_candidate_out_of_the_vote_can_be_chosen(labels, monkeypatch):
+    """The logistic member knows nothing here, so that boosting alone is better."""
+    X, y, z = labelled_rows(600, labels)
+    middle = np.abs(X[:, 0]) < 0.7
+    y = np.array(labels)[middle.astype(int)]
+    members = [("line", LogisticRegression()), ("trees", boosting(learning_rate=0.5))]
+    candidates = {
+        "vote": VotingClassifier(members, voting="soft"),
+        "trees": boosting(learning_rate=0.5),
+    }
+    monkeypatch.setattr(
+        "cape._training._train.default_candidates", lambda n: candidates
+    )
+    clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
+    assert clf.candidates_["chosen"].to_dict() == {"vote": False, "trees": True}
+    assert clf.candidates_["log_loss"].notna().all()
+    for model in clf.models_.values():
+        assert type(model.scoring_models[0]) is HistGradientBoostingClassifier
+    assert clf.score(X, y, sensitive_features=z) > 0.9
