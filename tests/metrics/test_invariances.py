@@ -156,19 +156,6 @@ def test_rows_without_weight_count_for_nothing_but_rows(case):
         )
 
 
-@given(rows())
-def test_a_tuple_is_a_group_like_any_other(case):
-    """Two columns cut the rows as their combination does, however it is named."""
-    y, y_hat, z, w = case
-    first, second = z // 2, z % 2
-    ours = confusion_by_group(
-        y, y_hat, sensitive_features=np.column_stack([first, second]), sample_weight=w
-    )
-    plain = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
-    assert list(ours) == [(group // 2, group % 2) for group in plain]
-    assert list(ours.values()) == list(plain.values())
-
-
 @given(
     st.lists(st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)), min_size=2, max_size=7)
 )
@@ -229,34 +216,6 @@ def test_differences_of_a_pair_turn_their_sign_with_the_pair(groups, level):
             assert other.estimate[:0:-1] == pytest.approx(
                 (-one.estimate.low, -one.estimate.high)
             )
-
-
-@settings(max_examples=15)
-@given(whole_counts, st.integers(2, 60))
-def test_the_same_shares_of_more_rows_are_known_better(c, factor):
-    more = Confusion(
-        c.tp * factor, c.fp * factor, c.fn * factor, c.tn * factor, c.rows * factor
-    )
-    few = audit_counts({"a": c}, n_resamples=10).findings
-    many = audit_counts({"a": more}, n_resamples=10).findings
-    for one, other in zip(few, many, strict=True):
-        assert other.estimate.value == pytest.approx(one.estimate.value)
-        assert other.rows == one.rows * factor
-        if one.metric != "pd":
-            assert one.estimate.low <= other.estimate.low
-            assert other.estimate.high <= one.estimate.high
-
-
-def test_one_row_says_next_to_nothing():
-    result = audit([1], [1], sensitive_features=["a"])
-    table = result.table().loc["a"]
-    assert table.loc["accuracy", "value"] == 1
-    assert table.loc["accuracy", "low"] == pytest.approx(1 / (1 + 1.96**2), 1e-3)
-    assert np.isnan(table.loc["fpr", "value"])
-    assert table.loc["fnr", "value"] == 0
-    assert not table["enough"].any()
-    assert result.between == ()
-    assert proportional_equality([1], [1], sensitive_features=["a"]) == 0
 
 
 def test_groups_whose_names_read_alike_stay_apart_in_the_table():
