@@ -30,8 +30,7 @@ TITLES = {
     "cape.frozen": "Models that no longer adapt",
     "cape.scale": "Clusters",
     "cape.files": "From files to files",
-    "cape.plot": "Pictures of results",
-    "cape.report": "Pictures and pages",
+    "cape.report": "Pages",
     "cape.cli": "Command line",
 }
 

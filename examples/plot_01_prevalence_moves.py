@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape.metrics import fairness_table
-from cape.report import draw_prevalences, frame_prevalences
+from cape.metrics import audit, fairness_table
 
 last_year = make_synthetic(5000, random_state=0)
 this_year = make_synthetic(5000, prevalences=(0.2, 0.8), random_state=1)
@@ -42,10 +41,15 @@ for name, y_pred in predictions.items():
 table = pd.DataFrame(rows).T
 
 # %%
-# Ticks are the true shares of this year, dots what each classifier predicts. The gap
-# between them is the prevalence difference, PD.
+# Diamonds are the true shares of this year, dots what the ordinary classifier predicts.
+# The gap between them is the prevalence difference, PD.
 
-draw_prevalences(frame_prevalences(table))
+audit(this_year.target, predictions["ordinary"], sensitive_features=groups).plot()
+
+# %%
+# The same picture of CAPE:
+
+audit(this_year.target, predictions["CAPE"], sensitive_features=groups).plot()
 
 # %%
 # The ordinary classifier predicts too many positives in the first group and too few in

@@ -10,8 +10,6 @@ from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnInBatch
 from cape.columns import FIRST, FOREIGN, MISSING
 
-__all__ = ["describe_column"]
-
 _WORTH_NAMING = 0.02
 """Share of the rows from which on missing and unseen values are spoken of."""
 
@@ -21,8 +19,8 @@ _ROWS_OF_A_NAME = 30
 _MOST_NAMES = 3
 
 
-def describe_column(drift: ColumnDrift) -> str:
-    """Say what has happened to a column.
+def what_happened(drift: ColumnDrift) -> str:
+    """Say what has happened to a column, without its name.
 
     Parameters
     ----------
@@ -31,21 +29,16 @@ def describe_column(drift: ColumnDrift) -> str:
     Returns
     -------
     str
-        Begins with the name of the column.
 
     Examples
     --------
     Some of the sentences ::
 
-        `date`: all 711 values are later than in training (up to 2013-12-29)
-        `sex`: 100 % are values never seen in training: M, F
-        `age`: 40 % are missing, 0 % expected
-        `priors_count`: median 5, 2 expected
+        all 711 values are later than in training (up to 2013-12-29)
+        100 % are values never seen in training: M, F
+        40 % are missing, 0 % expected
+        median 5, 2 expected
     """
-    return f"`{drift.name}`: {_what_happened(drift)}"
-
-
-def _what_happened(drift: ColumnDrift) -> str:
     column = drift.column
     if drift.fault == "units":
         return _units(column)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
 from cape._packages import MissingExtra
+from cape._svg import svg_or_reason
 from cape._wording._numbers import printable
-from cape.plot._svg import svg_or_reason
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from cape import plot
-from cape._column_words import describe_column
+from cape import _plot
+from cape._column_words import what_happened
 from cape._drift import GroupDrift
 from cape._drift._mixture import holm
 from cape._estimate import Estimate
@@ -28,6 +28,7 @@ from cape._labelled import LabelFindings
 from cape._notebook import InNotebook, Shown
 from cape._wording import _results as words
 from cape._wording._numbers import level_text
+from cape._wording._results import column_line
 from cape.rules import GroupSituation, Prevalence, describe_rule
 
 if TYPE_CHECKING:
@@ -266,7 +267,7 @@ class Adaptation(InNotebook):
         """
         title = f"Share of positives in training and now{self._interval_words()}"
         without = "estimated without labels"
-        return plot.moved(self.shares(), title=title, compared=without, width=300)
+        return _plot.moved(self.shares(), title=title, compared=without, width=300)
 
     def _interval_words(self) -> str:
         if math.isnan(self.level):
@@ -404,6 +405,7 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
     names = {group: group_name(group) for group in adaptation.groups}
     faults = []
     for drift in adaptation.drifts.values():
-        faults += [describe_column(column) for column in drift.faults]
+        for column in drift.faults:
+            faults.append(column_line(column.name, what_happened(column)))
     for sentence in words.doubts(adaptation, names, faults, adaptation.refuted):
         warnings.warn(sentence, AdaptationWarning, stacklevel=3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape import plot
+from cape import _plot
 from cape._groups import (
     Group,
     group_from_json,
@@ -304,7 +304,7 @@ class Evidence(InNotebook):
             edges = np.linspace(0, 1, len(shares) + 1)
             cells = {"from": edges[:-1], "to": edges[1:], "batch": shares}
             parts.append(pd.DataFrame(cells).assign(group=name, rows=histogram.size))
-        return plot.scores(pd.concat(parts), title="Scores of each group")
+        return _plot.scores(pd.concat(parts), title="Scores of each group")
 
     def _shown(self) -> Shown:
         table = self.table().rename(columns={"mean_score": "mean score"})

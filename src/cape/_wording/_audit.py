@@ -5,12 +5,38 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-from cape._wording._numbers import counted, level_text, rows_text
+from cape._wording._numbers import (
+    counted,
+    joined,
+    level_text,
+    percent,
+    points,
+    rows_text,
+)
 
 if TYPE_CHECKING:
     from cape.metrics import Audit, Finding
+    from cape.report._audit import KnownPairs
 
 _MOST_GROUPS = 12
+
+RATE_NAMES = {
+    "fpr": "FPR",
+    "fnr": "FNR",
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "prevalence": "true",
+    "predicted_prevalence": "predicted",
+    "pd": "PD",
+}
+"""Rates of a group, and the heads of their columns on pages."""
+
+RATE_HEADINGS = {
+    "fpr": "False positive rate",
+    "fnr": "False negative rate",
+    "accuracy": "Accuracy",
+}
+"""Rates of which a page has a picture."""
 
 IN_NOTEBOOKS = {
     "predicted_prevalence": "called positive",
@@ -21,7 +47,75 @@ IN_NOTEBOOKS = {
     "precision": "precision",
     "accuracy": "accuracy",
 }
-"""Metrics of a group, and what a notebook calls them."""
+"""The same rates, and what a notebook calls them."""
+
+CLASSIFIERS = {
+    "cape": "CAPE",
+    "unadapted": "unadapted",
+    "predictions": "the predictions",
+}
+"""Whose rates are compared; the predictions of an audit may be anybody's."""
+
+BETWEEN_NAMES = {
+    "pe": "PE",
+    "fpr_difference": "difference of FPR",
+    "fnr_difference": "difference of FNR",
+    "accuracy_difference": "difference of accuracy",
+    "predicted_prevalence_difference": "difference of predicted share",
+    "predicted_prevalence_ratio": "ratio of predicted shares (four-fifths rule)",
+}
+"""Metrics of pairs of groups, as pages call them."""
+
+GLOSSARY = [
+    (
+        "positive",
+        "One of the two labels, named at the top of this page. It is not a praise: "
+        "positive may mean that a loan is paid back, or that a crime is expected.",
+    ),
+    ("true share", "Share of the rows of a group whose label is positive: prevalence."),
+    ("predicted share", "Share of the rows of a group that are called positive."),
+    (
+        "FPR",
+        "False positive rate: of the rows whose label is negative, the share that is "
+        "wrongly called positive.",
+    ),
+    (
+        "FNR",
+        "False negative rate: of the rows whose label is positive, the share that is "
+        "wrongly called negative.",
+    ),
+    ("accuracy", "Share of all rows that are called what their label says."),
+    (
+        "precision",
+        "Of the rows that are called positive, the share whose label is positive.",
+    ),
+    (
+        "PD",
+        "Prevalence difference: distance between the predicted and the true share of "
+        "a group. 0 is best.",
+    ),
+    (
+        "PE",
+        "Proportional equality of two groups: distance between the ratio of their "
+        "predicted shares and the ratio of their true shares. 0 is best.",
+    ),
+    (
+        "ratio of predicted shares",
+        "The predicted share of a group divided by that of another group. 1 is "
+        "equality. The four-fifths rule of thumb, from American rules on hiring, calls "
+        "for a closer look below 0.8. It does not look at the labels.",
+    ),
+    (
+        "interval",
+        "Where the value may lie if the rows are a sample of many more. It is wide "
+        "where rows are few. It does not know whether labels are wrong.",
+    ),
+    (
+        "too few rows",
+        "Fewer than ten rows. An interval is shown, and no value.",
+    ),
+]
+"""Terms of the audit page."""
 
 
 def rate_is_undefined(rate: str, groups: list[str]) -> str:
@@ -100,3 +194,185 @@ def groups_lines(
     if left_out > 0:
         lines.append(f"and {counted(left_out, 'more group')}")
     return [*lines, "table() has the intervals of all groups"]
+
+
+RATIO = "predicted_prevalence_ratio"
+
+_WRONGED = {
+    "fpr": ("negative", "positive"),
+    "fnr": ("positive", "negative"),
+}
+"""True label of the rows that an error rate counts, and what they are called."""
+
+
+def audit_words(known: KnownPairs, columns: Mapping[str, str]) -> list[dict[str, str]]:
+    """Say in plain words what an audit found, for readers who know no FPR.
+
+    Parameters
+    ----------
+    known : KnownPairs
+    columns : mapping
+        Names of the columns and labels; what it does not name is left out.
+
+    Returns
+    -------
+    list of dict
+        Each has a ``head`` of a few words and a ``text`` of a few sentences.
+    """
+    return [
+        {"head": "What is compared", "text": _what_is_compared(known, columns)},
+        {"head": "Who is called positive how often", "text": _who_is_called(known)},
+        {"head": "Who is wrongly called positive", "text": _wronged(known, "fpr")},
+        {"head": "Who is wrongly called negative", "text": _wronged(known, "fnr")},
+        {"head": "How sure this is", "text": _how_sure(known)},
+    ]
+
+
+def _what_is_compared(known: KnownPairs, columns: Mapping[str, str]) -> str:
+    """Say what the predictions are compared with, and which label is positive."""
+    rows = rows_text(sum(confusion.rows for confusion in known.counts.values()))
+    groups = counted(len(known.counts), "group")
+    text = f"Predictions are compared with the labels of {rows} in {groups}."
+    if "label" in columns and "prediction" in columns:
+        text += f" The label is {columns['label']}, and {columns['prediction']} the "
+        text += "prediction."
+    if "positive" in columns:
+        text += f" Positive is {columns['positive']}"
+        if "negative" in columns:
+            text += f", and negative {columns['negative']}"
+        text += "."
+    return text
+
+
+def _who_is_called(known: KnownPairs) -> str:
+    """Say how often groups are called positive, and how often they are positive."""
+    pair = known.clearest(RATIO)
+    if pair is None:
+        return _shares_alone(known)
+    shares = [_called_and_true(known, group) for group in (pair.group, pair.other)]
+    sentences = [f"{shares[0]}. {shares[1]}."]
+    name = known.names[pair.group]
+    other = known.names[pair.other]
+    value, low, high = pair.estimate
+    ratio = f"{value:.2f} ({low:.2f} to {high:.2f})"
+    sentences.append(
+        f"The predicted share of {name} is {ratio} times that of {other}"
+        f"{_true_ratio(known, pair)}."
+    )
+    sentences.append(_four_fifths(pair))
+    sentences.append(_more_than_chance(known, pair))
+    return " ".join(sentences)
+
+
+def _shares_alone(known: KnownPairs) -> str:
+    """Write the shares of groups of which no two can be compared."""
+    sentences = []
+    for finding in known.audit.findings:
+        if finding.metric == "prevalence" and finding.enough:
+            sentences.append(_called_and_true(known, finding.group))
+    if not sentences:
+        return "There are too few rows in every group to say."
+    return f"{joined(sentences)}."
+
+
+def _value(known: KnownPairs, group: Hashable, metric: str) -> str:
+    """Write a rate of a group in percent."""
+    for finding in known.audit.findings:
+        if finding.group == group and finding.metric == metric:
+            return percent(finding.estimate.value)
+    raise KeyError((group, metric))
+
+
+def _called_and_true(known: KnownPairs, group: Hashable) -> str:
+    """Say how often a group is called positive, and how often it is."""
+    called = _value(known, group, "predicted_prevalence")
+    true = _value(known, group, "prevalence")
+    return f"{known.names[group]}: {called} are called positive, and {true} are"
+
+
+def _true_ratio(known: KnownPairs, pair: Finding) -> str:
+    """Compare the ratio of predicted shares with that of true shares."""
+    other = known.counts[pair.other].prevalence
+    if not other:
+        return ""
+    ratio = known.counts[pair.group].prevalence / other
+    return f"; by the labels it would be {ratio:.2f} times"
+
+
+def _four_fifths(pair: Finding) -> str:
+    """Say on which side of four fifths the ratio of predicted shares lies."""
+    if pair.estimate.high < 0.8:
+        return "That is below four fifths."
+    if pair.estimate.low >= 0.8:
+        return "That is above four fifths."
+    return "The rows do not tell whether that is below four fifths."
+
+
+def _wronged(known: KnownPairs, rate: str) -> str:
+    """Say which group an error strikes more often."""
+    true, called = _WRONGED[rate]
+    whose = f"Of the rows that are {true} according to their label,"
+    pair = known.clearest(f"{rate}_difference")
+    if pair is None:
+        return f"{whose} {_rates(known, rate)}."
+    higher = _value(known, pair.group, rate)
+    lower = _value(known, pair.other, rate)
+    name = known.names[pair.group]
+    other = known.names[pair.other]
+    size, low, high = map(points, pair.estimate)
+    difference = f"{size} ({low} to {high})"
+    return (
+        f"{whose} {higher} of {name} and {lower} of {other} are called {called}: a "
+        f"difference of {difference} percentage points. "
+        f"{_more_than_chance(known, pair)}"
+    )
+
+
+def _rates(known: KnownPairs, rate: str) -> str:
+    """Write an error rate of the groups of which it is known."""
+    texts = []
+    for finding in known.audit.findings:
+        if finding.metric == rate and finding.enough:
+            name = known.names[finding.group]
+            texts.append(f"{percent(finding.estimate.value)} of {name}")
+    if not texts:
+        return "there are too few in every group to compare"
+    return f"{joined(texts)} are called {_WRONGED[rate][1]}"
+
+
+def _more_than_chance(known: KnownPairs, pair: Finding) -> str:
+    """Say whether a difference is more than chance, and among how many pairs."""
+    clear = known.is_clear(pair)
+    among = ""
+    n_pairs = known.n_pairs(pair.metric)
+    if n_pairs > 1:
+        among = f", the clearest among {n_pairs} pairs of groups,"
+    if clear:
+        return f"This difference{among} is more than chance."
+    return f"This difference{among} may be chance."
+
+
+def _how_sure(known: KnownPairs) -> str:
+    """Say what the numbers in parentheses mean, and what they rest on."""
+    level = level_text(known.audit.level)
+    return (
+        f"Numbers in parentheses are {level} intervals: they are wide where rows are "
+        "few. All of this takes the labels for the truth. Whether it is worse to be "
+        "called positive or negative depends on what the predictions are used for."
+    )
+
+
+def left_out_groups(names: list[str], fewest_rows: int) -> str:
+    """Say which groups are too small for the worst pair."""
+    return (
+        f"Pairs with {joined(names)} are left out: a group of fewer than "
+        f"{fewest_rows} rows says too little."
+    )
+
+
+def observed_caption(level: float, *, both: bool) -> str:
+    """Return the caption of the table of observed rates."""
+    caption = f"Each rate with its {level_text(level)} interval"
+    if both:
+        caption += "; as trained: the same model cut at 1/2, without CAPE"
+    return caption

@@ -18,6 +18,7 @@ from cape._wording._numbers import (
     unique_names,
 )
 from cape._wording._results import (
+    column_line,
     describe_label_free,
     describe_labels,
     describe_verdict,
@@ -156,7 +157,8 @@ def columns_repr(shift: ColumnShift) -> str:
             lines.append(f"{name}: no sign that a column moved")
             continue
         lines.append(f"{name}:")
-        lines += [f"  {finding.what_happened}" for finding in moved[:_MOST_LINES]]
+        for finding in moved[:_MOST_LINES]:
+            lines.append(f"  {column_line(finding.column, finding.what_happened)}")
         if len(moved) > _MOST_LINES:
             lines.append(f"  and {len(moved) - _MOST_LINES} more")
     return _in_brackets("ColumnShift", lines)
@@ -423,7 +425,7 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
         f"({low:.3f} to {high:.3f}), {moved}",
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",
-        *[f"    {finding.what_happened}" for finding in worst],
+        *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
         f"  member for {adapted.made_for:.3f} predicts "
         f"{adapted.predicted_prevalence:.3f}, PD at most {adapted.pd_bound:.3f}",
         f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "

@@ -1,6 +1,30 @@
-"""Headings and sentences of the pages."""
+"""Headings and sentences of the pages.
+
+Functions take numbers and codes, mostly entries of the summary that a page shows, and
+return text. Captions that are said once stand in the template, ``report/page``.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cape._wording._audit import RATE_NAMES
+from cape._wording._numbers import (
+    counted,
+    joined,
+    p_value_text,
+    rows_text,
+    shortened,
+)
+from cape._wording._results import column_line, describe_labels
+
+if TYPE_CHECKING:
+    from cape.adaptation import GroupAdaptation
+    from cape.examination import GroupVerdict, LabelChecks
+
+Summary = dict[str, Any]
+"""All that a page says, as JSON can hold it; also a part of it."""
 
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
@@ -9,3 +33,593 @@ EACH_BY_ITSELF = (
     "group has moved is judged over all groups together, by Holm's method at the 5 % "
     "level."
 )
+
+PICTURES = {
+    "share axis": "share of positives",
+    "effect axis": "share of rows that do not fit",
+    "batches": "batches of {} rows",
+    "left out": "The {which} {most} of {n} {name}s are drawn.",
+    # What the marks of each picture mean, line by line.
+    "training": "ring: in training",
+    "now": "dot: {}, with its interval",
+    "compared": "diamond: {}",
+    "audit": "dot: share called positive\ndiamond: share positive by the labels",
+    "rates": "dot: the rate, with its interval",
+    "columns": (
+        "dot: what a column speaks for, red if it moved\n"
+        "lines: estimate (solid), mean score (dotted), training (dashed)"
+    ),
+    "scores": "bars: the batch\nline: the best mixture of the training classes",
+    "frontier": (
+        "curve: the best choice for each bound, with its interval\nmarks: rules"
+    ),
+    "recommendation": (
+        "mark: mean over batches; bar: two standard errors; left is fairer"
+    ),
+    # What a picture shows, for readers who cannot see it.
+    "moved title": "Share of positives in training and now, by group",
+    "audit title": "Share called positive and share positive by the labels, by group",
+    "scores title": (
+        "Scores of {} in the batch, and the best mixture of the training classes"
+    ),
+    "columns title": "Share of positives that each column of {} speaks for",
+    "rates title": "{} by group",
+    "frontier title": "Best expected accuracy for each {}",
+    "over time title": "Share of positives of {} over {} batches",
+    "demo title": "Predicted (dot) and true (tick) share of positives",
+    "demo subtitle": (
+        "Both groups had 0.5 in training. The line between dot and tick is the "
+        "prevalence difference."
+    ),
+    "chosen": "what CAPE chose for this batch",
+}
+"""What is written on pictures."""
+
+HEADINGS = {
+    "batch": "Batch report",
+    "audit": "Audit",
+    "monitor": "Monitor",
+    "explorer": "Explorer",
+}
+"""Kinds of pages."""
+
+VERDICT_HEADS = {
+    "fault": "Columns are not what they were in training",
+    "drifted": "More moved than the prevalences",
+    "ignored": "More moved than the prevalences, and it was ignored",
+    "cannot_tell": "Cannot tell",
+    "some_drift": "Some drift",
+    "not_tested": "Not tested",
+    "consistent": "Consistent with a prior shift",
+}
+
+_VERDICT_TEXTS = {
+    "fault": (
+        "Nothing can be said of the prevalences of {groups} until this is mended."
+    ),
+    "drifted": (
+        "The estimates of {groups} were held back, towards the mean score or the "
+        "training prevalence. Check the columns that moved."
+    ),
+    "ignored": (
+        "The estimates of {groups} are right only if nothing but the share of "
+        "positives moved, and more did. Check the columns that moved."
+    ),
+    "cannot_tell": (
+        "The intervals of {groups} are too wide to tell the prevalence; the reasons "
+        "are below."
+    ),
+    "some_drift": (
+        "The intervals of {groups} are wider because more moved than the share of "
+        "positives."
+    ),
+    "not_tested": "Nothing could be tested in {groups}.",
+    "consistent": (
+        "At the 1 % level nothing speaks against a prior shift in {groups}: scores and "
+        "columns look like a mixture of the two classes as they were in training."
+    ),
+}
+
+_TEXTS_WITH_LABELS = {
+    "fault": "Without labels, nothing could be said of the prevalences of {groups}.",
+    "drifted": (
+        "Without labels, the estimates of {groups} would be held back, towards the "
+        "mean score or the training prevalence. Check the columns that moved."
+    ),
+    "ignored": (
+        "Without labels, the estimates of {groups} would be right only if nothing but "
+        "the share of positives moved, and more did. Check the columns that moved."
+    ),
+    "cannot_tell": (
+        "Without labels, the prevalence of {groups} could not be told; the reasons are "
+        "below."
+    ),
+    "some_drift": (
+        "Without labels, the intervals of {groups} would be wider because more moved "
+        "than the share of positives."
+    ),
+}
+"""What is said instead where labels corrected the estimates."""
+
+SEEN_BY_LABELS_ALONE = (
+    " But the labels refute what follows from it: outcomes moved in a way that no test "
+    "without labels sees."
+)
+
+_OF_BATCHES = {
+    "fault": "Columns are not what they were in training",
+    "drifted": "More moved than the prevalences, and estimates were held back,",
+    "ignored": "More moved than the prevalences, and it was ignored,",
+    "cannot_tell": "The prevalence of a group cannot be told",
+    "some_drift": "Some drift made intervals wider",
+    "not_tested": "Nothing could be tested",
+    "consistent": "Consistent with a prior shift",
+}
+
+# Below it, two decimals hide what a share is: 0.004 would be 0.00.
+_SMALL_SHARE = 0.1
+
+# Verdicts for whose groups the interval already says what is known, or all is well.
+_AS_EXPECTED = ("consistent", "some_drift")
+
+# A year of months.
+_MOST_FILES = 12
+_MOST_REFUTED = 6
+
+
+def page_heading(kind: str, title: str) -> str:
+    """Return the heading of a page; a batch without a name is not named twice."""
+    heading = HEADINGS[kind]
+    return heading if title == "Batch" else f"{heading}: {title}"
+
+
+def lede(summary: Summary) -> str:
+    """Return the sentence below the heading of a page, from its summary."""
+    kind = summary["kind"]
+    model = _model_words(summary["made"])
+    if kind == "explorer":
+        return f"What {model} would do if the shares of positives were different."
+    rows = rows_text(summary["rows"])
+    if kind == "audit":
+        findings = summary["observed"]["cape"]["groups"]
+        groups = counted(len({finding["group"] for finding in findings}), "group")
+        return f"{rows} in {groups}, judged by their labels."
+    groups = counted(len(summary["groups"]), "group")
+    if kind == "monitor":
+        batches = counted(len(summary["batches"]), "batch", "batches")
+        return f"{batches}, {rows}, {groups}; {model}."
+    return f"{rows} in {groups}, predicted by {model}."
+
+
+def _model_words(made: Summary) -> str:
+    """Return what is known about the model, in words."""
+    if "training" in made:
+        return f"a model trained on {made['training']['file']}"
+    return f"a {made.get('classifier', 'model')}"
+
+
+def made_rows(made: Summary) -> list[tuple[str, str]]:
+    """Return the section "How it was made" as terms and texts.
+
+    Parameters
+    ----------
+    made : mapping
+        The entry ``made`` of a summary. What it does not know is left out.
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    # Without files nothing is said about files.
+    files = []
+    for file in made.get("files", []):
+        facts = [file["file"]]
+        if "rows" in file:
+            facts.append(rows_text(file["rows"]))
+        files.append(", ".join([*facts, f"SHA-256 {file['sha256']}"]))
+    rows = [("data", text) for text in files[:_MOST_FILES]]
+    if len(files) > _MOST_FILES:
+        rows.append(("data", f"and {shortened(files, _MOST_FILES, 'files')[-1]}"))
+    if "training" in made:
+        training = made["training"]
+        size = rows_text(training["rows"])
+        text = f"{training['file']}, {size}, SHA-256 {training['sha256']}"
+        rows.append(("trained on", text))
+    rows += _columns_used(made.get("columns", {}))
+    for term in ("classifier", "learner"):
+        if term in made:
+            rows.append((term, made[term]))
+    if "settings" in made:
+        settings = [f"{name} {value}" for name, value in made["settings"].items()]
+        rows.append(("parameters", "; ".join(settings)))
+    if "fingerprint" in made:
+        rows.append(("fingerprint", made["fingerprint"]))
+    versions = [f"{name} {version}" for name, version in made["versions"].items()]
+    rows.append(("versions", ", ".join(versions)))
+    date = made["date"].replace("T", " ").replace("+00:00", "")
+    rows.append(("date", f"{date} UTC"))
+    return rows
+
+
+def _columns_used(columns: Summary) -> list[tuple[str, str]]:
+    """Return which columns were used: those of a model, or those of an audit."""
+    # An audit names its columns itself; a model also knows the two labels.
+    if "labels" not in columns:
+        return [(name, str(value)) for name, value in columns.items()]
+    negative, positive = columns["labels"]
+    label = f"{columns['label']}: {positive} is positive, {negative} negative"
+    return [
+        ("label", label),
+        ("groups", ", ".join(columns["groups"]) or "none"),
+        ("features", ", ".join(columns["features"])),
+    ]
+
+
+def verdict_word(word: str) -> str:
+    """Write the code of a verdict as a person would, "some_drift" as "some drift"."""
+    return word.replace("_", " ")
+
+
+def verdict_head(word: str, *, clear: bool, with_labels: bool) -> str:
+    """Return the headline of a verdict on a batch."""
+    head = VERDICT_HEADS[word]
+    if word == "consistent" and not clear:
+        head += ", with reservations"
+    if word == "cannot_tell" and with_labels:
+        head += " without labels"
+    return head
+
+
+def verdict_text(
+    verdicts: Mapping[str, GroupVerdict], with_labels: Iterable[str]
+) -> str:
+    """Return a sentence for each kind of verdict on groups, the gravest first.
+
+    Parameters
+    ----------
+    verdicts : mapping from name to GroupVerdict
+    with_labels : iterable of str
+        Groups whose estimates were corrected by labels: another sentence is said.
+    """
+    if not verdicts:
+        return "There are no rows."
+    sentences = []
+    for word, sentence in _VERDICT_TEXTS.items():
+        of_labels = _TEXTS_WITH_LABELS.get(word, sentence)
+        names = []
+        corrected = []
+        for name, found in verdicts.items():
+            if found.word != word:
+                continue
+            if name in with_labels and of_labels != sentence:
+                corrected.append(name)
+            else:
+                names.append(name)
+        if names:
+            sentences.append(sentence.format(groups=joined(names)))
+        if corrected:
+            sentences.append(of_labels.format(groups=joined(corrected)))
+    doubtful = []
+    for name, found in verdicts.items():
+        if found.word == "consistent" and not found.clear:
+            doubtful.append(name)
+    if doubtful:
+        sentences.append(f"There are reservations about {joined(doubtful)}, see below.")
+    return " ".join(sentences)
+
+
+def _cannot_tell(adapted: GroupAdaptation) -> bool:
+    """Tell whether the prevalence of a group is unknown, with or without labels."""
+    return adapted.verdict == "cannot_tell" and adapted.labels.verdict is None
+
+
+def moved_text(adapted: GroupAdaptation, moved: Any, alpha: float) -> str:
+    """Say whether one group has clearly moved, from its test at level ``alpha``."""
+    if _cannot_tell(adapted):
+        return "whether it has moved cannot be told"
+    if not moved.moved and moved.p_adjusted < alpha:
+        return "no clear sign that it has moved: what else moved may look like it"
+    p_value = _p_value(moved.p_value)
+    if moved.moved:
+        return f"it has moved (p {p_value})"
+    return f"no clear sign that it has moved (p {p_value})"
+
+
+def _p_value(value: float) -> str:
+    text = p_value_text(value)
+    return text if text.startswith("below") else f"= {text}"
+
+
+def prevalence_sentence(name: str, adapted: GroupAdaptation) -> str:
+    """Say how far one group has moved."""
+    value, low, high = adapted.estimate
+    digits = _digits(adapted.training_prevalence, value)
+    training = (
+        f"{name}: prevalence was {adapted.training_prevalence:.{digits}f} in training"
+    )
+    interval = f"{low:.{digits}f} to {high:.{digits}f}"
+    if _cannot_tell(adapted):
+        return f"{training}; what it is now cannot be told ({interval})"
+    return f"{training}, is now {value:.{digits}f} ({interval})"
+
+
+def _digits(*shares: float) -> int:
+    """Return how many decimals tell shares apart: small shares need one more."""
+    return 3 if min(shares) < _SMALL_SHARE else 2
+
+
+def label_text(adapted: GroupAdaptation, *, decide: bool) -> str:
+    """Say what the labels of a group say of its label-free estimate."""
+    said = describe_labels(adapted)
+    if adapted.labels.verdict is None:
+        return said
+    digits = _digits(adapted.without_labels.value, adapted.labels.estimate)
+    if decide:
+        value, low, high = adapted.without_labels
+        interval = f"({low:.{digits}f} to {high:.{digits}f})"
+        return f"{said}; without them it would be {value:.{digits}f} {interval}"
+    _, low, high = adapted.estimate
+    share = f"{adapted.labels.estimate:.{digits}f}"
+    if not adapted.fully_labelled:
+        share += f" ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{said}; according to them it is {share}"
+
+
+def label_verdict(check: Summary) -> str:
+    """Write the verdict of labels on a group in a few words."""
+    verdict = check["label_verdict"]
+    if verdict == "confirmed":
+        return "confirmed to within 0.1"
+    if verdict is not None:
+        return f"{verdict_word(verdict)}, {_unbroken_p(check['label_p_value'])}"
+    if check["label_sample_p_value"] is not None:
+        return f"no random sample, {_unbroken_p(check['label_sample_p_value'])}"
+    return "too few labels"
+
+
+def _unbroken_p(value: float) -> str:
+    # A line must not end between "p" and its value.
+    return f"p {_p_value(value)}".replace(" ", "\u00a0")
+
+
+def labels_head(labels: LabelChecks) -> str:
+    """Return the headline of what labels say of the estimates."""
+    estimates = "label-free estimates" if labels.decide else "estimates"
+    verdicts = {check.labels.verdict for check in labels.groups.values()}
+    if labels.refuted:
+        names = joined([labels.names[group] for group in labels.refuted])
+        return f"The labels refute the {estimates} of {names}"
+    if verdicts == {None}:
+        return f"The labels cannot tell whether the {estimates} are right"
+    if verdicts == {"confirmed"}:
+        return f"The labels confirm the {estimates} to within 0.1"
+    return f"The labels do not contradict the {estimates}"
+
+
+def labels_text(labels: LabelChecks) -> str:
+    """Say in a few sentences what labels say of the estimates."""
+    sentences = []
+    if labels.refuted:
+        sentences += _refuted_sentences(labels)
+    confirmed = _names_of(labels, "confirmed")
+    if confirmed and len(confirmed) < len(labels.groups):
+        confirm = (
+            "The labels confirm the estimate" if sentences else "They confirm that"
+        )
+        sentences.append(f"{confirm} of {joined(confirmed)} to within 0.1.")
+    sentences += _unclear_sentences(labels)
+    sentences += _unused_sentences(labels)
+    return " ".join(sentences)
+
+
+def _refuted_sentences(labels: LabelChecks) -> list[str]:
+    """Say what labels and estimates are in groups whose estimate is refuted."""
+    sentences = []
+    for group in labels.refuted[:_MOST_REFUTED]:
+        check = labels.groups[group]
+        sentences.append(
+            f"Share of positives in {labels.names[group]}: {_both(check)}."
+        )
+    more = len(labels.refuted) - _MOST_REFUTED
+    if more > 0:
+        sentences.append(f"{counted(more, 'more group')}: see below.")
+    if labels.decide:
+        sentences.append("The estimates below were corrected by the labels.")
+    else:
+        sentences.append(
+            "The predictions rest on the estimates, which were made without labels."
+        )
+    return sentences
+
+
+def _both(check: GroupAdaptation) -> str:
+    """Put what labels say beside the label-free estimate."""
+    value, low, high = check.without_labels
+    share = f"{check.labels.estimate:.3f}"
+    if not check.fully_labelled:
+        share += f" ({check.estimate.low:.3f} to {check.estimate.high:.3f})"
+    without = f"{value:.3f} ({low:.3f} to {high:.3f})"
+    return f"{share} according to the labels, {without} without them"
+
+
+def _unclear_sentences(labels: LabelChecks) -> list[str]:
+    """Name the groups that labels neither confirm nor refute."""
+    sentences = []
+    open_names = _names_of(labels, "not_contradicted")
+    if open_names:
+        sentences.append(
+            f"In {joined(open_names)} they are no sign against the estimate, but do "
+            "not confirm it to within 0.1."
+        )
+    # Of twenty good estimates, one is refuted by chance.
+    by_itself = []
+    for group, check in labels.groups.items():
+        if check.labels.verdict == "refuted" and group not in labels.refuted:
+            by_itself.append(labels.names[group])
+    if by_itself:
+        sentences.append(
+            f"By itself, {joined(by_itself)} would be refuted, but among "
+            f"{len(labels.groups)} groups chance explains it."
+        )
+    return sentences
+
+
+def _unused_sentences(labels: LabelChecks) -> list[str]:
+    """Name the groups whose labels cannot be used, and why."""
+    no_sample = []
+    few = []
+    without = []
+    for group, check in labels.groups.items():
+        if check.labels.verdict is not None:
+            continue
+        if check.labels.rows == 0:
+            without.append(labels.names[group])
+        elif check.labels.sample_p_value == check.labels.sample_p_value:
+            no_sample.append(labels.names[group])
+        else:
+            few.append(labels.names[group])
+    sentences = []
+    if no_sample:
+        sentences.append(
+            f"The labelled rows of {joined(no_sample)} do not look drawn from the "
+            "batch, which is how early outcomes look: nothing is concluded from them."
+        )
+    if few:
+        sentences.append(f"Fewer than 10 rows of {joined(few)} have a label.")
+    if without:
+        sentences.append(f"No row of {joined(without)} has a label.")
+    return sentences
+
+
+def _names_of(labels: LabelChecks, verdict: str) -> list[str]:
+    names = []
+    for group, check in labels.groups.items():
+        if check.labels.verdict == verdict:
+            names.append(labels.names[group])
+    return names
+
+
+def compared_text(rates: Sequence[Summary]) -> str:
+    """Count the rates that are inside their intervals, and name the others."""
+    known = [rate for rate in rates if rate["observed"] is not None]
+    outside = []
+    for rate in known:
+        if not rate["inside"]:
+            outside.append(f"{RATE_NAMES[rate['metric']]} of {rate['group']}")
+    inside = len(known) - len(outside)
+    text = f"{inside} of {counted(len(known), 'observed rate')} lie in the interval "
+    text += "that was expected before labels were known"
+    if not outside:
+        return f"{text}."
+    return f"{text}; outside: {joined(outside, 'rates')}."
+
+
+def columns_sentence(columns: Summary, shown: int) -> str:
+    """Say what the table of columns leaves out, or why there is none."""
+    if not columns["counted"]:
+        return (
+            "No column was looked at: the model was trained on a sparse matrix or with "
+            "drift='ignore', and has no counts of columns to compare with."
+        )
+    if not columns["moved"]:
+        return (
+            "No sign that a column moved, in any group, at the 1 % level over all "
+            "columns and groups."
+        )
+    sentences = []
+    left_out = len(columns["moved"]) - shown
+    if left_out > 0:
+        are = "is" if left_out == 1 else "are"
+        sentences.append(f"{left_out} more {are} in the JSON of this report.")
+    if any(entry["fault"] for entry in columns["moved"]):
+        sentences.append(
+            "Beside a column at fault, every other column is tested at the share that "
+            "it speaks for itself: the scores read the column at fault, too."
+        )
+    return " ".join(sentences)
+
+
+def rests_sentence(groups: Sequence[Summary]) -> str:
+    """Say what the bound and the expected rates rest on, and where that is in doubt."""
+    doubtful = []
+    corrected = []
+    for group in groups:
+        if group["label_verdict"] is not None:
+            corrected.append(group["group"])
+        elif group["verdict"] not in _AS_EXPECTED:
+            doubtful.append(group["group"])
+    of_labels = "rest on labels of a random sample, and hold whatever has moved."
+    if len(corrected) == len(groups):
+        return f"These numbers {of_labels}"
+    sentences = [
+        "This rests on the assumption that positives and negatives each look as they "
+        "did in training."
+    ]
+    if doubtful:
+        sentences.append(
+            f"In {joined(doubtful)} that is in doubt or could not be tested, and these "
+            "numbers can be wrong by more than their intervals say."
+        )
+    if corrected:
+        sentences.append(f"The numbers of {joined(corrected)} {of_labels}")
+    return " ".join(sentences)
+
+
+def expected_pe_sentence(summary: Summary) -> str:
+    """Return the sentence about the PE to expect of the worst pair."""
+    pairs = summary["expected"]["pairs"]
+    defined = [pair for pair in pairs if pair["pe"] is not None]
+    if not defined:
+        return ""
+    worst = max(defined, key=lambda pair: pair["pe"])
+    number = f"{worst['pe']:.3f}"
+    # The interval of PE is wide, and one-sided for the reader: how bad can it be? That
+    # of the pair that is expected to be the worst is narrower than that of the
+    # criterion: another pair may turn out to be worse.
+    for entry in summary["criteria"]:
+        if entry["criterion"] == "proportional_equality" and entry["high"] is not None:
+            number += f" (up to {entry['high']:.3f})"
+    unadapted = summary["expected"]["unadapted"]["pe"]
+    if unadapted is not None:
+        number += f"; the model as trained would have {unadapted:.3f}"
+    return (
+        f"Expected PE of the worst pair, {worst['group']} to {worst['other']}: "
+        f"{number}. PE says how far the ratio of two groups' predicted shares is from "
+        "the ratio of their true shares."
+    )
+
+
+def monitor_head(moved: Iterable[str]) -> str:
+    """Name the groups that have moved."""
+    names = sorted(moved)
+    if not names:
+        return "No group has clearly moved."
+    return f"{joined(names)} moved in at least one batch."
+
+
+def monitor_text(words: Sequence[tuple[str, str]]) -> str:
+    """Return a sentence for each kind of verdict, the gravest first.
+
+    Parameters
+    ----------
+    words : sequence of (batch, verdict)
+    """
+    number = counted(len(words), "batch", "batches")
+    sentences = []
+    for word, sentence in _OF_BATCHES.items():
+        names = [name for name, found in words if found == word]
+        if not names:
+            continue
+        where = f"{len(names)} of {number}"
+        if word != "consistent":
+            # Batches without remark are counted only.
+            where += f": {joined(names, 'batches')}"
+        sentences.append(f"{sentence} in {where}.")
+    return " ".join(sentences)
+
+
+def worst_column(column: Summary, n_moved: int) -> str:
+    """Say what happened to the column that moved most, and count the others."""
+    text = column_line(column["column"], column["what_happened"])
+    more = n_moved - 1
+    return f"{text} (and {more} more)" if more else text

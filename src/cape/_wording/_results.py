@@ -250,6 +250,11 @@ def _of_wide_intervals(
         )
 
 
+def column_line(column: str, what_happened: str) -> str:
+    """Write what happened to a column behind its name."""
+    return f"`{column}`: {what_happened}"
+
+
 def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
     """Say by what the members of groups were picked whose error rates are unknown."""
     return (

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cape._wording._numbers import shortened
+from cape._wording._results import column_line
 
 # ---------------------------------------------------------------- numbers and tables
 
@@ -218,7 +219,7 @@ def predicted(
     Parameters
     ----------
     summary : mapping
-        From `cape.report.batch_summary`.
+        From `batch_summary`.
     checked : sequence of mappings or None
         What came back of a sheet of checked rows.
     """
@@ -265,7 +266,8 @@ def faults(verdict: Mapping[str, Any], where: str) -> Blocks:
         return
     yield Styled("COLUMNS ARE NOT WHAT THEY WERE IN TRAINING", "bad")
     for fault in verdict["faults"]:
-        yield Styled(f"  {fault['what_happened']}, in {', '.join(fault[where])}", "red")
+        line = column_line(fault["column"], fault["what_happened"])
+        yield Styled(f"  {line}, in {', '.join(fault[where])}", "red")
     yield (
         "Nothing can be said of the prevalences until this is mended. Predictions "
         "and rates below are worth no more than these columns."
@@ -312,7 +314,8 @@ def _verdicts(summary: Mapping[str, Any]) -> Blocks:
     for entry in summary["columns"]["moved"]:
         # Columns at fault have been named above, before all numbers.
         if not entry["fault"]:
-            columns.setdefault(entry["group"], []).append(entry["what_happened"])
+            line = column_line(entry["column"], entry["what_happened"])
+            columns.setdefault(entry["group"], []).append(line)
     alike: dict[str, list[str]] = {}
     for group in summary["groups"]:
         lines = [group["verdict_text"]]
@@ -456,7 +459,7 @@ def monitored(summary: Mapping[str, Any]) -> Blocks:
     Parameters
     ----------
     summary : mapping
-        From `cape.report.monitor_summary`.
+        From `monitor_summary`.
     """
     yield from faults(summary["verdict"], "batches")
     level = level_heading(summary["level"])
@@ -489,7 +492,7 @@ def audited(summary: Mapping[str, Any]) -> Blocks:
     Parameters
     ----------
     summary : mapping
-        From `cape.report.audit_summary`.
+        From `audit_summary`.
     """
     content = summary["observed"]["cape"]
     rows = []

@@ -99,7 +99,7 @@ def audit(
     output.check([file])
     from cape._tables import table_length
     from cape.files import Notes, count_file
-    from cape.report import audit_summary
+    from cape.report._audit import audit_summary
 
     notes = Notes()
     groups = group or []

@@ -30,7 +30,11 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
     Example: cape demo --out pictures
     """
-    from cape.report import draw_prevalences, frame_prevalences, save_chart
+    from cape.report._pictures import (
+        draw_prevalences,
+        frame_prevalences,
+        save_chart,
+    )
 
     # The demo takes some seconds: say what is being done.
     with console.status("making data") as status:

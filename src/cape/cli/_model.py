@@ -25,7 +25,9 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
     check_report(out, overwrite=force)
     check_files([model], [out], overwrite=force)
     from cape.files import load_model
-    from cape.report import explorer_summary, file_provenance, write_report
+    from cape.report import write_report
+    from cape.report._explorer import explorer_summary
+    from cape.report._made import file_provenance
 
     loaded = load_model(model)
     fingerprint = loaded.clf.fingerprint_

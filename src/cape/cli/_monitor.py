@@ -66,7 +66,8 @@ def monitor(
     paths = _files(batches)
     output.check([model, *paths])
     from cape.files import Notes, load_model, monitor_files
-    from cape.report import file_provenance, monitor_summary
+    from cape.report._made import file_provenance
+    from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
     loaded = load_model(model)
@@ -151,7 +152,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     Parameters
     ----------
     summary : dict
-        From `cape.report.monitor_summary`.
+        From `monitor_summary`.
 
     Returns
     -------

@@ -78,7 +78,8 @@ def predict(
     output.check(inputs, [out])
     from cape._tables import table_length
     from cape.files import Notes, load_model, predict_file
-    from cape.report import batch_summary, file_provenance
+    from cape.report._batch import batch_summary
+    from cape.report._made import file_provenance
 
     aim = costs.of_rule(rule)
     loaded = load_model(model)

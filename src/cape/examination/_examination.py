@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cape import plot
+from cape import _plot
 from cape._drift import find_drift
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
@@ -477,7 +477,7 @@ class Examination(InNotebook):
             said = self.labels.shares()
             frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
         title = words.examination_title(self)
-        return plot.moved(frame, title=title, compared=compared, width=300)
+        return _plot.moved(frame, title=title, compared=compared, width=300)
 
     def _shown(self) -> Shown:
         return shown(self.adaptation.groups, *words.examination_shown(self))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape import plot
+from cape import _plot
 from cape._estimate import Estimate
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
@@ -188,7 +188,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
                 row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
                 rows.append({**row, **getattr(expected, rate)._asdict()})
         title = words.expected_title(self.level)
-        return plot.rates(pd.DataFrame(rows), title=title)
+        return _plot.rates(pd.DataFrame(rows), title=title)
 
     def _shown(self) -> Shown:
         return shown(self.groups, *words.expected_shown(self))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape import plot
+from cape import _plot
 from cape._estimate import Estimate
 from cape._groups import Group, unique_names
 from cape._notebook import InNotebook, Shown
@@ -153,7 +153,7 @@ class Frontier(InNotebook):
         -------
         altair chart
         """
-        return plot.frontier(
+        return _plot.frontier(
             self.table(),
             criterion=self.criterion,
             value=self.value,

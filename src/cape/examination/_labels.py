@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cape import plot
+from cape import _plot
 from cape._estimate import Estimate
 from cape._groups import Group, unique_names
 from cape._labelled import use_labels
@@ -97,7 +97,7 @@ class LabelChecks(InNotebook, GroupResult):
         -------
         altair chart
         """
-        return plot.moved(
+        return _plot.moved(
             self.shares(),
             title=words.WITH_AND_WITHOUT_LABELS,
             now=words.WITHOUT_LABELS,

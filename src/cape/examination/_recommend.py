@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from cape import plot
+from cape import _plot
 from cape._groups import check_groups
 from cape._notebook import InNotebook, Shown
 from cape._validation import (
@@ -90,7 +90,7 @@ class Recommendation(InNotebook):
         check_choice("metric", metric, _METRICS)
         title = words.recommendation_heading(metric)
         frame = self.table().reset_index()
-        return plot.recommendation(frame, metric=metric, title=title)
+        return _plot.recommendation(frame, metric=metric, title=title)
 
     def _shown(self) -> Shown:
         table = self.table().rename(columns=words.RECOMMENDATION_HEADINGS)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from cape import plot
-from cape._column_words import describe_column
+from cape import _plot
+from cape._column_words import what_happened
 from cape._drift import ColumnDrift, GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._groups import Group, group_labels, name_index, unique_names
@@ -284,7 +284,7 @@ class PriorShiftTest(InNotebook, GroupResult):
         effect = frame["effect"].where(frame["tested"])
         frame = frame.assign(effect=effect, clear=frame["rejected"])
         frame["group"] = name_index(self.groups)
-        return plot.unexplained(
+        return _plot.unexplained(
             frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES, width=300
         )
 
@@ -390,7 +390,7 @@ class ColumnFinding:
             p_adjusted=drift.p_adjusted,
             prevalence=float(drift.fit.prevalence),
             prevalence_error=float(drift.fit.error),
-            what_happened=describe_column(drift),
+            what_happened=what_happened(drift),
         )
 
 
@@ -471,7 +471,7 @@ class ColumnShift(InNotebook):
         names = frame["column"] + ", " + frame["group"]
         frame = frame.assign(column=names, clear=frame["moved"])
         title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
-        return plot.unexplained(frame, name="column", title=title, key=key, width=300)
+        return _plot.unexplained(frame, name="column", title=title, key=key, width=300)
 
     def _shown(self) -> Shown:
         frame = self._table(unique_names(self.groups))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cape import plot
+from cape import _plot
 from cape._estimate import Estimate
 from cape._groups import Group, check_groups, group_labels, name_index, unique_names
 from cape._notebook import InNotebook, Shown
@@ -204,7 +204,7 @@ class Audit(InNotebook):
         altair chart
         """
         title = shares_title(self.level)
-        return plot.audit(self._shares(), title=title, width=300)
+        return _plot.audit(self._shares(), title=title, width=300)
 
     def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the audit as a dict that JSON can hold.

@@ -15,21 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, unique_names
+from cape._groups import Group
+from cape._wording._numbers import unique_names
+from cape._wording._page import Summary
 from cape.classifier import CapeClassifier
 from cape.report._made import facts_of_classifier, stamped
-from cape.report._types import Summary
 from cape.rules._base import nearest_member
-
-__all__ = [
-    "BatchRates",
-    "GroupMembers",
-    "Members",
-    "explorer_data",
-    "explorer_summary",
-    "members_of",
-    "outcomes",
-]
 
 # Thinned to so many, a pool has a PD at most one step of a slider (0.01) greater.
 _MOST_MEMBERS = 200
@@ -76,44 +67,15 @@ class Members:
     fpr: np.ndarray
 
     def take(self, members: np.ndarray) -> Members:
-        """Return some of the members, by a mask or by their places.
-
-        Parameters
-        ----------
-        members : ndarray of bool or int
-            Which members to take.
-
-        Returns
-        -------
-        Members
-        """
+        """Return some of the members, by their places, with six digits."""
         return Members(
-            thetas=self.thetas[members],
-            tpr=self.tpr[members],
-            fpr=self.fpr[members],
-        )
-
-    def rounded(self) -> Members:
-        """Return the members with all numbers rounded to six digits.
-
-        Returns
-        -------
-        Members
-        """
-        return Members(
-            thetas=self.thetas.round(_DIGITS),
-            tpr=self.tpr.round(_DIGITS),
-            fpr=self.fpr.round(_DIGITS),
+            thetas=self.thetas[members].round(_DIGITS),
+            tpr=self.tpr[members].round(_DIGITS),
+            fpr=self.fpr[members].round(_DIGITS),
         )
 
     def to_dict(self) -> dict[str, list[float]]:
-        """Return the members as the page's script reads them.
-
-        Returns
-        -------
-        dict
-            Lists ``theta``, ``tpr`` and ``fpr``.
-        """
+        """Return the members as the page's script reads them."""
         return {
             "theta": self.thetas.tolist(),
             "tpr": self.tpr.tolist(),
@@ -163,14 +125,9 @@ def members_of(model: GroupModel, in_batch: BatchRates | None = None) -> GroupMe
         places = _thinned(members, places)
         if in_batch.chosen is not None:
             places = np.union1d(places, [in_batch.chosen])
-    members = members.take(places)
     tpr, fpr = model.unadapted_rates()
-    unadapted = Members(
-        thetas=np.array([model.prevalence]),
-        tpr=np.array([tpr]),
-        fpr=np.array([fpr]),
-    )
-    return GroupMembers(members.rounded(), unadapted.rounded())
+    unadapted = Members(*np.array([[model.prevalence], [tpr], [fpr]]))
+    return GroupMembers(members.take(places), unadapted.take(np.array([0])))
 
 
 def _thinned(members: Members, places: np.ndarray) -> np.ndarray:

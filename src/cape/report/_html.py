@@ -1,8 +1,7 @@
 """From a summary to one page that opens from disk, or to its JSON.
 
 The page contains its style, pictures, data and script, and loads nothing. The template
-is ``page/page.html``; it shows the texts of `_page_tables` and the pictures of
-`_batch_charts` and `_monitor_charts`, which say how to add one.
+is ``page/page.html``, which writes the tables; sentences are those of `cape._wording`.
 """
 
 from __future__ import annotations
@@ -16,45 +15,33 @@ from pathlib import Path
 from typing import Any
 
 from cape._io import check_report, new_file
-from cape._wording._numbers import printable
-from cape._wording._page import EACH_BY_ITSELF
-from cape.examination import Examination
-from cape.report._audit_words import GLOSSARY
-from cape.report._batch_charts import audit_pictures, batch_pictures
-from cape.report._batch_summary import batch_summary
-from cape.report._criteria_summary import (
-    criteria_columns,
-    criteria_rows,
+from cape._wording import _page as words
+from cape._wording._audit import (
+    BETWEEN_NAMES,
+    CLASSIFIERS,
+    GLOSSARY,
+    RATE_NAMES,
+    observed_caption,
+)
+from cape._wording._criteria import (
+    CRITERION_MEANINGS,
+    CRITERION_NAMES,
+    bound_text,
+    criterion_interval,
     rule_sentence,
 )
-from cape.report._label_summary import WIDTHS
-from cape.report._monitor_charts import monitor_pictures
-from cape.report._page_tables import (
-    check_columns,
-    check_rows,
-    chosen_rows,
-    column_rows,
-    columns_sentence,
-    compared_cells,
-    expected_pe_sentence,
-    lede,
-    made_rows,
-    monitor_rows,
-    needed_rows,
-    observed_tables,
-    rests_sentence,
-    verdict_rows,
-)
-from cape.report._types import Summary
+from cape._wording._numbers import level_text, p_value_text, printable, rows_text
+from cape._wording._page import HEADINGS, Summary
+from cape._wording._results import column_line
+from cape.examination import Examination
+from cape.report._batch import WIDTHS, batch_summary
+from cape.report._frontier import frontier_pictures
+from cape.report._monitor import monitor_pictures
+from cape.report._pictures import audit_pictures, batch_pictures
+from cape.rules._names import bounds_of
 
-__all__ = ["to_html", "write_report"]
-
-_HEADINGS = {
-    "batch": "Batch report",
-    "audit": "Audit",
-    "monitor": "Monitor",
-    "explorer": "Explorer",
-}
+_MOST_MOVED = 12
+"""Columns that moved in the table: as many as fit a screen, by effect."""
 
 
 def write_report(
@@ -70,8 +57,7 @@ def write_report(
     Parameters
     ----------
     content : Examination or dict
-        From `cape.examine`; or from `batch_summary`, `audit_summary`,
-        `monitor_summary` or `explorer_summary`.
+        From `cape.examine`; or the summary that a command made, which is a dict.
     path : str or Path
         Ends in .html or .json.
     overwrite : bool, default=False
@@ -118,50 +104,110 @@ def to_html(content: Examination | Summary) -> str:
 
     Examples
     --------
-    >>> from cape.report import explorer_summary
-    >>> to_html(explorer_summary(clf))[:15]
+    >>> from cape import examine
+    >>> from cape.report import to_html
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> to_html(seen)[:15]
     '<!doctype html>'
     """
     summary = _printable(_summary_of(content))
+    kind = summary["kind"]
+    # StrictUndefined: each kind of page gets the names that its sections use.
     context: Summary = {
         "s": summary,
         "policy": _policy(),
-        "heading": _heading(summary),
-        "lede": lede(summary),
+        "heading": words.page_heading(kind, summary["title"]),
+        "lede": words.lede(summary),
         "css": _asset("page.css"),
         "explorer_js": _asset("explorer.js"),
         "explorer_json": _json_for_script(summary.get("explorer")),
         "frontier_js": _asset("frontier.js"),
         "frontier_json": _json_for_script(summary.get("frontiers")),
-        "pictures": _pictures(summary),
-        "made_rows": made_rows(summary["made"]),
-        "each_by_itself": EACH_BY_ITSELF,
+        "made_rows": words.made_rows(summary["made"]),
+        "each_by_itself": words.EACH_BY_ITSELF,
+        "fault_head": words.VERDICT_HEADS["fault"],
+        "glossary": GLOSSARY,
+        "pictures": {},
     }
-    # StrictUndefined: each kind of page gets the names that its sections use.
-    if summary["kind"] == "batch":
-        context["verdict_rows"] = verdict_rows(summary)
-        context["column_rows"] = column_rows(summary)
-        context["columns_sentence"] = columns_sentence(summary)
-        context["rests"] = rests_sentence(summary)
-        context["chosen_rows"] = chosen_rows(summary)
-        context["rule_sentence"] = rule_sentence(summary["rule"])
-        context["criteria_columns"] = criteria_columns(summary)
-        context["criteria_rows"] = criteria_rows(summary)
-        context["expected_pe"] = expected_pe_sentence(summary)
-        context["compared"] = compared_cells(summary)
-        context["all_corrected"] = _all_corrected(summary)
-        if summary["labels"] is not None:
-            context["check_columns"] = check_columns(summary)
-            context["check_rows"] = check_rows(summary)
-            context["needed_columns"] = _needed_columns()
-            context["needed_rows"] = needed_rows(summary)
-    if summary["kind"] == "audit":
-        context["glossary"] = GLOSSARY
-    if summary["kind"] == "monitor":
-        context["monitor_rows"] = monitor_rows(summary)
+    if kind == "batch":
+        context.update(_batch_context(summary))
+    if kind == "audit":
+        context["pictures"] = audit_pictures(summary)
+    if kind == "monitor":
+        context["pictures"] = monitor_pictures(summary)
     if summary.get("observed"):
-        context.update(observed_tables(summary))
+        context.update(_observed_context(summary))
     return _template().render(context)
+
+
+def _batch_context(summary: Summary) -> Summary:
+    """Return what the sections of the batch page need beside the summary."""
+    bounds = bounds_of(summary["rule"])
+    columns = summary["columns"]
+    compared: dict[str, Summary] = {}
+    if summary["compared"] is not None:
+        for rate in summary["compared"]["rates"]:
+            compared.setdefault(rate["group"], {})[rate["metric"]] = rate
+    corrected = [group["label_verdict"] is not None for group in summary["groups"]]
+    frontiers = frontier_pictures(summary)
+    return {
+        "pictures": {**batch_pictures(summary), "frontiers": frontiers},
+        "tests": {test["group"]: test for test in summary["shift_test"]["groups"]},
+        "columns_moved": columns["moved"][:_MOST_MOVED],
+        "columns_sentence": words.columns_sentence(columns, _MOST_MOVED),
+        "rests": words.rests_sentence(summary["groups"]),
+        "rule_sentence": rule_sentence(summary["rule"]["name"], bounds),
+        "bounds": bounds,
+        "criterion_names": CRITERION_NAMES,
+        "criterion_meanings": CRITERION_MEANINGS,
+        "expected_pe": words.expected_pe_sentence(summary),
+        "compared": compared,
+        "all_corrected": all(corrected),
+        "widths": WIDTHS,
+    }
+
+
+def _observed_context(summary: Summary) -> Summary:
+    """Return the fairness table and the table of worst pairs, for the template."""
+    observed = summary["observed"]
+    both = "unadapted" in observed
+    names = {"cape": CLASSIFIERS["predictions"]}
+    columns = dict(RATE_NAMES)
+    if both:
+        names = {"cape": CLASSIFIERS["cape"], "unadapted": "as trained"}
+        # Beside the names of two classifiers there is room for six rates.
+        del columns["precision"]
+    groups: dict[str, Summary] = {}
+    for who in names:
+        for finding in observed[who]["groups"]:
+            empty: Summary = {"rows": 0, "classifiers": {name: {} for name in names}}
+            group = groups.setdefault(finding["group"], empty)
+            # A rate counts the rows of its denominator; the greatest number is all.
+            group["rows"] = max(group["rows"], finding["rows"])
+            group["classifiers"][who][finding["metric"]] = finding
+    between = []
+    # Both classifiers predict the same rows: either both have pairs or none has.
+    if observed["cape"]["pairs"]:
+        for metric, label in BETWEEN_NAMES.items():
+            pairs = [_worst_or_why(observed[who], metric) for who in names]
+            between.append((label, pairs))
+    return {
+        "both": both,
+        "classifiers": names,
+        "observed_caption": observed_caption(summary["level"], both=both),
+        "observed_columns": columns,
+        "observed_groups": groups,
+        "between_rows": between,
+    }
+
+
+def _worst_or_why(audit: Summary, metric: str) -> Any:
+    """Return the worst pair of a metric, or why no pair says anything."""
+    if metric in audit["worst"]:
+        return audit["worst"][metric]
+    reasons = {pair["why"] for pair in audit["pairs"] if pair["metric"] == metric}
+    # With more rows, a pair might be defined.
+    return "too few rows" if "too few rows" in reasons else "undefined"
 
 
 def _printable(content: Any) -> Any:
@@ -206,16 +252,6 @@ def _hash_of(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _all_corrected(summary: Summary) -> bool:
-    """Tell whether labels corrected the estimates of all groups."""
-    return all(group["label_verdict"] is not None for group in summary["groups"])
-
-
-def _needed_columns() -> list[str]:
-    widths = [f"width {width:g}" for width in WIDTHS]
-    return ["group", "width now", *widths]
-
-
 def _summary_of(content: Any) -> Summary:
     """Return the summary that was given, or make that of an examination."""
     # For those who have a data frame and no file, one call is enough.
@@ -226,31 +262,12 @@ def _summary_of(content: Any) -> Summary:
             "content must be an Examination or a summary (dict), "
             f"got {type(content).__name__}."
         )
-    if content.get("kind") not in _HEADINGS:
+    if content.get("kind") not in HEADINGS:
         raise ValueError(
-            f"content['kind'] must be one of {', '.join(map(repr, _HEADINGS))}, "
+            f"content['kind'] must be one of {', '.join(map(repr, HEADINGS))}, "
             f"got {content.get('kind')!r}."
         )
     return content
-
-
-def _heading(summary: Summary) -> str:
-    """Return the heading of a page; a batch without a name is not named twice."""
-    heading = _HEADINGS[summary["kind"]]
-    if summary["title"] == "Batch":
-        return heading
-    return f"{heading}: {summary['title']}"
-
-
-def _pictures(summary: Summary) -> Summary:
-    """Draw the pictures of a page, by the names that the template uses."""
-    if summary["kind"] == "batch":
-        return batch_pictures(summary)
-    if summary["kind"] == "audit":
-        return audit_pictures(summary)
-    if summary["kind"] == "monitor":
-        return monitor_pictures(summary)
-    return {}
 
 
 @cache
@@ -263,6 +280,16 @@ def _template() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters |= {
+        "level": level_text,
+        "p_value": p_value_text,
+        "rows": rows_text,
+        "width": "width {:g}".format,
+        "verdict": words.verdict_word,
+        "label_verdict": words.label_verdict,
+        "criterion_interval": criterion_interval,
+    }
+    environment.globals |= {"bound_text": bound_text, "column_line": column_line}
     return environment.from_string(_asset("page.html"))
 
 

@@ -11,10 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cape._packages import package_versions
+from cape._wording._page import Summary
 from cape.classifier import CapeClassifier
-from cape.report._types import Summary
-
-__all__ = ["facts_of_classifier", "file_provenance", "stamped"]
 
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")
 # They change how long training takes, and no prediction.
@@ -53,13 +51,7 @@ def file_provenance(
     """
     entries = []
     for name, rows, sha256 in files:
-        entries.append(
-            {
-                "file": name,
-                "rows": rows,
-                "sha256": sha256,
-            }
-        )
+        entries.append({"file": name, "rows": rows, "sha256": sha256})
     return {
         "files": entries,
         "training": details["data"],
@@ -126,11 +118,7 @@ def stamped(made: Mapping[str, Any]) -> Summary:
     """
     # UTC, because a page may be read anywhere.
     now = datetime.now(UTC).isoformat(timespec="minutes")
-    return {
-        "date": now,
-        "versions": package_versions(_PACKAGES),
-        **made,
-    }
+    return {"date": now, "versions": package_versions(_PACKAGES), **made}
 
 
 def _json_value(value: Any) -> Any:

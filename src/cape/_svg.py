@@ -9,9 +9,7 @@ from html import escape
 from typing import Any
 
 from cape._packages import MissingExtra, require_extra
-from cape.plot._base import INK
-
-__all__ = ["LINE", "svg_of", "svg_or_reason"]
+from cape._plot import INK
 
 LINE = "#9a9a9a"
 """Colour of axes and grids."""
@@ -96,7 +94,7 @@ def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str
     Parameters
     ----------
     chart : altair chart
-        The chart, in the colours of `cape.plot`.
+        The chart, in the colours of `cape._plot`.
     title : str
         The name of the picture for screen readers.
     colours : mapping from str to str
@@ -121,7 +119,7 @@ def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str
     >>> "<title>One point</title>" in svg, 'stroke="blue"' in svg
     (True, True)
     """
-    require_extra("app", "vl_convert", what="cape.plot")
+    require_extra("app", "vl_convert", what="plot()")
     import vl_convert
 
     # vl-convert draws without a browser and without a network.

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape import plot
+from cape import _plot
+from cape._wording._criteria import CRITERION_NAMES, RULE_NAMES
+from cape._wording._page import PICTURES, Summary
 from cape.examination import Examination, Frontier
-from cape.report._criteria_summary import CRITERION_NAMES, RULE_NAMES
-from cape.report._picture import Picture
-from cape.report._types import Summary
-
-__all__ = ["frame_frontier", "frontier_pictures", "frontier_summary"]
+from cape.report._pictures import Picture
 
 CRITERIA_SHOWN = (
     "demographic_parity_difference",
@@ -92,7 +90,7 @@ def _rules(frontier: Frontier) -> list[Summary]:
     for number, point in enumerate(frontier.rules, 1):
         names = {"name": RULE_NAMES[str(point.rule)], "mark": str(number)}
         entries.append({**names, **_choice(point)})
-    chosen = {"name": "what CAPE chose for this batch", "mark": "now"}
+    chosen = {"name": PICTURES["chosen"], "mark": "now"}
     entries.append({**chosen, **_choice(frontier.chosen)})
     return entries
 
@@ -124,10 +122,11 @@ def _domains(frontier: Frontier) -> tuple[list[float], list[float]]:
     farthest = 2 * widest
     worst = 2 * lowest - highest
     for point in [*frontier.rules, frontier.chosen]:
-        if point.criterion <= farthest and point.accuracy.value >= worst:
+        accuracy = point.accuracy.value
+        if point.criterion <= farthest and accuracy >= worst:
             widest = max(widest, point.criterion)
-            lowest = min(lowest, point.accuracy.value)
-            highest = max(highest, point.accuracy.value)
+            lowest = min(lowest, accuracy)
+            highest = max(highest, accuracy)
     return [0.0, _up(widest)], [-_up(-lowest), _up(highest)]
 
 
@@ -174,8 +173,18 @@ def frontier_pictures(summary: Summary) -> list[Picture]:
     for curve in frontiers_shown["curves"]:
         frame = frame_frontier(curve, frontiers_shown["rules"])
         heading = curve["name"][0].upper() + curve["name"][1:]
-        title = f"Best expected accuracy for each {curve['name']}"
-        pictures.append(Picture(heading, title, _draw(frame, curve), frame))
+        title = PICTURES["frontier title"].format(curve["name"])
+        chart = _plot.frontier(
+            frame,
+            criterion="criterion",
+            title=curve["name"],
+            label="mark",
+            x_domain=curve["x_domain"],
+            y_domain=curve["y_domain"],
+            width=_WIDTH,
+            height=_HEIGHT,
+        )
+        pictures.append(Picture(heading, title, chart, frame))
     return pictures
 
 
@@ -199,7 +208,8 @@ def frame_frontier(curve: Summary, rules: Sequence[Summary]) -> pd.DataFrame:
         rows.append(_row(point["criterion"], point, None, None))
     marked: list[dict[str, Any]] = []
     for value, rule in zip(curve["rules"], rules, strict=True):
-        if value is None or not _is_inside(value, rule["accuracy"], curve):
+        right, bottom = curve["x_domain"][1], curve["y_domain"][0]
+        if value is None or value > right or rule["accuracy"] < bottom:
             continue
         row = _row(value, rule, rule["name"], rule["mark"])
         neighbour = _neighbour(row, marked, curve)
@@ -209,10 +219,6 @@ def frame_frontier(curve: Summary, rules: Sequence[Summary]) -> pd.DataFrame:
             row["mark"] = ""
         marked.append(row)
     return pd.DataFrame([*rows, *marked])
-
-
-def _is_inside(value: float, accuracy: float, curve: Summary) -> bool:
-    return value <= curve["x_domain"][1] and accuracy >= curve["y_domain"][0]
 
 
 def _neighbour(
@@ -240,16 +246,3 @@ def _row(value: float, choice: Summary, rule: Any, mark: Any) -> dict[str, Any]:
         "rule": rule,
         "mark": mark,
     }
-
-
-def _draw(frame: pd.DataFrame, curve: Summary) -> Any:
-    return plot.frontier(
-        frame,
-        criterion="criterion",
-        title=curve["name"],
-        label="mark",
-        x_domain=curve["x_domain"],
-        y_domain=curve["y_domain"],
-        width=_WIDTH,
-        height=_HEIGHT,
-    )

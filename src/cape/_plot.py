@@ -1,0 +1,613 @@
+"""Pictures of data frames, one function for each picture.
+
+A picture takes the frame with its numbers and returns an altair chart. Results have a
+method ``plot`` that draws one, and the pages of `cape.report` show the same pictures.
+Charts have no background and no colours of text of their own, so that a theme of altair
+decides them; the colours of the marks can be seen on white and on dark grounds.
+
+Altair is imported when a picture is drawn, and not before.
+
+All pictures take ``title``, which is written above the picture with what its marks
+mean; None writes neither. ``width`` and ``height`` are in pixels. With a column
+``rows``, the largest groups are drawn if there are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from cape._packages import require_extra
+from cape._wording._numbers import printable
+from cape._wording._page import PICTURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Each has a contrast of at least 3 with white and with the grounds of dark themes
+# (#111, #1e1e1e and #333). A page exchanges them for the colours of its two themes.
+INK = "#858585"
+NOW = "#3a7fd0"
+THEN = "#a8741a"
+SOFT = "#8593a8"
+ALARM = "#de5044"
+
+MOST_ROWS = 24
+"""Groups, or other rows, in one picture: with more of them nobody sees the whole."""
+
+_MOST_PANELS = 8
+
+_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+_SHAPES = ("circle", "diamond", "square", "triangle-up")
+
+
+def import_altair() -> ModuleType:
+    """Import altair, or say which extra installs it."""
+    # Altair itself needs jinja2.
+    require_extra("app", "altair", "jinja2", what="plot()")
+    import altair
+
+    return altair
+
+
+def moved(
+    frame: pd.DataFrame,
+    *,
+    title: str | None = None,
+    now: str = "now",
+    compared: str = "what it is compared with",
+    width: int = 200,
+) -> Any:
+    """Draw training as a ring, and now as a dot with its interval as a bar.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each group: group, now, low and high. With training, it is a ring.
+        With compared, compared_low and compared_high, a diamond below the dot is what
+        the estimate is compared with.
+    now, compared : str
+        What the dot and the diamond are, below the title.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "group": ["a", "b"], "training": [0.5, 0.5], "now": [0.4, 0.2],
+    ...     "low": [0.3, 0.1], "high": [0.5, 0.3],
+    ... })
+    >>> type(_plot.moved(frame)).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame)
+    shares = ["training", "now", "low", "high", "compared", "compared_high"]
+    domain = share_domain(drawn, list(drawn.columns.intersection(shares)))
+    x = alt.X("now:Q", title=PICTURES["share axis"], **_scale_of_shares(alt, domain))
+    base = alt.Chart(drawn).encode(y=_in_order(alt))
+    layers = [_bar(base, alt.X("low:Q"), "high:Q")]
+    keys = [PICTURES["now"].format(now)]
+    if "training" in drawn:
+        # The ring lies below the dot: where nothing moved, the estimate stays visible.
+        layers.append(_ring(base, "training:Q", size=95))
+        keys.insert(0, PICTURES["training"])
+    layers.append(_dot(base, x, size=110))
+    if "compared" in drawn and drawn["compared"].notna().any():
+        known = alt.Chart(drawn.dropna(subset="compared")).encode(y=_in_order(alt))
+        ends = ("compared_low:Q", "compared_high:Q")
+        layers += _diamond(known, "compared:Q", *ends, below=10)
+        keys.append(PICTURES["compared"].format(compared))
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(34))
+    return _with_title(chart, title, "\n".join(keys), left_out)
+
+
+def audit(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
+    """Draw how often each group is called positive, and how often it is positive.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each group: group, predicted, predicted_low, predicted_high, true,
+        true_low and true_high. A share that is missing is not drawn.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "group": ["a", "b"], "predicted": [0.4, 0.2], "true": [0.3, 0.3],
+    ...     "predicted_low": [0.3, 0.1], "predicted_high": [0.5, 0.3],
+    ...     "true_low": [0.2, 0.2], "true_high": [0.4, 0.4],
+    ... })
+    >>> type(_plot.audit(frame)).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame)
+    shares = ["predicted", "predicted_low", "predicted_high"]
+    shares += ["true", "true_low", "true_high"]
+    settings = _scale_of_shares(alt, share_domain(drawn, shares))
+
+    def x(name: str) -> Any:
+        return alt.X(f"{name}:Q", title=PICTURES["share axis"], **settings)
+
+    base = alt.Chart(drawn).encode(y=_in_order(alt))
+    # Pixels part the two marks of a group, so that none of them hides the other.
+    chart = alt.layer(
+        _bar(base, x("predicted_low"), "predicted_high:Q", yOffset=-6),
+        _dot(base, x("predicted"), size=110, yOffset=-6),
+        *_diamond(base, x("true"), x("true_low"), "true_high:Q", below=6),
+    )
+    chart = chart.properties(width=width, height=alt.Step(34))
+    return _with_title(chart, title, PICTURES["audit"], left_out)
+
+
+def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
+    """Draw one rate of each group: a dot with its interval as a bar.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each group: group, value, low and high. With a column
+        ``classifier``, the rows of "unadapted" are rings. With a column ``rate``, each
+        rate has a panel.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "group": ["a", "b"], "value": [0.4, 0.2], "low": [0.3, 0.1],
+    ...     "high": [0.5, 0.3],
+    ... })
+    >>> type(_plot.rates(frame)).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame)
+    if "rate" in frame:
+        panels = []
+        for rate, part in drawn.groupby("rate", sort=False):
+            panel = rates(part.drop(columns="rate"), width=width)
+            panels.append(panel.properties(title=rate))
+        return _with_title(alt.hconcat(*panels), title, PICTURES["rates"], left_out)
+    domain = share_domain(drawn, ["value", "high"])
+    x = alt.X("value:Q", title=None, **_scale_of_shares(alt, domain))
+    dots, rings = drawn, drawn.head(0)
+    if "classifier" in drawn:
+        is_ring = drawn["classifier"] == "unadapted"
+        dots, rings = drawn[~is_ring], drawn[is_ring]
+    main = alt.Chart(dots).encode(y=_in_order(alt))
+    ring = alt.Chart(rings).encode(y=_in_order(alt))
+    # The ring lies below the dot: where both agree, CAPE stays visible.
+    layers = [_bar(main, "low:Q", "high:Q"), _ring(ring, x, size=90)]
+    chart = alt.layer(*layers, _dot(main, x, size=100))
+    chart = chart.properties(width=width, height=alt.Step(30))
+    return _with_title(chart, title, PICTURES["rates"], left_out)
+
+
+def columns(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
+    """Draw a dot with a bar for each column of one group, and three upright lines.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each column: column, the prevalence that it speaks for, low, high,
+        moved ("yes" or "no"), and the three lines: estimate, mean score and training.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "column": ["age", "income"], "prevalence": [0.4, 0.9], "low": [0.3, 0.8],
+    ...     "high": [0.5, 1.0], "moved": ["no", "yes"], "estimate": 0.4,
+    ...     "mean score": 0.45, "training": 0.5,
+    ... })
+    >>> type(_plot.columns(frame)).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame, "column")
+    y = _in_order(alt, "column")
+    x = alt.X(
+        "prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=PICTURES["share axis"]
+    )
+    # The order of the columns must not depend on which of them moved.
+    layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
+    dashes = {
+        "training": (THEN, [5, 4]),
+        "mean score": (INK, [2, 3]),
+        "estimate": (NOW, [1, 0]),
+    }
+    first = alt.Chart(drawn.head(1))
+    for name, (colour, dash) in dashes.items():
+        line = first.mark_rule(strokeWidth=2, color=colour, strokeDash=dash)
+        layers.append(line.encode(x=alt.X(f"{name}:Q")))
+    for moved, colour in (("no", NOW), ("yes", ALARM)):
+        part = alt.Chart(drawn[drawn["moved"] == moved]).encode(y=y)
+        layers.append(_bar(part, "low:Q", "high:Q", strokeWidth=6, color=colour))
+        layers.append(_dot(part, x, size=80, color=colour))
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
+    return _with_title(chart, title, PICTURES["columns"], left_out)
+
+
+def unexplained(
+    frame: pd.DataFrame,
+    *,
+    name: str = "group",
+    title: str | None = None,
+    key: str = "red: it does not fit",
+    width: int = 200,
+) -> Any:
+    """Draw the share of rows that do not fit, of each group or of each column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each group or column: its name, effect, the share of rows, and
+        clear, whether the test rejects.
+    name : str, default="group"
+        Column with the names.
+    key : str
+        What the marks of ``clear`` mean.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "group": ["a", "b"], "effect": [0.01, 0.2], "clear": [False, True],
+    ... })
+    >>> type(_plot.unexplained(frame)).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame, name)
+    y = _in_order(alt, name)
+    x = alt.X(
+        "effect:Q",
+        scale=alt.Scale(domain=share_domain(drawn, ["effect"])),
+        axis=alt.Axis(format="%", tickCount=5),
+        title=PICTURES["effect axis"],
+    )
+    # The order of the names must not depend on which of them are clear.
+    layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
+    for clear, colour, shape in ((False, NOW, "circle"), (True, ALARM, "diamond")):
+        part = alt.Chart(drawn[drawn["clear"] == clear]).encode(y=y)
+        layers.append(_bar(part, x, alt.datum(0), strokeWidth=6, color=colour))
+        dot = part.mark_point(
+            shape=shape, filled=True, size=100, opacity=1, color=colour
+        )
+        layers.append(dot.encode(x=x))
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
+    return _with_title(chart, title, key, left_out)
+
+
+def scores(
+    frame: pd.DataFrame,
+    *,
+    title: str | None = None,
+    width: int = 270,
+    height: int = 110,
+) -> Any:
+    """Draw the scores of a batch as bars, and a mixture as a line of steps over them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each cell of the histogram: from, to, and batch, the share of rows
+        in it; with a column ``mixture``, the share that the best mixture of the
+        training classes has there. With a column ``group``, each of the largest or
+        first groups has a panel, two panels a line.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "from": [0.0, 0.5], "to": [0.5, 1.0], "batch": [0.4, 0.6],
+    ...     "mixture": [0.5, 0.5],
+    ... })
+    >>> type(_plot.scores(frame)).__name__
+    'LayerChart'
+    """
+    import pandas as pd
+
+    alt = import_altair()
+    if "group" in frame:
+        drawn, left_out = drawable(frame, most=_MOST_PANELS)
+        panels = []
+        for name, part in drawn.groupby("group", sort=False):
+            panel = scores(part.drop(columns="group"), width=220, height=90)
+            panels.append(panel.properties(title=name))
+        return _with_title(alt.concat(*panels, columns=2), title, "", left_out)
+    x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
+    y = alt.Y(
+        "batch:Q",
+        title="share of rows",
+        scale=alt.Scale(zero=True),
+        axis=alt.Axis(format="%", tickCount=4),
+    )
+    bars = alt.Chart(frame).mark_rect(color=SOFT, opacity=1)
+    layers = [bars.encode(x=x, x2="to:Q", y=y, y2=alt.datum(0))]
+    key = ""
+    if "mixture" in frame:
+        # A line of steps ends where its last point begins: one more point closes it.
+        steps = pd.concat([frame, frame.tail(1).assign(**{"from": 1.0})])
+        line = alt.Chart(steps).mark_line(
+            interpolate="step-after", strokeWidth=2, color=NOW
+        )
+        layers.append(line.encode(x=x, y="mixture:Q"))
+        key = PICTURES["scores"]
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    return _with_title(chart, title, key)
+
+
+def frontier(
+    frame: pd.DataFrame,
+    *,
+    criterion: str,
+    value: str = "accuracy",
+    title: str | None = None,
+    heading: str | None = None,
+    label: str | None = None,
+    x_domain: Sequence[float] | None = None,
+    y_domain: Sequence[float] | None = None,
+    width: int = 400,
+    height: int = 260,
+) -> Any:
+    """Draw what a criterion costs: a curve with its band, and rules as marks.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table of a frontier: rows without a rule are the curve.
+    criterion : str
+        Column of the criterion, drawn from left to right.
+    value : str, default="accuracy"
+        Column of the accuracy or cost, with the columns ``{value}_low`` and
+        ``{value}_high``.
+    title : str, default=None
+        Title of the horizontal axis; None is ``criterion``.
+    heading : str, default=None
+        Written above the picture, with what its marks mean. None writes neither.
+    label : str, default=None
+        Column with short texts to write beside the marks of rules. None has a legend of
+        the rules instead.
+    x_domain, y_domain : pair of float, default=None
+        Ends of the axes; None fits them to the points.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "rule": [None, None, "accuracy"], "pe": [0.0, 0.5, 0.6],
+    ...     "accuracy": [0.8, 0.9, 0.9], "accuracy_low": [0.7, 0.8, 0.8],
+    ...     "accuracy_high": [0.9, 1.0, 1.0],
+    ... })
+    >>> type(_plot.frontier(frame, criterion="pe")).__name__
+    'LayerChart'
+    """
+    alt = import_altair()
+    is_rule = frame["rule"].notna()
+
+    def scale(domain: Sequence[float] | None) -> Any:
+        if domain is None:
+            return alt.Scale(zero=False)
+        return alt.Scale(domain=list(domain), nice=False)
+
+    x = alt.X(
+        f"{criterion}:Q",
+        title=title or criterion,
+        scale=scale(x_domain),
+        axis=alt.Axis(tickCount=5, grid=False, labelFlush=False),
+    )
+    vertical = {
+        "title": value,
+        "scale": scale(y_domain),
+        "axis": alt.Axis(tickCount=5),
+    }
+    y = alt.Y(f"{value}:Q", **vertical)
+    curve = alt.Chart(frame[~is_rule]).encode(x=x)
+    rules = alt.Chart(frame[is_rule]).encode(x=x, y=y)
+    band = curve.mark_area(opacity=0.2, color=NOW)
+    layers = [
+        band.encode(y=alt.Y(f"{value}_low:Q", **vertical), y2=f"{value}_high:Q"),
+        curve.mark_line(color=NOW, strokeWidth=2).encode(y=y),
+    ]
+    if label is None:
+        marks = rules.mark_point(filled=True, size=90, opacity=1)
+        layers.append(marks.encode(color="rule:N", shape="rule:N"))
+    else:
+        texts = rules.mark_text(
+            align="left", dx=3, dy=-9, fontWeight="bold", color=THEN
+        )
+        layers.append(rules.mark_circle(size=60, opacity=1, color=THEN))
+        layers.append(texts.encode(text=f"{label}:N"))
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    return _with_title(chart, heading, PICTURES["frontier"])
+
+
+def recommendation(
+    frame: pd.DataFrame,
+    *,
+    metric: str = "pd",
+    title: str | None = None,
+    width: int = 200,
+) -> Any:
+    """Draw the unfairness of every configuration, a panel for each batch size.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table of a recommendation, with batch_size, pool, quantifier, the metric and
+        its standard error as columns.
+    metric : str, default="pd"
+        Column of the metric, with the column ``{metric}_error``.
+
+    Examples
+    --------
+    >>> from cape import _plot
+    >>> frame = pd.DataFrame({
+    ...     "batch_size": [100, 100], "pool": ["threshold", "resampled"],
+    ...     "quantifier": ["spa", "spa"], "pd": [0.04, 0.05], "pd_error": [0.01, 0.01],
+    ... })
+    >>> type(_plot.recommendation(frame)).__name__
+    'HConcatChart'
+    """
+    alt = import_altair()
+    error = frame[f"{metric}_error"].fillna(0)
+    drawn = frame.assign(low=frame[metric] - 2 * error, high=frame[metric] + 2 * error)
+    scale = alt.Scale(domain=[0, float(drawn["high"].max())], nice=True, clamp=True)
+    name = metric.upper()
+    x = alt.X(f"{metric}:Q", scale=scale, axis=alt.Axis(tickCount=5), title=name)
+    x_low = alt.X("low:Q", scale=scale, title=name)
+    panels = []
+    for size, part in drawn.groupby("batch_size"):
+        pools = sorted(part["pool"].unique())
+        colours = alt.Scale(domain=pools, range=[NOW, THEN])
+        shapes = alt.Scale(domain=pools, range=list(_SHAPES[: len(pools)]))
+        base = alt.Chart(part).encode(
+            y=alt.Y("quantifier:N", title=None),
+            # Pools stand below each other, or one would hide the other.
+            yOffset=alt.YOffset("pool:N", sort=pools),
+            color=alt.Color("pool:N", scale=colours),
+        )
+        bars = base.mark_rule(strokeWidth=5, opacity=0.35)
+        marks = base.mark_point(filled=True, size=80, opacity=1)
+        panel = alt.layer(
+            bars.encode(x=x_low, x2="high:Q"),
+            marks.encode(x=x, shape=alt.Shape("pool:N", scale=shapes)),
+        )
+        heading = PICTURES["batches"].format(size)
+        panels.append(panel.properties(height=alt.Step(16), title=heading, width=width))
+    return _with_title(alt.hconcat(*panels), title, PICTURES["recommendation"])
+
+
+def drawable(
+    frame: pd.DataFrame, name: str = "group", *, most: int = MOST_ROWS
+) -> tuple[pd.DataFrame, str]:
+    """Return the rows of a frame that are drawn, and a sentence about the rest.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The numbers behind a picture.
+    name : str, default="group"
+        Column with the names of the rows. They become printable text: a NUL in a name
+        ends the whole process inside the library that draws.
+    most : int, default=24
+        Names that are drawn.
+
+    Returns
+    -------
+    frame : DataFrame
+        The rows of so many names in their order, those with the largest ``rows`` if
+        there is such a column.
+    sentence : str
+        Empty if all rows are drawn.
+    """
+    names = frame[name].map(lambda value: printable(str(value)))
+    frame = frame.assign(**{name: names})
+    n_names = names.nunique()
+    if n_names <= most:
+        return frame, ""
+    which = "first"
+    kept = names.unique()[:most]
+    if "rows" in frame:
+        which = "largest"
+        rows = frame.groupby(name, sort=False)["rows"].max()
+        kept = rows.nlargest(most).index.to_numpy()
+    # Groups stay in their order; sorted by size they would look ranked.
+    drawn = frame[names.isin(kept)]
+    words = {"which": which, "most": most, "n": n_names, "name": name}
+    return drawn, PICTURES["left out"].format(**words)
+
+
+def share_domain(frame: pd.DataFrame, columns: Sequence[str]) -> list[float]:
+    """Return the ends of an axis of shares: 0 and 1, or less if all shares are small.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : sequence of str
+        Columns with all that is drawn along the axis, ends of intervals among them.
+
+    Returns
+    -------
+    list of two floats
+    """
+    highest = frame[list(columns)].max().max()
+    for end in _ENDS:
+        if highest <= end:
+            return [0.0, end]
+    return [0.0, 1.0]
+
+
+def _with_title(chart: Any, title: str | None, key: str, sentence: str = "") -> Any:
+    """Write a title above a chart, and below it what its marks mean.
+
+    Parameters
+    ----------
+    chart : altair chart
+    title : str or None
+        None leaves out title and key, as on a page, which explains the marks itself.
+    key : str
+        What the marks mean, line by line.
+    sentence : str, default=""
+        What is left out of the picture. It is written in any case.
+
+    Returns
+    -------
+    altair chart
+    """
+    if title is None:
+        title, lines = sentence, []
+    else:
+        lines = [line for line in (*key.splitlines(), sentence) if line]
+    if not title:
+        return chart
+    altair = import_altair()
+    words = altair.TitleParams(
+        title,
+        subtitle=lines,
+        anchor="start",
+        frame="bounds",
+        fontSize=13,
+        fontWeight="normal",
+        subtitlePadding=6,
+    )
+    return chart.properties(title=words)
+
+
+def _in_order(alt: Any, name: str = "group") -> Any:
+    """Names in their order; sorted by value they would look ranked."""
+    return alt.Y(f"{name}:N", sort=None, title=None)
+
+
+def _scale_of_shares(alt: Any, domain: list[float]) -> dict[str, Any]:
+    return {"scale": alt.Scale(domain=domain), "axis": alt.Axis(tickCount=5)}
+
+
+def _bar(base: Any, low: Any, high: Any, **settings: Any) -> Any:
+    """Draw an interval."""
+    look = {"strokeWidth": 8, "opacity": 0.35, "color": NOW, **settings}
+    return base.mark_rule(**look).encode(x=low, x2=high)
+
+
+def _dot(base: Any, x: Any, **settings: Any) -> Any:
+    """Draw an estimate."""
+    return base.mark_circle(**{"opacity": 1, "color": NOW, **settings}).encode(x=x)
+
+
+def _ring(base: Any, x: Any, *, size: int) -> Any:
+    """Draw what an estimate was before."""
+    ring = base.mark_point(size=size, strokeWidth=2.5, opacity=1, color=THEN)
+    return ring.encode(x=x)
+
+
+def _diamond(base: Any, x: Any, low: Any, high: Any, *, below: int) -> list[Any]:
+    """Draw what an estimate is compared with: a diamond with a thin bar, below it."""
+    line = base.mark_rule(strokeWidth=2, color=INK, yOffset=below)
+    diamond = base.mark_point(
+        shape="diamond", size=70, filled=True, opacity=1, color=INK, yOffset=below
+    )
+    return [line.encode(x=low, x2=high), diamond.encode(x=x)]

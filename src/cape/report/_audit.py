@@ -1,0 +1,185 @@
+"""The summary of an audit: what the labels say about predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cape._groups import Group
+from cape._wording._audit import RATIO, audit_words, left_out_groups
+from cape._wording._numbers import unique_names
+from cape._wording._page import Summary
+from cape.metrics import Audit, Confusion, Finding, audit_counts
+from cape.metrics._rates import FEWEST_ROWS
+from cape.report._made import stamped
+
+_DRAWS = 20_000
+"""Draws behind the interval of a pair that is judged over all pairs together."""
+
+
+def audit_summary(
+    counts: Mapping[Group, Confusion],
+    *,
+    level: float,
+    file: str | Path,
+    file_sha256: str,
+    columns: Summary,
+    title: str | None = None,
+    author: str = "",
+    note: str = "",
+) -> Summary:
+    """Summarise predictions that anybody made, with intervals.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+    file : str or Path
+        The table with labels and predictions.
+    file_sha256 : str
+        Hash of the file.
+    columns : dict
+        Which columns hold the labels, the predictions and the groups; ``positive`` is
+        the positive label.
+    title : str, default=None
+        Heading of the page; None is the name of the file.
+    author, note : str, default=""
+        Who made the audit, and what a reader has to know first.
+
+    Returns
+    -------
+    dict
+        All numbers of the audit page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from cape.metrics import Confusion
+    >>> counts = {"a": Confusion(tp=8, fp=2, fn=2, tn=8, rows=20)}
+    >>> summary = audit_summary(
+    ...     counts, level=0.95, file="scored.csv", file_sha256="0a1b", columns={}
+    ... )
+    >>> summary["title"], summary["rows"]
+    ('scored.csv', 20)
+    """
+    name = Path(file).name
+    names = unique_names(counts)
+    audit = audit_counts(counts, level=level)
+    files = [{"file": name, "sha256": file_sha256}]
+    return {
+        "kind": "audit",
+        "title": title or name,
+        "author": author,
+        "note": note,
+        "rows": sum(confusion.rows for confusion in counts.values()),
+        "level": level,
+        "words": audit_words(KnownPairs(counts, names, audit), columns),
+        "observed": {"cape": audit_content(audit, counts, names)},
+        "made": stamped({"files": files, "columns": columns}),
+    }
+
+
+def audit_content(
+    audit: Audit, counts: Mapping[Group, Confusion], names: Mapping[Group, str]
+) -> Summary:
+    """Return an audit as JSON can hold it, with the worst pair for each metric.
+
+    Parameters
+    ----------
+    audit : Audit
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    names : mapping from group to str
+        What the groups are called.
+
+    Returns
+    -------
+    dict
+        What `cape.metrics.Audit.to_dict` gives; ``worst``, the pair with the greatest
+        difference or PE and that with the smallest ratio; ``small_groups``, the groups
+        whose pairs are never the worst; and ``left_out``, a sentence about them.
+    """
+    # A board looks at the worst pair first; with ten groups there are ninety.
+    worst: Summary = {}
+    for metric, finding in audit.worst_pairs().items():
+        worst[metric] = finding.to_dict(names)
+    small = []
+    for group, confusion in counts.items():
+        if confusion.rows < FEWEST_ROWS:
+            small.append(names[group])
+    left_out = ""
+    if small and audit.between:
+        left_out = left_out_groups(small, FEWEST_ROWS)
+    return {
+        **audit.to_dict(names),
+        "worst": worst,
+        "small_groups": small,
+        "left_out": left_out,
+    }
+
+
+@dataclass(frozen=True)
+class KnownPairs:
+    """What the sentences of an audit are made from.
+
+    Sentences name the pair of groups whose difference is the *clearest*: the pair with
+    the largest lower end of its interval. The largest difference is often that of a
+    group of a dozen rows, and says nothing.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+    names : mapping from group to str
+    audit : Audit
+    """
+
+    counts: Mapping[Group, Confusion]
+    names: Mapping[Group, str]
+    audit: Audit
+
+    def clearest(self, metric: str) -> Finding | None:
+        """Return the pair whose difference is clearest; None if none has a value."""
+        pairs = []
+        for finding in self.audit.between:
+            # Of a pair in both orders, the group with the higher rate comes first, or
+            # that with the lower share.
+            is_first = finding.estimate.value >= 0
+            if metric == RATIO:
+                is_first = finding.estimate.value <= 1
+            if finding.metric == metric and finding.enough and is_first:
+                pairs.append(finding)
+        if not pairs:
+            return None
+        if metric == RATIO:
+            return min(pairs, key=lambda one: (one.estimate.high, one.estimate.value))
+        return max(pairs, key=lambda one: (one.estimate.low, one.estimate.value))
+
+    def is_clear(self, pair: Finding) -> bool:
+        """Tell whether a pair differs by more than chance, among all pairs.
+
+        The clearest of 190 pairs differs by chance, too, so that its interval is
+        judged at Bonferroni's level over all pairs.
+        """
+        n_pairs = self.n_pairs(pair.metric)
+        if n_pairs > 1:
+            counts = {group: self.counts[group] for group in (pair.group, pair.other)}
+            level = 1 - (1 - self.audit.level) / n_pairs
+            audit = audit_counts(counts, level=level, n_resamples=_DRAWS)
+            pair = next(
+                finding
+                for finding in audit.between
+                if (finding.metric, finding.group) == (pair.metric, pair.group)
+            )
+        if pair.metric == RATIO:
+            return pair.estimate.is_below(1)
+        return pair.estimate.is_above(0)
+
+    def n_pairs(self, metric: str) -> int:
+        """Count the pairs of groups, without order, that have enough rows."""
+        pairs = set()
+        for finding in self.audit.between:
+            if finding.metric == metric and finding.enough:
+                pairs.add(frozenset((finding.group, finding.other)))
+        return len(pairs)

@@ -1,0 +1,463 @@
+"""The summary of a batch: all that its page says, from an `Examination` alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cape._groups import Group, group_labels
+from cape._wording._criteria import bound_sentence
+from cape._wording._page import (
+    SEEN_BY_LABELS_ALONE,
+    Summary,
+    compared_text,
+    label_text,
+    labels_head,
+    labels_text,
+    moved_text,
+    prevalence_sentence,
+    verdict_head,
+    verdict_text,
+)
+from cape.adaptation import GroupAdaptation
+from cape.examination import Examination, LabelChecks
+from cape.metrics import audit_counts
+from cape.metrics._between import worst_pe
+from cape.report._audit import audit_content
+from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes
+from cape.report._frontier import frontier_summary
+from cape.report._made import facts_of_classifier, stamped
+from cape.rules._names import bounds_of
+
+WIDTHS = (0.2, 0.1, 0.05)
+"""Widths of intervals for which the page says how many labels they need."""
+
+_TOLERATED = 0.1
+"""Distance of labels and estimate that a refuted estimate may have without an alarm.
+Labels of a million rows refute estimates that are good for every purpose."""
+
+_MARKS = {
+    "fault": "bad",
+    "drifted": "bad",
+    "ignored": "bad",
+    "cannot_tell": "open",
+    "some_drift": "warn",
+    "not_tested": "open",
+    "consistent": "good",
+}
+"""Verdicts, the gravest first, and the mark that each of them gets."""
+
+VERDICTS = tuple(_MARKS)
+"""All verdicts, the gravest first."""
+
+
+def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
+    """Summarise an examined batch.
+
+    Parameters
+    ----------
+    examination : Examination
+        From `cape.examine`.
+    title : str, default="Batch"
+        What the page calls the batch.
+
+    Returns
+    -------
+    dict
+        All numbers and sentences of the batch page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> summary = batch_summary(seen, title="March")
+    >>> summary["title"], summary["rows"], summary["verdict"]["word"]
+    ('March', 1000, 'consistent')
+    """
+    # Nothing is computed here that `examine` has computed; a summary only arranges.
+    content = examination.to_dict()
+    estimates = {}
+    for group, adapted in examination.adaptation.groups.items():
+        estimates[group] = adapted.estimate.value
+    return {
+        "kind": "batch",
+        "title": title,
+        "rows": examination.rows,
+        "level": examination.level,
+        "positive": _positive_label(examination),
+        "drift": examination.adaptation.drift,
+        "rule": dict(examination.adaptation.rule),
+        "verdict": batch_verdict(examination),
+        "labels": _labels(examination),
+        "groups": _group_entries(examination, content["adaptation"]),
+        "shift_test": content["shift_test"],
+        "columns": {**content["columns"], "moved": _moved_columns(examination)},
+        "expected": {
+            **content["expected"],
+            "unadapted": _expected_unadapted(examination, estimates),
+        },
+        "criteria": content["criteria"],
+        "aims": _aims(content["rule"], content["criteria"]),
+        "frontiers": frontier_summary(examination),
+        "histograms": _histograms(examination),
+        "observed": _observed(examination),
+        "compared": _compared(examination),
+        "explorer": explorer_data(examination.clf, estimates, _rates(examination)),
+        "made": _made(examination),
+    }
+
+
+def _rates(examination: Examination) -> dict[Group, BatchRates]:
+    """Return what to expect of all members; where CAPE chose, as the page says it."""
+    rates = {}
+    for group, chosen in examination.adaptation.groups.items():
+        tpr, fpr = examination.draws.groups[group].member_rates
+        expected = examination.expected.groups[group]
+        fpr = fpr.copy()
+        # Members that call as many rows positive as the chosen one are left out:
+        # rounded, they would be as near to the estimate, or nearer.
+        called = examination.draws.situations[group].predicted_prevalences
+        tpr = np.where(called == called[chosen.classifier], np.nan, tpr)
+        # Labels may have set limits to the rates of the member that decides.
+        tpr[chosen.classifier] = 1 - expected.fnr.value
+        fpr[chosen.classifier] = expected.fpr.value
+        rates[group] = BatchRates(tpr, fpr, chosen.classifier)
+    return rates
+
+
+def _positive_label(examination: Examination) -> str:
+    """Return which label is the positive one, in the words of the user's table."""
+    if examination.provenance is not None and "columns" in examination.provenance:
+        columns = examination.provenance["columns"]
+        return f"{columns['label']} = {columns['labels'][1]}"
+    return f"label {examination.clf.classes_[1]}"
+
+
+def _aims(rule: Summary, criteria: Sequence[Summary]) -> list[str]:
+    """Say of each criterion that the rule aims at how likely its bound is met."""
+    entries = {entry["criterion"]: entry for entry in criteria}
+    bounds = bounds_of(rule)
+    return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
+
+
+def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
+    """Return what was estimated, chosen and tested in each group."""
+    entries = []
+    names = examination.names
+    groups = examination.adaptation.groups
+    labels = examination.labels
+    for entry, group in zip(adapted, groups, strict=True):
+        moved = examination.moved.groups[group]
+        verdict = examination.verdict(group)
+        text = ""
+        if labels is not None:
+            text = label_text(labels.groups[group], decide=labels.decide)
+        entries.append(
+            {
+                **entry,
+                "group": names[group],
+                # With the reason, which the adaptation alone does not know.
+                "verdict": verdict.word,
+                "verdict_text": verdict.text,
+                "moved": moved.moved,
+                # The interval beside it is that of the group by itself, too.
+                "p_moved": moved.p_value,
+                "p_moved_adjusted": moved.p_adjusted,
+                "moved_text": moved_text(groups[group], moved, examination.moved.alpha),
+                "sentence": prevalence_sentence(names[group], groups[group]),
+                "label_text": text,
+            }
+        )
+    return entries
+
+
+def batch_verdict(examination: Examination) -> Summary:
+    """Say in a word, a headline and a few sentences what the tests found.
+
+    Parameters
+    ----------
+    examination : Examination
+
+    Returns
+    -------
+    dict
+        ``word`` is the gravest verdict of the groups, ``mark`` its colour, ``head`` and
+        ``text`` are for the reader, and ``faults`` lists the columns at fault.
+    """
+    verdicts = {}
+    with_labels = []
+    for group, adapted in examination.adaptation.groups.items():
+        name = examination.names[group]
+        verdicts[name] = examination.verdict(group)
+        if adapted.labels.verdict is not None:
+            with_labels.append(name)
+    words = [verdict.word for verdict in verdicts.values()] or ["not_tested"]
+    word = worst_word(words)
+    mark = mark_of(words, clear=all(verdict.clear for verdict in verdicts.values()))
+    head = verdict_head(word, clear=mark == "good", with_labels=bool(with_labels))
+    text = verdict_text(verdicts, with_labels)
+    refuted = examination.labels is not None and bool(examination.labels.refuted)
+    if mark in ("good", "open") and refuted:
+        # Green would say that all is well.
+        mark = "warn"
+        text += SEEN_BY_LABELS_ALONE
+    return {
+        "word": word,
+        "mark": mark,
+        "head": head,
+        "text": text,
+        "faults": _faults(examination),
+    }
+
+
+def mark_of(words: Sequence[str], *, clear: bool) -> str:
+    """Choose the colour of some verdicts together.
+
+    Parameters
+    ----------
+    words : sequence of str
+    clear : bool
+        Whether there is no reservation about any group.
+
+    Returns
+    -------
+    {"good", "warn", "bad", "open"}
+        "good" only if all groups are consistent with a prior shift, without
+        reservation.
+
+    Examples
+    --------
+    >>> mark_of(["consistent", "some_drift"], clear=False)
+    'warn'
+    >>> mark_of(["consistent"], clear=False)
+    'open'
+    """
+    mark = _MARKS[worst_word(words)]
+    if mark == "good" and not clear:
+        return "open"
+    return mark
+
+
+def worst_word(words: Sequence[str]) -> str:
+    """Return the gravest of some verdicts.
+
+    Examples
+    --------
+    >>> worst_word(["consistent", "drifted", "some_drift"])
+    'drifted'
+    """
+    return min(words, key=list(_MARKS).index)
+
+
+def _faults(examination: Examination) -> list[Summary]:
+    """List the columns at fault, once each, with the groups in which they are.
+
+    What happened is told as it is in the largest group: mostly the same happened in
+    all of them.
+    """
+    rows = examination.evidence.rows
+    largest_first = sorted(
+        examination.columns.groups, key=lambda group: rows[group], reverse=True
+    )
+    faults: dict[str, Summary] = {}
+    names = examination.names
+    for group in largest_first:
+        for finding in examination.columns.groups[group]:
+            if not finding.fault:
+                continue
+            entry = {
+                "column": finding.column,
+                "what_happened": finding.what_happened,
+                "groups": [],
+            }
+            faults.setdefault(finding.column, entry)["groups"].append(names[group])
+    return list(faults.values())
+
+
+def _moved_columns(examination: Examination) -> list[Summary]:
+    """List the columns that moved in any group: at fault first, then by effect."""
+    entries: list[Summary] = []
+    for group in examination.columns.groups:
+        for finding in examination.columns.moved(group):
+            entries.append(
+                {
+                    "group": examination.names[group],
+                    "column": finding.column,
+                    "fault": finding.fault,
+                    "effect": finding.effect,
+                    "p_adjusted": finding.p_adjusted,
+                    "what_happened": finding.what_happened,
+                }
+            )
+    entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
+    return entries
+
+
+def _labels(examination: Examination) -> Summary | None:
+    """Return what labels say of the estimates; None if no row has a label.
+
+    ``used`` tells whether labels corrected any estimate, and ``needed`` how many labels
+    a group needs for intervals of some widths, if labels decide.
+    """
+    labels = examination.labels
+    if labels is None:
+        return None
+    verdicts = [check.labels.verdict for check in labels.groups.values()]
+    return {
+        **labels.to_dict(),
+        "used": labels.decide and any(verdicts),
+        "verdict": {
+            "mark": _mark_of_labels(labels),
+            "head": labels_head(labels),
+            "text": labels_text(labels),
+        },
+        "needed": _labels_needed(labels),
+    }
+
+
+def _mark_of_labels(labels: LabelChecks) -> str:
+    """Choose the colour of what labels say: that of the gravest verdict."""
+    verdicts = {check.labels.verdict for check in labels.groups.values()}
+    if not labels.refuted:
+        return "good" if verdicts == {"confirmed"} else "open"
+    if labels.decide:
+        return "warn"
+    for group in labels.refuted:
+        check = labels.groups[group]
+        if abs(check.labels.estimate - check.without_labels.value) > _TOLERATED:
+            return "bad"
+    return "warn"
+
+
+def _labels_needed(labels: LabelChecks) -> list[Summary]:
+    """Say how many labels would narrow the intervals of groups to some widths."""
+    if not labels.decide:
+        return []
+    entries = []
+    for group, check in labels.groups.items():
+        if check.labels.verdict is None or check.fully_labelled:
+            continue
+        entries.append(
+            {
+                "group": labels.names[group],
+                "labelled": check.labels.rows,
+                "width": check.estimate.width,
+                "needed": [labels_for_width(check, width) for width in WIDTHS],
+            }
+        )
+    return entries
+
+
+def labels_for_width(check: GroupAdaptation, width: float) -> int:
+    """Compute how many labels an interval of some width needs.
+
+    Parameters
+    ----------
+    check : GroupAdaptation
+        Of labels that were used, of some of the rows.
+    width : float
+
+    Returns
+    -------
+    int
+        All labels, those that are there included.
+    """
+    # The variance of m of N rows is proportional to 1/m - 1/N.
+    now = 1 / check.labels.rows - 1 / check.rows
+    wanted = now * (width / check.estimate.width) ** 2
+    return round(1 / (wanted + 1 / check.rows))
+
+
+def _compared(examination: Examination) -> Summary | None:
+    """Compare observed rates with those expected, in groups with labels of all rows."""
+    both = examination.expected_and_observed()
+    if both is None:
+        return None
+    names = {}
+    for group, label in group_labels(examination.adaptation.groups).items():
+        names[label] = examination.names[group]
+    rates = []
+    for row in both.reset_index().to_dict("records"):
+        name = names[row["group"]]
+        rates.append({"group": name, "metric": row["metric"], **_numbers(row)})
+    return {"rates": rates, "text": compared_text(rates)}
+
+
+def _numbers(row: Mapping[Any, Any]) -> Summary:
+    """Return one row of a comparison as JSON can hold it."""
+    numbers: Summary = {"inside": bool(row["inside"])}
+    for name in ("expected", "low", "high", "observed"):
+        value = float(row[name])
+        numbers[name] = None if value != value else value
+    return numbers
+
+
+def _expected_unadapted(
+    examination: Examination, estimates: dict[Group, float]
+) -> Summary:
+    """Return what the model as trained would do at the estimated prevalences."""
+    entries = []
+    predicted = []
+    names = examination.names
+    for group, estimate in estimates.items():
+        model = examination.clf.model_of(group)
+        # One member only, so that the rule picks it whatever the estimate.
+        rates = outcomes(members_of(model).unadapted, estimate)
+        entry: Summary = {"group": names[group]}
+        for name, value in rates.items():
+            entry[name] = float(value)
+        entries.append(entry)
+        predicted.append(entry["predicted"])
+    pe = worst_pe(list(estimates.values()), predicted)
+    # JSON has no NaN.
+    return {"groups": entries, "pe": None if math.isnan(pe) else pe}
+
+
+def _histograms(examination: Examination) -> list[Summary]:
+    """Return the scores of each group, and the mixture that should explain them."""
+    entries = []
+    for group, evidence in examination.evidence.groups.items():
+        model = examination.clf.model_of(group)
+        # The best mixture is the quantifier's, even where drift held the estimate back.
+        adapted = examination.adaptation.groups[group]
+        share = adapted.quantifier_estimate.value
+        batch = evidence.scores.shares_of_even_cells()
+        positives = model.positives.shares_of_even_cells()
+        negatives = model.negatives.shares_of_even_cells()
+        # Under prior shift, P(s) = rho P(s | positive) + (1 - rho) P(s | negative).
+        mixture = share * positives + (1 - share) * negatives
+        entries.append(
+            {
+                "group": examination.names[group],
+                "batch": batch.round(5).tolist(),
+                "mixture": mixture.round(5).tolist(),
+            }
+        )
+    return entries
+
+
+def _observed(examination: Examination) -> Summary | None:
+    """Return the audits of CAPE and of the model as trained, if there are labels."""
+    observed = examination.observed
+    # A file may have a label column in which every label is missing.
+    if observed is None or not observed.cape:
+        return None
+    # The names of all groups, even if those with labels alone would have shorter ones.
+    names = examination.names
+    audits = {}
+    for who in ("cape", "unadapted"):
+        counts = getattr(observed, who)
+        audit = audit_counts(counts, level=examination.level)
+        audits[who] = audit_content(audit, counts, names)
+    return audits
+
+
+def _made(examination: Examination) -> Summary:
+    """Return how the page was made, from files or from the classifier alone."""
+    if examination.provenance is None:
+        return stamped(facts_of_classifier(examination.clf))
+    fingerprint = examination.clf.fingerprint_
+    return stamped({"fingerprint": fingerprint, **examination.provenance})

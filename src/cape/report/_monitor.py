@@ -1,0 +1,377 @@
+"""The page of many batches over time: its summary and its pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import pandas as pd
+
+from cape._plot import ALARM, NOW, THEN, import_altair, share_domain
+from cape._wording._page import (
+    PICTURES,
+    Summary,
+    monitor_head,
+    monitor_text,
+    worst_column,
+)
+from cape.report._batch import mark_of, worst_word
+from cape.report._made import stamped
+from cape.report._pictures import Picture
+
+_DRIFTED = ["fault", "drifted", "ignored"]
+_MOST_TICKS = 12
+
+# 2024-03, 2024_03_15 or 20240315, not in the middle of a longer number.
+_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
+)
+_MOST_LABELS = 400
+"""Labels of an axis; a file of 1990 among those of 2024 is no axis of months."""
+
+
+class BatchRecord(Protocol):
+    """What the monitor page needs to know about one batch.
+
+    `cape.files.MonitoredBatch` is such a record.
+
+    Attributes
+    ----------
+    name : str
+        What the batch is called, such as the name of its file.
+    rows : int
+        Number of rows.
+    groups : list of dict
+        For each group its name (``group``), ``rows``, ``training`` prevalence,
+        ``estimate`` with ``low`` and ``high``, ``pd_bound``, whether it ``moved``, the
+        ``verdict`` on a prior shift, whether it is ``clear``, and the worst
+        ``columns`` that moved, of ``columns_moved`` in all.
+    pe : float or None
+        Expected PE of the worst pair.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def groups(self) -> list[Summary]: ...
+
+    @property
+    def pe(self) -> float | None: ...
+
+
+def monitor_summary(
+    batches: Sequence[BatchRecord],
+    *,
+    level: float,
+    provenance: Mapping[str, Any],
+) -> Summary:
+    """Summarise the prevalences of all groups over time.
+
+    Parameters
+    ----------
+    batches : sequence of BatchRecord
+        What was found in each batch, in order of time.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+    provenance : mapping
+        The files and the model, from `file_provenance`.
+
+    Returns
+    -------
+    dict
+        All numbers and sentences of the monitor page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> group = {"group": "a", "training": 0.5, "moved": True, "columns": []}
+    >>> group |= {"verdict": "consistent", "clear": True}
+    >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
+    >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
+    'a moved in at least one batch.'
+    """
+    drifted = []
+    entries = []
+    for batch in batches:
+        entries.append(
+            {"batch": batch.name, "rows": batch.rows, "expected_pe": batch.pe}
+        )
+        if _word_of(batch) in _DRIFTED:
+            drifted.append(batch.name)
+    title = batches[0].name
+    if len(batches) > 1:
+        title += f" to {batches[-1].name}"
+    return {
+        "kind": "monitor",
+        "title": title,
+        "rows": sum(batch.rows for batch in batches),
+        "level": level,
+        "verdict": _verdict(batches),
+        "groups": _over_time(batches),
+        "batches": entries,
+        "drifted": drifted,
+        "made": stamped(provenance),
+    }
+
+
+def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
+    """Turn groups of batches into batches of groups.
+
+    A group may be absent from some batches, so that each entry has its place in time.
+    """
+    groups: dict[str, Summary] = {}
+    for place, batch in enumerate(batches, 1):
+        for record in batch.groups:
+            name = record["group"]
+            entry = groups.setdefault(name, {"group": name, "batches": []})
+            # The same in every batch, because all are compared with one training.
+            entry["training"] = record["training"]
+            worst = ""
+            if record["columns"]:
+                worst = worst_column(record["columns"][0], record["columns_moved"])
+            entry["batches"].append(
+                {"batch": batch.name, "place": place, **record, "worst_column": worst}
+            )
+    return list(groups.values())
+
+
+def _word_of(batch: BatchRecord) -> str:
+    """Return the gravest verdict of the groups of a batch."""
+    return worst_word([record["verdict"] for record in batch.groups])
+
+
+def _verdict(batches: Sequence[BatchRecord]) -> Summary:
+    """Say what has moved, and what else the tests found."""
+    # Sets, because a group counts once however often it moved.
+    moved = set()
+    clear = True
+    for batch in batches:
+        for record in batch.groups:
+            clear = clear and record["clear"]
+            if record["moved"]:
+                moved.add(record["group"])
+    words = [_word_of(batch) for batch in batches]
+    return {
+        "word": worst_word(words),
+        "mark": mark_of(words, clear=clear),
+        "head": monitor_head(moved),
+        "text": monitor_text([(batch.name, _word_of(batch)) for batch in batches]),
+        "faults": _faults(batches),
+    }
+
+
+def _faults(batches: Sequence[BatchRecord]) -> list[Summary]:
+    """List the columns at fault, with the batches in which they are."""
+    faults: dict[str, Summary] = {}
+    for batch in batches:
+        for record in batch.groups:
+            for column in record["columns"]:
+                if not column["fault"]:
+                    continue
+                entry = {
+                    "column": column["column"],
+                    "what_happened": column["what_happened"],
+                    "batches": [],
+                }
+                known = faults.setdefault(column["column"], entry)
+                if batch.name not in known["batches"]:
+                    known["batches"].append(batch.name)
+    return list(faults.values())
+
+
+def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
+    """Draw the pictures of the monitor page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `monitor_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    names = [batch["batch"] for batch in summary["batches"]]
+    labels = batch_labels(names)
+    frames = {}
+    for group in summary["groups"]:
+        frames[group["group"]] = frame_over_time(group, labels)
+    # One scale for all: groups are compared with each other, too.
+    domain = share_domain(pd.concat(frames.values()), ["high", "estimate", "training"])
+    pictures = []
+    for name, frame in frames.items():
+        title = PICTURES["over time title"].format(name, len(names))
+        chart = draw_over_time(frame, domain)
+        pictures.append(Picture(name, title, chart, frame))
+    return {"over_time": pictures}
+
+
+def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
+    """Return the prevalence of one group in each batch, in order of time.
+
+    Parameters
+    ----------
+    group : dict
+        One entry of ``groups`` of a monitor summary.
+    labels : list of str
+        What the axis calls all batches, in order of time.
+
+    Returns
+    -------
+    DataFrame
+        One row for each batch: batch, estimate, low, high, verdict and training.
+        Numbers are missing where the group is not in the batch, and where there is no
+        batch of a month or day.
+    """
+    rows = []
+    for batch in group["batches"]:
+        row = {name: batch[name] for name in ("estimate", "low", "high", "verdict")}
+        rows.append({"batch": labels[batch["place"] - 1], **row})
+    columns = ["batch", "estimate", "low", "high", "verdict"]
+    frame = pd.DataFrame(rows, columns=columns).set_index("batch")
+    frame = frame.reindex(with_gaps(labels)).rename_axis("batch").reset_index()
+    return frame.assign(training=group["batches"][0]["training"])
+
+
+def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
+    """Draw the prevalence as a line with bars, broken where a batch is missing.
+
+    The training prevalence is a dashed line. Batches in which more than the prevalence
+    moved are marked by crosses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_over_time`.
+    domain : list of two floats
+        Ends of the axis of shares.
+
+    Returns
+    -------
+    altair chart
+    """
+    alt = import_altair()
+    labels = frame["batch"].tolist()
+    axis = alt.Axis(
+        values=labels[:: -(-len(labels) // _MOST_TICKS)],
+        labelAngle=-40,
+        labelLimit=110,
+        grid=False,
+    )
+    x = alt.X("batch:O", title=None, scale=alt.Scale(domain=labels), axis=axis)
+    scale = alt.Scale(domain=domain)
+    y = alt.Y("estimate:Q", title=PICTURES["share axis"], scale=scale)
+    base = alt.Chart(frame)
+    there = alt.Chart(frame.dropna(subset="estimate"))
+    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=NOW)
+    bars = bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    # A line ends where a number is missing.
+    line = base.mark_line(strokeWidth=2, color=NOW).encode(x=x, y=y)
+    dots = there.mark_circle(size=40, opacity=1, color=NOW).encode(x=x, y=y)
+    training = alt.Chart(frame.head(1)).mark_rule(
+        strokeDash=[5, 4], strokeWidth=1.5, color=THEN
+    )
+    training = training.encode(y="training:Q")
+    # Crosses are drawn last, so that a line never hides one.
+    drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
+    crosses = drifted.mark_point(
+        shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM
+    )
+    crosses = crosses.encode(x=x, y=y)
+    layers = alt.layer(bars, training, line, dots, crosses)
+    return layers.properties(width=330, height=130)
+
+
+def batch_labels(names: Sequence[str]) -> list[str]:
+    """Return what the axis calls the batches.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of batches, in order of time.
+
+    Returns
+    -------
+    list of str
+        Dates, if every name has one date and they ascend. Else the names without their
+        ending, or the names themselves if that would make two of them equal.
+
+    Examples
+    --------
+    >>> batch_labels(["sales_202401.csv", "sales_202403.csv"])
+    ['2024-01', '2024-03']
+    >>> batch_labels(["north.csv", "south.csv"])
+    ['north', 'south']
+    """
+    dates = [_date_in(name) for name in names]
+    if all(dates) and _ascend(dates) and len({len(date) for date in dates}) == 1:
+        return dates
+    stems = [PurePath(name).stem for name in names]
+    if len(set(stems)) == len(stems):
+        return stems
+    return list(names)
+
+
+def _date_in(name: str) -> str:
+    """Return the only date in a name; empty if there is none, or more than one."""
+    found = _DATE.findall(name)
+    if len(found) != 1:
+        return ""
+    return "-".join(part for part in found[0] if part)
+
+
+def _ascend(dates: Sequence[str]) -> bool:
+    """Tell whether dates ascend, each of them once."""
+    return list(dates) == sorted(set(dates))
+
+
+def with_gaps(labels: Sequence[str]) -> list[str]:
+    """Add the months or days that are missing between dates.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        From `batch_labels`.
+
+    Returns
+    -------
+    list of str
+        All months between the first and the last; all days in steps of the smallest
+        distance of two days, if all distances are multiples of it; else the labels.
+
+    Examples
+    --------
+    >>> with_gaps(["2024-01", "2024-02", "2024-04"])
+    ['2024-01', '2024-02', '2024-03', '2024-04']
+    >>> with_gaps(["2024-01-01", "2024-01-08", "2024-01-22"])[2]
+    '2024-01-15'
+    >>> with_gaps(["a", "b"])
+    ['a', 'b']
+    """
+    labels = list(labels)
+    if len(labels) < 2 or not all(_date_in(label) == label for label in labels):
+        return labels
+    try:
+        steps = _steps(labels)
+    except ValueError:
+        # The 31st of February is a name and no date.
+        return labels
+    if len(steps) > _MOST_LABELS or not set(labels) <= set(steps):
+        return labels
+    return steps
+
+
+def _steps(labels: list[str]) -> list[str]:
+    """Return all months, or days in steps, between the first label and the last."""
+    if len(labels[0]) == len("2024-01"):
+        return list(pd.period_range(labels[0], labels[-1], freq="M").astype(str))
+    days = pd.to_datetime(labels, format="%Y-%m-%d")
+    step = days.diff().min()
+    return list(pd.date_range(days[0], days[-1], freq=step).strftime("%Y-%m-%d"))
