@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._column_words import describe_column
+from cape._column_words import what_happened
 from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault
 from cape.columns import TableCells
@@ -45,7 +45,7 @@ def words(name, values, effect=0.5):
         find_fault(column),
         counted.unseen.get(place, {}),
     )
-    return describe_column(drift)
+    return f"`{drift.name}`: {what_happened(drift)}"
 
 
 LATER = TRAINING["date"] + pd.Timedelta("400D")

@@ -518,7 +518,7 @@ def test_without_extras_the_table_is_left(run_without, hidden):
         return
     last_line = result.stderr.strip().splitlines()[-1]
     assert last_line == (
-        "cape._packages.MissingExtra: cape.plot needs altair, which is not "
+        "cape._packages.MissingExtra: plot() needs altair, which is not "
         'installed: pip install "cape-fair[app]".'
     )
 

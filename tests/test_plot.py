@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape import plot
-from cape.plot._base import ALARM, INK, MOST_ROWS, NOW, SOFT, THEN, share_domain
+from cape import _plot
+from cape._plot import ALARM, INK, MOST_ROWS, NOW, SOFT, THEN, share_domain
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def kind_of(layer):
 
 
 def test_the_curve_and_the_rules_are_drawn_apart(frame):
-    chart = plot.frontier(frame, criterion="gap").to_dict()
+    chart = _plot.frontier(frame, criterion="gap").to_dict()
     rows = {kind_of(layer): rows_of(chart, layer) for layer in chart["layer"]}
     assert [row["gap"] for row in rows["line"]] == [0.0, 0.1, 0.4]
     assert rows["area"] == rows["line"]
@@ -43,23 +43,23 @@ def test_the_curve_and_the_rules_are_drawn_apart(frame):
 
 
 def test_the_band_is_the_interval(frame):
-    chart = plot.frontier(frame, criterion="gap").to_dict()
+    chart = _plot.frontier(frame, criterion="gap").to_dict()
     [band] = [layer for layer in chart["layer"] if kind_of(layer) == "area"]
     assert band["encoding"]["y"]["field"] == "accuracy_low"
     assert band["encoding"]["y2"]["field"] == "accuracy_high"
 
 
 def test_a_legend_names_the_rules_unless_they_have_texts(frame):
-    legend = plot.frontier(frame, criterion="gap").to_dict()["layer"][-1]
+    legend = _plot.frontier(frame, criterion="gap").to_dict()["layer"][-1]
     assert legend["encoding"]["color"]["field"] == "rule"
-    chart = plot.frontier(frame, criterion="gap", label="mark").to_dict()
+    chart = _plot.frontier(frame, criterion="gap", label="mark").to_dict()
     kinds = [kind_of(layer) for layer in chart["layer"]]
     assert kinds == ["area", "line", "circle", "text"]
     assert chart["layer"][-1]["encoding"]["text"]["field"] == "mark"
 
 
 def test_axes_have_the_ends_that_are_asked_for(frame):
-    chart = plot.frontier(
+    chart = _plot.frontier(
         frame, criterion="gap", title="difference", x_domain=[0, 1], y_domain=[0.5, 1]
     ).to_dict()
     for layer in chart["layer"]:
@@ -71,7 +71,7 @@ def test_axes_have_the_ends_that_are_asked_for(frame):
 def test_costs_are_drawn_by_their_name(frame):
     names = {"accuracy": "cost", "accuracy_low": "cost_low"}
     frame = frame.rename(columns={**names, "accuracy_high": "cost_high"})
-    chart = plot.frontier(frame, criterion="gap", value="cost").to_dict()
+    chart = _plot.frontier(frame, criterion="gap", value="cost").to_dict()
     assert chart["layer"][1]["encoding"]["y"]["field"] == "cost"
 
 
@@ -79,7 +79,7 @@ def test_costs_are_drawn_by_their_name(frame):
 def test_without_altair_it_says_what_to_install(frame, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"needs {package}.*cape-fair\[app\]"):
-        plot.frontier(frame, criterion="gap")
+        _plot.frontier(frame, criterion="gap")
 
 
 def audited(n):
@@ -99,7 +99,7 @@ def audited(n):
 
 
 def test_an_audit_has_two_marks_with_intervals_for_each_group():
-    chart = plot.audit(audited(3)).to_dict()
+    chart = _plot.audit(audited(3)).to_dict()
     drawn = {}
     for layer in chart["layer"]:
         x = layer["encoding"]["x"]["field"]
@@ -116,7 +116,7 @@ def test_an_audit_has_two_marks_with_intervals_for_each_group():
 
 
 def test_a_title_comes_with_what_the_marks_mean():
-    title = plot.audit(audited(3), title="Two shares").to_dict()["title"]
+    title = _plot.audit(audited(3), title="Two shares").to_dict()["title"]
     assert title["text"] == "Two shares"
     assert [line.split(":")[0] for line in title["subtitle"]] == ["dot", "diamond"]
 
@@ -128,13 +128,13 @@ def groups_drawn(chart):
 
 def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
     frame = audited(300)
-    chart = plot.audit(frame).to_dict()
+    chart = _plot.audit(frame).to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(MOST_ROWS)]
     assert chart["title"]["text"] == "The first 24 of 300 groups are drawn."
     frame["rows"] = np.arange(300)
     # An index of any kind does not matter.
     frame.index = [0] * 300
-    chart = plot.audit(frame, title="x").to_dict()
+    chart = _plot.audit(frame, title="x").to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(276, 300)]
     assert chart["title"]["subtitle"][-1] == "The largest 24 of 300 groups are drawn."
 
@@ -142,7 +142,7 @@ def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
 def test_names_that_nobody_sees_are_written_out():
     frame = audited(2)
     frame["group"] = ["a\x00b", 7]
-    assert groups_drawn(plot.audit(frame).to_dict()) == ["a\\x00b", "7"]
+    assert groups_drawn(_plot.audit(frame).to_dict()) == ["a\\x00b", "7"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,10 @@ from cape.metrics import (
     fairness_table,
     proportional_equality_matrix,
 )
-from cape.report import audit_summary, batch_summary, monitor_summary, to_html
+from cape.report import to_html
+from cape.report._audit import audit_summary
+from cape.report._batch import batch_summary
+from cape.report._monitor import monitor_summary
 
 COMBINATIONS = [("a, b", "c"), ("a", "b, c")]
 TYPES = [1, "1"]

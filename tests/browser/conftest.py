@@ -19,14 +19,12 @@ from cape.files import (
     predict_file,
 )
 from cape.files._columns import Columns
-from cape.report import (
-    audit_summary,
-    batch_summary,
-    explorer_summary,
-    file_provenance,
-    monitor_summary,
-    write_report,
-)
+from cape.report import write_report
+from cape.report._audit import audit_summary
+from cape.report._batch import batch_summary
+from cape.report._explorer import explorer_summary
+from cape.report._made import file_provenance
+from cape.report._monitor import monitor_summary
 
 EVIL = "<script>alert(1)</script>"
 

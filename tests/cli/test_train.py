@@ -16,7 +16,8 @@ from cape.cli._train import Settings
 from cape.files import load_model, train_file
 from cape.files._model import describe_file
 from cape.files._train import DEFAULT_SETTINGS, PAPER_SETTINGS
-from cape.report import explorer_summary, file_provenance
+from cape.report._explorer import explorer_summary
+from cape.report._made import file_provenance
 from cape.rules import RULES, Accuracy, DemographicParity
 
 

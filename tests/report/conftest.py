@@ -3,12 +3,10 @@
 import pytest
 
 from cape.files import monitor_files, predict_file
-from cape.report import (
-    batch_summary,
-    explorer_summary,
-    file_provenance,
-    monitor_summary,
-)
+from cape.report._batch import batch_summary
+from cape.report._explorer import explorer_summary
+from cape.report._made import file_provenance
+from cape.report._monitor import monitor_summary
 
 
 def provenance(model, files=()):

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.metrics import Confusion
-from cape.report import audit_summary, to_html
-from cape.report._audit_words import GLOSSARY, audit_words
+from cape._wording._audit import GLOSSARY, audit_words
+from cape.metrics import Confusion, audit_counts
+from cape.report import to_html
+from cape.report._audit import KnownPairs, audit_summary
 
 COLUMNS = {"label": "again", "prediction": "risk", "positive": "yes", "negative": "no"}
 HEADS = [
@@ -23,7 +24,8 @@ GREEN = Confusion(tp=150, fp=70, fn=150, tn=630, rows=1000)
 
 def words_of(counts, level=0.95, columns=COLUMNS):
     names = {group: str(group) for group in counts}
-    parts = audit_words(counts, names, level=level, columns=columns)
+    known = KnownPairs(counts, names, audit_counts(counts, level=level))
+    parts = audit_words(known, columns)
     assert [part["head"] for part in parts] == HEADS
     return [part["text"] for part in parts]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.report._batch_axis import batch_labels, with_gaps
+from cape.report._monitor import batch_labels, with_gaps
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,28 @@ import re
 import pandas as pd
 import pytest
 
-from cape import plot
+from cape import _plot
 from cape.metrics import Confusion, fairness_table
-from cape.report import audit_summary, draw_prevalences, frame_prevalences, save_chart
-from cape.report._batch_charts import (
-    frame_columns,
-    frame_histogram,
-    frame_moved,
-    frame_rates,
-)
-from cape.report._monitor_charts import (
+from cape.report._audit import audit_summary
+from cape.report._monitor import (
     draw_over_time,
     frame_over_time,
     monitor_pictures,
 )
-from cape.report._picture import svg_of
+from cape.report._pictures import (
+    Picture,
+    draw_prevalences,
+    frame_columns,
+    frame_histogram,
+    frame_moved,
+    frame_prevalences,
+    frame_rates,
+    save_chart,
+)
+
+
+def svg_of(chart, title):
+    return Picture("", title, chart, None).svg
 
 
 def layers(chart):
@@ -55,7 +62,7 @@ def moved(n):
 @pytest.mark.parametrize("n", [1, 2, 15])
 def test_each_group_has_a_ring_a_dot_and_a_bar_in_the_order_given(n):
     groups = moved(n)
-    band, then, now = layers(plot.moved(frame_moved(groups)))
+    band, then, now = layers(_plot.moved(frame_moved(groups)))
     assert [part[0]["type"] for part in (band, then, now)] == [
         "rule",
         "point",
@@ -74,7 +81,7 @@ def test_each_group_has_a_ring_a_dot_and_a_bar_in_the_order_given(n):
 
 @pytest.mark.parametrize("n", [1, 2, 15])
 def test_the_drawing_has_a_mark_and_a_name_for_each_group(n):
-    svg = svg_of(plot.moved(frame_moved(moved(n))), "Moved")
+    svg = svg_of(_plot.moved(frame_moved(moved(n))), "Moved")
     for i in range(1, n + 1):
         assert svg.count(f">g{i}<") == 1
     assert (
@@ -93,7 +100,7 @@ def test_cells_of_a_histogram_cover_zero_to_one_and_the_line_reaches_the_end():
         0.75,
         1,
     ]
-    (_, bars, rows), (mark, line, steps) = layers(plot.scores(frame))
+    (_, bars, rows), (mark, line, steps) = layers(_plot.scores(frame))
     assert (
         bars["x"]["scale"]["domain"] == [0, 1]
         and bars["x2"]["field"] == "to"
@@ -139,7 +146,7 @@ def test_expected_rates_have_a_bar_for_cape_and_a_ring_for_the_model_as_trained(
         ["a", 0.2 + 0.01, 0.2 - 0.1, 0.2 + 0.1],
         ["b", 0.5 + 0.01, 0.5 - 0.1, 0.5 + 0.1],
     ]
-    band, ring, dot = layers(plot.rates(fnr))
+    band, ring, dot = layers(_plot.rates(fnr))
     assert [row["classifier"] for row in ring[2]] == ["unadapted"] * 2
     assert (
         [row["classifier"] for row in band[2]]
@@ -160,7 +167,7 @@ def test_an_audit_draws_a_dot_for_each_group_and_no_ring(n):
         counts, level=0.95, file="a.csv", file_sha256="0", columns={}
     )
     frame = frame_rates(summary)
-    band, ring, dot = layers(plot.rates(one_rate(frame, "accuracy")))
+    band, ring, dot = layers(_plot.rates(one_rate(frame, "accuracy")))
     assert [(row["group"], row["value"]) for row in dot[2]] == [
         (g, c.accuracy) for g, c in counts.items()
     ]
@@ -202,13 +209,13 @@ def test_three_lines_stand_where_estimate_mean_score_and_training_are():
         column_finding("a", 0.9, 0.1, moved=True),
         column_finding("b", 0.5, 0.1),
     ]
-    drawn = layers(plot.columns(frame_columns(columns, GROUP)))
+    drawn = layers(_plot.columns(frame_columns(columns, GROUP)))
     lines = [part for part in drawn if len(part[2]) == 1 and "x2" not in part[1]][:3]
     fields = {part[1]["x"]["field"] for part in lines}
     assert fields == {"training", "mean score", "estimate"}
     dots = [part for part in drawn if part[0]["type"] == "circle"]
     assert [[row["column"] for row in part[2]] for part in dots] == [["b"], ["a"]]
-    svg = svg_of(plot.columns(frame_columns(columns, GROUP)), "Columns")
+    svg = svg_of(_plot.columns(frame_columns(columns, GROUP)), "Columns")
     assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
 
 
@@ -312,7 +319,7 @@ def test_prevalences_have_a_tick_a_dot_and_the_gap_between_them(groups):
 
 
 def test_a_chart_is_saved_by_its_ending_and_its_folder_made(tmp_path):
-    chart = plot.moved(frame_moved(moved(1)))
+    chart = _plot.moved(frame_moved(moved(1)))
     path = save_chart(chart, tmp_path / "new" / "folder" / "a.svg")
     assert path.read_text().startswith("<svg") and [
         p.name for p in path.parent.iterdir()

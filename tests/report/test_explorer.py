@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cape.report import Members, explorer_data, members_of, outcomes
+from cape.report._explorer import Members, explorer_data, members_of, outcomes
 
 shares = st.floats(0, 1, width=16)
 rates = st.integers(1, 8).flatmap(

@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.metrics._between import worst_pe
-from cape.report import (
-    Members,
-    explorer_data,
-    members_of,
-    outcomes,
-    to_html,
-)
+from cape.report import to_html
+from cape.report._explorer import Members, explorer_data, members_of, outcomes
 
 hundredths = st.integers(0, 100)
 rate = st.integers(0, 10) | st.integers(0, 50).map(

@@ -15,14 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from cape import AdaptationWarning, CapeClassifier
 from cape.examination import Observed, examine
 from cape.metrics import confusion_by_group
-from cape.report import (
-    Members,
-    batch_summary,
-    explorer_summary,
-    outcomes,
-    to_html,
-    write_report,
-)
+from cape.report import to_html, write_report
+from cape.report._batch import batch_summary
+from cape.report._explorer import Members, explorer_summary, outcomes
 
 
 @pytest.fixture(scope="module")

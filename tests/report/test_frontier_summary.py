@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cape.examination import examine
-from cape.report import _frontier_summary as section
-from cape.report import batch_summary, to_html
+from cape.report import _frontier as section
+from cape.report import to_html
+from cape.report._batch import batch_summary
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ import pytest
 
 from cape.files import count_file, train_file
 from cape.metrics import Confusion
-from cape.report import audit_summary, to_html, write_report
+from cape.report import to_html, write_report
+from cape.report._audit import audit_summary
 
 NAMES = [
     "</script><script>alert(1)</script>",

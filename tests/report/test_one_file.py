@@ -6,7 +6,8 @@ import re
 import pytest
 
 from cape.metrics import Confusion
-from cape.report import audit_summary, to_html, write_report
+from cape.report import to_html, write_report
+from cape.report._audit import audit_summary
 
 KINDS = ["batch", "audit", "monitor", "explorer"]
 

@@ -10,9 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.report._batch_charts import batch_pictures, rate_pictures
-from cape.report._monitor_charts import draw_over_time, frame_over_time
-from cape.report._picture import ALARM, NOW, SOFT, THEN, Picture, svg_of
+from cape._plot import ALARM, NOW, SOFT, THEN
+from cape.report._monitor import draw_over_time, frame_over_time
+from cape.report._pictures import Picture, batch_pictures, rate_pictures
+
+
+def svg_of(chart, title):
+    return Picture("", title, chart, None).svg
 
 
 def chart(colour=NOW):
@@ -101,7 +105,7 @@ def test_the_largest_groups_are_drawn_and_the_page_says_how_many_are_not(
     pictures = batch_pictures(many)
     names = [picture.heading for picture in pictures["histograms"]]
     assert names == [f"g{place}" for place in range(19, 7, -1)]
-    assert set(pictures) == {"moved", "histograms", "columns", "rates", "frontiers"}
+    assert set(pictures) == {"moved", "histograms", "columns", "rates"}
 
 
 def test_each_rate_has_a_picture_of_its_own_numbers(

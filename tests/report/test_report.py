@@ -7,14 +7,19 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cape import plot
+from cape import Estimate, _plot
+from cape._wording._page import prevalence_sentence
 from cape.files import count_file, predict_file
 from cape.metrics import Confusion
-from cape.report import audit_summary, to_html, write_report
-from cape.report._batch_charts import frame_moved
-from cape.report._batch_summary import _sentence
+from cape.report import to_html, write_report
+from cape.report._audit import audit_summary
 from cape.report._html import _json_for_script
-from cape.report._picture import svg_of
+from cape.report._pictures import Picture, frame_moved
+
+
+def svg_of(chart, title):
+    return Picture("", title, chart, None).svg
+
 
 EVIL = "</script><script>alert(1)</script>"
 
@@ -33,11 +38,9 @@ def adapted(training_prevalence, estimate, low, high):
     """What a sentence needs of the adaptation of a group."""
     return SimpleNamespace(
         training_prevalence=training_prevalence,
-        estimate=estimate,
-        low=low,
-        high=high,
+        estimate=Estimate(estimate, low, high),
         verdict="consistent",
-        label_verdict=None,
+        labels=SimpleNamespace(verdict=None),
     )
 
 
@@ -59,10 +62,10 @@ def test_a_sentence_a_group(batch, page):
 def test_a_small_share_keeps_three_digits():
     small = adapted(0.045, 0.004, 0.0, 0.02)
     sentence = "a: prevalence was 0.045 in training, is now 0.004 (0.000 to 0.020)"
-    assert _sentence("a", small) == sentence
+    assert prevalence_sentence("a", small) == sentence
     large = adapted(0.5, 0.13, 0.09, 0.17)
     sentence = "a: prevalence was 0.50 in training, is now 0.13 (0.09 to 0.17)"
-    assert _sentence("a", large) == sentence
+    assert prevalence_sentence("a", large) == sentence
 
 
 def test_the_sections_come_in_order(page):
@@ -101,7 +104,7 @@ def test_numbers_agree_with_their_sources(batch, people_folder, people_model):
     prediction = predict_file(people_model, people_folder / "new.csv")
     observed = prediction.examination.observed
     for g in batch["groups"]:
-        assert g["estimate"] == prediction.adaptation.groups[g["group"]].estimate
+        assert g["estimate"] == prediction.adaptation.groups[g["group"]].estimate.value
     for who, counts in (("cape", observed.cape), ("unadapted", observed.unadapted)):
         for f in batch["observed"][who]["groups"]:
             if f["metric"] == "accuracy":
@@ -179,7 +182,7 @@ def test_a_name_in_a_picture_is_text():
             "high": 0.6,
         }
     ]
-    svg = svg_of(plot.moved(frame_moved(groups)), f"Picture of {EVIL}")
+    svg = svg_of(_plot.moved(frame_moved(groups)), f"Picture of {EVIL}")
     assert "<script" not in svg and "currentColor" in svg and "var(--now)" in svg
 
 

@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from cape.metrics import Confusion
-from cape.report import audit_summary, to_html, write_report
-from cape.report._picture import Picture
+from cape.report import to_html, write_report
+from cape.report._audit import audit_summary
+from cape.report._pictures import Picture
 
 HOSTILE = ["a\x00b", "\x1b[31mred", "\ud800", "\ufffe", "\u202eabc", "a\nb"]
 
@@ -15,7 +16,8 @@ HOSTILE = ["a\x00b", "\x1b[31mred", "\ud800", "\ufffe", "\u202eabc", "a\nb"]
 _DRAW_HOSTILE_NAMES = """
 import sys
 from cape.metrics import Confusion
-from cape.report import audit_summary, to_html
+from cape.report import to_html
+from cape.report._audit import audit_summary
 
 names = eval(sys.argv[1])
 counts = {name: Confusion(40, 10, 10, 40, 100) for name in names}
@@ -68,7 +70,7 @@ def test_a_failed_picture_says_so_in_its_place(monkeypatch, error):
     def no_pictures(summary):
         return [Picture("heading", "title", _Broken(error), _frame())]
 
-    monkeypatch.setattr("cape.report._batch_charts.rate_pictures", no_pictures)
+    monkeypatch.setattr("cape.report._pictures.rate_pictures", no_pictures)
     page = to_html(audit_of(["a", "b"]))
     assert f"This picture could not be drawn ({type(error).__name__}: " in page
     assert "<b>bad" not in page

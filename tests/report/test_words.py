@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import AdaptationWarning
+from cape._wording._page import VERDICT_HEADS
 from cape.examination import examine
 from cape.files import MonitoredBatch
 from cape.metrics import Confusion
-from cape.report import audit_summary, batch_summary, monitor_summary, to_html
-from cape.report._verdict import VERDICTS, mark_of, worst_word
+from cape.report import to_html
+from cape.report._audit import audit_summary
+from cape.report._batch import batch_summary, mark_of, worst_word
+from cape.report._monitor import monitor_summary
 
 
 def said(page):
@@ -24,7 +27,7 @@ def said(page):
     ).groups()
 
 
-words = st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=8)
+words = st.lists(st.sampled_from(list(VERDICT_HEADS)), min_size=1, max_size=8)
 
 
 @given(words, st.booleans())
@@ -39,7 +42,9 @@ def test_the_mark_is_green_only_if_all_are_consistent_and_clear(words, clear):
 def test_the_gravest_word_is_one_of_them_and_no_other_is_graver(words):
     worst = worst_word(words)
     assert worst in words
-    assert VERDICTS.index(worst) == min(VERDICTS.index(word) for word in words)
+    assert list(VERDICT_HEADS).index(worst) == min(
+        list(VERDICT_HEADS).index(word) for word in words
+    )
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +271,8 @@ def test_a_monitor_page_names_the_fault_and_marks_its_batch(
     assert ["var(--bad)" in svg for svg in svgs] == [True, False]
     assert "estimate, with its 80 % interval" in page
     assert "2 batches, 1,600 rows, 2 groups; a model trained on train.csv." in page
-    assert f"<li>odd.csv: {html.escape(fault['what_happened'])}</li>" in page
+    happened = html.escape(f"`age`: {fault['what_happened']}")
+    assert f"<li>odd.csv: {happened}</li>" in page
 
 
 def test_an_undefined_rate_and_few_rows_are_told():
