@@ -1,7 +1,6 @@
 """The shift test on scores whose truth is known, and over several groups."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._drift._mixture import (
-    CheckedGroup,
     _design_effect,
     _fineness,
     _nested_cuts,
-    check_prior_shift,
     count_agreements,
     fit_mixture,
     holm,
@@ -229,68 +226,13 @@ def test_the_design_effect_of_scores_in_one_cell_is_one():
     assert _design_effect(batch.shares, 160, batch) == 1.0
 
 
-def group(random, rho, n, *, n_training=500, shift=0):
-    """Training and batch of a group, as plain objects."""
-    positives, negatives = classes(random, n_training, n_training)
-    scores = np.minimum(mixed(random, rho, n) + int(shift * ONE), ONE)
-    batch = ScoreHistogram.of(scores, positives.edges)
-    model = SimpleNamespace(positives=positives, negatives=negatives)
-    return model, SimpleNamespace(scores=batch, agreements=None)
-
-
-@pytest.fixture(scope="module")
-def groups():
-    random = np.random.default_rng(5)
-    pairs = {
-        "c": group(random, 0.3, 400),
-        "a": group(random, 0.7, 400, shift=0.2),
-        "b": group(random, 0.5, 10),
-    }
-    models = {name: model for name, (model, _) in pairs.items()}
-    evidence = {name: batch for name, (_, batch) in pairs.items()}
-    return models, evidence
-
-
-def test_every_group_is_tested_on_its_own(groups):
-    models, evidence = groups
-    checked = check_prior_shift(models, evidence)
-    assert list(checked) == ["c", "a", "b"]
-    for name, result in checked.items():
-        assert isinstance(result, CheckedGroup)
-        expected = fit_mixture(
-            models[name].positives,
-            models[name].negatives,
-            evidence[name].scores,
-        )
-        assert result.fit.p_value == expected.p_value
-    assert checked["a"].p_adjusted < 0.001
-    assert checked["c"].p_adjusted > 0.05
-    assert (checked["b"].fit.df, checked["b"].p_adjusted) == (0, 1.0)
-
-
-def test_p_values_are_adjusted_for_the_groups_that_have_a_model(groups):
-    models, evidence = groups
-    all_groups = check_prior_shift(models, evidence)
-    p_values = [result.fit.p_value for result in all_groups.values()]
-    adjusted = [result.p_adjusted for result in all_groups.values()]
-    assert adjusted == holm(p_values)
-    alone = check_prior_shift({"c": models["c"]}, evidence)
-    assert list(alone) == ["c"]
-    assert alone["c"].p_adjusted == alone["c"].fit.p_value
-    assert check_prior_shift({}, evidence) == {}
-    assert check_prior_shift(models, {}) == {}
-
-
 def test_agreements_of_a_group_are_used():
     random = np.random.default_rng(6)
-    model, _ = group(random, 0.5, 10)
+    training = classes(random, 500, 500)
     s = np.stack([mixed(random, 0.4, 300), mixed(random, 0.4, 300)])
-    histogram = ScoreHistogram.of(s, model.positives.edges, unit=2)
-    agreements = count_agreements(s, model.positives, model.negatives)
-    batch = SimpleNamespace(scores=histogram, agreements=agreements)
-    result = check_prior_shift({0: model}, {0: batch})[0].fit
-    unaware = fit_mixture(model.positives, model.negatives, histogram)
-    assert result.statistic > unaware.statistic
+    histogram = ScoreHistogram.of(s, training[0].edges, unit=2)
+    aware = fit_mixture(*training, histogram, count_agreements(s, *training))
+    assert aware.statistic > fit_mixture(*training, histogram).statistic
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))

@@ -7,15 +7,13 @@ left is more than noise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import chdtrc
 
-from cape._groups import Group
 from cape.histogram import ONE, ScoreHistogram
 
 # Three finenesses, nested so that agreements can be counted for all three at once. Few
@@ -326,76 +324,6 @@ def _smoothed_shares(counts: np.ndarray) -> np.ndarray:
     """Return shares with half a row added to every cell, so that none is 0."""
     smoothed = counts + 0.5
     return smoothed / smoothed.sum()
-
-
-class CheckedGroup(NamedTuple):
-    """The test of one group among several.
-
-    Parameters
-    ----------
-    fit : MixtureFit
-        How the best mixture fits the group.
-    p_adjusted : float
-        The p-value after Holm's correction for the number of groups.
-    """
-
-    fit: MixtureFit
-    p_adjusted: float
-
-
-class _TrainingScores(Protocol):
-    """What the test needs of a group's training."""
-
-    @property
-    def positives(self) -> ScoreHistogram: ...
-
-    @property
-    def negatives(self) -> ScoreHistogram: ...
-
-
-class _BatchScores(Protocol):
-    """What the test needs of a group's rows in the batch."""
-
-    @property
-    def scores(self) -> ScoreHistogram: ...
-
-    @property
-    def agreements(self) -> np.ndarray | None: ...
-
-
-def check_prior_shift(
-    models: Mapping[Group, _TrainingScores],
-    evidence: Mapping[Group, _BatchScores],
-) -> dict[Group, CheckedGroup]:
-    """Test every group of a batch that has a model.
-
-    Parameters
-    ----------
-    models : mapping from group to an object with ``positives`` and ``negatives``
-        Training scores of the two classes in each group.
-    evidence : mapping from group to an object with ``scores`` and ``agreements``
-        Scores of the batch in each group. Groups without a model are left out.
-
-    Returns
-    -------
-    dict from group to CheckedGroup
-        In the order of ``evidence``, with p-values adjusted by Holm's method.
-    """
-    fits = {}
-    for group, batch in evidence.items():
-        if group in models:
-            model = models[group]
-            fits[group] = fit_mixture(
-                model.positives,
-                model.negatives,
-                batch.scores,
-                batch.agreements,
-            )
-    p_values = [fit.p_value for fit in fits.values()]
-    checked = {}
-    for group, p_adjusted in zip(fits, holm(p_values), strict=True):
-        checked[group] = CheckedGroup(fits[group], p_adjusted)
-    return checked
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -21,7 +21,7 @@ from cape._labelled._draw import (
     share_out,
     stratify,
 )
-from cape._labelled._needed import LabelNeed, labels_for_width
+from cape._labelled._needed import LabelNeed, fewest_within, labels_for_width
 from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
 from cape._labelled._sample import (
@@ -51,6 +51,7 @@ __all__ = [
     "check_calls",
     "compare_with_labels",
     "corrected_rates",
+    "fewest_within",
     "label_estimate",
     "labelled_sample",
     "labels_for_width",

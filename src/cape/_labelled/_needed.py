@@ -6,6 +6,7 @@ has the estimator's variance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,6 @@ from cape._labelled._draw import Strata, stratify
 from cape._labelled._prevalence import estimate_with_labels
 from cape._labelled._sample import LabelledSample, log_odds, predictions
 from cape._limits import FEWEST_LABELS
-
-__all__ = ["LabelNeed", "labels_for_width"]
 
 
 @dataclass(frozen=True)
@@ -132,15 +131,33 @@ def _width(sample: LabelledSample, prediction: np.ndarray, level: float) -> floa
     return high - low
 
 
-def _fewest(width_of, width: float, n_rows: int) -> int:
-    """Find the fewest labels with an interval that is narrow enough, by bisection."""
+def _fewest(width_of: Callable[[int], float], width: float, n_rows: int) -> int:
+    """Find the fewest labels with an interval that is narrow enough."""
     if n_rows <= FEWEST_LABELS:
         return n_rows
     if width_of(FEWEST_LABELS) <= width:
         return FEWEST_LABELS
-    too_few = FEWEST_LABELS
     # Labels of all rows leave an interval of width 0.
-    enough = n_rows
+    return fewest_within(width_of, width, FEWEST_LABELS, n_rows)
+
+
+def fewest_within(
+    width_of: Callable[[int], float], width: float, too_few: int, enough: int
+) -> int:
+    """Find by bisection the smallest number with an interval that is narrow enough.
+
+    Parameters
+    ----------
+    width_of : callable
+        Width of the interval of so many rows or labels; it falls as they are added.
+    width : float
+    too_few, enough : int
+        Numbers whose intervals are known to be too wide, and narrow enough.
+
+    Returns
+    -------
+    int
+    """
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         if width_of(middle) <= width:

@@ -16,6 +16,7 @@ from cape._labelled import (
     RowDraw,
     Strata,
     cells_of_rows,
+    fewest_within,
     labels_for_width,
     score_cells,
     share_out,
@@ -143,16 +144,7 @@ def rows_at(
     narrowest = width_of(float("inf"))
     if width_of(_MOST_ROWS) > width:
         return float("inf"), narrowest
-    # Bisection is sound because the width falls as rows are added.
-    too_few = 0
-    enough = _MOST_ROWS
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if width_of(middle) <= width:
-            enough = middle
-        else:
-            too_few = middle
-    return float(enough), narrowest
+    return float(fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
 
 
 def _is_lost(adapted: GroupAdaptation | None) -> bool:
