@@ -11,11 +11,6 @@ python benchmarks/column_test.py --write docs/trust.md
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections import defaultdict
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +19,20 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from study import (
+    gather,
+    grouped,
+    markdown_table,
+    read_options,
+    replace_block,
+    store,
+    stored,
+)
 
 from cape import CapeClassifier
 from cape._prediction import adapt
-from tables import markdown_table, replace_block, save_results
 
-RESULTS = Path("docs/data/column_test.json")
+KEY = ("training_rows", "columns", "batch_rows", "moved")
 BATCH_ROWS = (200, 1000, 10_000)
 LEVEL = 0.05
 MOVES = {"none": None, "the strongest": "x0", "another": "x3"}
@@ -111,8 +114,9 @@ def test(clf, table, z):
     return smallest, first.name
 
 
-def one_draw(seed, setting):
+def one_draw(task):
     """Test batches against one training draw; return cells and outcomes."""
+    seed, setting = task
     random = np.random.default_rng([seed, *map(int, setting[:2]), setting.texts])
     clf = fit(random, setting)
     outcomes = []
@@ -130,17 +134,11 @@ def one_draw(seed, setting):
     return outcomes
 
 
-def simulate(setting, draws, minutes):
+def simulate(setting, options):
     """Return how often each cell of one setting is rejected."""
-    stop = time.process_time() + 60 * minutes
-    cells = defaultdict(list)
-    for seed in range(draws):
-        for cell, outcome in one_draw(seed, setting):
-            cells[cell].append(outcome)
-        if time.process_time() > stop:
-            break
+    tasks = [(seed, setting) for seed in range(options.draws)]
     records = []
-    for (n, move), outcomes in cells.items():
+    for (n, move), outcomes in gather(one_draw, tasks, options).items():
         rejected, named = np.mean(outcomes, axis=0)
         record = {
             "training_rows": setting.rows,
@@ -155,58 +153,34 @@ def simulate(setting, draws, minutes):
     return records
 
 
-def table_of(results):
+def table_of(records):
     """Return all results as a table in Markdown, a line for a setting and a move."""
     columns = ["training rows", "columns", "what moved besides"]
-    columns += [f"batch {n}" for n in BATCH_ROWS]
-    columns.append("tests a cell")
+    columns += [f"batch {n}" for n in BATCH_ROWS] + ["tests a cell"]
     lines = []
-    by_line = defaultdict(list)
-    for record in results:
-        line = (record["training_rows"], record["columns"], record["moved"])
-        by_line[line].append(record)
-    for (rows, name, move), records in by_line.items():
-        cells = [f"{rows:,}", name, move]
-        for record in records:
-            cell = f"{record['rejected']:.1%}"
+    for (rows, name, move), cells in grouped(
+        records, "training_rows", "columns", "moved"
+    ).items():
+        line = [f"{rows:,}", name, move]
+        for cell in cells:
+            text = f"{cell['rejected']:.1%}"
             if move != "none":
-                cell += f", named first in {record['named_first']:.0%}"
-            cells.append(cell)
-        cells.append(str(records[0]["tests"]))
-        lines.append(cells)
+                text += f", named first in {cell['named_first']:.0%}"
+            line.append(text)
+        lines.append([*line, cells[0]["tests"]])
     return markdown_table(columns, lines)
-
-
-def parse_arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--draws", type=int, default=200, help="training draws")
-    parser.add_argument(
-        "--minutes", type=float, default=1e9, help="of the processor, a setting"
-    )
-    parser.add_argument(
-        "--write",
-        metavar="PAGE",
-        help="write the table into this page, simulating nothing",
-    )
-    return parser.parse_args()
 
 
 def main():
     """Simulate all settings, or write what was simulated into a page."""
-    options = parse_arguments()
+    options = read_options(__doc__, draws=200)
     if options.write:
-        results = json.loads(RESULTS.read_text())
-        replace_block(Path(options.write), "column test", table_of(results))
+        replace_block(options.write, "column test", table_of(stored("column_test")))
         return
-    results = []
     for setting in SETTINGS:
-        results += simulate(setting, options.draws, options.minutes)
-        save_results(RESULTS, results)
-    print(table_of(results))
+        records = simulate(setting, options)
+        store("column_test", records, KEY)
+        print(table_of(records), flush=True)
 
 
 if __name__ == "__main__":

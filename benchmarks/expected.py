@@ -14,12 +14,8 @@ The figures of a configuration replace those that it had before.
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
-from collections import defaultdict
-from multiprocessing import get_context
-from pathlib import Path
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -29,21 +25,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from study import gather, markdown_table, read_options, replace_block, store, stored
 
 from cape import CapeClassifier, examine
 from cape.datasets import fetch_compas, make_synthetic
 from cape.metrics import confusion_by_group
 from cape.sampling import shift
-from tables import replace_block
 
-RESULTS = Path("docs/data/expected.json")
+KEY = ("data", "learner", "pool", "quantifier", "metric", "rows")
 ROWS = {
     "COMPAS": (60, 300),
     "synthetic": (100, 1000, 10_000),
 }
 PREVALENCES = ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
 TRAINING_ROWS = 1000
-PROCESSES = 2
 
 
 class Configuration(NamedTuple):
@@ -53,15 +48,6 @@ class Configuration(NamedTuple):
     learner: str
     pool: str
     quantifier: str
-
-
-class Outcome(NamedTuple):
-    """One rate of one group in one batch."""
-
-    metric: str
-    rows: int
-    inside: bool
-    width: float
 
 
 def make_learner(name):
@@ -97,7 +83,8 @@ def one_repetition(task):
         for prevalences in PREVALENCES:
             wanted = dict(zip(clf.groups_, prevalences, strict=True))
             batch = shift(*rest, wanted, size=rows, random_state=seed)
-            outcomes += compare_batch(clf, *batch, rows)
+            for metric, *outcome in compare_batch(clf, *batch):
+                outcomes.append(((metric, rows), outcome))
     return outcomes
 
 
@@ -131,110 +118,67 @@ DATA = {
 }
 
 
-def compare_batch(clf, X, y, z, rows):
-    """Expected and observed rates of one batch."""
+def compare_batch(clf, X, y, z):
+    """Yield each rate of a batch, whether it is inside its interval, and the width."""
     seen = examine(clf, X, sensitive_features=z)
     y_pred = clf.predict(X, sensitive_features=z, adaptation=seen.adaptation)
     both = seen.compare(y, y_pred, sensitive_features=z)
-    outcomes = []
     for (_, metric), row in both.iterrows():
-        width = row["high"] - row["low"]
-        outcomes.append(Outcome(metric, rows, bool(row["inside"]), width))
+        yield metric, bool(row["inside"]), row["high"] - row["low"]
     observed = confusion_by_group(y, y_pred, sensitive_features=z)
     for group, adapted in seen.adaptation.groups.items():
         inside = observed[group].prevalence_difference <= adapted.pd_bound
-        outcomes.append(Outcome("PD", rows, inside, adapted.pd_bound))
-    return outcomes
+        yield "PD", inside, adapted.pd_bound
 
 
-def run(configuration, repetitions, processes):
+def run(configuration, options):
     """All repetitions of one configuration, as lines of the table."""
-    tasks = [(configuration, seed) for seed in range(repetitions)]
-    cells = defaultdict(list)
-    with get_context("fork").Pool(processes) as workers:
-        for outcomes in workers.imap_unordered(one_repetition, tasks):
-            for outcome in outcomes:
-                cells[outcome.metric, outcome.rows].append(outcome)
-    return [describe(configuration, outcomes) for outcomes in cells.values()]
+    tasks = [(configuration, seed) for seed in range(options.repetitions)]
+    records = []
+    for (metric, rows), outcomes in gather(one_repetition, tasks, options).items():
+        inside, width = np.mean(outcomes, axis=0)
+        record = {
+            **configuration._asdict(),
+            "metric": metric,
+            "rows": rows,
+            "rates": len(outcomes),
+            "inside": round(float(inside), 4),
+            "width": round(float(width), 4),
+        }
+        records.append(record)
+    return records
 
 
-def describe(configuration, outcomes):
-    """How often the observed rate was inside its interval, and how wide that was."""
-    inside = np.mean([outcome.inside for outcome in outcomes])
-    width = np.mean([outcome.width for outcome in outcomes])
-    return {
-        **configuration._asdict(),
-        "metric": outcomes[0].metric,
-        "rows": outcomes[0].rows,
-        "rates": len(outcomes),
-        "inside": round(float(inside), 4),
-        "width": round(float(width), 4),
-    }
-
-
-def table(results):
+def table(records):
     """The results as a table of Markdown."""
-    lines = [
-        "| data | learner | pool | quantifier | rate | rows a group "
-        "| inside its 95 % interval | mean width | rates |",
-        "|---" * 9 + "|",
-    ]
-    for r in results:
-        whose = [r[name] for name in Configuration._fields]
-        inside = f"{100 * r['inside']:.1f} %"
-        cells = [*whose, r["metric"], r["rows"], inside, f"{r['width']:.2f}"]
-        cells.append(r["rates"])
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines)
-
-
-def parse_options():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repetitions", type=int, default=50)
-    parser.add_argument("--data", choices=DATA, default="COMPAS")
-    parser.add_argument("--pools", nargs="*", default=["threshold", "resampled"])
-    parser.add_argument("--quantifiers", nargs="*", default=["spa", "histogram"])
-    learners = ["logistic", "boosting", "default"]
-    parser.add_argument("--learner", choices=learners, default="logistic")
-    parser.add_argument("--processes", type=int, default=PROCESSES)
-    write_help = "write the table into this page, simulating nothing"
-    parser.add_argument("--write", metavar="PAGE", help=write_help)
-    return parser.parse_args()
-
-
-def others(configurations):
-    """The figures of earlier runs, without those of these configurations."""
-    if not RESULTS.exists():
-        return []
-    kept = []
-    for entry in json.loads(RESULTS.read_text()):
-        whose = Configuration(*(entry[name] for name in Configuration._fields))
-        if whose not in configurations:
-            kept.append(entry)
-    return kept
+    columns = ["data", "learner", "pool", "quantifier", "rate", "rows a group"]
+    columns += ["inside its 95 % interval", "mean width", "rates"]
+    lines = []
+    for record in records:
+        line = [record[name] for name in KEY]
+        line += [f"{100 * record['inside']:.1f} %", f"{record['width']:.2f}"]
+        lines.append([*line, record["rates"]])
+    return markdown_table(columns, lines)
 
 
 def main():
-    options = parse_options()
+    """Simulate and store results, or write stored results into a page."""
+    options = read_options(
+        __doc__,
+        repetitions=50,
+        data=tuple(DATA),
+        pools=["threshold", "resampled"],
+        quantifiers=["spa", "histogram"],
+        learner=("logistic", "boosting", "default"),
+    )
     if options.write:
-        results = json.loads(RESULTS.read_text())
-        replace_block(Path(options.write), "expected", table(results))
+        replace_block(options.write, "expected", table(stored("expected")))
         return
-    configurations = []
-    for pool in options.pools:
-        for quantifier in options.quantifiers:
-            configuration = Configuration(
-                options.data, options.learner, pool, quantifier
-            )
-            configurations.append(configuration)
-    results = others(configurations)
-    for configuration in configurations:
-        results += run(configuration, options.repetitions, options.processes)
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=0) + "\n")
-    print(table(results))
+    for pool, quantifier in product(options.pools, options.quantifiers):
+        settings = (options.data, options.learner, pool, quantifier)
+        records = run(Configuration(*settings), options)
+        store("expected", records, KEY)
+        print(table(records), flush=True)
 
 
 if __name__ == "__main__":

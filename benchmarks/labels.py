@@ -11,13 +11,10 @@ python benchmarks/labels.py --write docs/trust.md
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import warnings
 from collections import defaultdict
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +26,7 @@ from label_worlds import (
     draw_plainly,
     draw_rows,
 )
+from study import grouped, markdown_table, read_options, replace_block, store, stored
 
 from cape import CapeClassifier
 from cape._labelled import (
@@ -40,9 +38,9 @@ from cape._labelled import (
 from cape._labelled._prevalence import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
 from cape_paper._problem import load_cases
-from tables import markdown_table, replace_block, save_results
 
-RESULTS = Path("docs/data/labels.json")
+SIMULATED = ("shift", "auc", "prevalence", "drawing", "labels")
+REAL = ("case", "group", "labels")
 LEVEL = 0.95
 LABELS = (10, 25, 50, 100, 400)
 AUCS = (0.65, 0.85, 0.95)
@@ -282,55 +280,29 @@ def figures(cells, by=None):
     ]
 
 
-def grouped(records, *names):
-    """Group records by some of their fields."""
-    groups = defaultdict(list)
-    for record in records:
-        groups[tuple(record[name] for name in names)].append(record)
-    return groups
-
-
 def mean(records, name):
     return float(np.mean([record[name] for record in records]))
 
 
-def parse_arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--draws", type=int, default=2000, help="of a simulated cell")
-    parser.add_argument(
-        "--repetitions", type=int, default=200, help="of a group of a real shift"
-    )
-    parser.add_argument("--quick", action="store_true", help="few draws of both")
-    write_help = "write the tables into this page, simulating nothing"
-    parser.add_argument("--write", metavar="PAGE", help=write_help)
-    return parser.parse_args()
-
-
 def main():
     """Simulate and repeat, or write what was found into a page."""
-    options = parse_arguments()
+    options = read_options(__doc__, draws=2000, repetitions=200, quick=False)
     if options.write:
-        results = json.loads(RESULTS.read_text())
-        page = Path(options.write)
-        simulated = results["simulated"]
+        simulated = stored("labels_simulated")
+        page = options.write
         replace_block(page, "labels", table_of_simulations(simulated))
         replace_block(page, "labels saved", table_of_labels_saved(simulated))
-        replace_block(page, "labels, real", table_of_real_shifts(results["real"]))
+        replace_block(page, "labels, real", table_of_real_shifts(stored("labels_real")))
         return
     if options.quick:
         options.draws = 40
         options.repetitions = 20
-    results = {
-        "real": run_real(options.repetitions),
-        "simulated": simulate(options.draws),
-    }
-    save_results(RESULTS, results)
-    print(table_of_simulations(results["simulated"]))
-    print(table_of_labels_saved(results["simulated"]))
-    print(table_of_real_shifts(results["real"]))
+    real = run_real(options.repetitions)
+    print(table_of_real_shifts(store("labels_real", real, REAL)))
+    simulated = simulate(options.draws)
+    store("labels_simulated", simulated, SIMULATED)
+    print(table_of_simulations(simulated))
+    print(table_of_labels_saved(simulated))
 
 
 if __name__ == "__main__":

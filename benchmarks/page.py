@@ -12,63 +12,57 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from speed import cell, draw, table_line
-
-from tables import replace_block
+import altair as alt
+import numpy as np
+import pandas as pd
+from study import markdown_table, replace_block
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-class Section(NamedTuple):
-    """The title of a table on the page, and what is said before it."""
-
-    title: str
-    text: str = ""
-
-
 SECTIONS = {
-    "predict": Section("Prediction of one batch, times one plain `predict_proba`"),
-    "growth of predict": Section(
+    "predict": ("Prediction of one batch, times one plain `predict_proba`", ""),
+    "growth of predict": (
         "How prediction grows with rows",
         "From 10,000 rows on; 1 is linear.",
     ),
-    "20 groups against 2, predict": Section(
+    "20 groups against 2, predict": (
         "Prediction with 20 groups against 2",
         "The same rows.",
     ),
-    "fit": Section(
+    "fit": (
         "Training, times one plain fit",
         "The plain loop is Algorithm 1 as it reads, with 10 folds and 10 members a "
         "group.",
     ),
-    "members": Section(
+    "members": (
         "Training of the members alone",
         "Times those of the plain loop.",
     ),
-    "growth of fit": Section(
+    "growth of fit": (
         "How training grows with rows",
         "From 10,000 rows on; 1 is linear.",
     ),
-    "20 groups against 2, fit": Section(
+    "20 groups against 2, fit": (
         "Training with 20 groups against 2",
         "The same rows.",
     ),
-    "fit by k": Section("Training with 5, 10 and 20 members", "Times that with 5."),
-    "memory": Section(
+    "fit by k": ("Training with 5, 10 and 20 members", "Times that with 5."),
+    "memory": (
         "Memory",
         "The most that was held at once beyond X, times the size of X (3 folds, 3 "
         "members).",
     ),
-    "quantifier": Section(
+    "quantifier": (
         "Quantifiers",
         "One batch, scores given, microseconds; the fastest of QuaPy's and "
         "mlquantify's same method.",
     ),
-    "peers, fit": Section(
+    "peers, fit": (
         "Fairlearn and AIF360: time to fit",
         "Times one plain fit of the same logistic regression.",
     ),
-    "file": Section(
+    "file": (
         "Files",
         "Parquet, numbers and a group. Speed against a bare loop of pyarrow and "
         "`predict_proba`, which reads the file once and writes nothing; "
@@ -76,16 +70,16 @@ SECTIONS = {
         "command, which also brings columns to their kinds, prepares them, and writes "
         "all rows with their predictions; its bare loop has the same pipeline.",
     ),
-    "dask": Section(
+    "dask": (
         "Dask",
         "Boosting, evidence and predictions of a Dask DataFrame; workers of one thread "
         "each.",
     ),
-    "stream, window of 1000": Section(
+    "stream, window of 1000": (
         "A stream",
         "`RollingCape`; ratios to one plain `predict_proba` for each row.",
     ),
-    "window": Section(
+    "window": (
         "A stream: PD and PE against the size of the window",
         "Rows of a group in the window, from one (CAPE-1) to all; beside them CAPE-D, "
         "which knows the whole batch at every row. PD is the mean over the groups, PE "
@@ -97,34 +91,13 @@ SECTIONS = {
 
 
 class Aim(NamedTuple):
-    """One line of the table of aims.
-
-    Parameters
-    ----------
-    name : str
-    limit : float
-    value : float or None
-        None if it was not measured.
-    at_least : bool, default=False
-        Whether the value must be at least the limit; else it must be at most that.
-    """
+    """One line of the table of aims; a value of None was not measured."""
 
     name: str
     limit: float
     value: float | None
     at_least: bool = False
-
-    @property
-    def is_reached(self):
-        if self.at_least:
-            return self.value >= self.limit
-        return self.value <= self.limit
-
-    def line(self):
-        """Return the line in Markdown."""
-        limit = f"at {'least' if self.at_least else 'most'} {self.limit:g}"
-        reached = "reached" if self.is_reached else "not reached"
-        return table_line([self.name, limit, f"{self.value:.3g}", reached])
+    """Whether the value must be at least the limit; else it must be at most that."""
 
 
 def pick(records, **wanted):
@@ -260,13 +233,19 @@ def aims_of_files(records):
 
 def aims_table(records):
     """Return the table of aims in Markdown; what was not measured is left out."""
-    lines = ["| aim | limit | found | |", "|---|---|---|---|"]
+    lines = []
     for aim in aims(records):
         if isinstance(aim, str):
-            lines.append(f"| {aim} | | | |")
+            lines.append([aim, "", "", ""])
         elif aim.value is not None:
-            lines.append(aim.line())
-    return "\n".join(lines)
+            is_reached = aim.value <= aim.limit
+            limit = f"at most {aim.limit:g}"
+            if aim.at_least:
+                is_reached = aim.value >= aim.limit
+                limit = f"at least {aim.limit:g}"
+            word = "reached" if is_reached else "not reached"
+            lines.append([aim.name, limit, f"{aim.value:.3g}", word])
+    return markdown_table(["aim", "limit", "found", ""], lines)
 
 
 def section(part, records):
@@ -277,22 +256,99 @@ def section(part, records):
         is_empty = all(record.get(name) is None for record in records)
         if name != "part" and not is_empty:
             columns.append(name)
-    lines = [f"## {title}", ""]
-    if text:
-        lines += [text, ""]
-    lines.append(table_line(name.replace("_", " ") for name in columns))
-    lines.append("|" + "---|" * len(columns))
+    lines = []
     for record in records:
-        cells = [optional_cell(record.get(name)) for name in columns]
-        lines.append(table_line(cells))
-    return "\n".join(lines)
+        lines.append([cell(record.get(name)) for name in columns])
+    table = markdown_table([name.replace("_", " ") for name in columns], lines)
+    return "\n\n".join(filter(None, [f"## {title}", text, table]))
 
 
-def optional_cell(value):
+def cell(value):
     """Return a value as a table shows it; nothing for None."""
     if value is None:
         return ""
-    return cell(value)
+    if not isinstance(value, float):
+        return str(value)
+    if np.isnan(value):
+        return ""
+    if abs(value) < 1e4:
+        return f"{value:.4g}"
+    return f"{value:,.0f}"
+
+
+def draw(records, path):
+    """Draw what CAPE costs against one plain learner, and PD and PE by window."""
+    frame = pd.DataFrame(records)
+    charts = []
+    if "what" in frame:
+        for part, title in (("predict", "Predict"), ("fit", "Fit")):
+            costs = costs_of_part(frame, part)
+            if len(costs):
+                charts.append(draw_costs(costs, title))
+    if "window" in frame:
+        long = disparities_by_window(frame)
+        for data, of_data in long.groupby("data", sort=False):
+            charts.append(draw_windows(of_data, data))
+    if charts:
+        picture = alt.concat(*charts, columns=2).resolve_scale(color="independent")
+        picture.save(str(path), ppi=100)
+
+
+def costs_of_part(frame, part):
+    """Return the records of logistic regression and 2 groups, without the plain one."""
+    rows = frame["part"] == part
+    rows &= frame.get("learner") == "logistic"
+    rows &= frame.get("groups") == 2
+    costs = frame[rows]
+    left_out = costs["what"].str.contains("text|n_jobs|^plain (?:fit|predict)")
+    return costs[~left_out.astype(bool)]
+
+
+def draw_costs(costs, title):
+    """Draw ratios against rows, with a band from quartile to quartile."""
+    rows = alt.X(
+        "rows:Q",
+        scale=alt.Scale(type="log"),
+        title="rows",
+        axis=alt.Axis(format="~s"),
+    )
+    ratio = alt.Y(
+        "ratio:Q",
+        scale=alt.Scale(type="log"),
+        title="times one plain learner",
+    )
+    color = alt.Color("what:N", title=None)
+    base = alt.Chart(costs, title=f"{title}, logistic regression, 2 groups")
+    base = base.encode(x=rows, color=color)
+    line = base.mark_line(point=True).encode(y=ratio)
+    band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
+    return (band + line).properties(width=300, height=200)
+
+
+def disparities_by_window(frame):
+    """Return PD and PE of the windows that have a size, one value a row."""
+    has_size = frame["window"].map(lambda window: isinstance(window, int))
+    windows = frame[(frame["part"] == "window") & has_size]
+    windows = windows.assign(window=windows["window"].astype(int))
+    windows = windows.rename(columns={"pd": "PD", "pe": "PE"})
+    return windows.melt(
+        ["data", "window"], ["PD", "PE"], var_name="metric", value_name="value"
+    )
+
+
+def draw_windows(values, data):
+    """Draw PD and PE of one set of data against the window."""
+    window = alt.X(
+        "window:Q",
+        scale=alt.Scale(type="log"),
+        title="rows of a group in the window",
+    )
+    value = alt.Y("value:Q", title="mean over groups and seeds")
+    color = alt.Color("metric:N", title=None)
+    chart = alt.Chart(values, title=f"A stream, {data}").mark_line(point=True)
+    return chart.encode(x=window, y=value, color=color).properties(
+        width=300, height=200
+    )
 
 
 def main():

@@ -13,17 +13,15 @@ labels, and chooses as the rule does.
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
 from collections import defaultdict
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from expected import make_learner
 from sklearn.model_selection import cross_val_predict, train_test_split
+from study import markdown_table, read_options, replace_block, store, stored
 from threshold_peers import installed_peers
 
 from cape import CapeClassifier, metrics
@@ -31,9 +29,8 @@ from cape._pool import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation, make_rule
 from cape_paper._peers import with_group_columns
-from tables import replace_block
 
-RESULTS = Path("docs/data/rules.json")
+KEY = ("data", "criterion", "method")
 METRICS = {
     "demographic_parity": metrics.demographic_parity_difference,
     "equal_opportunity": metrics.equal_opportunity_difference,
@@ -262,15 +259,14 @@ def table(records):
         batches = {one["batches"] for one in records if one["data"] == data}
         numbers = ", ".join(map(str, sorted(batches)))
         columns += [f"{title}: measured", f"accuracy ({numbers} batches)"]
-    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines = []
     for criterion, method in product(METRICS, ORDER):
         cells = []
         for data in DATA:
             cells += cells_of(by_cell.get((criterion, method, data)))
         if any(cells):
-            name = criterion.replace("_", " ")
-            lines.append(f"| {name} | {method} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            lines.append([criterion.replace("_", " "), method, *cells])
+    return markdown_table(columns, lines)
 
 
 def cells_of(one):
@@ -286,73 +282,17 @@ def cells_of(one):
     ]
 
 
-def aims(records):
-    """Yield what was aimed at, what came out, and whether that is met."""
-    by_cell = {}
-    for one in records:
-        by_cell[one["data"], one["criterion"], one["method"]] = one
-    for data, criterion, pool in product(DATA, WITH_PEERS, POOLS):
-        ours = by_cell.get((data, criterion, f"CAPE, {pool}"))
-        theirs = by_cell.get((data, criterion, "Fairlearn"))
-        if ours is None or theirs is None:
-            continue
-        what = f"{data}, {criterion}, {pool}"
-        if criterion == "demographic_parity":
-            bound = 0.005 if pool == "threshold" else 0.03
-        else:
-            bound = theirs["measured"] + 0.005
-            if criterion == "equalized_odds":
-                bound = theirs["measured"] + 0.01
-            gain = 0.01 if data == "pairs" else 0.02
-            goal = theirs["accuracy"] + gain
-            yield f"{what}: accuracy at least", goal, ours["accuracy"], True
-        yield f"{what}: difference at most", bound, ours["measured"], False
-        best = by_cell.get((data, criterion, "oracle"))
-        if data == "pairs" and pool == "threshold":
-            goal = best["accuracy"] - 0.005
-            yield f"{what}: accuracy of the oracle", goal, ours["accuracy"], True
-
-
-def print_aims(records):
-    for what, goal, reached, greater_is_better in aims(records):
-        met = reached >= goal if greater_is_better else reached <= goal
-        word = "met" if met else "MISSED"
-        print(f"{word:6} {what} {goal:.4f}, got {reached:.4f}")
-
-
-def keep(records):
-    """Replace the records of the same data in the file."""
-    kept = []
-    if RESULTS.exists():
-        kept = json.loads(RESULTS.read_text())
-    simulated = {one["data"] for one in records}
-    kept = [one for one in kept if one["data"] not in simulated]
-    lines = [json.dumps(one) for one in kept + records]
-    RESULTS.write_text("[\n" + ",\n".join(lines) + "\n]\n")
-
-
 def main():
-    """Read the command line; simulate, or write the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--data", choices=DATA)
-    parser.add_argument("--trainings", type=int, default=1)
-    parser.add_argument(
-        "--step", type=int, default=1, help="1 is all 81 pairs, 2 is 25 of them"
-    )
-    parser.add_argument("--write", help="page whose table is replaced")
-    options = parser.parse_args()
-    if options.data:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            peers = installed_peers()
-            keep(simulate(options.data, options.trainings, options.step, peers))
-    records = json.loads(RESULTS.read_text())
-    print_aims(records)
+    """Simulate and store results, or write stored results into a page."""
+    options = read_options(__doc__, data=tuple(DATA), trainings=1, step=1)
     if options.write:
-        replace_block(Path(options.write), "rules", table(records))
+        replace_block(options.write, "rules", table(stored("rules")))
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peers = installed_peers()
+        records = simulate(options.data, options.trainings, options.step, peers)
+    print(table(store("rules", records, KEY)))
 
 
 if __name__ == "__main__":

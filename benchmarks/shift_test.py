@@ -1,160 +1,164 @@
-"""Simulate the level and the power of the shift test on the paper's generator.
+"""Simulate the level and the power of the test of the assumption.
+
+On the paper's generator, and on COMPAS under a simulated prior shift. There each
+repetition splits the training year: one half trains, and batches with other prevalences
+are drawn from the other half, as they are and with the age of everybody moved.
 
 python benchmarks/shift_test.py --draws 200 --minutes 5
+python benchmarks/shift_test.py --data COMPAS --draws 100
 python benchmarks/shift_test.py --write docs/trust.md
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections import defaultdict
-from multiprocessing import get_context
-from pathlib import Path
+import warnings
 
 import numpy as np
-from coverage import LEARNERS, draw_batch, score_by_models, train
+from coverage import LEARNERS, draw_batch, draw_rows
+from expected import halves_of_compas, make_learner
+from study import (
+    gather,
+    grouped,
+    markdown_table,
+    read_options,
+    replace_block,
+    store,
+    stored,
+)
 
-from cape._drift._mixture import count_agreements, fit_mixture
-from cape.histogram import ScoreHistogram
-from tables import markdown_table, replace_block, save_results
+from cape import CapeClassifier, examine
+from cape.sampling import shift
 
-RESULTS = Path("docs/data/shift_test.json")
-BATCH_ROWS = (50, 500, 5000)
-PREVALENCES = (0.1, 0.5, 0.9)
+KEY = ("data", "learner", "scores", "training_rows", "batch_rows", "shift")
+BATCH_ROWS = {"generator": (50, 500, 5000), "COMPAS": (50, 300)}
 SHIFTS = {
     "none": (0.0, 0.0),
     "U by half a standard deviation": (5.0, 0.0),
     "V by half a standard deviation": (0.0, 5.0),
 }
-# Learner, scores, training rows.
-SETTINGS = [
-    ("logistic", "refit", 200),
-    ("logistic", "refit", 2000),
-    ("logistic", "refit", 50_000),
-    ("boosting", "folds", 200),
-    ("boosting", "folds", 2000),
-    ("boosting", "refit", 200),
-]
+AGES = {"none": 0.0, "age by half a standard deviation": 0.5}
+PREVALENCES = ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
+# Learner, scores, training rows; the half of COMPAS has its own number of rows.
+SETTINGS = {
+    "generator": [
+        ("logistic", "refit", 200),
+        ("logistic", "refit", 2000),
+        ("logistic", "refit", 50_000),
+        ("boosting", "folds", 200),
+        ("boosting", "folds", 2000),
+        ("boosting", "refit", 200),
+    ],
+    "COMPAS": [("logistic", "refit", None), ("boosting", "folds", None)],
+}
 
 
-def is_rejected(training, X):
-    """Return whether the test rejects a batch at the 5 % level."""
-    scores = score_by_models(training.models, X)
-    n_models = len(training.models)
-    batch = ScoreHistogram.of(scores, training.positives.edges, unit=n_models)
-    agreements = None
-    if n_models > 1:
-        agreements = count_agreements(scores, training.positives, training.negatives)
-    fit = fit_mixture(training.positives, training.negatives, batch, agreements)
-    return fit.p_value < 0.05
+def on_generator(seed, learner, scores, rows):
+    """Train on rows of the generator; return a model, and draws of batches."""
+    random = np.random.default_rng([seed, rows, 1])
+    clf = CapeClassifier(
+        LEARNERS[learner], pool="threshold", scores=scores, cv=10, random_state=seed
+    )
+    n_positive = rows // 2
+    y = np.repeat([1, 0], [n_positive, rows - n_positive])
+    clf.fit(draw_rows(random, n_positive, rows - n_positive), y)
+
+    def batches(n):
+        for rho in (0.1, 0.5, 0.9):
+            X, _ = draw_batch(random, n, rho)
+            for what, by in SHIFTS.items():
+                yield what, X + np.array(by), None
+
+    return clf, batches
+
+
+def on_compas(seed, learner, scores, rows):
+    """Train on a half of COMPAS; return a model, and draws from the other half."""
+    train, rest = halves_of_compas(seed)
+    clf = CapeClassifier(
+        make_learner(learner), pool="threshold", cv=5, scores=scores, random_state=seed
+    )
+    X, y, z = train
+    clf.fit(X, y, sensitive_features=z)
+    standard_deviation = X["age"].std()
+
+    def batches(n):
+        for prevalences in PREVALENCES:
+            wanted = dict(zip(clf.groups_, prevalences, strict=True))
+            batch, _, groups = shift(*rest, wanted, size=n, random_state=seed)
+            for what, by in AGES.items():
+                moved = batch.assign(age=batch["age"] + by * standard_deviation)
+                yield what, moved, groups
+
+    return clf, batches
+
+
+SOURCES = {"generator": on_generator, "COMPAS": on_compas}
 
 
 def one_draw(task):
-    """Test many batches against one training draw; return cells and rejections."""
-    seed, learner, scores, rows = task
-    random = np.random.default_rng([seed, rows, 1])
-    training = train(random, rows, LEARNERS[learner], scores)
+    """Test batches against one training draw; return cells and rejections."""
+    data, seed, setting = task
+    warnings.simplefilter("ignore")
+    clf, batches = SOURCES[data](seed, *setting)
     outcomes = []
-    for n in BATCH_ROWS:
-        for rho in PREVALENCES:
-            X, _ = draw_batch(random, n, rho)
-            for shift, by in SHIFTS.items():
-                rejected = is_rejected(training, X + np.array(by))
-                outcomes.append(((n, shift), rejected))
+    for n in BATCH_ROWS[data]:
+        for what, X, z in batches(n):
+            tested = examine(clf, X, sensitive_features=z).prior_shift
+            for group in tested.groups.values():
+                outcomes.append(((n, what), group.p_value < 0.05))
     return outcomes
 
 
-def simulate(setting, draws, minutes, processes):
+def simulate(data, setting, options):
     """Return the share of rejections in each cell of one setting."""
-    stop = time.monotonic() + 60 * minutes
-    tasks = [(seed, *setting) for seed in range(draws)]
-    rejections = defaultdict(list)
-    with get_context("fork").Pool(processes) as pool:
-        for outcomes in pool.imap(one_draw, tasks):
-            for cell, rejected in outcomes:
-                rejections[cell].append(rejected)
-            if time.monotonic() > stop:
-                break
+    tasks = [(data, seed, setting) for seed in range(options.draws)]
     learner, scores, rows = setting
     records = []
-    for (n, shift), rejected in rejections.items():
-        records.append(
-            {
-                "learner": learner,
-                "scores": scores,
-                "training_rows": rows,
-                "batch_rows": n,
-                "shift": shift,
-                "rejected": round(float(np.mean(rejected)), 4),
-                "tests": len(rejected),
-            }
-        )
+    for (n, what), rejected in gather(one_draw, tasks, options).items():
+        record = {
+            "data": data,
+            "learner": learner,
+            "scores": scores,
+            "training_rows": rows,
+            "batch_rows": n,
+            "shift": what,
+            "rejected": round(float(np.mean(rejected)), 4),
+            "tests": len(rejected),
+        }
+        records.append(record)
     return records
 
 
-def table(results):
-    """Return all results as a table in Markdown."""
+def table(records, data):
+    """Return the results of one source of data as a table in Markdown."""
     columns = ["learner, scores", "training rows", "what moved besides"]
-    columns += [f"batch {n}" for n in BATCH_ROWS]
-    columns.append("tests a cell")
+    columns += [f"batch {n}" for n in BATCH_ROWS[data]] + ["tests a cell"]
+    if data == "COMPAS":
+        columns.remove("training rows")
     lines = []
-    by_cell = {}
-    for record in results:
-        setting = (record["learner"], record["scores"], record["training_rows"])
-        by_cell[setting, record["shift"], record["batch_rows"]] = record
-    for setting in SETTINGS:
-        for shift in SHIFTS:
-            if (setting, shift, BATCH_ROWS[0]) in by_cell:
-                records = [by_cell[setting, shift, n] for n in BATCH_ROWS]
-                lines.append(table_line(setting, shift, records))
+    of_data = [record for record in records if record["data"] == data]
+    for (learner, scores, rows, what), cells in grouped(
+        of_data, "learner", "scores", "training_rows", "shift"
+    ).items():
+        line = [f'{learner}, "{scores}"', rows, what]
+        line += [f"{100 * cell['rejected']:.1f} %" for cell in cells]
+        line.append(min(cell["tests"] for cell in cells))
+        lines.append([cell for cell in line if cell is not None])
     return markdown_table(columns, lines)
-
-
-def table_line(setting, shift, records):
-    """Return the cells of one setting and one shift."""
-    learner, scores, rows = setting
-    cells = [f'{learner}, "{scores}"', str(rows), shift]
-    cells += [f"{100 * record['rejected']:.1f} %" for record in records]
-    cells.append(str(min(record["tests"] for record in records)))
-    return cells
-
-
-def parse_arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--draws",
-        type=int,
-        default=100,
-        help="training draws; each gives three tests a cell",
-    )
-    parser.add_argument("--minutes", type=float, default=1e9, help="for each setting")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument(
-        "--write",
-        metavar="PAGE",
-        help="write the table into this page, simulating nothing",
-    )
-    return parser.parse_args()
 
 
 def main():
     """Simulate all settings, or write what was simulated into a page."""
-    options = parse_arguments()
+    options = read_options(__doc__, data=tuple(SOURCES), draws=100)
     if options.write:
-        results = json.loads(RESULTS.read_text())
-        replace_block(Path(options.write), "shift test", table(results))
+        records = stored("shift_test")
+        replace_block(options.write, "shift test", table(records, "generator"))
+        replace_block(options.write, "shift test on COMPAS", table(records, "COMPAS"))
         return
-    results = []
-    for setting in SETTINGS:
-        results += simulate(setting, options.draws, options.minutes, options.processes)
-        save_results(RESULTS, results)
-    print(table(results))
+    for setting in SETTINGS[options.data]:
+        records = simulate(options.data, setting, options)
+        store("shift_test", records, KEY)
+        print(table(records, options.data), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ from cape.examination import examine
 from cape.examination._criteria import _DRAWN, expect_criteria
 from cape.rules import CRITERIA, Constrained, DemographicParity, EqualOpportunity
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import coverage_criteria
+sys.path.insert(0, str(Path(__file__).parent))
+import criteria_worlds
+
+sys.path.pop(0)
 
 NOISY = sorted(set(CRITERIA) - {"demographic_parity_difference"})
 NOISY.remove("demographic_parity_ratio")
@@ -35,14 +37,14 @@ def with_rule(seen, **rule):
 
 @pytest.fixture(scope="module")
 def simulated():
-    """Records of a few dozen batches; `benchmarks/coverage_criteria.py` has more."""
+    """Records of a few dozen batches."""
     options = SimpleNamespace(
         batches=40, batches_per_training=2, groups=2, training_rows=400, rows=200,
         scores="refit", pool="threshold", seed=7,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return coverage_criteria.simulate(options)
+        return criteria_worlds.simulate(options)
 
 
 @pytest.mark.parametrize("name", [*NOISY, "accuracy"])

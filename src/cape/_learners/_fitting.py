@@ -26,7 +26,7 @@ ROWS_PER_COEFFICIENT = 100
 """Rows a coefficient from which on a refitted linear model scores new rows as its fold
 models score theirs. With 20, 50, 100 and 200 rows for each of 20 coefficients the 95 %
 intervals of a refit hold in .925, .910, .950 and .950 of 200 draws, and the test of the
-assumption rejects .115, .055, .065 and .050 at 5 % (benchmarks/folds.py)."""
+assumption rejects .115, .055, .065 and .050 at 5 %."""
 
 
 def weight_keyword(estimator: Any) -> str:

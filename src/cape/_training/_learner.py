@@ -29,7 +29,7 @@ from cape._validation import check_is_fitted, pickable
 from cape.histogram import ONE
 from cape.quantify import make_quantifier
 
-# The boundaries were found by benchmarks/folds.py: boosting, with as many rows in the
+# The boundaries were found by simulation: boosting, with as many rows in the
 # batch as in training.
 _FEW_ROWS = 1000
 """Rows of a learner below which five folds are worth their price. At 300 and 1,000 rows

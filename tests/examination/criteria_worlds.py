@@ -1,17 +1,11 @@
-"""Simulate how often the intervals of `Examination.criteria` hold what is observed.
+"""Simulated batches whose criteria are known, beside what is expected of them.
 
 Groups are normal in two features, and move by prior shift alone. In every batch some
 rules choose members; each criterion and the accuracy are then measured with the labels
-of the batch. From the root:
-
-    python benchmarks/coverage_criteria.py --batches 1000 --groups 2 --scores refit
-    python benchmarks/coverage_criteria.py --batches 1000 --groups 3 --scores folds
+of the batch.
 """
 
 from __future__ import annotations
-
-import argparse
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -135,49 +129,3 @@ def one_rule(clf, batch, evidence, rule, seed):
             }
         )
     return records
-
-
-def summarise(records):
-    """Return tables of coverage, and of how often bounds are met."""
-    defined = records[records["expected"].notna() & np.isfinite(records["observed"])]
-    by_criterion = defined.groupby("criterion")
-    coverage = by_criterion.agg(
-        n=("inside", "size"),
-        coverage=("inside", "mean"),
-        below=("below", "mean"),
-        width=("width", "median"),
-    )
-    coverage["bias"] = by_criterion["observed"].mean() - by_criterion["expected"].mean()
-    bounded = defined[defined["probability"].notna()]
-    cells = np.clip((bounded["probability"] * 5).astype(int), 0, 4)
-    by_cell = bounded.groupby([bounded["criterion"], cells.rename("fifth")])
-    calibration = by_cell.agg(
-        n=("met", "size"), said=("probability", "mean"), met=("met", "mean")
-    )
-    by_rule = defined.pivot_table(
-        index="rule", columns="criterion", values="inside", aggfunc="mean"
-    )
-    return coverage, calibration, by_rule
-
-
-def main():
-    """Simulate and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--batches", type=int, default=1000)
-    parser.add_argument("--batches-per-training", type=int, default=8)
-    parser.add_argument("--groups", type=int, default=2, choices=(2, 3))
-    parser.add_argument("--training-rows", type=int, default=600)
-    parser.add_argument("--rows", type=int, default=300)
-    parser.add_argument("--scores", default="refit", choices=("refit", "folds"))
-    parser.add_argument("--pool", default="threshold")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    records = simulate(options)
-    pd.set_option("display.width", 250, "display.max_columns", 30)
-    for table in summarise(records):
-        print(table.round(3).to_string(), "\n")
-
-
-if __name__ == "__main__":
-    main()
