@@ -4,13 +4,18 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test docs test-browser test-oldest test-newest test-learners fuzz lint wheel bench results clean
+.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners fuzz lint wheel bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
 
-test: $(STAMP)  ## all tests and doctests
+test: $(STAMP)  ## tests and doctests, but for what is slow and rare
 	$(BIN)/python -m pytest -n 2
+
+test-slow: $(STAMP)  ## what is slow and rare: statistics by simulation, damaged files by the thousand, and all tests on the oldest versions
+	$(BIN)/python -m pytest -n 2 -m slow
+	$(MAKE) fuzz
+	$(MAKE) test-oldest
 
 test-browser: $(STAMP)  ## the pages in headless Chromium; installs it (Debian, as root), Playwright and axe-core if absent
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }

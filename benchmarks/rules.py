@@ -24,7 +24,7 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from study import markdown_table, read_options, replace_block, store, stored
 from threshold_peers import installed_peers
 
-from cape import CapeClassifier, metrics
+from cape import CapeClassifier, Estimate, metrics
 from cape._pool import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation, make_rule
@@ -179,12 +179,11 @@ def known_situation(scores, y):
     shares = (called_true + called_false) / len(scores)
     # Rates of this batch are known, and a rule allows for noise in rates of few rows.
     copies = np.full(len(cuts), 1e9)
+    share = float(y.mean())
     situation = GroupSituation(
         # Groups have equally many rows in all batches.
         share=0.5,
-        estimate=float(y.mean()),
-        low=float(y.mean()),
-        high=float(y.mean()),
+        estimate=Estimate(share, share, share),
         thetas=shares,
         predicted_prevalences=shares,
         rates=MemberRates(

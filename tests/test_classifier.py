@@ -228,6 +228,7 @@ def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
 # Repeatability
 
 
+@pytest.mark.slow
 def test_same_seed_same_predictions_whatever_n_jobs(train, batch):
     learner = RandomForestClassifier(4, max_depth=4)  # with a seed of its own to draw
     quick = {"pool": "resampled", "cv": 2, "prevalences": 2}

@@ -103,6 +103,7 @@ def test_what_was_written_is_read(clf, content):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_field_of_evidence_refuses_what_it_cannot_be(clf, content):
     optional = ("tally", "agreements", "columns", "labelled", "unseen")

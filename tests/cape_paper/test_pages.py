@@ -220,6 +220,7 @@ def test_folders_that_make_no_page_are_refused_before_anything_is_written(tmp_pa
     assert not page.parent.exists()
 
 
+@pytest.mark.slow
 def test_every_picture_is_written_as_png_and_as_a_page_that_needs_no_network(tmp_path):
     paths = []
     for results in DOTS[1:]:

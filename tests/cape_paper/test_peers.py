@@ -135,6 +135,7 @@ def test_post_processors_are_aif360s(moved, options):
     np.testing.assert_array_equal(fit_predict(ours, moved), expected)
 
 
+@pytest.mark.slow
 def test_meta_fair_is_aif360s_with_scipys_mask_lifted(moved, monkeypatch):
     """Our density is not used: scipy is told to behave as before 1.9.3."""
     train, test = moved
@@ -376,6 +377,7 @@ def test_noise_is_kept_inside_and_nothing_is_changed_for_good(capsys):
     assert (np.random.get_state()[1] == state).all()
 
 
+@pytest.mark.slow
 def test_importing_and_using_aif360_writes_nothing():
     """In a process of its own, since AIF360 speaks when it is first imported."""
     code = """

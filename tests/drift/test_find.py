@@ -333,6 +333,7 @@ def test_a_column_that_one_group_never_has():
     assert finding.what_happened == "`d`: 100% are missing, 100% expected"
 
 
+@pytest.mark.slow
 def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
     """Width and PD are at most 1.05 times those of a model that ignores drift."""
     random = np.random.default_rng(0)

@@ -47,6 +47,7 @@ def simulated():
         return criteria_worlds.simulate(options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NOISY, "accuracy"])
 def test_intervals_hold_what_is_observed(simulated, name):
     own = simulated[simulated["criterion"] == name]
@@ -57,6 +58,7 @@ def test_intervals_hold_what_is_observed(simulated, name):
     assert own["width"].median() < (0.15 if name == "accuracy" else 2.0)
 
 
+@pytest.mark.slow
 def test_the_probability_is_the_share_of_batches_that_meet_the_bound(simulated):
     bounded = simulated[simulated["probability"].notna()]
     bounded = bounded[bounded["criterion"].isin(NOISY)]

@@ -77,6 +77,6 @@ def test_a_file_that_is_replaced_while_it_is_read_is_noticed(
 ):
     header = persist.read_header(people_folder / "m.cape")
     other = {**header, "fingerprint": "f" * 64}
-    monkeypatch.setattr(persist, "read_header", lambda path: other)
+    monkeypatch.setattr(persist, "read_header", lambda path, key: other)
     with pytest.raises(TableError, match="replaced while it was read"):
         load_model(people_folder / "m.cape")

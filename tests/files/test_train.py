@@ -401,6 +401,7 @@ def test_categories_that_do_not_occur_are_no_class():
     assert Reservoir(["z"], "y", most=5).sample().empty
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file():
     reservoir = Reservoir(["z"], "y", most=20)
     sizes = []

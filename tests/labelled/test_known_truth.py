@@ -44,6 +44,7 @@ def batches(score, shift, prevalence, n_batches, rows=N):
         yield random, batch, label_free, batch.predictions(label_free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawing", DRAWINGS)
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_intervals_hold_whatever_has_moved(score, shift, drawing):

@@ -63,6 +63,7 @@ def draw_batch(random, model, prevalence, auc, by_strata, m=100, n_rows=3000):
     return y.mean(), estimate_with_labels(sample, prediction), batch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prevalence", [0.1, 0.5])
 def test_intervals_hold_and_strata_save_a_third_of_the_labels(prevalence):
     random = np.random.default_rng(1)

@@ -157,6 +157,7 @@ def test_wrong_settings_are_named(wrong):
         audit([1, 0], [1, 0], sensitive_features=["a", "b"], **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [4, 12, 60, 400])
 def test_intervals_hold_their_level(rows):
     """Of all kinds of metric, over draws from a population whose values are known."""

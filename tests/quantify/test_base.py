@@ -115,6 +115,7 @@ def test_statistics_without_noise_give_a_point():
     assert interval == pytest.approx((0.25, 0.25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(30, 9), (300, 90), (300, 150)])
 def test_the_level_is_kept_when_the_statistic_is_normal(n, k):
     """2,000 draws: .9 give or take three standard errors, .02."""

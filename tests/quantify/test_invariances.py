@@ -180,6 +180,7 @@ def test_a_mixture_of_the_training_histograms_themselves_is_recognised(seed):
         assert low - 0.05 <= tenths / 10 <= high + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORRECTED)
 @pytest.mark.parametrize(("n", "rho"), [(25, 0.3), (150, 0.8)])
 def test_intervals_hold_the_realised_prevalence_as_often_as_they_say(name, n, rho):

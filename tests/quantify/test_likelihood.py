@@ -100,6 +100,7 @@ def test_fewer_cells_than_affordable_are_as_many_as_were_asked_for():
     assert len(rare.cuts_) == 1
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_with_twenty_positives_and_weak_scores():
     """120 draws: .95 less three standard errors is .89. With ten cells it was .64."""
     random = np.random.default_rng(0)
@@ -162,6 +163,7 @@ def test_draws_of_the_shares_scatter_as_multinomial_shares_do():
     np.testing.assert_allclose(draws.sum(axis=1), 1, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 def test_the_interval_is_that_of_simulated_labels(level):
     """Draw shares, a prevalence and every label, and take quantiles of the shares."""

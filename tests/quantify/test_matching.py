@@ -131,6 +131,7 @@ def mean_absolute_error(quantifier, n_batch, n_repeats, seed):
     return np.mean(errors)
 
 
+@pytest.mark.slow
 def test_hdy_is_much_worse_than_the_histogram_posterior_with_twenty_rows():
     """As its docstring says."""
     hdy = mean_absolute_error(HDy(), 20, 300, seed=0)

@@ -210,6 +210,7 @@ def test_a_start_at_an_end_gives_a_statistic_without_pole(fitted):
         assert np.isfinite(moments).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "rho"), [(100, 0.1), (100, 0.5), (1000, 0.1), (10_000, 0.1), (10_000, 0.3)]
 )
@@ -227,6 +228,7 @@ class AtEMQsEstimate(OneStepEMQ):
         return start
 
 
+@pytest.mark.slow
 def test_the_choice_of_q_pays_where_training_noise_counts():
     model = Normal(0.9, 300, 300)
     chosen = errors(OneStepEMQ(), model, 10_000, 0.05, draws=80)
@@ -245,6 +247,7 @@ def test_scores_need_not_be_calibrated(distortion):
     assert abs(emq.mean()) > 10 * standard_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("auc", "rho"), [(0.7, 0.3), (0.93, 0.05)])
 def test_twenty_positives_are_enough_for_the_interval(auc, rho):
     """150 draws: .95 less three standard errors is .90."""

@@ -123,6 +123,7 @@ def run_script(pool, other, rhos):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("node") is None,
     reason="node is not installed; tests/browser runs the script too",

@@ -36,6 +36,7 @@ def audit_of(names):
     return audit_summary(counts, level=0.95, file="f.csv", file_sha256="0", columns={})
 
 
+@pytest.mark.slow
 def test_control_characters_do_not_end_the_process():
     command = [sys.executable, "-c", _DRAW_HOSTILE_NAMES, repr(HOSTILE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

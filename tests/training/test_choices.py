@@ -259,6 +259,7 @@ class TestChoice:
         assert losses.notna().all()
         assert losses.idxmin() == clf.candidates_.index[clf.candidates_["chosen"]][0]
 
+    @pytest.mark.slow
     def test_a_table_with_text_and_gaps_is_served(self, tmp_path):
         random = np.random.default_rng(0)
         n = 400

@@ -8,7 +8,15 @@ from typing import Annotated
 from cape._io import check_report
 from cape._wording._terminal import groups_table, model_facts
 from cape.cli._app import console, give, give_json, give_line, give_path
-from cape.cli._options import Force, Json, Model, check_files, command, option
+from cape.cli._options import (
+    Force,
+    Json,
+    KeyFile,
+    Model,
+    check_files,
+    command,
+    option,
+)
 
 Out = Annotated[
     Path, option("The page to write (.html), or its numbers (.json).", "FILE")
@@ -16,7 +24,9 @@ Out = Annotated[
 
 
 @command(epilog="Example: cape explore model.cape --out explore.html")
-def explore(model: Model, out: Out, force: Force = False) -> None:
+def explore(
+    model: Model, out: Out, key_file: KeyFile = None, force: Force = False
+) -> None:
     """Write a page with a slider for the share of positives of each group.
 
     Move the sliders to see which member of the pool CAPE would choose, and what every
@@ -29,7 +39,7 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
     from cape.report._explorer import explorer_summary
     from cape.report._made import file_provenance
 
-    loaded = load_model(model)
+    loaded = load_model(model, key=key_file)
     fingerprint = loaded.clf.fingerprint_
     provenance = file_provenance(loaded.details, [], fingerprint=fingerprint)
     title = loaded.details["data"]["file"]
@@ -38,12 +48,12 @@ def explore(model: Model, out: Out, force: Force = False) -> None:
 
 
 @command(epilog="Example: cape info model.cape")
-def info(model: Model, as_json: Json = False) -> None:
+def info(model: Model, key_file: KeyFile = None, as_json: Json = False) -> None:
     """Show what a model was trained on, and how."""
     check_files([model], overwrite=False)
     from cape.files._model import describe_file
 
-    content = describe_file(model)
+    content = describe_file(model, key=key_file)
     if as_json:
         give_json(content)
         return

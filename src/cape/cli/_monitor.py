@@ -13,6 +13,7 @@ from cape.cli._options import (
     Csv,
     Drift,
     FailIf,
+    KeyFile,
     Level,
     Model,
     Rule,
@@ -48,6 +49,7 @@ def monitor(
     costs: Costs,
     drift: Drift = None,
     csv: Csv,
+    key_file: KeyFile = None,
     output: Output,
 ) -> None:
     """Follow the share of positives of each group over batches without labels.
@@ -70,7 +72,7 @@ def monitor(
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model)
+    loaded = load_model(model, key=key_file)
     notes = Notes()
     with progress(len(paths), "batches") as on_batch:
         # Only a few numbers of each batch are kept, so that a list of all is small.

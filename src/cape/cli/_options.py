@@ -174,6 +174,14 @@ def flag(name: str, text: str, **more: Any) -> Any:
 
 
 Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
+KeyFile = Annotated[
+    Path | None,
+    option(
+        "File with the secret that signs model files: others are refused. Default: the "
+        "environment variable CAPE_KEY, if it is set.",
+        "FILE",
+    ),
+]
 Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
 Group = Annotated[
     list[str] | None,

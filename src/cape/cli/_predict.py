@@ -12,6 +12,7 @@ from cape.cli._options import (
     Costs,
     Csv,
     Drift,
+    KeyFile,
     Level,
     Model,
     Rule,
@@ -62,6 +63,7 @@ def predict(
     drift: Drift = None,
     checked: Checked = None,
     csv: Csv,
+    key_file: KeyFile = None,
     dask: Scheduler = None,
     output: Output,
 ) -> None:
@@ -82,7 +84,7 @@ def predict(
     from cape.report._made import file_provenance
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model)
+    loaded = load_model(model, key=key_file)
     notes = Notes()
     with progress(table_length(file)) as on_rows, workers(dask) as each:
         prediction = predict_file(

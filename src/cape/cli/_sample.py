@@ -14,6 +14,7 @@ from cape.cli._options import (
     Csv,
     Force,
     Json,
+    KeyFile,
     Level,
     Model,
     Scheduler,
@@ -93,6 +94,7 @@ def rows_needed(
     level: Level = 0.95,
     prevalence: Prevalence = None,
     csv: Csv,
+    key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
     """Tell how many rows a batch needs for intervals of a given width.
@@ -106,7 +108,7 @@ def rows_needed(
     from cape._tables import table_length
     from cape.files import Notes, load_model, rows_needed_of_file
 
-    loaded = load_model(model)
+    loaded = load_model(model, key=key_file)
     notes = Notes()
     length = None if file is None else table_length(file)
     with progress(length) as on_rows:
@@ -143,6 +145,7 @@ def sample(
     width: Width = None,
     seed: Seed = 0,
     csv: Csv,
+    key_file: KeyFile = None,
     dask: Scheduler = None,
     force: Force = False,
     as_json: Json = False,
@@ -164,7 +167,7 @@ def sample(
 
     if rows is None and width is None:
         rows = _DEFAULT_ROWS
-    loaded = load_model(model)
+    loaded = load_model(model, key=key_file)
     notes = Notes()
     with progress(table_length(file)) as on_rows, workers(dask) as each:
         sampled = sample_file(

@@ -16,6 +16,7 @@ from cape.cli._options import (
     Force,
     Group,
     Json,
+    KeyFile,
     Label,
     Positive,
     Scheduler,
@@ -205,6 +206,7 @@ def train(
     jobs: Jobs = 1,
     dask: Scheduler = None,
     csv: Csv,
+    key_file: KeyFile = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -246,6 +248,7 @@ def train(
             dialect=csv.dialect(),
             most=most,
             overwrite=force,
+            key=key_file,
             notes=notes,
             on_rows=on_rows,
         )

@@ -49,12 +49,16 @@ class TableModel:
         return Dialect(**self.details.get("data", {}).get("dialect", {}))
 
 
-def load_model(path: str | Path) -> TableModel:
+def load_model(
+    path: str | Path, *, key: bytes | str | Path | None = None
+) -> TableModel:
     """Load a model that ``cape train`` or `train_file` wrote.
 
     Parameters
     ----------
     path : str or Path
+    key : bytes, str or Path, default=None
+        The secret that the file must be signed with, as for `cape.persist.load`.
 
     Returns
     -------
@@ -67,7 +71,7 @@ def load_model(path: str | Path) -> TableModel:
     TableError
         If the model was saved in Python with `cape.persist.save`: it has no columns.
     ValueError
-        If the file is damaged or altered.
+        If the file is damaged or altered, or not signed with the key.
 
     Examples
     --------
@@ -75,14 +79,16 @@ def load_model(path: str | Path) -> TableModel:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
-    header, columns = _read_header(path)
-    clf = persist.load(path)
+    header, columns = _read_header(path, key)
+    clf = persist.load(path, key=key)
     if clf.fingerprint_ != header["fingerprint"]:
         raise TableError(f"{path} was replaced while it was read: try again.")
     return TableModel(clf, columns, header["details"])
 
 
-def describe_file(path: str | Path) -> dict[str, Any]:
+def describe_file(
+    path: str | Path, *, key: bytes | str | Path | None = None
+) -> dict[str, Any]:
     """Describe the model in a file that ``cape train`` wrote.
 
     What the header of the file says is taken for true, and the model is not loaded: a
@@ -91,6 +97,8 @@ def describe_file(path: str | Path) -> dict[str, Any]:
     Parameters
     ----------
     path : str or Path
+    key : bytes, str or Path, default=None
+        As for `load_model`.
 
     Returns
     -------
@@ -109,12 +117,14 @@ def describe_file(path: str | Path) -> dict[str, Any]:
     Traceback (most recent call last):
     FileNotFoundError: there is no file nowhere.cape.
     """
-    header, _ = _read_header(path)
+    header, _ = _read_header(path, key)
     facts = {name: header[name] for name in ("fingerprint", "saved", "versions")}
     return header["details"] | facts
 
 
-def _read_header(path: str | Path) -> tuple[dict[str, Any], Columns]:
+def _read_header(
+    path: str | Path, key: bytes | str | Path | None
+) -> tuple[dict[str, Any], Columns]:
     """Read the header of a model file, and check what `cape train` saved in it."""
     # The error of cape.persist speaks of its parameter; a user of the command line
     # knows files.
@@ -123,7 +133,7 @@ def _read_header(path: str | Path) -> tuple[dict[str, Any], Columns]:
     if not Path(path).is_file() and not Path(path).is_dir():
         # Opening a pipe would wait for somebody to write to it.
         raise TableError(f"{path} is a pipe or a device: it must be a model file.")
-    header = persist.read_header(path)
+    header = persist.read_header(path, key=key)
     # Without the columns a file could not be brought to the types of training.
     if "columns" not in header["details"]:
         raise TableError(

@@ -69,6 +69,7 @@ def train_file(
     dialect: Dialect | None = None,
     most: int = MAX_ROWS_PER_CLASS,
     overwrite: bool = False,
+    key: bytes | str | Path | None = None,
     notes: Notes | None = None,
     on_rows: OnRows | None = None,
 ) -> TableModel:
@@ -108,6 +109,8 @@ def train_file(
         How many rows of each group and label are trained on.
     overwrite : bool, default=False
         Whether to replace a file that exists.
+    key : bytes, str or Path, default=None
+        The secret that signs the model file, as for `cape.persist.save`.
     notes : Notes, optional
         Collects remarks and warnings.
     on_rows : callable, optional
@@ -139,6 +142,8 @@ def train_file(
     if out is not None:
         check_free(out, overwrite=overwrite)
         check_apart([out], [path])
+    if isinstance(key, Path):
+        key = key.read_bytes()
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
     choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
@@ -183,7 +188,7 @@ def train_file(
         # Imported here because only saving needs skops.
         from cape import persist
 
-        persist.save(clf, out, details=details, overwrite=overwrite)
+        persist.save(clf, out, key=key, details=details, overwrite=overwrite)
     return TableModel(clf, table.columns, details)
 
 
