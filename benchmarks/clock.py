@@ -56,14 +56,10 @@ def compare(
         in_turn = names if turn % 2 == 0 else names[::-1]
         for name in in_turn:
             time.sleep(settle)
-            seconds[name].append(_seconds(competitors[name]))
+            start = time.perf_counter()
+            competitors[name]()
+            seconds[name].append(time.perf_counter() - start)
     return [_record(name, seconds[name], seconds[baseline]) for name in names]
-
-
-def _seconds(work: Work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def _record(name: str, seconds: list[float], of_baseline: list[float]) -> dict:

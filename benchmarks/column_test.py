@@ -92,8 +92,7 @@ def fit(random, setting):
     texts = [name for name in table if name.startswith("text")]
     learner = make_pipeline(
         make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore"), texts),
-            remainder=StandardScaler(),
+            (OneHotEncoder(handle_unknown="ignore"), texts), remainder=StandardScaler()
         ),
         LogisticRegression(),
     )

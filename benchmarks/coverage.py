@@ -68,16 +68,6 @@ class Training(NamedTuple):
     models: list[Any]
 
 
-class Task(NamedTuple):
-    """One training draw."""
-
-    seed: int
-    rows: int
-    learner: str
-    scores: str
-    peer: bool
-
-
 def draw_rows(random, n_positive, n_negative):
     """Draw rows of positives, then of negatives."""
     positives = random.normal(MEAN[1], SD[1], (n_positive, 2))
@@ -165,20 +155,21 @@ def quapy_intervals(training):
 
 def one_draw(task):
     """Return the outcome of each interval on the batches after one training draw."""
+    seed, rows, options = task
     warnings.simplefilter("ignore")
-    if task.scores == "auto":
-        return list(draw_by_default(task))
-    return list(draw_by_quantifier(task))
+    if options.scores == "auto":
+        return list(draw_by_default(seed, rows, options))
+    return list(draw_by_quantifier(seed, rows, options))
 
 
-def draw_by_quantifier(task):
+def draw_by_quantifier(seed, rows, options):
     """Yield the outcomes of quantifiers, by name, rows and prevalence."""
-    random = np.random.default_rng([task.seed, task.rows])
-    training = train(random, task.rows, LEARNERS[task.learner], task.scores)
-    if task.peer:
+    random = np.random.default_rng([seed, rows])
+    training = train(random, rows, LEARNERS[options.learner], options.scores)
+    if options.peer:
         intervals = quapy_intervals(training)
     else:
-        intervals = our_intervals(task.seed, training)
+        intervals = our_intervals(seed, training)
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
             X, n_positive = draw_batch(random, n, rho)
@@ -186,7 +177,7 @@ def draw_by_quantifier(task):
                 score_by_models(training.models, X),
                 training.positives.edges,
                 unit=len(training.models),
-                keep_rows=task.peer,
+                keep_rows=options.peer,
             )
             for name, interval in intervals.items():
                 start = time.process_time()
@@ -195,20 +186,20 @@ def draw_by_quantifier(task):
                 yield (name, n, rho), outcome(low, high, n_positive / n, seconds)
 
 
-def draw_by_default(task):
+def draw_by_default(seed, rows, options):
     """Yield the outcomes of the default settings; each group counts as a draw."""
-    random = np.random.default_rng([task.seed, task.rows])
-    n_positive = task.rows // 2
-    sizes = (n_positive, task.rows - n_positive)
+    random = np.random.default_rng([seed, rows])
+    n_positive = rows // 2
+    sizes = (n_positive, rows - n_positive)
     X = np.concatenate([draw_rows(random, *sizes) for _ in GROUPS])
     y = np.tile(np.repeat([1, 0], sizes), len(GROUPS))
-    seed = int(random.integers(1 << 30))
-    clf = CapeClassifier(LEARNERS[task.learner], random_state=seed)
-    clf.fit(X, y, sensitive_features=np.repeat(GROUPS, task.rows))
+    model_seed = int(random.integers(1 << 30))
+    clf = CapeClassifier(LEARNERS[options.learner], random_state=model_seed)
+    clf.fit(X, y, sensitive_features=np.repeat(GROUPS, rows))
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
             drawn = [draw_batch(random, n, rho) for _ in GROUPS]
-            X = np.concatenate([rows for rows, _ in drawn])
+            X = np.concatenate([rows_of_group for rows_of_group, _ in drawn])
             evidence = clf.evidence(X, sensitive_features=np.repeat(GROUPS, n))
             start = time.process_time()
             adaptation = clf.adapt(evidence=evidence, level=0.95)
@@ -227,8 +218,7 @@ def outcome(low, high, realised, seconds):
 
 def simulate(rows, options):
     """Return the records of all cells with so many training rows."""
-    setting = (rows, options.learner, options.scores, options.peer)
-    tasks = [Task(seed, *setting) for seed in range(options.draws)]
+    tasks = [(seed, rows, options) for seed in range(options.draws)]
     records = []
     for (name, n, rho), outcomes in gather(one_draw, tasks, options).items():
         right, widths, seconds = zip(*outcomes, strict=True)

@@ -33,10 +33,7 @@ from cape.metrics import confusion_by_group
 from cape.sampling import shift
 
 KEY = ("data", "learner", "pool", "quantifier", "metric", "rows")
-ROWS = {
-    "COMPAS": (60, 300),
-    "synthetic": (100, 1000, 10_000),
-}
+ROWS = {"COMPAS": (60, 300), "synthetic": (100, 1000, 10_000)}
 PREVALENCES = ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
 TRAINING_ROWS = 1000
 
@@ -112,10 +109,7 @@ def synthetic(seed):
     return parts
 
 
-DATA = {
-    "COMPAS": halves_of_compas,
-    "synthetic": synthetic,
-}
+DATA = {"COMPAS": halves_of_compas, "synthetic": synthetic}
 
 
 def compare_batch(clf, X, y, z):

@@ -215,32 +215,19 @@ def growth(records):
 def growth_of_competitor(part, learner, what, records):
     """Return how the time of one competitor grows with rows and with groups."""
     grown = []
+    facts = {"learner": learner, "what": what}
     seconds = {}
     for record in records:
         if record["groups"] == 2 and record["rows"] >= 10_000:
             seconds[record["rows"]] = record["seconds"]
     if len(seconds) > 1:
         slope = exponent(list(seconds), list(seconds.values()))
-        grown.append(
-            {
-                "part": f"growth of {part}",
-                "learner": learner,
-                "what": what,
-                "exponent": slope,
-            }
-        )
+        grown.append({"part": f"growth of {part}", **facts, "exponent": slope})
     for record in records:
         rows = record["rows"]
         if record["groups"] == 20 and rows in seconds:
-            grown.append(
-                {
-                    "part": f"20 groups against 2, {part}",
-                    "learner": learner,
-                    "what": what,
-                    "rows": rows,
-                    "ratio": record["seconds"] / seconds[rows],
-                }
-            )
+            against = {"part": f"20 groups against 2, {part}", **facts, "rows": rows}
+            grown.append({**against, "ratio": record["seconds"] / seconds[rows]})
     return grown
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,18 +36,12 @@ SECTIONS = {
         "The plain loop is Algorithm 1 as it reads, with 10 folds and 10 members a "
         "group.",
     ),
-    "members": (
-        "Training of the members alone",
-        "Times those of the plain loop.",
-    ),
+    "members": ("Training of the members alone", "Times those of the plain loop."),
     "growth of fit": (
         "How training grows with rows",
         "From 10,000 rows on; 1 is linear.",
     ),
-    "20 groups against 2, fit": (
-        "Training with 20 groups against 2",
-        "The same rows.",
-    ),
+    "20 groups against 2, fit": ("Training with 20 groups against 2", "The same rows."),
     "fit by k": ("Training with 5, 10 and 20 members", "Times that with 5."),
     "memory": (
         "Memory",
@@ -128,24 +123,14 @@ def our_records(records):
     return [record for record in records if record.get("what", "").startswith(ours)]
 
 
-def greatest(values):
-    """Return the greatest of the values; None if there are none."""
+def greatest(records, name):
+    """Return the greatest value of a field; None if no record has one."""
+    values = [record[name] for record in records if record.get(name)]
     return max(values, default=None)
 
 
 def aims(records):
     """Yield each `Aim` of the page, and headings as text."""
-    yield from aims_of_predict(records)
-    yield from aims_of_fit(records)
-    yield from aims_of_quantifiers(records)
-    yield from aims_of_growth(records)
-    yield from aims_of_groups(records)
-    yield from aims_of_files(records)
-    speedups = [record["speedup"] for record in pick(records, part="dask")]
-    yield Aim("Dask, 2 workers to 1", 1.5, greatest(speedups), at_least=True)
-
-
-def aims_of_predict(records):
     yield "Predict a million rows, to one plain predict_proba:"
     million = {"part": "predict", "rows": 1_000_000, "groups": 2}
     for pool, learner, limit in (
@@ -156,79 +141,51 @@ def aims_of_predict(records):
     ):
         value = ratio(records, what=pool, learner=learner, **million)
         yield Aim(f"- {pool}, {learner}", limit, value)
-
-
-def aims_of_fit(records):
     yield (
         "Fit 100,000 rows on the same 2 cores, one training at a time, and two "
         "(n_jobs=2):"
     )
-    for learner in ("logistic", "boosting"):
+    for learner, jobs in product(("logistic", "boosting"), ("", ", n_jobs=2")):
         fit = {"part": "fit", "learner": learner, "rows": 100_000, "groups": 2}
-        members = {"part": "members", "learner": learner}
-        for jobs in ("", ", n_jobs=2"):
-            name = f"{learner}{jobs}"
-            folds = ratio(records, what=f"threshold, 5 folds{jobs}", **fit)
-            yield Aim(f"- threshold, {name}, to one plain fit", 6.5, folds)
-            loop = ratio_to_plain_loop(records, what=f"resampled{jobs}", **fit)
-            yield Aim(f"- resampled, {name}, to the plain loop", 0.75, loop)
-            alone = ratio(records, what=f"resampled, members{jobs}", **members)
-            yield Aim(f"- its members alone, {name}", 0.6, alone)
-
-
-def aims_of_quantifiers(records):
-    ratios = []
-    for record in pick(records, part="quantifier"):
-        # Below, a ratio says more of Python's calls than of the method.
-        is_slow = record["cape_microseconds"] >= 50
-        if is_slow and record.get("ratio"):
-            ratios.append(record["ratio"])
+        name = f"{learner}{jobs}"
+        folds = ratio(records, what=f"threshold, 5 folds{jobs}", **fit)
+        yield Aim(f"- threshold, {name}, to one plain fit", 6.5, folds)
+        loop = ratio_to_plain_loop(records, what=f"resampled{jobs}", **fit)
+        yield Aim(f"- resampled, {name}, to the plain loop", 0.75, loop)
+        members = {"part": "members", "what": f"resampled, members{jobs}"}
+        alone = ratio(records, learner=learner, **members)
+        yield Aim(f"- its members alone, {name}", 0.6, alone)
+    # Below 50 microseconds, a ratio says more of Python's calls than of the method.
+    slow = [r for r in pick(records, part="quantifier") if r["cape_microseconds"] >= 50]
     yield Aim(
         "Quantifiers that take 50 microseconds or more, the worst, to the fastest peer",
         1.0,
-        greatest(ratios),
+        greatest(slow, "ratio"),
     )
-
-
-def aims_of_growth(records):
-    exponents = []
-    for record in our_records(records):
-        if "exponent" in record:
-            exponents.append(record["exponent"])
-    yield Aim("Growth with rows, the worst exponent", 1.1, greatest(exponents))
-    yield Aim("20 members to 5", 4.0, ratio(records, part="fit by k", what="k=20"))
-
-
-def aims_of_groups(records):
     ours = our_records(records)
+    worst = greatest(ours, "exponent")
+    yield Aim("Growth with rows, the worst exponent", 1.1, worst)
+    yield Aim("20 members to 5", 4.0, ratio(records, part="fit by k", what="k=20"))
     for rows in (1_000_000, 100_000):
         yield f"20 groups to 2, {rows:,} rows, the worse pool:"
         for part in ("predict", "fit"):
             of_part = pick(ours, part=f"20 groups against 2, {part}", rows=rows)
-            one_job = []
-            two_jobs = []
-            for record in of_part:
-                if record["what"].endswith("n_jobs=2"):
-                    two_jobs.append(record["ratio"])
-                else:
-                    one_job.append(record["ratio"])
-            yield Aim(f"- {part}", 1.5, greatest(one_job))
-            yield Aim(f"- {part}, n_jobs=2", 1.5, greatest(two_jobs))
-
-
-def aims_of_files(records):
+            two_jobs = [r for r in of_part if r["what"].endswith("n_jobs=2")]
+            one_job = [r for r in of_part if r not in two_jobs]
+            yield Aim(f"- {part}", 1.5, greatest(one_job, "ratio"))
+            yield Aim(f"- {part}, n_jobs=2", 1.5, greatest(two_jobs, "ratio"))
     for what in ("two passes", "cape predict"):
-        of_what = pick(records, part="file", what=what)
-        by_rows = {record["rows"]: record for record in of_what}
-        if len(by_rows) < 2:
-            continue
-        small = by_rows[min(by_rows)]
-        large = by_rows[max(by_rows)]
-        yield f"{large['rows']:,} rows of Parquet, {what}:"
-        memory = large["mib"] / small["mib"]
-        yield Aim(f"- memory, to {small['rows']:,} rows", 1.3, memory)
-        speed = large["speed_ratio"]
-        yield Aim("- speed, to the bare loop", 0.4, speed, at_least=True)
+        by_rows = {r["rows"]: r for r in pick(records, part="file", what=what)}
+        if len(by_rows) > 1:
+            small = by_rows[min(by_rows)]
+            large = by_rows[max(by_rows)]
+            yield f"{large['rows']:,} rows of Parquet, {what}:"
+            memory = large["mib"] / small["mib"]
+            yield Aim(f"- memory, to {small['rows']:,} rows", 1.3, memory)
+            speed = large["speed_ratio"]
+            yield Aim("- speed, to the bare loop", 0.4, speed, at_least=True)
+    speedup = greatest(pick(records, part="dask"), "speedup")
+    yield Aim("Dask, 2 workers to 1", 1.5, speedup, at_least=True)
 
 
 def aims_table(records):
@@ -280,75 +237,49 @@ def draw(records, path):
     """Draw what CAPE costs against one plain learner, and PD and PE by window."""
     frame = pd.DataFrame(records)
     charts = []
-    if "what" in frame:
-        for part, title in (("predict", "Predict"), ("fit", "Fit")):
-            costs = costs_of_part(frame, part)
-            if len(costs):
-                charts.append(draw_costs(costs, title))
-    if "window" in frame:
-        long = disparities_by_window(frame)
-        for data, of_data in long.groupby("data", sort=False):
+    for part in ("predict", "fit"):
+        costs = frame[(frame["part"] == part) & (frame.get("groups") == 2)]
+        costs = costs[costs["learner"] == "logistic"]
+        if len(costs):
+            left_out = costs["what"].str.contains("text|n_jobs|^plain (?:fit|predict)")
+            charts.append(draw_costs(costs[~left_out.astype(bool)], part.title()))
+    windows = frame[frame["part"] == "window"]
+    if len(windows):
+        has_size = windows["window"].map(lambda window: isinstance(window, int))
+        windows = windows[has_size].rename(columns={"pd": "PD", "pe": "PE"})
+        for data, of_data in windows.groupby("data", sort=False):
             charts.append(draw_windows(of_data, data))
     if charts:
         picture = alt.concat(*charts, columns=2).resolve_scale(color="independent")
         picture.save(str(path), ppi=100)
 
 
-def costs_of_part(frame, part):
-    """Return the records of logistic regression and 2 groups, without the plain one."""
-    rows = frame["part"] == part
-    rows &= frame.get("learner") == "logistic"
-    rows &= frame.get("groups") == 2
-    costs = frame[rows]
-    left_out = costs["what"].str.contains("text|n_jobs|^plain (?:fit|predict)")
-    return costs[~left_out.astype(bool)]
-
-
 def draw_costs(costs, title):
     """Draw ratios against rows, with a band from quartile to quartile."""
-    rows = alt.X(
-        "rows:Q",
-        scale=alt.Scale(type="log"),
-        title="rows",
-        axis=alt.Axis(format="~s"),
+    axis = alt.Axis(format="~s")
+    base = alt.Chart(costs, title=f"{title}, logistic regression, 2 groups").encode(
+        x=alt.X("rows:Q", scale=alt.Scale(type="log"), title="rows", axis=axis),
+        color=alt.Color("what:N", title=None),
     )
-    ratio = alt.Y(
-        "ratio:Q",
-        scale=alt.Scale(type="log"),
-        title="times one plain learner",
+    line = base.mark_line(point=True).encode(
+        y=alt.Y("ratio:Q", scale=alt.Scale(type="log"), title="times one plain learner")
     )
-    color = alt.Color("what:N", title=None)
-    base = alt.Chart(costs, title=f"{title}, logistic regression, 2 groups")
-    base = base.encode(x=rows, color=color)
-    line = base.mark_line(point=True).encode(y=ratio)
     band = base.mark_area(opacity=0.2).encode(y="low:Q", y2="high:Q")
     return (band + line).properties(width=300, height=200)
 
 
-def disparities_by_window(frame):
-    """Return PD and PE of the windows that have a size, one value a row."""
-    has_size = frame["window"].map(lambda window: isinstance(window, int))
-    windows = frame[(frame["part"] == "window") & has_size]
-    windows = windows.assign(window=windows["window"].astype(int))
-    windows = windows.rename(columns={"pd": "PD", "pe": "PE"})
-    return windows.melt(
-        ["data", "window"], ["PD", "PE"], var_name="metric", value_name="value"
-    )
-
-
 def draw_windows(values, data):
     """Draw PD and PE of one set of data against the window."""
-    window = alt.X(
-        "window:Q",
-        scale=alt.Scale(type="log"),
-        title="rows of a group in the window",
+    long = values.astype({"window": int}).melt(
+        ["window"], ["PD", "PE"], var_name="metric", value_name="value"
     )
-    value = alt.Y("value:Q", title="mean over groups and seeds")
-    color = alt.Color("metric:N", title=None)
-    chart = alt.Chart(values, title=f"A stream, {data}").mark_line(point=True)
-    return chart.encode(x=window, y=value, color=color).properties(
-        width=300, height=200
-    )
+    chart = alt.Chart(long, title=f"A stream, {data}").mark_line(point=True)
+    title = "rows of a group in the window"
+    return chart.encode(
+        x=alt.X("window:Q", scale=alt.Scale(type="log"), title=title),
+        y=alt.Y("value:Q", title="mean over groups and seeds"),
+        color=alt.Color("metric:N", title=None),
+    ).properties(width=300, height=200)
 
 
 def main():

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
@@ -116,8 +115,3 @@ def fit_peers(n, random, *, rounds, slow=True):
             rows=n,
             groups=2,
         )
-
-
-if __name__ == "__main__":
-    for record in fit_peers(4000, np.random.default_rng(0), rounds=3):
-        print(record)

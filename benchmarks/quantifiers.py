@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from timeit import timeit
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -73,8 +74,7 @@ def ours(name, training, labels):
     edges = edges_for(positives, negatives)
     quantifier = make_quantifier(name)
     quantifier.fit(
-        ScoreHistogram.of(positives, edges),
-        ScoreHistogram.of(negatives, edges),
+        ScoreHistogram.of(positives, edges), ScoreHistogram.of(negatives, edges)
     )
 
     def estimate(scores):
@@ -157,16 +157,6 @@ def competitors(name):
     return methods
 
 
-def repeated(method, batch, repeats):
-    """Return a function without arguments that estimates a batch several times."""
-
-    def run():
-        for _ in range(repeats):
-            method(batch)
-
-    return run
-
-
 def quantifier_ratios(name, n, random, *, rounds):
     """Return the times of a quantifier and of its fastest peer at one size."""
     from clock import compare
@@ -177,7 +167,8 @@ def quantifier_ratios(name, n, random, *, rounds):
     runs = {}
     for library, method in competitors(name).items():
         batch = scores if library == "cape" else probabilities
-        runs[library] = repeated(method, batch, repeats)
+        work = partial(method, batch)
+        runs[library] = partial(timeit, work, number=repeats)
     baseline = next((library for library in runs if library != "cape"), "cape")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -275,10 +275,7 @@ def cells_of(one):
     measured = "undefined in a batch"
     if one["measured"] is not None:
         measured = f"{one['measured']:.4f} ± {one['measured_sd']:.4f}"
-    return [
-        measured,
-        f"{one['accuracy']:.3f} ± {one['accuracy_sd']:.3f}",
-    ]
+    return [measured, f"{one['accuracy']:.3f} ± {one['accuracy_sd']:.3f}"]
 
 
 def main():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from quantifiers import GivenScores, both_columns
 
 CONSTRAINTS = {
     "demographic_parity": "demographic_parity",
@@ -40,12 +40,12 @@ class FairlearnThresholds:
             prefit=True,
             predict_method="predict_proba",
         )
-        self.fitted.fit(scores[:, None], y, sensitive_features=groups)
+        self.fitted.fit(both_columns(scores), y, sensitive_features=groups)
         return self
 
     def predict(self, scores, groups):
         return self.fitted.predict(
-            scores[:, None], sensitive_features=groups, random_state=0
+            both_columns(scores), sensitive_features=groups, random_state=0
         )
 
 
@@ -104,26 +104,9 @@ class OxonFair:
         return np.asarray(self.fitted.predict(data))
 
 
-class GivenScores(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose features are its scores."""
-
-    classes_ = np.array([0, 1])
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def fit(self, X, y):
-        return self
-
-    def predict_proba(self, X):
-        scores = np.asarray(X)[:, 0]
-        return np.column_stack([1 - scores, scores])
-
-
 def oxonfair_data(scores, y, groups):
     """Put rows into the dict that OxonFair reads."""
-    probabilities = np.column_stack([1 - scores, scores])
-    return {"data": probabilities, "target": y, "groups": groups}
+    return {"data": both_columns(scores), "target": y, "groups": groups}
 
 
 ALL_PEERS = {

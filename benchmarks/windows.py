@@ -37,16 +37,8 @@ def synthetic(seed, rows):
 
 
 def compas(seed, rows):
-    """Return COMPAS, 2013 to 2014, in random order; None if its file is not at hand.
-
-    All rows are returned, whatever ``rows`` is.
-    """
-    try:
-        bunches = [fetch_compas(subset=subset) for subset in ("train", "test")]
-    except Exception as error:
-        # Neither file nor network: say so, and go on with the other data.
-        print("COMPAS left out:", error)
-        return None
+    """Return COMPAS, 2013 to 2014, in random order, whatever ``rows`` is."""
+    bunches = [fetch_compas(subset=subset) for subset in ("train", "test")]
     parts = []
     for bunch in bunches:
         order = np.random.RandomState(seed).permutation(len(bunch.target))
@@ -61,11 +53,6 @@ def in_order(bunch, order):
         np.asarray(bunch.target)[order],
         np.asarray(bunch.sensitive_features)[order],
     )
-
-
-def window_sizes(n):
-    """Return the sizes below ``n``, and ``n``."""
-    return [*(size for size in WINDOW_SIZES if size < n), n]
 
 
 def stream_records(*, rows, rounds):
@@ -113,21 +100,14 @@ def feeding(clf, new, rows_at_once):
     return run
 
 
-class Disparity(NamedTuple):
-    """PD (mean of the groups) and PE (worst pair) of some predictions."""
-
-    pd: float
-    pe: float
-
-
 def disparity(new, y_pred):
-    """Compare predictions with the labels of a stream."""
+    """Return PD (mean of the groups) and PE (worst pair) of predictions of a stream."""
     differences = []
     for group in np.unique(new.z):
         rows = new.z == group
         differences.append(prevalence_difference(new.y[rows], y_pred[rows]))
     pe = proportional_equality(new.y, y_pred, sensitive_features=new.z)
-    return Disparity(float(np.mean(differences)), float(pe))
+    return float(np.mean(differences)), float(pe)
 
 
 def disparities(train, new, seed):
@@ -135,7 +115,8 @@ def disparities(train, new, seed):
     clf = CapeClassifier(LogisticRegression(max_iter=1000), random_state=seed, cv=5)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     by_window = {}
-    for size in window_sizes(len(new.X)):
+    sizes = [size for size in WINDOW_SIZES if size < len(new.X)]
+    for size in [*sizes, len(new.X)]:
         y_pred = RollingCape(clf, size).predict(new.X, sensitive_features=new.z)
         by_window[size] = disparity(new, y_pred)
     whole = clf.predict(new.X, sensitive_features=new.z)
@@ -151,8 +132,7 @@ def windows(name, make, *, rows, seeds):
     name : str
         Of the data.
     make : callable
-        Takes a seed and a number of rows; returns the training rows and the stream, or
-        None.
+        Takes a seed and a number of rows; returns the training rows and the stream.
     rows : int
         Rows of the stream.
     seeds : int
@@ -164,18 +144,14 @@ def windows(name, make, *, rows, seeds):
     """
     by_window = {}
     for seed in range(seeds):
-        parts = make(seed, rows)
-        if parts is None:
-            return []
-        train, new = parts
+        train, new = make(seed, rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for window, values in disparities(train, new, seed).items():
                 by_window.setdefault(window, []).append(values)
     records = []
     for window, values in by_window.items():
-        pd = [value.pd for value in values]
-        pe = [value.pe for value in values]
+        pd, pe = zip(*values, strict=True)
         record = {
             "part": "window",
             "data": name,
