@@ -35,7 +35,7 @@ from study import (
 )
 
 from cape import CapeClassifier
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 # U and V of the two classes, as in cape.datasets.make_synthetic.

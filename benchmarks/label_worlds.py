@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
+from cape._histogram import ONE, ScoreHistogram, round_scores
 from cape._labelled import LabelledSample
 from cape._labelled._sample import predictions
-from cape.histogram import ONE, ScoreHistogram, round_scores
 
 SHIFTS = ("prior shift", "covariate shift", "concept drift", "label noise")
 

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 NAMES = tuple(QUANTIFIERS)

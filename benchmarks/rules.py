@@ -27,7 +27,8 @@ from threshold_peers import installed_peers
 from cape import CapeClassifier, Estimate, metrics
 from cape._pool import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
-from cape.rules import GroupSituation, make_rule
+from cape.rules import GroupSituation
+from cape.rules._names import make_rule
 from cape_paper._peers import with_group_columns
 
 KEY = ("data", "criterion", "method")

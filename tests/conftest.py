@@ -16,10 +16,10 @@ from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier, Estimate
+from cape._adaptation import GroupAdaptation
 from cape._drift import GroupDrift
 from cape._drift._mixture import MixtureFit
 from cape._labelled import LabelFindings
-from cape.adaptation import GroupAdaptation
 from cape.datasets import make_synthetic
 
 # pytest runs a worker a core: more threads would only wait for each other.

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from cape import Adaptation, CapeClassifier, Estimate
+from cape._adaptation import AdaptationWarning, warn_if_doubtful
 from cape._drift._mixture import holm
 from cape._prediction import adapt
-from cape.adaptation import AdaptationWarning, warn_if_doubtful
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

@@ -138,8 +138,8 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
     np.testing.assert_array_equal(at_once, loop)
 
 
-@pytest.mark.filterwarnings("ignore:too few rows:cape.adaptation.AdaptationWarning")
-@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore:too few rows:cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore:the scores of:cape._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 @every_pool
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])

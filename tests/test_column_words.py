@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from cape._column_words import what_happened
+from cape._columns import TableCells
 from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault
-from cape.columns import TableCells
 
 N = 600
 RANDOM = np.random.default_rng(0)

@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
 from cape._drift._mixture import count_agreements
+from cape._histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape._learners._scoring import Rows
 from cape._prediction import batch_of, read_batch, read_member, read_rows
-from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import SPA, make_quantifier
 
 LEARNERS = {

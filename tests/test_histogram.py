@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cape.histogram
-from cape.histogram import (
+import cape._histogram
+from cape._histogram import (
     HALF,
     ONE,
     ScoreHistogram,
@@ -33,7 +33,7 @@ units = st.integers(1, 4)
 
 
 def test_public_names():
-    assert cape.histogram.__all__ == [
+    assert cape._histogram.__all__ == [
         "HALF",
         "ONE",
         "ScoreHistogram",

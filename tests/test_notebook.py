@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, examination, examine
+from cape._adaptation import Adaptation
+from cape._evidence import Evidence
 from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
 from cape._packages import MissingExtra
-from cape.adaptation import Adaptation
 from cape.datasets import make_synthetic
-from cape.evidence import Evidence
-from cape.metrics import Confusion, audit, audit_counts
+from cape.metrics import audit
+from cape.metrics._audit import audit_counts
+from cape.metrics._rates import Confusion
 
 HOSTILE = [
     "<script>alert(1)</script>",

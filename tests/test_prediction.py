@@ -8,10 +8,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape import Adaptation, CapeClassifier, Evidence
 from cape import _prediction as prediction
+from cape._histogram import HALF
 from cape._learners import _threads
 from cape._learners._scoring import Rows, score_rows
 from cape._prediction import _deciding
-from cape.histogram import HALF
 
 FEATURES = list("abcd")
 SETTINGS = [

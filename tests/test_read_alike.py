@@ -13,7 +13,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.examination import Observed, examine, rows_needed
+from cape.examination import examine, rows_needed
+from cape.examination._examination import Observed
 from cape.files import count_file, monitor_files, train_file
 from cape.metrics import (
     audit,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, examine
+from cape._adaptation import AdaptationWarning
 from cape._drift._mixture import count_agreements, fit_mixture
-from cape.adaptation import AdaptationWarning
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.examination import rows_needed
-from cape.histogram import ScoreHistogram, edges_for, round_scores
 from cape.metrics import audit
 from cape.quantify import QUANTIFIERS, make_quantifier
 
@@ -288,7 +288,7 @@ def difficult_data(kind):
 @pytest.mark.filterwarnings("ignore:the scores do not tell the classes apart in")
 @pytest.mark.filterwarnings("ignore:fewer than min_class_size")
 @pytest.mark.filterwarnings("ignore:.*rows occur more than once")
-@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("quantifier", ["spa", "histogram"])
 @pytest.mark.parametrize("kind", ["constant", "separated", "duplicated", "rare"])
 def test_difficult_training_data(kind, quantifier):

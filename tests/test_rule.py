@@ -12,8 +12,9 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.files import Notes, TableModel, monitor_files, predict_file
+from cape.files import TableModel, monitor_files, predict_file
 from cape.files._columns import Columns
+from cape.files._notes import Notes
 from cape.metrics import demographic_parity_difference
 from cape.rules import (
     RULES,
@@ -22,9 +23,8 @@ from cape.rules import (
     EqualOpportunity,
     Prevalence,
     Rule,
-    describe_rule,
-    make_rule,
 )
+from cape.rules._names import describe_rule, make_rule
 from cape.stream import RollingCape
 
 DP = DemographicParity(tolerance=0.05)

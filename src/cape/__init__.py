@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from cape._packages import lazily
 
 if TYPE_CHECKING:
+    from cape._adaptation import Adaptation, AdaptationWarning, GroupAdaptation
     from cape._estimate import Estimate
-    from cape.adaptation import Adaptation, AdaptationWarning
+    from cape._evidence import Evidence
+    from cape._histogram import ScoreHistogram
     from cape.classifier import CapeClassifier
-    from cape.evidence import Evidence
     from cape.examination import Examination, examine
     from cape.frozen import FrozenCape
-    from cape.histogram import ScoreHistogram
 
 __all__ = [
     "Adaptation",
@@ -23,6 +23,7 @@ __all__ = [
     "Evidence",
     "Examination",
     "FrozenCape",
+    "GroupAdaptation",
     "ScoreHistogram",
     "__version__",
     "examine",
@@ -32,14 +33,15 @@ __version__ = "0.1.0.dev0"
 """Version of the package."""
 
 _HOME = {
-    "Adaptation": "cape.adaptation",
-    "AdaptationWarning": "cape.adaptation",
+    "Adaptation": "cape._adaptation",
+    "AdaptationWarning": "cape._adaptation",
     "CapeClassifier": "cape.classifier",
     "Estimate": "cape._estimate",
-    "Evidence": "cape.evidence",
+    "Evidence": "cape._evidence",
     "Examination": "cape.examination",
     "FrozenCape": "cape.frozen",
-    "ScoreHistogram": "cape.histogram",
+    "GroupAdaptation": "cape._adaptation",
+    "ScoreHistogram": "cape._histogram",
     "examine": "cape.examination",
 }
 

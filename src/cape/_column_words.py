@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from cape._columns import FIRST, FOREIGN, MISSING
 from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnInBatch
-from cape.columns import FIRST, FOREIGN, MISSING
 
 _WORTH_NAMING = 0.02
 """Share of the rows from which on missing and unseen values are spoken of."""

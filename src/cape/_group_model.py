@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from cape._columns import ColumnCounts, TableCells
+from cape._histogram import HALF, ScoreHistogram
 from cape._learners._scoring import LinearStack, Rows, score_with_models
 from cape._learners._shared import add_group_code
 from cape._pool import Pool
-from cape.columns import ColumnCounts, TableCells
-from cape.histogram import HALF, ScoreHistogram
 from cape.quantify import Quantifier
 
 __all__ = ["GroupModel", "TrainedColumns"]

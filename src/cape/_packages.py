@@ -108,7 +108,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Examples
     --------
-    >>> get = lazily("cape", {"Evidence": "cape.evidence"})
+    >>> get = lazily("cape", {"Evidence": "cape._evidence"})
     >>> get("Evidence").__name__
     'Evidence'
     >>> get("evidences")

@@ -11,12 +11,12 @@ import numpy as np
 
 from cape._drift import GroupDrift, find_drift
 from cape._drift._mixture import count_agreements
+from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._histogram import ONE, ScoreHistogram
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
-from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape.histogram import ONE, ScoreHistogram
 
 __all__ = ["RowLabel", "StreamRow", "Window", "WindowState"]
 

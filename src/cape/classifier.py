@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
+from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
 from cape._learners._choice import note_on_text
@@ -39,10 +40,10 @@ from cape._validation import (
     pickable,
     validate_data,
 )
-from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
-from cape.rules import RULES, Rule, make_rule
+from cape.rules import RULES, Rule
+from cape.rules._names import make_rule
 
 __all__ = ["CapeClassifier"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
-from cape.adaptation import Adaptation
+from cape._adaptation import Adaptation
 
 __all__ = ["FrozenCape"]
 

@@ -22,7 +22,7 @@ from cape._validation import (
     take_rows,
 )
 
-__all__ = ["pp_sampling", "prevalence_grid", "shift", "shift_rows"]
+__all__ = ["pp_sampling", "shift"]
 
 
 def prevalence_grid(k: int) -> np.ndarray:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cape._adaptation import Adaptation
+from cape._evidence import Evidence
 from cape._groups import Group
 from cape._learners._threads import in_order
 from cape._packages import require_extra
@@ -28,9 +30,7 @@ from cape._prediction import (
     refuse_row_keepers,
 )
 from cape._validation import check_fitted_cape
-from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence
 
 if TYPE_CHECKING:
     import pandas as pd

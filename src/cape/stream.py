@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cape._adaptation import Adaptation
 from cape._drift import GroupDrift
+from cape._evidence import PLAIN, Evidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups
 from cape._json_fields import Fields, read_format
@@ -26,10 +28,9 @@ from cape._prediction import (
 )
 from cape._validation import all_if_none, check_fitted_cape, check_same_length
 from cape._window import StreamRow, Window, WindowState
-from cape.adaptation import Adaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import PLAIN, Evidence
-from cape.rules import Prevalence, describe_rule, make_rule
+from cape.rules import Prevalence
+from cape.rules._names import describe_rule, make_rule
 
 __all__ = ["RollingCape"]
 

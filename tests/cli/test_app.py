@@ -21,7 +21,7 @@ from cape.cli._fail_if import Condition, Finding
 from cape.cli._options import Csv, trainers, workers
 from cape.cli._output import Output
 from cape.datasets import make_synthetic
-from cape.files import Notes
+from cape.files._notes import Notes
 from cape.files._train import DEFAULT_SETTINGS, FILE_LEARNERS, PAPER_SETTINGS
 from cape.quantify import QUANTIFIERS
 

@@ -9,7 +9,8 @@ import pytest
 
 from cape._tables import Dialect
 from cape.cli._app import run
-from cape.files import Notes, load_model
+from cape.files import load_model
+from cape.files._notes import Notes
 from cape.files._scan import Scan
 from cape.files._training_table import ColumnChoice, read_training_table
 

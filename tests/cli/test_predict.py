@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import Notes, predict_file
+from cape.files import predict_file
+from cape.files._notes import Notes
 from cape.metrics import audit
 
 

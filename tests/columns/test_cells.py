@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.columns import FIRST, ColumnCells
-from cape.columns._cells import _hash_levels, hash_of
+from cape._columns import FIRST, ColumnCells
+from cape._columns._cells import _hash_levels, hash_of
 
 CELLS = [
     ColumnCells("n", "number", np.array([1.0, 2.5]), 2.0, 1.0, 2.4),

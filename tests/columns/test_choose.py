@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.columns import UNITS, unit_window
-from cape.columns._cells import Column, choose_cells
+from cape._columns import UNITS, unit_window
+from cape._columns._cells import Column, choose_cells
 
 
 def cells_of(values):

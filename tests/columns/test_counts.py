@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape._columns import ColumnCounts
 from cape._json_fields import Fields
-from cape.columns import ColumnCounts
 
 CELLS = 5
 names = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cape.columns import FIRST, FOREIGN, MISSING, TableCells
+from cape._columns import FIRST, FOREIGN, MISSING, TableCells
 
 
 def table_of(n=120, seed=0):

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from cape.columns._cells import Column, column_names, take_column
+from cape._columns._cells import Column, column_names, take_column
 
 KINDS = {
     "integers": ([1, 2, 3], "number"),

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape._columns import FIRST, TableCells
 from cape._drift._columns import ColumnInBatch, find_fault
-from cape.columns import FIRST, TableCells
 
 RANDOM = np.random.default_rng(0)
 N = 400

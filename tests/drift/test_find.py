@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
+from cape._columns import ColumnCells
 from cape._drift import (
     ColumnDrift,
     GroupDrift,
@@ -21,7 +22,6 @@ from cape._drift import (
 from cape._drift._columns import ColumnFit, ColumnInBatch
 from cape._drift._mixture import MixtureFit
 from cape._prediction import adapt
-from cape.columns import ColumnCells
 
 NO_SHARES = np.zeros(2)
 COLUMN = ColumnInBatch(

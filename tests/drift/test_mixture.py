@@ -15,7 +15,7 @@ from cape._drift._mixture import (
     fit_mixture,
     holm,
 )
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 
 
 def draw(random, positive, n):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chisquare
 
 from cape._drift._mixture import count_agreements, fit_mixture
-from cape.histogram import ScoreHistogram, round_scores
+from cape._histogram import ScoreHistogram, round_scores
 
 EDGES = round_scores([0.25, 0.5, 0.75])
 MIDDLES = round_scores([0.1, 0.3, 0.6, 0.9])

@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 
 import cape
 from cape import AdaptationWarning, CapeClassifier, Evidence, examine
-from cape.adaptation import Adaptation
-from cape.examination import Observed
-from cape.metrics import Confusion
+from cape._adaptation import Adaptation
+from cape.examination._examination import Observed
+from cape.metrics._rates import Confusion
 from cape.report import to_html
 
 

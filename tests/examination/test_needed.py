@@ -12,10 +12,10 @@ from scipy.stats import norm
 
 from cape import Estimate, examine
 from cape._group_model import GroupModel
+from cape._histogram import ScoreHistogram, round_scores
 from cape.datasets import make_synthetic
-from cape.examination import LabelPlan, rows_needed, rows_to_label
-from cape.examination._needed import rows_at
-from cape.histogram import ScoreHistogram, round_scores
+from cape.examination import rows_needed, rows_to_label
+from cape.examination._needed import LabelPlan, rows_at
 from cape.quantify import make_quantifier
 from cape.quantify._base import Moments, moment_interval
 
@@ -243,7 +243,7 @@ def test_a_group_that_is_labelled_completely_has_probability_1(clf, big):
 
 
 # At 5 %, labels may refute an estimate that is right.
-@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_labels_of_the_rows_can_be_used_as_they_come(fitted, big, name):
     X, y, z = big

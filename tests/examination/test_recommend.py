@@ -9,8 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape.examination import Recommendation, recommend
-from cape.examination._recommend import draw_batch, mean_over_batches, measure
+from cape.examination import recommend
+from cape.examination._recommend import (
+    Recommendation,
+    draw_batch,
+    mean_over_batches,
+    measure,
+)
 
 FAST = {
     "estimator": LogisticRegression(),

@@ -18,11 +18,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from cape import CapeClassifier, Estimate, examine
 from cape._group_model import GroupModel
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.datasets import _compas, make_synthetic
 from cape.datasets._files import data_folder
-from cape.examination import ColumnFinding, ColumnShift
-from cape.examination._shift import judge_group, p_value_of_scores
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape.examination import ColumnShift
+from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 pytestmark = pytest.mark.filterwarnings(

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._tables import TableError
-from cape.files import Notes, count_file
+from cape.files import count_file
+from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
 
 

@@ -9,10 +9,12 @@ import pytest
 
 from cape import Estimate
 from cape._tables import TableError
-from cape.examination import LabelPlan, rows_to_label
-from cape.files import Notes, predict_file, sample_file
+from cape.examination import rows_to_label
+from cape.examination._needed import LabelPlan
+from cape.files import predict_file, sample_file
 from cape.files._checked import read_sheet
 from cape.files._columns import Columns
+from cape.files._notes import Notes
 from cape.files._sample import Draw
 
 
@@ -75,7 +77,7 @@ def test_rows_are_those_of_the_python_function(sampled, truth, people_model, big
 
 
 # The model was trained on a few hundred rows: some column always seems to have moved.
-@pytest.mark.filterwarnings("ignore::cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
 def test_a_full_sheet_gives_the_adaptation_of_python(
     sampled, truth, people_model, big, predict
 ):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._tables import TableError
-from cape.files import Notes
 from cape.files._columns import (
     Columns,
     as_kind,
@@ -19,6 +18,7 @@ from cape.files._columns import (
     plain_text,
     plain_value,
 )
+from cape.files._notes import Notes
 
 COLUMNS = Columns(
     "y",

@@ -12,8 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape._group_model import GroupModel
 from cape._tables import TableError
-from cape.files import Notes, TableModel, predict_file, train_file
+from cape.files import TableModel, predict_file, train_file
 from cape.files._columns import Columns
+from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
 
 FORMATS = {

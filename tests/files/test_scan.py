@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from cape._tables import TableError
-from cape.files import Notes, count_file, predict_file
+from cape.files import count_file, predict_file
+from cape.files._notes import Notes
 from cape.files._scan import (
     KeptRows,
     Scan,

@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape._tables import TableError
-from cape.files import Notes, load_model, predict_file, train_file
+from cape.files import load_model, predict_file, train_file
+from cape.files._notes import Notes
 from cape.files._train import DEFAULT_SETTINGS
 from cape.files._training_table import Reservoir, note_look_alikes
 

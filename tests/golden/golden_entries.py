@@ -283,7 +283,7 @@ def parts_of_an_examination() -> dict:
 
 
 def made_rule(description):
-    from cape.rules import make_rule
+    from cape.rules._names import make_rule
 
     return make_rule(description)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape._columns import ColumnCounts, TableCells
+from cape._evidence import GroupEvidence, LabelledEvidence
+from cape._histogram import ONE, ScoreHistogram, round_scores
 from cape._labelled import SAMPLE_LEVEL, labelled_sample
 from cape._labelled._sample import drawn_p_value
-from cape.columns import ColumnCounts, TableCells
-from cape.evidence import GroupEvidence, LabelledEvidence
-from cape.histogram import ONE, ScoreHistogram, round_scores
 
 N = 1000
 EDGES = np.linspace(0, ONE, 41)[1:-1].astype(np.int64)

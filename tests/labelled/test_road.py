@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence
-from cape.adaptation import AdaptationWarning
+from cape._adaptation import AdaptationWarning
 from cape.datasets import make_synthetic
 
 NEW = make_synthetic(400, prevalences=(0.2, 0.8), random_state=4)

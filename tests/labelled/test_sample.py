@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape._evidence import GroupEvidence, LabelledEvidence
+from cape._histogram import ONE, ScoreHistogram
 from cape._labelled import label_estimate, labelled_sample, predictions, score_cells
 from cape._labelled._sample import row_weights
-from cape.evidence import GroupEvidence, LabelledEvidence
-from cape.histogram import ONE, ScoreHistogram
 
 EDGES = np.array([1, 2, 3]) * (ONE // 4)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape._histogram import ScoreHistogram, round_scores
 from cape._labelled import Strata, share_out, stratify
 from cape._labelled._draw import largest_remainders
-from cape.histogram import ScoreHistogram, round_scores
 
 sizes = st.lists(st.integers(1, 300), min_size=1, max_size=8).map(np.array)
 

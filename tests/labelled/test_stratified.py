@@ -6,6 +6,7 @@ from scipy.special import expit, ndtri
 from sklearn.utils import Bunch
 
 from cape import Estimate
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape._labelled import (
     LabelledSample,
     RowDraw,
@@ -14,7 +15,6 @@ from cape._labelled import (
     stratify,
 )
 from cape._labelled._prevalence import estimate_with_labels
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
 
 
 def scores_of(random, y, auc):

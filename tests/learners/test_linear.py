@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from cape._histogram import HALF, round_scores
 from cape._learners._scoring import (
     LinearStack,
     Rows,
@@ -20,7 +21,6 @@ from cape._learners._scoring import (
     stack_of_groups,
     vote_on_rows,
 )
-from cape.histogram import HALF, round_scores
 
 
 @pytest.fixture(scope="module")

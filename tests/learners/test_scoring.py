@@ -7,8 +7,8 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from cape._histogram import ONE, round_scores
 from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
-from cape.histogram import ONE, round_scores
 
 
 @pytest.mark.parametrize("positive", [0, 1])

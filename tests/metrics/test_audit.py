@@ -11,15 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape import Estimate
-from cape.metrics import (
-    Audit,
-    Confusion,
-    Finding,
-    audit,
-    audit_counts,
-    fairness_table,
-    proportional_equality_matrix,
-)
+from cape.metrics import Audit, audit, fairness_table, proportional_equality_matrix
+from cape.metrics._audit import Finding, audit_counts
+from cape.metrics._rates import Confusion
 
 AUDITED = {
     "fpr",

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.metrics import (
-    Confusion,
     audit,
-    audit_counts,
     confusion_by_group,
     fairness_table,
     proportional_equality,
     proportional_equality_matrix,
 )
+from cape.metrics._audit import audit_counts
+from cape.metrics._rates import Confusion
 
 RATES = (
     "fpr",

@@ -15,12 +15,12 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import accuracy_score
 
 from cape.metrics import (
-    Confusion,
     audit,
     confusion_by_group,
     fairness_table,
     prevalence_difference,
 )
+from cape.metrics._rates import Confusion
 
 
 @st.composite

@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from cape._evidence import GroupEvidence
+from cape._histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
 from cape._pool import MemberRates, ResampledPool, ThresholdPool, fit_member
-from cape.evidence import GroupEvidence
-from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.sampling import pp_sampling
 
 THETAS = np.array([0.2, 0.5, 0.8])

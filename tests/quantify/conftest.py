@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 
 
 @pytest.fixture(scope="session")

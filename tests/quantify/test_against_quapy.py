@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.histogram import ScoreHistogram, round_scores
+from cape._histogram import ScoreHistogram, round_scores
 from cape.quantify import ACC, CC, EMQ, PCC, SPA, DyS, HDy, QuaPyQuantifier
 
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.quantify._base import Moments, moment_interval, posterior_statistic
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
     QUANTIFIERS,
     DyS,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cape.histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import ACC, CC, PCC, SPA
 
 grid_scores = st.lists(st.integers(0, ONE), min_size=1, max_size=40).map(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
     ACC,
     QUANTIFIERS,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import EMQ, HistogramPosterior
 from cape.quantify._likelihood import _central_interval
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import DyS, HDy, HistogramPosterior
 
 EDGES = edges_for(round_scores([0.5]), round_scores([0.5]))

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from cape.histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify import (
     QUANTIFIERS,
     SPA,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from cape.histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
 from cape.quantify import EMQ, OneStepEMQ
 from cape.quantify._base import Moments, moment_interval
 from cape.quantify._likelihood import _noise_weights, _posterior_median

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape._wording._audit import GLOSSARY, audit_words
-from cape.metrics import Confusion, audit_counts
+from cape.metrics._audit import audit_counts
+from cape.metrics._rates import Confusion
 from cape.report import to_html
 from cape.report._audit import KnownPairs, audit_summary
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from cape import _plot
-from cape.metrics import Confusion, fairness_table
+from cape.metrics import fairness_table
+from cape.metrics._rates import Confusion
 from cape.report._audit import audit_summary
 from cape.report._monitor import (
     draw_over_time,

@@ -73,7 +73,7 @@ def test_members_are_thinned_without_loss_that_matters(people_model):
 
 
 def test_the_model_as_trained_is_the_member_that_cuts_at_one_half(people_model):
-    from cape.histogram import HALF
+    from cape._histogram import HALF
 
     for model in people_model.clf.models_.values():
         place = model.pool.cuts.tolist().index(HALF)

@@ -13,7 +13,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier
-from cape.examination import Observed, examine
+from cape.examination import examine
+from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.report import to_html, write_report
 from cape.report._batch import batch_summary

@@ -9,10 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cape import Estimate, _plot
+from cape._adaptation import GroupAdaptation
 from cape._labelled import LabelFindings
 from cape._wording._page import labels_head, labels_text, rests_sentence
-from cape.adaptation import GroupAdaptation
-from cape.examination import LabelChecks, Observed, examine
+from cape.examination import LabelChecks, examine
+from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.report import to_html
 from cape.report._batch import WIDTHS, _mark_of_labels, batch_summary, labels_for_width

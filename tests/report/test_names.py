@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from cape.files import count_file, train_file
-from cape.metrics import Confusion
+from cape.metrics._rates import Confusion
 from cape.report import to_html, write_report
 from cape.report._audit import audit_summary
 

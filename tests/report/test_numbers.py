@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from cape import examine
+from cape._histogram import ONE
 from cape.examination._result import json_ready
 from cape.files import count_file, predict_file
-from cape.histogram import ONE
-from cape.metrics import audit, audit_counts, confusion_by_group
+from cape.metrics import audit, confusion_by_group
+from cape.metrics._audit import audit_counts
 from cape.report import to_html
 from cape.report._audit import audit_summary
 

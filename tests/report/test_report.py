@@ -10,7 +10,7 @@ import pytest
 from cape import Estimate, _plot
 from cape._wording._page import prevalence_sentence
 from cape.files import count_file, predict_file
-from cape.metrics import Confusion
+from cape.metrics._rates import Confusion
 from cape.report import to_html, write_report
 from cape.report._audit import audit_summary
 from cape.report._html import _json_for_script

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cape.metrics import Confusion
+from cape.metrics._rates import Confusion
 from cape.report import to_html, write_report
 from cape.report._audit import audit_summary
 from cape.report._pictures import Picture

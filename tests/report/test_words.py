@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from cape import AdaptationWarning
 from cape._wording._page import VERDICT_HEADS
 from cape.examination import examine
-from cape.files import MonitoredBatch
-from cape.metrics import Confusion
+from cape.files._monitor import MonitoredBatch
+from cape.metrics._rates import Confusion
 from cape.report import to_html
 from cape.report._audit import audit_summary
 from cape.report._batch import batch_summary, mark_of, worst_word

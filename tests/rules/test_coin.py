@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.rules import RULES, DemographicParity, EqualOpportunity, make_rule
+from cape.rules import RULES, DemographicParity, EqualOpportunity
+from cape.rules._names import make_rule
 from cape.rules._search import Candidates, best_with_a_coin
 
 sys.path.insert(0, str(Path(__file__).parent))

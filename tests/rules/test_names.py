@@ -15,9 +15,8 @@ from cape.rules import (
     Prevalence,
     ProportionalEquality,
     Rule,
-    describe_rule,
-    make_rule,
 )
+from cape.rules._names import describe_rule, make_rule
 
 
 class Mine(Rule):

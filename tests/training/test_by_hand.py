@@ -27,8 +27,8 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
+from cape._histogram import HALF, ScoreHistogram, round_scores
 from cape._learners._scoring import Rows, score_rows
-from cape.histogram import HALF, ScoreHistogram, round_scores
 from cape.sampling import pp_sampling
 
 LEARNERS = {
@@ -319,7 +319,7 @@ def test_transformers_are_fitted_in_each_fold_or_once_a_group(preprocessing):
         near(score_rows(model.pool.models[1], prepared, 1), by_hand)
 
 
-@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore:the scores of:cape._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("small", ["pooled by size", "pooled by class", "unknown"])
 def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     groups, labels, new_z = z.copy(), y.copy(), NEW_Z
@@ -525,7 +525,7 @@ def test_what_groups_are_called_does_not_matter(numbered, called):
     )
 
 
-@pytest.mark.filterwarnings("ignore:the scores of:cape.adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore:the scores of:cape._adaptation.AdaptationWarning")
 @settings(max_examples=8)
 @given(
     order=st.permutations(range(len(NEW))),

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape._groups import check_groups
 from cape._training._data import TrainingData, _sample, warn_of_duplicates
-from cape.files import Notes, train_file
+from cape.files import train_file
+from cape.files._notes import Notes
 
 
 def warnings_of(X, y, z=None):

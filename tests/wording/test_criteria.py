@@ -10,14 +10,9 @@ from cape._wording._criteria import (
     criterion_interval,
     rule_sentence,
 )
-from cape.rules import (
-    CRITERIA,
-    RULES,
-    BoundedRule,
-    Constrained,
-    describe_rule,
-    make_rule,
-)
+from cape.rules import CRITERIA, RULES, Constrained
+from cape.rules._bounded import BoundedRule
+from cape.rules._names import describe_rule, make_rule
 
 TPR = "equal_opportunity_difference"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import Adaptation, AdaptationWarning
+from cape._adaptation import warn_if_doubtful
 from cape._wording._results import describe_labels, describe_verdict
-from cape.adaptation import warn_if_doubtful
 
 USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
 

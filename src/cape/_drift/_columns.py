@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc
 
+from cape._columns import FIRST, FOREIGN, MISSING, UNITS, ColumnCells, unit_window
 from cape._drift._mixture import excess_share, multinomial_covariance
-from cape.columns import FIRST, FOREIGN, MISSING, UNITS, ColumnCells, unit_window
 
 _ROWS_PER_CELL = 8
 _EM_STEPS = 3

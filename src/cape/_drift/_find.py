@@ -10,10 +10,10 @@ import numpy as np
 
 from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault, fit_column
 from cape._drift._mixture import MixtureFit, fit_mixture, holm
+from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._limits import LEVEL
-from cape.evidence import GroupEvidence
 
 _FADES_IN = 0.2
 """Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An

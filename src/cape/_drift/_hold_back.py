@@ -11,13 +11,13 @@ from scipy.special import ndtri
 
 from cape._drift._find import GroupDrift
 from cape._estimate import Estimate
+from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
+from cape._histogram import ONE
 from cape._limits import LEVEL, WIDEST
-from cape.evidence import GroupEvidence
-from cape.histogram import ONE
 
 if TYPE_CHECKING:
-    from cape.adaptation import GroupAdaptation
+    from cape._adaptation import GroupAdaptation
 
 _SHIFTS = (0.03, 0.2)
 """Standard deviations of the prevalence around the anchor before the batch is seen.

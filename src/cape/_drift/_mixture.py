@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import chdtrc
 
-from cape.histogram import ONE, ScoreHistogram
+from cape._histogram import ONE, ScoreHistogram
 
 # Three finenesses, nested so that agreements can be counted for all three at once. Few
 # cells see little, and many cells have few rows each: a batch gets as many as its rows
@@ -100,7 +100,7 @@ def fit_mixture(
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, round_scores
+    >>> from cape._histogram import ScoreHistogram, round_scores
     >>> edges = round_scores([0.25, 0.5, 0.75])
     >>> def histogram(*counts):
     ...     return ScoreHistogram.of(np.repeat([0, *edges + 1], counts), edges)
@@ -241,7 +241,7 @@ def count_agreements(
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
     >>> low, high = round_scores([0.1, 0.2, 0.3]), round_scores([0.7, 0.8, 0.9])
     >>> edges = edges_for(high, low)
     >>> classes = ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.isotonic import isotonic_regression
 
+from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import proportion_interval, shrinkage
 from cape._labelled._sample import row_weights
 from cape._pool import MemberRates
-from cape.evidence import GroupEvidence
 from cape.metrics._rates import FEWEST_ROWS
 
 __all__ = ["CheckedCalls", "LabelledRate", "check_calls", "corrected_rates"]

@@ -11,9 +11,9 @@ from scipy.special import chdtrc, expit, logit
 from sklearn.isotonic import isotonic_regression
 
 from cape._drift._mixture import holm
+from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
-from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape.histogram import ONE, ScoreHistogram
+from cape._histogram import ONE, ScoreHistogram
 
 _SMALLEST_PREVALENCE = 0.05
 """Predictions are not made for prevalences below this, nor above its complement: one

@@ -7,6 +7,7 @@ from math import nan
 from typing import Any
 
 from cape._estimate import Estimate
+from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._labelled._prevalence import (
     PoweredEstimate,
@@ -17,7 +18,6 @@ from cape._labelled._prevalence import (
 from cape._labelled._rates import CheckedCalls, check_calls
 from cape._labelled._sample import drawn_p_value, labelled_sample, predictions
 from cape._limits import FEWEST_LABELS
-from cape.evidence import GroupEvidence
 
 SAMPLE_LEVEL = 0.01
 """Labelled rows with a smaller p-value are no sample of the batch."""

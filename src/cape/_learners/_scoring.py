@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from cape._histogram import HALF, ONE, round_scores
 from cape._validation import number_of_rows, take_rows
-from cape.histogram import HALF, ONE, round_scores
 
 
 class Rows:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cape.evidence import GroupEvidence
-from cape.histogram import HALF, ONE, ScoreHistogram
+from cape._evidence import GroupEvidence
+from cape._histogram import HALF, ONE, ScoreHistogram
 from cape.metrics._rates import FEWEST_ROWS
 
 
@@ -60,7 +60,7 @@ class Pool(ABC):
     """The classifiers of one group, one member for each prevalence theta.
 
     A pool does not score rows. It is handed the rounded scores of the model behind a
-    member (see `cape.histogram.round_scores`) and says what that member makes of them.
+    member (see `cape._histogram.round_scores`) and says what that member makes of them.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import (
     GroupDrift,
     find_drift,
@@ -16,14 +17,14 @@ from cape._drift import (
     mean_score,
 )
 from cape._estimate import Estimate
+from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._labelled import LabelFindings, corrected_rates, use_labels
 from cape._prediction._reading import batch_of, known_labels, read_batch, zero_evidence
 from cape._validation import check_fitted_cape
-from cape.adaptation import Adaptation, GroupAdaptation
-from cape.evidence import Evidence, GroupEvidence
-from cape.rules import GroupSituation, Prevalence, Rule, describe_rule
+from cape.rules import GroupSituation, Prevalence, Rule
+from cape.rules._names import describe_rule
 
 
 def find_evidence(

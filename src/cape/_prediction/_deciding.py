@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from cape._adaptation import Adaptation
 from cape._estimate import Estimate
+from cape._evidence import Evidence
 from cape._prediction._adapting import adapt, check_same_model, choose_members
 from cape._prediction._reading import Batch, Reading, read_batch, readings_of
 from cape._validation import all_if_none
-from cape.adaptation import Adaptation
-from cape.evidence import Evidence
-from cape.rules import GroupSituation, make_rule
+from cape.rules import GroupSituation
+from cape.rules._names import make_rule
 
 __all__ = ["decide", "decide_individually", "predict_batch"]
 

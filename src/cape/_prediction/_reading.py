@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cape._columns import ColumnCounts
 from cape._drift._mixture import count_agreements
+from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, split_groups
+from cape._histogram import HALF, ONE, ScoreHistogram
 from cape._learners._scoring import (
     LinearStack,
     Rows,
@@ -27,9 +30,6 @@ from cape._validation import (
     check_same_length,
     pickable,
 )
-from cape.columns import ColumnCounts
-from cape.evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape.histogram import HALF, ONE, ScoreHistogram
 
 
 @dataclass(frozen=True)

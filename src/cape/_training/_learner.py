@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from cape._groups import Group, group_name
+from cape._histogram import ONE
 from cape._learners._fitting import (
     ROWS_PER_COEFFICIENT,
     STEADY_LEARNERS,
@@ -26,7 +27,6 @@ from cape._learners._scoring import Rows, as_array, score_rows
 from cape._learners._shared import add_group_code, group_aware
 from cape._training._data import TrainingData, kish_factor
 from cape._validation import check_is_fitted, pickable
-from cape.histogram import ONE
 from cape.quantify import make_quantifier
 
 # The boundaries were found by simulation: boosting, with as many rows in the

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from cape._columns import TableCells
 from cape._group_model import GroupModel, TrainedColumns
 from cape._groups import EVERYONE, Group, Groups
+from cape._histogram import ScoreHistogram, edges_for
 from cape._io import progress
 from cape._learners._choice import (
     columns_to_encode,
@@ -50,8 +52,6 @@ from cape._validation import (
     take_rows,
 )
 from cape._wording._training import of_group
-from cape.columns import TableCells
-from cape.histogram import ScoreHistogram, edges_for
 from cape.quantify import Quantifier, make_quantifier
 from cape.sampling import prevalence_grid
 

@@ -15,7 +15,8 @@ from cape._wording._numbers import (
 )
 
 if TYPE_CHECKING:
-    from cape.metrics import Audit, Finding
+    from cape.metrics import Audit
+    from cape.metrics._audit import Finding
     from cape.report._audit import KnownPairs
 
 _MOST_GROUPS = 12

@@ -27,7 +27,7 @@ from cape._wording._results import (
 )
 
 if TYPE_CHECKING:
-    from cape.adaptation import GroupAdaptation
+    from cape._adaptation import GroupAdaptation
     from cape.examination import (
         ColumnShift,
         Examination,
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
         LabelChecks,
         PrevalenceMoved,
         PriorShiftTest,
-        Recommendation,
-        RowsToLabel,
-        SuspiciousColumns,
     )
+    from cape.examination._needed import RowsToLabel
+    from cape.examination._recommend import Recommendation
     from cape.examination._shift import GroupShiftTest
+    from cape.examination._suspicious import SuspiciousColumns
 
 Table = list[dict[str, Any]]
 

@@ -20,8 +20,9 @@ from cape._wording._numbers import (
 from cape._wording._results import column_line, describe_labels
 
 if TYPE_CHECKING:
-    from cape.adaptation import GroupAdaptation
-    from cape.examination import GroupVerdict, LabelChecks
+    from cape._adaptation import GroupAdaptation
+    from cape.examination import LabelChecks
+    from cape.examination._shift import GroupVerdict
 
 Summary = dict[str, Any]
 """All that a page says, as JSON can hold it; also a part of it."""

@@ -9,7 +9,7 @@ from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
 from cape._wording._numbers import group_name, shortened
 
 if TYPE_CHECKING:
-    from cape.adaptation import Adaptation, GroupAdaptation
+    from cape._adaptation import Adaptation, GroupAdaptation
 
 _MOST_NAMES = 10
 _MOST_COLUMNS = 5

@@ -98,7 +98,8 @@ def audit(
     conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
     output.check([file])
     from cape._tables import table_length
-    from cape.files import Notes, count_file
+    from cape.files import count_file
+    from cape.files._notes import Notes
     from cape.report._audit import audit_summary
 
     notes = Notes()

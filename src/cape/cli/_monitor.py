@@ -67,7 +67,8 @@ def monitor(
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     paths = _files(batches)
     output.check([model, *paths])
-    from cape.files import Notes, load_model, monitor_files
+    from cape.files import load_model, monitor_files
+    from cape.files._notes import Notes
     from cape.report._made import file_provenance
     from cape.report._monitor import monitor_summary
 

@@ -343,7 +343,8 @@ class Costs:
                 parameters[field.name] = value
         if not parameters:
             return name
-        from cape.rules import RULES, make_rule
+        from cape.rules import RULES
+        from cape.rules._names import make_rule
 
         if name is None:
             first = next(iter(parameters))

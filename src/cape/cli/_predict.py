@@ -79,7 +79,8 @@ def predict(
     inputs = [model, file] if checked is None else [model, file, checked]
     output.check(inputs, [out])
     from cape._tables import table_length
-    from cape.files import Notes, load_model, predict_file
+    from cape.files import load_model, predict_file
+    from cape.files._notes import Notes
     from cape.report._batch import batch_summary
     from cape.report._made import file_provenance
 

@@ -106,7 +106,8 @@ def rows_needed(
     """
     check_files([model] if file is None else [model, file], overwrite=False)
     from cape._tables import table_length
-    from cape.files import Notes, load_model, rows_needed_of_file
+    from cape.files import load_model, rows_needed_of_file
+    from cape.files._notes import Notes
 
     loaded = load_model(model, key=key_file)
     notes = Notes()
@@ -163,7 +164,8 @@ def sample(
     check_files([model, file], [out], overwrite=force)
     from cape._tables import table_length
     from cape._wording._numbers import group_name
-    from cape.files import Notes, load_model, sample_file
+    from cape.files import load_model, sample_file
+    from cape.files._notes import Notes
 
     if rows is None and width is None:
         rows = _DEFAULT_ROWS

@@ -219,7 +219,8 @@ def train(
     """
     check_files([file], [out], overwrite=force)
     from cape._tables import table_length
-    from cape.files import Notes, train_file
+    from cape.files import train_file
+    from cape.files._notes import Notes
 
     settings = own.chosen(paper, costs) | {
         "min_group_size": min_group_size,

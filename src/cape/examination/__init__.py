@@ -10,47 +10,33 @@ many rows or labels are needed (`rows_needed`, `labels_needed`).
 """
 
 from cape.examination._criteria import ExpectedCriteria
-from cape.examination._examination import Examination, Observed, examine
+from cape.examination._examination import Examination, examine
 from cape.examination._expected import ExpectedPerformance
 from cape.examination._frontier import Frontier
 from cape.examination._labels import LabelChecks
 from cape.examination._needed import (
-    LabelPlan,
-    RowsToLabel,
     rows_needed,
     rows_to_label,
 )
-from cape.examination._recommend import Recommendation, recommend
+from cape.examination._recommend import recommend
 from cape.examination._shift import (
-    ColumnFinding,
     ColumnShift,
-    GroupVerdict,
     PrevalenceMoved,
     PriorShiftTest,
 )
 from cape.examination._suspicious import (
-    SuspiciousColumn,
-    SuspiciousColumns,
     suspicious_columns,
 )
 
 __all__ = [
-    "ColumnFinding",
     "ColumnShift",
     "Examination",
     "ExpectedCriteria",
     "ExpectedPerformance",
     "Frontier",
-    "GroupVerdict",
     "LabelChecks",
-    "LabelPlan",
-    "Observed",
     "PrevalenceMoved",
     "PriorShiftTest",
-    "Recommendation",
-    "RowsToLabel",
-    "SuspiciousColumn",
-    "SuspiciousColumns",
     "examine",
     "recommend",
     "rows_needed",

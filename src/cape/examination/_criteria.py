@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape._adaptation import Adaptation
 from cape._estimate import Estimate
 from cape._wording._examination import criteria_repr
-from cape.adaptation import Adaptation
 from cape.examination._draws import BatchDraws, DrawnBatches, central
 from cape.examination._result import json_ready
 from cape.rules import CRITERIA

@@ -12,15 +12,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cape import _plot
+from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._drift import find_drift
+from cape._evidence import Evidence
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
 from cape._wording import _examination as words
-from cape.adaptation import Adaptation, warn_if_doubtful
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence
 from cape.examination._criteria import ExpectedCriteria, expect_criteria
 from cape.examination._draws import BatchDraws
 from cape.examination._expected import ExpectedPerformance, expect_rates
@@ -37,8 +37,10 @@ from cape.examination._shift import (
     find_moves,
     judge_group,
 )
-from cape.metrics import Confusion, confusion_by_group
-from cape.rules import CRITERIA, make_rule
+from cape.metrics import confusion_by_group
+from cape.metrics._rates import Confusion
+from cape.rules import CRITERIA
+from cape.rules._names import make_rule
 
 if TYPE_CHECKING:
     import pandas as pd

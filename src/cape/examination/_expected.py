@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import _plot
+from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
-from cape.adaptation import Adaptation, GroupAdaptation
 from cape.examination._draws import BatchDraws, GroupDraws, central
 from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
@@ -23,7 +23,7 @@ from cape.metrics._rates import FEWEST_ROWS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cape.metrics import Confusion
+    from cape.metrics._rates import Confusion
 
 _RATES = {
     "fpr": "fpr",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import _plot
+from cape._adaptation import Adaptation
 from cape._estimate import Estimate
 from cape._groups import Group, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._prediction import choose_members
 from cape._validation import check_choice, check_number
 from cape._wording import _examination as words
-from cape.adaptation import Adaptation
 from cape.examination._draws import BatchDraws, central
 from cape.examination._result import flat, json_ready
 from cape.rules import CRITERIA, RULES

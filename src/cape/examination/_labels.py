@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cape import _plot
+from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
+from cape._evidence import Evidence
 from cape._groups import Group, unique_names
 from cape._labelled import use_labels
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._results import describe_labels
-from cape.adaptation import Adaptation, GroupAdaptation
-from cape.evidence import Evidence
 from cape.examination._result import GroupResult, json_ready, shown
 
 if TYPE_CHECKING:

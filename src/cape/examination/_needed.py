@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import drift_deviation, mean_score
+from cape._evidence import Evidence
 from cape._groups import Group
 from cape._labelled import (
     RowDraw,
@@ -25,9 +27,7 @@ from cape._labelled import (
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
 from cape._wording._examination import rows_to_label_repr
-from cape.adaptation import Adaptation, GroupAdaptation
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence
 from cape.examination._result import group_index
 from cape.quantify._base import Moments, moment_interval
 

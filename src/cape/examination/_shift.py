@@ -10,19 +10,19 @@ import numpy as np
 from scipy.special import ndtr
 
 from cape import _plot
+from cape._adaptation import Adaptation, GroupAdaptation
 from cape._column_words import what_happened
 from cape._drift import ColumnDrift, GroupDrift
 from cape._drift._mixture import fit_mixture, holm
+from cape._evidence import Evidence, GroupEvidence
 from cape._groups import Group, group_labels, name_index, unique_names
+from cape._histogram import ScoreHistogram
 from cape._labelled import compare_with_labels, label_estimate
 from cape._limits import LEVEL, NOTABLY_HELD_BACK
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
-from cape.adaptation import Adaptation, GroupAdaptation
-from cape.evidence import Evidence, GroupEvidence
 from cape.examination._result import GroupResult, flat, json_ready, shown
-from cape.histogram import ScoreHistogram
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,17 +12,12 @@ from cape._packages import lazily
 if TYPE_CHECKING:
     from cape.files._audit import count_file
     from cape.files._model import TableModel, load_model
-    from cape.files._monitor import MonitoredBatch, monitor_files, rows_needed_of_file
-    from cape.files._notes import Notes
-    from cape.files._predict import Prediction, predict_file
-    from cape.files._sample import SampledFile, sample_file
+    from cape.files._monitor import monitor_files, rows_needed_of_file
+    from cape.files._predict import predict_file
+    from cape.files._sample import sample_file
     from cape.files._train import train_file
 
 __all__ = [
-    "MonitoredBatch",
-    "Notes",
-    "Prediction",
-    "SampledFile",
     "TableModel",
     "count_file",
     "load_model",
@@ -37,10 +32,6 @@ __all__ = [
 __getattr__ = lazily(
     "cape.files",
     {
-        "MonitoredBatch": "cape.files._monitor",
-        "Notes": "cape.files._notes",
-        "Prediction": "cape.files._predict",
-        "SampledFile": "cape.files._sample",
         "TableModel": "cape.files._model",
         "count_file": "cape.files._audit",
         "load_model": "cape.files._model",

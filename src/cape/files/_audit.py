@@ -24,7 +24,7 @@ from cape.files._columns import (
 )
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan
-from cape.metrics import Confusion
+from cape.metrics._rates import Confusion
 
 
 def count_file(

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cape._evidence import Evidence
 from cape._groups import Group, group_name
 from cape._labelled import SAMPLE_LEVEL, returned_p_value
 from cape._tables import TableError, missing_column, table_format
-from cape.evidence import Evidence
-from cape.examination import LabelPlan
+from cape.examination._needed import LabelPlan
 from cape.files._columns import Columns, plain_value
 from cape.files._model import TableModel
 from cape.files._notes import Notes

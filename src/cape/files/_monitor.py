@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from cape._adaptation import AdaptationWarning
 from cape._groups import Group, unique_names
 from cape._tables import Dialect
 from cape._validation import check_drift
-from cape.adaptation import AdaptationWarning
-from cape.examination import ColumnFinding, Examination, examine, rows_needed
+from cape.examination import Examination, examine, rows_needed
+from cape.examination._shift import ColumnFinding
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, examine_batch, note_training_file
-from cape.rules import make_rule
+from cape.rules._names import make_rule
 
 _MOST_COLUMNS = 3
 """Columns that moved, kept of each group and batch."""

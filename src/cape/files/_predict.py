@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape._adaptation import Adaptation
+from cape._evidence import Evidence
 from cape._groups import Group, Groups
 from cape._io import check_apart
 from cape._prediction import Reading, decide
 from cape._tables import Dialect, Table, TableError, TableWriter
 from cape._validation import check_drift
-from cape.adaptation import Adaptation
-from cape.evidence import Evidence
-from cape.examination import Examination, Observed
+from cape.examination import Examination
+from cape.examination._examination import Observed
 from cape.files._checked import CheckedGroup, SheetLabels
 from cape.files._model import TableModel
 from cape.files._notes import Notes
@@ -33,7 +34,7 @@ from cape.files._scan import (
     scores_per_row,
 )
 from cape.metrics import confusion_by_group
-from cape.rules import make_rule
+from cape.rules._names import make_rule
 
 
 @dataclass(frozen=True)

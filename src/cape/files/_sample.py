@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cape._evidence import Evidence
 from cape._groups import Group
 from cape._io import check_apart
 from cape._labelled import DrawnRows, RowDraw, Strata, cells_of_rows
 from cape._tables import Dialect, TableError, TableWriter
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence
-from cape.examination import LabelPlan
+from cape.examination._needed import LabelPlan
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import (

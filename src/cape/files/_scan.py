@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from cape._adaptation import AdaptationWarning
+from cape._evidence import Evidence
 from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, TableError, open_table
 from cape._wording._numbers import shortened
-from cape.adaptation import AdaptationWarning
 from cape.classifier import CapeClassifier
-from cape.evidence import Evidence
 from cape.examination import Examination, examine
 from cape.files._model import TableModel
 from cape.files._notes import Notes

@@ -13,12 +13,13 @@ from cape._learners._choice import LEARNERS, make_learner
 from cape._tables import Dialect
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
-from cape.examination import SuspiciousColumns, suspicious_columns
+from cape.examination import suspicious_columns
+from cape.examination._suspicious import SuspiciousColumns
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
 from cape.files._training_table import ColumnChoice, read_training_table
-from cape.rules import describe_rule
+from cape.rules._names import describe_rule
 
 _SETTINGS = (
     "pool",

@@ -1,6 +1,6 @@
 """Fairness metrics: of each group, between groups, and audited with intervals."""
 
-from cape.metrics._audit import Audit, Finding, audit, audit_counts
+from cape.metrics._audit import Audit, audit
 from cape.metrics._between import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -15,15 +15,12 @@ from cape.metrics._between import (
     proportional_equality,
     proportional_equality_matrix,
 )
-from cape.metrics._rates import Confusion, confusion_by_group, prevalence_difference
+from cape.metrics._rates import confusion_by_group, prevalence_difference
 from cape.metrics._scorer import make_fairness_scorer
 
 __all__ = [
     "Audit",
-    "Confusion",
-    "Finding",
     "audit",
-    "audit_counts",
     "confusion_by_group",
     "demographic_parity_difference",
     "demographic_parity_ratio",

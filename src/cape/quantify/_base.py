@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from cape._histogram import ScoreHistogram
 from cape._validation import check_is_fitted, check_prevalence
 from cape._wording._training import scores_are_alike
-from cape.histogram import ScoreHistogram
 
 # The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
 _NEAREST_TO_PURE = 1e-3
@@ -44,7 +44,7 @@ class Moments(NamedTuple):
 
     Examples
     --------
-    >>> from cape.histogram import HALF, ScoreHistogram, round_scores
+    >>> from cape._histogram import HALF, ScoreHistogram, round_scores
     >>> scores = round_scores([0.2, 0.3, 0.4, 0.9])
     >>> Moments.of(np.array([0, 1]), ScoreHistogram.of(scores, np.array([HALF])))
     Moments(mean=0.25, variance=0.1875, size=4)
@@ -221,7 +221,7 @@ class Quantifier(BaseEstimator):
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
     >>> class MeanScore(Quantifier):
     ...     def _estimate(self, batch):
     ...         return batch.mean

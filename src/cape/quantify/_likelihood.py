@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from cape.histogram import ScoreHistogram
+from cape._histogram import ScoreHistogram
 from cape.quantify._base import (
     Moments,
     Quantifier,
@@ -128,7 +128,7 @@ class EMQ(Quantifier):
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = EMQ().fit(
@@ -200,7 +200,7 @@ class HistogramPosterior(Quantifier):
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = HistogramPosterior().fit(
@@ -466,7 +466,7 @@ class OneStepEMQ(EMQ):
 
     Examples
     --------
-    >>> from cape.histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.2, 0.4])
     >>> edges = edges_for(high, low)
     >>> quantifier = OneStepEMQ().fit(

@@ -10,8 +10,9 @@ from cape._groups import Group
 from cape._wording._audit import RATIO, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
-from cape.metrics import Audit, Confusion, Finding, audit_counts
-from cape.metrics._rates import FEWEST_ROWS
+from cape.metrics import Audit
+from cape.metrics._audit import Finding, audit_counts
+from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.report._made import stamped
 
 _DRAWS = 20_000

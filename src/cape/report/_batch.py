@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cape._adaptation import GroupAdaptation
 from cape._groups import Group, group_labels
 from cape._wording._criteria import bound_sentence
 from cape._wording._page import (
@@ -22,9 +23,8 @@ from cape._wording._page import (
     verdict_head,
     verdict_text,
 )
-from cape.adaptation import GroupAdaptation
 from cape.examination import Examination, LabelChecks
-from cape.metrics import audit_counts
+from cape.metrics._audit import audit_counts
 from cape.metrics._between import worst_pe
 from cape.report._audit import audit_content
 from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes

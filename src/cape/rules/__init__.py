@@ -3,7 +3,6 @@
 from cape.rules._base import GroupSituation, Prevalence, Rule
 from cape.rules._bounded import (
     Accuracy,
-    BoundedRule,
     Constrained,
     DemographicParity,
     EqualizedOdds,
@@ -12,13 +11,12 @@ from cape.rules._bounded import (
     ProportionalEquality,
 )
 from cape.rules._criteria import CRITERIA
-from cape.rules._names import RULES, describe_rule, make_rule
+from cape.rules._names import RULES
 
 __all__ = [
     "CRITERIA",
     "RULES",
     "Accuracy",
-    "BoundedRule",
     "Constrained",
     "DemographicParity",
     "EqualOpportunity",
@@ -28,6 +26,4 @@ __all__ = [
     "Prevalence",
     "ProportionalEquality",
     "Rule",
-    "describe_rule",
-    "make_rule",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape import _plot
+from cape._columns import ColumnCounts
 from cape._groups import (
     Group,
     group_from_json,
@@ -20,15 +21,12 @@ from cape._groups import (
     sorted_groups,
     unique_names,
 )
+from cape._histogram import ONE, ScoreHistogram
 from cape._json_fields import Fields, read_format
 from cape._notebook import InNotebook, Shown
-from cape.columns import ColumnCounts
-from cape.histogram import ONE, ScoreHistogram
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Evidence", "GroupEvidence", "LabelledEvidence"]
 
 _FORMAT = 1
 """Number of the JSON format; it changes when older text can no longer be read."""

@@ -29,7 +29,8 @@ from cape._notebook import InNotebook, Shown
 from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape._wording._results import column_line
-from cape.rules import GroupSituation, Prevalence, describe_rule
+from cape.rules import GroupSituation, Prevalence
+from cape.rules._names import describe_rule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._json_fields import Fields
-from cape.columns._cells import (
+from cape._columns._cells import (
     FIRST,
     FOREIGN,
     MISSING,
@@ -21,6 +20,7 @@ from cape.columns._cells import (
     column_names,
     take_column,
 )
+from cape._json_fields import Fields
 
 _MOST_UNSEEN = 20
 """Distinct unseen values of a column that a batch names."""
@@ -41,7 +41,7 @@ class ColumnCounts:
 
     Examples
     --------
-    >>> from cape.columns import TableCells
+    >>> from cape._columns import TableCells
     >>> cells = TableCells.of(pd.DataFrame({"sex": ["F", "M"] * 40}))
     >>> batch = cells.count(pd.DataFrame({"sex": ["F", "male", None]}))
     >>> batch.counts.tolist(), batch.unseen

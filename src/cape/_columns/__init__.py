@@ -10,12 +10,12 @@ A histogram gives no single person away: a level of a text column is named if at
 tenth largest value.
 """
 
-from cape.columns._cells import FIRST as FIRST
-from cape.columns._cells import FOREIGN as FOREIGN
-from cape.columns._cells import MISSING as MISSING
-from cape.columns._cells import UNITS as UNITS
-from cape.columns._cells import ColumnCells
-from cape.columns._cells import unit_window as unit_window
-from cape.columns._table import ColumnCounts, TableCells
+from cape._columns._cells import FIRST as FIRST
+from cape._columns._cells import FOREIGN as FOREIGN
+from cape._columns._cells import MISSING as MISSING
+from cape._columns._cells import UNITS as UNITS
+from cape._columns._cells import ColumnCells
+from cape._columns._cells import unit_window as unit_window
+from cape._columns._table import ColumnCounts, TableCells
 
 __all__ = ["ColumnCells", "ColumnCounts", "TableCells"]

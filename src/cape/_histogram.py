@@ -12,15 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "HALF",
-    "ONE",
-    "ScoreHistogram",
-    "check_scores",
-    "edges_for",
-    "round_scores",
-]
-
 # Why 2^-32. The last bits of a score depend on the order in which a matrix product
 # adds its terms, so they must go: 2^-32 is a million times as coarse as this noise, and
 # finer than any difference between scores that means something. Sums stay exact: a

@@ -47,7 +47,7 @@ class ColumnCells:
 
     Examples
     --------
-    >>> from cape.columns import TableCells
+    >>> from cape._columns import TableCells
     >>> cells = TableCells.of(pd.DataFrame({"sex": ["F", "M"] * 40}))
     >>> cells.columns[0].levels
     ('F', 'M')
