@@ -178,8 +178,8 @@ class Adaptation(InNotebook):
     drift : {"cautious", "ignore"}, default="cautious"
         Whether what else has moved holds the estimates back.
     rule : mapping, default={"name": "prevalence"}
-        The rule that picked the members, as `cape.rules.describe_rule` describes it:
-        its name and its parameters.
+        The rule that picked the members, its name
+        and its parameters.
     notes : tuple of str, default=()
         What the rule has to say of its choice, such as a bound that it misses.
     drifts : mapping from group to GroupDrift, default={}

@@ -44,7 +44,7 @@ def round_scores(scores: Any) -> np.ndarray:
     Returns
     -------
     ndarray of int64
-        Integers from 0 to `ONE`, of the same shape.
+        Integers from 0 to ``ONE``, of the same shape.
 
     Raises
     ------
@@ -263,8 +263,8 @@ class ScoreHistogram:
         Returns
         -------
         ndarray of shape (n_edges + 2,)
-            The scores above the cut -1 (all of them), above every edge, and above `ONE`
-            (none).
+            The scores above the cut -1 (all of them), above every edge, and above
+            ``ONE`` (none).
 
         Examples
         --------
@@ -395,7 +395,7 @@ def edges_for(
     Returns
     -------
     ndarray of int64
-        The edges, ascending, all of them between 0 and `ONE`.
+        The edges, ascending, all of them between 0 and ``ONE``.
 
     Examples
     --------

@@ -100,9 +100,9 @@ def train_file(
         The label that counts as positive; by default the greater of the two.
     learner : {"auto", "boosting", "logistic"}, default="auto"
         What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
-        names see `make_learner`.
+        names see ``make_learner``.
     settings : dict, optional
-        Parameters of `CapeClassifier` that replace those in `DEFAULT_SETTINGS`.
+        Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
     dialect : Dialect, optional
         How a CSV is written: its separator, encoding and decimal sign. The model
         remembers it for later files.

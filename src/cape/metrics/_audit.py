@@ -301,7 +301,7 @@ def audit(
     Rates have Wilson's interval. PD, PE and differences between groups have the central
     interval of draws from the posterior of each group's shares of true and false
     positives and negatives, under Jeffreys' prior. The cost does not depend on the
-    number of rows. What rests on fewer than ten rows is marked: see `Finding.why`.
+    number of rows. What rests on fewer than ten rows is marked: see ``Finding.why``.
 
     Parameters
     ----------

@@ -205,7 +205,7 @@ class Quantifier(BaseEstimator):
     score histogram of a batch. It sees neither features nor rows.
 
     To write your own, subclass `Quantifier` and define ``_estimate(batch)``. Its
-    interval then comes from `moment_interval` with the mean score as the statistic;
+    interval then comes from ``moment_interval`` with the mean score as the statistic;
     define ``_statistic(histogram, prevalence)`` to use a better statistic. Define
     ``_fit()`` to prepare what does not depend on the batch.
 

@@ -426,7 +426,7 @@ class OneStepEMQ(EMQ):
     samples.
 
     The estimate is the median of the posterior under a flat prior on [0, 1]. The
-    interval is Fieller's, by `moment_interval`. Nothing is drawn at random.
+    interval is Fieller's, by ``moment_interval``. Nothing is drawn at random.
 
     See Also
     --------
