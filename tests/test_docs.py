@@ -66,7 +66,8 @@ def test_the_list_has_what_the_public_modules_offer():
 
 
 def test_there_are_no_more_names_than_a_person_can_look_through():
-    assert len(NAMES) <= AT_MOST
+    # A name in two modules, such as examine, is one name.
+    assert len(set(public_api.first_homes().values())) <= AT_MOST
 
 
 def test_every_public_name_is_on_the_page_of_its_module(tmp_path):

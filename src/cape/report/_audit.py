@@ -57,7 +57,7 @@ def audit_summary(
 
     Examples
     --------
-    >>> from cape.metrics import Confusion
+    >>> from cape.metrics._rates import Confusion
     >>> counts = {"a": Confusion(tp=8, fp=2, fn=2, tn=8, rows=20)}
     >>> summary = audit_summary(
     ...     counts, level=0.95, file="scored.csv", file_sha256="0a1b", columns={}

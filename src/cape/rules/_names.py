@@ -59,7 +59,7 @@ def make_rule(rule: Any) -> Rule:
 
     Examples
     --------
-    >>> from cape.rules import make_rule
+    >>> from cape.rules._names import make_rule
     >>> make_rule("prevalence")
     Prevalence()
     """
@@ -92,7 +92,8 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from cape.rules import Accuracy, describe_rule
+    >>> from cape.rules import Accuracy
+    >>> from cape.rules._names import describe_rule
     >>> describe_rule(Accuracy(cost_fn=5))
     {'name': 'accuracy', 'cost_fp': 1.0, 'cost_fn': 5.0}
     """
@@ -119,7 +120,8 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
 
     Examples
     --------
-    >>> from cape.rules import DemographicParity, describe_rule
+    >>> from cape.rules import DemographicParity
+    >>> from cape.rules._names import describe_rule
     >>> from cape.rules._names import bounds_of
     >>> bounds_of(describe_rule(DemographicParity(ratio=0.8)))
     {'demographic_parity_ratio': 0.8}
