@@ -19,6 +19,7 @@ from cape._evidence import Evidence
 from cape._notebook import MOST_ROWS, Estimate, InNotebook, Shown
 from cape._packages import MissingExtra
 from cape.datasets import make_synthetic
+from cape.examination._recommend import Recommendation
 from cape.metrics import audit
 from cape.metrics._audit import audit_counts
 from cape.metrics._rates import Confusion
@@ -342,7 +343,7 @@ def results():
         "Frontier": frontier,
         "LabelChecks": seen.labels,
         "PriorShiftTest": seen.prior_shift,
-        "Recommendation": examination.Recommendation(tried),
+        "Recommendation": Recommendation(tried),
     }
 
 
