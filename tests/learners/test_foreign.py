@@ -71,6 +71,8 @@ UNDER_SAMPLER = (
 TYPES = {
     xgboost: ["xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"],
     lightgbm: [
+        "collections.OrderedDict",
+        "collections.defaultdict",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
     ],
