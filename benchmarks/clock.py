@@ -73,9 +73,3 @@ def _record(name: str, seconds: list[float], of_baseline: list[float]) -> dict:
         "high": float(high),
         "rounds": len(seconds),
     }
-
-
-def exponent(sizes: list[int], seconds: list[float]) -> float:
-    """Return the slope of log time against log size: 1 is linear."""
-    slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
-    return float(slope)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any, NamedTuple
 
 import numpy as np
 from quantifiers import GivenScores, both_columns
@@ -60,14 +59,6 @@ LEARNERS = {
 KEY = ("learner", "scores", "quantifier", "training_rows", "batch_rows", "prevalence")
 
 
-class Training(NamedTuple):
-    """Out-of-fold scores of the two classes, and the models that score a batch."""
-
-    positives: ScoreHistogram
-    negatives: ScoreHistogram
-    models: list[Any]
-
-
 def draw_rows(random, n_positive, n_negative):
     """Draw rows of positives, then of negatives."""
     positives = random.normal(MEAN[1], SD[1], (n_positive, 2))
@@ -87,7 +78,11 @@ def score_by_models(models, X):
 
 
 def train(random, rows, learner, scores):
-    """Draw training rows and fit models to them as CapeClassifier does."""
+    """Draw training rows and fit models to them as CapeClassifier does.
+
+    Returns the out-of-fold scores of the two classes, and the models that score a
+    batch.
+    """
     n_positive = rows // 2
     X = draw_rows(random, n_positive, rows - n_positive)
     y = np.repeat([1, 0], [n_positive, rows - n_positive])
@@ -104,14 +99,12 @@ def train(random, rows, learner, scores):
     positives = out_of_fold[y == 1]
     negatives = out_of_fold[y == 0]
     edges = edges_for(positives, negatives)
-    return Training(
-        ScoreHistogram.of(positives, edges, keep_rows=True),
-        ScoreHistogram.of(negatives, edges, keep_rows=True),
-        models,
-    )
+    positives = ScoreHistogram.of(positives, edges, keep_rows=True)
+    negatives = ScoreHistogram.of(negatives, edges, keep_rows=True)
+    return positives, negatives, models
 
 
-def our_intervals(seed, training):
+def our_intervals(seed, positives, negatives):
     """Return the interval functions of our quantifiers by name."""
     names = PROMISED
     if seed % OTHERS_EVERY == 0:
@@ -119,21 +112,20 @@ def our_intervals(seed, training):
     intervals = {}
     for name in names:
         quantifier = make_quantifier(name)
-        quantifier.fit(training.positives, training.negatives)
+        quantifier.fit(positives, negatives)
         intervals[name] = quantifier.interval
     return intervals
 
 
-def quapy_intervals(training):
+def quapy_intervals(positives, negatives):
     """Return QuaPy's bootstrap around two of its quantifiers, on the same scores."""
     from joblib import parallel_config
     from quapy.method.aggregative import EMQ, SMM
     from quapy.method.confidence import AggregativeBootstrap
 
-    positives = training.positives.rows
-    negatives = training.negatives.rows
-    probabilities = both_columns(np.concatenate([positives, negatives]) / ONE)
-    labels = np.repeat([1, 0], [len(positives), len(negatives)])
+    rows = (positives.rows, negatives.rows)
+    probabilities = both_columns(np.concatenate(rows) / ONE)
+    labels = np.repeat([1, 0], [len(rows[0]), len(rows[1])])
 
     def interval_by(method):
         quantifier = method(GivenScores(), fit_classifier=False)
@@ -165,18 +157,19 @@ def one_draw(task):
 def draw_by_quantifier(seed, rows, options):
     """Yield the outcomes of quantifiers, by name, rows and prevalence."""
     random = np.random.default_rng([seed, rows])
-    training = train(random, rows, LEARNERS[options.learner], options.scores)
+    learner = LEARNERS[options.learner]
+    positives, negatives, models = train(random, rows, learner, options.scores)
     if options.peer:
-        intervals = quapy_intervals(training)
+        intervals = quapy_intervals(positives, negatives)
     else:
-        intervals = our_intervals(seed, training)
+        intervals = our_intervals(seed, positives, negatives)
     for n in BATCH_ROWS:
         for rho in PREVALENCES:
             X, n_positive = draw_batch(random, n, rho)
             batch = ScoreHistogram.of(
-                score_by_models(training.models, X),
-                training.positives.edges,
-                unit=len(training.models),
+                score_by_models(models, X),
+                positives.edges,
+                unit=len(models),
                 keep_rows=options.peer,
             )
             for name, interval in intervals.items():

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import warnings
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -38,15 +37,6 @@ PREVALENCES = ((0.2, 0.7), (0.5, 0.5), (0.7, 0.3))
 TRAINING_ROWS = 1000
 
 
-class Configuration(NamedTuple):
-    """What is repeated: data, a learner, a pool and a quantifier."""
-
-    data: str
-    learner: str
-    pool: str
-    quantifier: str
-
-
 def make_learner(name):
     """A learner for numbers and for the mixed columns of COMPAS, or the default."""
     if name == "default":
@@ -64,19 +54,16 @@ def make_learner(name):
 
 def one_repetition(task):
     """Train, and compare expectation and truth on batches of other prevalences."""
-    configuration, seed = task
+    data, learner, pool, quantifier, seed = task
     warnings.simplefilter("ignore")
-    train, rest = DATA[configuration.data](seed)
+    train, rest = DATA[data](seed)
     clf = CapeClassifier(
-        make_learner(configuration.learner),
-        pool=configuration.pool,
-        quantifier=configuration.quantifier,
-        random_state=seed,
+        make_learner(learner), pool=pool, quantifier=quantifier, random_state=seed
     )
     X, y, z = train
     clf.fit(X, y, sensitive_features=z)
     outcomes = []
-    for rows in ROWS[configuration.data]:
+    for rows in ROWS[data]:
         for prevalences in PREVALENCES:
             wanted = dict(zip(clf.groups_, prevalences, strict=True))
             batch = shift(*rest, wanted, size=rows, random_state=seed)
@@ -127,14 +114,12 @@ def compare_batch(clf, X, y, z):
 
 def run(configuration, options):
     """All repetitions of one configuration, as lines of the table."""
-    tasks = [(configuration, seed) for seed in range(options.repetitions)]
+    tasks = [(*configuration, seed) for seed in range(options.repetitions)]
     records = []
     for (metric, rows), outcomes in gather(one_repetition, tasks, options).items():
         inside, width = np.mean(outcomes, axis=0)
         record = {
-            **configuration._asdict(),
-            "metric": metric,
-            "rows": rows,
+            **dict(zip(KEY, (*configuration, metric, rows), strict=True)),
             "rates": len(outcomes),
             "inside": round(float(inside), 4),
             "width": round(float(width), 4),
@@ -169,8 +154,7 @@ def main():
         replace_block(options.write, "expected", table(stored("expected")))
         return
     for pool, quantifier in product(options.pools, options.quantifiers):
-        settings = (options.data, options.learner, pool, quantifier)
-        records = run(Configuration(*settings), options)
+        records = run((options.data, options.learner, pool, quantifier), options)
         store("expected", records, KEY)
         print(table(records), flush=True)
 

@@ -5,13 +5,12 @@ draws them. Real ones are the shifts over time of `cape_paper`, whose labels are
 all known: some of them are drawn plainly, again and again.
 
 python benchmarks/labels.py --draws 2000 --repetitions 200
-python benchmarks/labels.py --quick
+python benchmarks/labels.py --draws 40 --repetitions 20
 python benchmarks/labels.py --write docs/trust.md
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import defaultdict
 from itertools import product
@@ -166,7 +165,6 @@ def run_real(repetitions):
                     "error_label_free": abs(free.value - float(positive.mean())),
                 }
                 records.append(record | summary(outcomes))
-        print(problem.name, file=sys.stderr, flush=True)
     return records
 
 
@@ -281,7 +279,7 @@ def mean(records, name):
 
 def main():
     """Simulate and repeat, or write what was found into a page."""
-    options = read_options(__doc__, draws=2000, repetitions=200, quick=False)
+    options = read_options(__doc__, draws=2000, repetitions=200)
     if options.write:
         simulated = stored("labels_simulated")
         page = options.write
@@ -289,9 +287,6 @@ def main():
         replace_block(page, "labels saved", table_of_labels_saved(simulated))
         replace_block(page, "labels, real", table_of_real_shifts(stored("labels_real")))
         return
-    if options.quick:
-        options.draws = 40
-        options.repetitions = 20
     real = run_real(options.repetitions)
     print(table_of_real_shifts(store("labels_real", real, REAL)))
     simulated = simulate(options.draws)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from clock import compare, exponent
+from clock import compare
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -221,8 +221,9 @@ def growth_of_competitor(part, learner, what, records):
         if record["groups"] == 2 and record["rows"] >= 10_000:
             seconds[record["rows"]] = record["seconds"]
     if len(seconds) > 1:
-        slope = exponent(list(seconds), list(seconds.values()))
-        grown.append({"part": f"growth of {part}", **facts, "exponent": slope})
+        # The slope of log time against log rows: 1 is linear.
+        slope = np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)[0]
+        grown.append({"part": f"growth of {part}", **facts, "exponent": float(slope)})
     for record in records:
         rows = record["rows"]
         if record["groups"] == 20 and rows in seconds:

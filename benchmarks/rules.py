@@ -213,24 +213,15 @@ def simulate(data, trainings, step, peers):
         print(f"{data}: {seed + 1} of {trainings} trainings", flush=True)
     records = []
     for (criterion, name), values in outcomes.items():
-        records.append(record(data, criterion, name, np.array(values)))
+        record = {"data": data, "criterion": criterion, "method": name}
+        record["batches"] = len(values)
+        means = np.mean(values, axis=0)
+        spreads = np.std(values, axis=0, ddof=1)
+        for place, what in enumerate(("measured", "accuracy")):
+            record[what] = rounded(means[place])
+            record[f"{what}_sd"] = rounded(spreads[place])
+        records.append(record)
     return records
-
-
-def record(data, criterion, name, values):
-    """Summarise the batches of one competitor."""
-    mean = values.mean(axis=0)
-    spread = values.std(axis=0, ddof=1)
-    return {
-        "data": data,
-        "criterion": criterion,
-        "method": name,
-        "batches": len(values),
-        "measured": rounded(mean[0]),
-        "measured_sd": rounded(spread[0]),
-        "accuracy": rounded(mean[1]),
-        "accuracy_sd": rounded(spread[1]),
-    }
 
 
 def rounded(value):

@@ -9,11 +9,8 @@ import argparse
 import json
 import os
 import platform
-import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 from cluster import cluster_records

@@ -105,7 +105,6 @@ def store(name: str, records: Iterable[Record], key: Sequence[str]) -> list[Reco
     for record in [*stored(name), *records]:
         by_key[tuple(record[field] for field in key)] = record
     merged = list(by_key.values())
-    DATA.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(map(json.dumps, merged))
     (DATA / f"{name}.json").write_text(f"[\n{lines}\n]\n")
     return merged
