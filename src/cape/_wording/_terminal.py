@@ -581,6 +581,7 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} 
     "as_json": "--json",
     "estimator": "--learner",
     "group_columns": "--group",
+    "key_file": "--key-file",
     "mapping": "--map",
     "n": "--rows",
     "n_jobs": "--jobs",
