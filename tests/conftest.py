@@ -22,6 +22,9 @@ from cape._drift._mixture import MixtureFit
 from cape._labelled import LabelFindings
 from cape.datasets import make_synthetic
 
+# Entries of the golden answers are imported by test_golden alone.
+collect_ignore = ["golden"]
+
 # pytest runs a worker a core: more threads would only wait for each other.
 threadpool_limits(1)
 hypothesis.settings.register_profile(

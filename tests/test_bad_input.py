@@ -143,7 +143,7 @@ CASES = {
     ),
     "many small groups": (
         lambda d: {"z": np.arange(N)},
-        "'9' has 1 rows; and 590 more. Lower min_group_size",
+        "'9' has 1 row; 590 more. Lower min_group_size",
     ),
     "no table": ({"X": 3}, "X must be a table of rows and columns, got 3"),
     "a text for a table": (

@@ -59,8 +59,8 @@ def test_parts_lead_to_the_adaptation_and_predictions_of_the_whole(
         pd.testing.assert_frame_equal(
             found.table(), whole.table(), check_exact=False, rtol=0, atol=1e-9
         )
-        assert {g: a.member for g, a in found.groups.items()} == {
-            g: a.member for g, a in whole.groups.items()
+        assert {g: a.classifier for g, a in found.groups.items()} == {
+            g: a.classifier for g, a in whole.groups.items()
         }
         for rows in parts:
             part = clf.predict(

@@ -502,7 +502,7 @@ def test_evidence_has_a_table(results):
 
 
 WITHOUT_PICTURES = """
-from cape.metrics import Confusion, audit_counts
+from cape.metrics._audit import Confusion, audit_counts
 counts = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
 audited = audit_counts({"a": counts, "b": counts}, n_resamples=5)
 html = audited._repr_html_()

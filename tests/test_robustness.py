@@ -187,10 +187,11 @@ def test_the_audit_of_any_table_is_complete(rows):
             pos_label=True,
         )
     for finding in result.findings:
-        assert 0 <= finding.low <= finding.high <= 1
-        assert np.isnan(finding.value) or 0 <= finding.value <= 1
+        value, low, high = finding.estimate
+        assert 0 <= low <= high <= 1
+        assert np.isnan(value) or 0 <= value <= 1
     for finding in result.between:
-        assert finding.low <= finding.high
+        assert finding.estimate.low <= finding.estimate.high
     assert repr(result)
 
 

@@ -89,7 +89,7 @@ def test_the_help_of_train_names_every_choice_and_both_defaults(cape):
 def test_errors_are_one_line_and_have_an_exit_code(
     cape, monkeypatch, people_folder, error, code, message
 ):
-    def fail(path):
+    def fail(path, key):
         raise error
 
     monkeypatch.setattr("cape.files._model.describe_file", fail)
@@ -353,6 +353,9 @@ def test_a_command_imports_what_it_needs_and_no_more(people_folder):
     code, loaded, _ = loaded_by(people_folder, "info", "m.cape")
     assert code == 0
     assert not {"sklearn", "scipy", "altair"} & set(loaded)
+    code, loaded, _ = loaded_by(people_folder, "predict", "m.cape", "new.csv")
+    assert code == 0
+    assert "altair" not in loaded
 
 
 @pytest.mark.parametrize("arguments", ["info --help", "info m.cape"])

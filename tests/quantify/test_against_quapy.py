@@ -117,7 +117,7 @@ def test_the_classifier_takes_a_quantifier_of_quapy(with_spa_and_smm, batch):
         for clf in with_spa_and_smm
     )
     np.testing.assert_allclose(theirs["estimate"], ours["estimate"], atol=1e-6)
-    assert theirs["member"].tolist() == ours["member"].tolist()
+    assert theirs["classifier"].tolist() == ours["classifier"].tolist()
 
 
 def test_evidence_for_a_quantifier_of_quapy_adds_up_but_cannot_be_subtracted(

@@ -17,7 +17,7 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
-from cape._wording._numbers import shortened
+from cape._wording._numbers import rows_text, shortened
 from cape._wording._training import (
     few_rows_of_a_class,
     rows_are_repeated,
@@ -153,11 +153,11 @@ def _why_too_small(
     n_positive = int((labels == data.positive).sum())
     smaller_class = min(n_positive, n_rows - n_positive)
     if n_rows < min_group_size:
-        return f"{n_rows} rows"
+        return rows_text(n_rows)
     if smaller_class == 0:
-        return f"{n_rows} rows of one class only"
+        return f"{rows_text(n_rows)} of one class only"
     if smaller_class == 1 and folds_needed:
-        return f"{n_rows} rows with 1 of the smaller class, too few for 2 folds"
+        return f"{rows_text(n_rows)} with 1 of the smaller class, too few for 2 folds"
     return ""
 
 
