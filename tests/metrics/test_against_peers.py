@@ -1,33 +1,75 @@
-"""Our metrics beside those of Fairlearn, AIF360, scikit-learn and scipy."""
+"""Our metrics beside those of Fairlearn, AIF360 and scipy."""
 
+import sys
 import warnings
+from pathlib import Path
 
+import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import bootstrap
+from sklearn.metrics import accuracy_score, precision_score
 
+import cape.metrics as ours
 from cape.metrics import audit, confusion_by_group
 from cape_paper._peers import undisturbed
 
+sys.path.append(str(Path(__file__).parent))
+from metric_rows import weighted_rows
 
-@st.composite
-def rows(draw, n_groups):
-    """Rows in which every group has each pair of label and prediction."""
-    n = draw(st.integers(1, 60))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    y = np.r_[np.tile([0, 0, 1, 1], n_groups), random.integers(0, 2, n)]
-    y_hat = np.r_[np.tile([0, 1, 0, 1], n_groups), random.integers(0, 2, n)]
-    z = np.r_[np.repeat(np.arange(n_groups), 4), random.integers(0, n_groups, n)]
-    return y, y_hat, z, random.uniform(0.2, 3, len(y))
+RATES = {
+    "fpr": fairlearn.false_positive_rate,
+    "fnr": fairlearn.false_negative_rate,
+    "accuracy": accuracy_score,
+    "precision": precision_score,
+    "predicted_prevalence": fairlearn.selection_rate,
+    # Ours takes no groups, so that Fairlearn can apply it to each.
+    "prevalence_difference": ours.prevalence_difference,
+}
+SAME_NAMES = (
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equal_opportunity_difference",
+    "equal_opportunity_ratio",
+    "false_positive_rate_difference",
+    "false_positive_rate_ratio",
+    "equalized_odds_difference",
+)
 
 
-@settings(max_examples=6)
-@given(rows(2))
-def test_rates_of_both_groups_are_aif360_s(case):
+@settings(max_examples=4)
+@given(weighted_rows())
+def test_all_are_fairlearn_s(case):
     y, y_hat, z, w = case
+    frame = fairlearn.MetricFrame(
+        metrics=RATES,
+        y_true=y,
+        y_pred=y_hat,
+        sensitive_features=z,
+        sample_params={name: {"sample_weight": w} for name in RATES},
+    )
+    compared = {"sensitive_features": z, "sample_weight": w}
+    confusions = confusion_by_group(y, y_hat, **compared)
+    assert list(confusions) == frame.by_group.index.tolist()
+    for group, confusion in confusions.items():
+        for name, value in frame.by_group.loc[group].items():
+            assert getattr(confusion, name) == pytest.approx(value, abs=1e-12)
+    theirs = {
+        "precision_difference": frame.difference()["precision"],
+        "precision_ratio": frame.ratio()["precision"],
+    }
+    for name in SAME_NAMES:
+        theirs[name] = getattr(fairlearn, name)(y, y_hat, **compared)
+    for name, value in theirs.items():
+        assert getattr(ours, name)(y, y_hat, **compared) == pytest.approx(value), name
+
+
+def test_rates_of_both_groups_are_aif360_s():
+    random = np.random.default_rng(0)
+    y, y_hat, z = random.integers(0, 2, (3, 60))
+    w = random.uniform(0.2, 3, 60)
     with undisturbed():
         from aif360.datasets import BinaryLabelDataset
         from aif360.metrics import ClassificationMetric
@@ -42,35 +84,26 @@ def test_rates_of_both_groups_are_aif360_s(case):
             for labels in (y, y_hat)
         )
         theirs = ClassificationMetric(truth, said, [{"z": 0.0}], [{"z": 1.0}])
-        ours = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
+        names = {
+            "fpr": "false_positive_rate",
+            "fnr": "false_negative_rate",
+            "accuracy": "accuracy",
+            "prevalence": "base_rate",
+            "predicted_prevalence": "selection_rate",
+        }
+        confusions = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
         for group, privileged in ((0, False), (1, True)):
-            assert ours[group].fpr == pytest.approx(
-                theirs.false_positive_rate(privileged)
-            )
-            assert ours[group].fnr == pytest.approx(
-                theirs.false_negative_rate(privileged)
-            )
-            assert ours[group].accuracy == pytest.approx(theirs.accuracy(privileged))
-            assert ours[group].prevalence == pytest.approx(theirs.base_rate(privileged))
-            assert ours[group].predicted_prevalence == pytest.approx(
-                theirs.selection_rate(privileged)
-            )
-        pairs = (
-            audit(y, y_hat, sensitive_features=z, sample_weight=w, n_resamples=2)
-            .pairs()["value"]
-            .loc[0, 1]
-        )
-        assert pairs["predicted_prevalence_difference"] == pytest.approx(
-            theirs.statistical_parity_difference()
-        )
-        assert pairs["fpr_difference"] == pytest.approx(
-            theirs.false_positive_rate_difference()
-        )
-        assert -pairs["fnr_difference"] == pytest.approx(
-            theirs.equal_opportunity_difference()
-        )
-        odds = (pairs["fpr_difference"] - pairs["fnr_difference"]) / 2
-        assert odds == pytest.approx(theirs.average_odds_difference())
+            for name, their_name in names.items():
+                rate = getattr(confusions[group], name)
+                assert rate == pytest.approx(getattr(theirs, their_name)(privileged))
+        audited = audit(y, y_hat, sensitive_features=z, sample_weight=w, n_resamples=2)
+        pairs = audited.pairs()["value"].loc[0, 1]
+        parity = theirs.statistical_parity_difference()
+        assert pairs["predicted_prevalence_difference"] == pytest.approx(parity)
+        fpr = theirs.false_positive_rate_difference()
+        assert pairs["fpr_difference"] == pytest.approx(fpr)
+        opportunity = theirs.equal_opportunity_difference()
+        assert -pairs["fnr_difference"] == pytest.approx(opportunity)
 
 
 def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
@@ -101,8 +134,7 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
         other_predicted = np.take(y_hat[1], j).mean(axis=axis)
         return rho / other_rho - predicted / other_predicted
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         theirs = bootstrap(
             [np.arange(n) for n in sizes],
             pe,

@@ -1,8 +1,8 @@
 """The audit: values, intervals whose cover is known, and how results are shown."""
 
 import json
-import re
-from dataclasses import replace
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape import Estimate
-from cape.metrics import Audit, audit, fairness_table, proportional_equality_matrix
-from cape.metrics._audit import Finding, audit_counts
-from cape.metrics._rates import Confusion
+from cape.metrics import audit, fairness_table, proportional_equality_matrix
+
+sys.path.append(str(Path(__file__).parent))
+from metric_rows import rows_of
 
 AUDITED = {
     "fpr",
@@ -32,123 +32,155 @@ PAIRS = {
     "predicted_prevalence_difference",
     "predicted_prevalence_ratio",
 }
+# TP, FP, FN, TN
+COUNTS = {"a": (30, 10, 10, 50), "b": (20, 30, 20, 130), "c": (1, 0, 1, 1)}
 
 
-def labels(random, rows, prevalence, tpr, fpr):
-    y = random.random(rows) < prevalence
-    return y.astype(int), (random.random(rows) < np.where(y, tpr, fpr)).astype(int)
+def audited(counts, **settings):
+    y, y_hat, z = rows_of(**counts)
+    return audit(y, y_hat, sensitive_features=z, **{"n_resamples": 100, **settings})
 
 
-@pytest.fixture
-def two_groups():
-    random = np.random.default_rng(0)
-    y_of_a, predicted_of_a = labels(random, 300, 0.4, 0.8, 0.2)
-    y_of_b, predicted_of_b = labels(random, 500, 0.6, 0.7, 0.3)
-    y = np.r_[y_of_a, y_of_b]
-    y_hat = np.r_[predicted_of_a, predicted_of_b]
-    return y, y_hat, np.repeat(["a", "b"], [300, 500])
+@pytest.fixture(scope="module")
+def of_three():
+    """Two groups of a hundred rows and more, and one of three rows."""
+    return audited(COUNTS)
 
 
-def test_values_are_those_of_the_fairness_table(two_groups):
-    y, y_hat, z = two_groups
-    result = audit(y, y_hat, sensitive_features=z)
+def test_values_are_those_of_the_fairness_table(of_three):
+    y, y_hat, z = rows_of(**COUNTS)
     row = fairness_table(y, y_hat, sensitive_features=z)
-    table = result.table()
+    table = of_three.table()
     assert {metric for _, metric in table.index} == AUDITED
     for (group, metric), value in table["value"].items():
         if metric != "precision":
             assert value == pytest.approx(row[metric, group])
-    of_a = (z == "a") & (y_hat == 1)
-    assert table.loc[("a", "precision"), "value"] == pytest.approx(y[of_a].mean())
-    assert table.loc[("a", "precision"), "rows"] == of_a.sum()
-    pairs = result.pairs()
+    assert table.loc[("a", "precision"), "value"] == pytest.approx(30 / 40)
+    pairs = of_three.pairs()
     assert {metric for _, _, metric in pairs.index} == PAIRS
     matrix = proportional_equality_matrix(y, y_hat, sensitive_features=z)
-    assert pairs.loc[("a", "b", "pe"), "value"] == pytest.approx(matrix.loc["a", "b"])
-    assert pairs.loc[("b", "a", "pe"), "value"] == pytest.approx(matrix.loc["b", "a"])
-    difference = pairs.loc[("a", "b", "fpr_difference"), "value"]
-    assert difference == pytest.approx(row["fpr", "a"] - row["fpr", "b"])
-    ratios = pairs.xs("predicted_prevalence_ratio", level="metric")["value"]
+    value = pairs["value"]
+    assert len(value) == 6 * len(PAIRS)
+    assert value["a", "b", "pe"] == pytest.approx(matrix.loc["a", "b"])
+    assert value["b", "a", "pe"] == pytest.approx(matrix.loc["b", "a"])
+    difference = row["fpr", "a"] - row["fpr", "b"]
+    assert value["a", "b", "fpr_difference"] == pytest.approx(difference)
     predicted = row["predicted_prevalence"]
-    assert ratios["a", "b"] == pytest.approx(predicted["a"] / predicted["b"])
-    assert ratios["a", "b"] * ratios["b", "a"] == pytest.approx(1)
+    ratio = predicted["a"] / predicted["b"]
+    assert value["a", "b", "predicted_prevalence_ratio"] == pytest.approx(ratio)
 
 
-def test_every_interval_holds_its_value_and_all_rows_are_counted(two_groups):
-    y, y_hat, z = two_groups
-    result = audit(y, y_hat, sensitive_features=z)
-    for table in (result.table(), result.pairs()):
+def test_every_interval_holds_its_value_and_all_rows_are_counted(of_three):
+    for table in (of_three.table(), of_three.pairs()):
         assert (table["low"] <= table["value"] + 1e-12).all()
         assert (table["value"] <= table["high"] + 1e-12).all()
-        assert table["enough"].all()
-    rows = result.table()["rows"]
-    assert rows["a", "accuracy"] == 300 and rows["b", "accuracy"] == 500
-    assert rows["a", "fpr"] == ((y == 0) & (z == "a")).sum()
-    assert rows["a", "fnr"] == ((y == 1) & (z == "a")).sum()
-    assert result.pairs().loc[("a", "b", "pe"), "rows"] == 300
+    rows = of_three.table()["rows"]
+    counted = {"accuracy": 100, "fpr": 60, "fnr": 40, "precision": 40}
+    assert {metric: rows["a", metric] for metric in counted} == counted
+    assert of_three.pairs().loc[("a", "b", "pe"), "rows"] == 100
 
 
-def test_the_same_seed_gives_the_same_audit_in_any_order_of_rows(two_groups):
-    y, y_hat, z = two_groups
-    order = np.random.default_rng(1).permutation(len(y))
-    first = audit(y, y_hat, sensitive_features=z)
-    again = audit(y[order], y_hat[order], sensitive_features=z[order])
-    assert first == again
-    assert first != audit(y, y_hat, sensitive_features=z, random_state=1)
+def test_a_pair_turns_its_differences_with_the_pair(of_three):
+    pairs = of_three.pairs()
+    for (a, b, metric), one in pairs.iterrows():
+        other = pairs.loc[(b, a, metric)]
+        assert other["rows"] == one["rows"]
+        if metric.endswith("_difference"):
+            assert other["value"] == pytest.approx(-one["value"])
+            assert other["low"] == pytest.approx(-one["high"])
 
 
-def test_a_group_too_small_is_flagged(two_groups):
-    y, y_hat, z = two_groups
-    y = np.r_[y, [1, 0, 1]]
-    y_hat = np.r_[y_hat, [1, 0, 0]]
-    z = np.r_[z, ["c"] * 3]
-    result = audit(y, y_hat, sensitive_features=z)
-    enough = result.table()["enough"]
+def test_a_group_too_small_has_no_values_and_is_never_the_worst(of_three):
+    enough = of_three.table()["enough"]
     assert not enough["c"].any() and enough["a"].all()
-    assert not result.pairs().loc[("a", "c")]["enough"].any()
-    row_of_c = re.search(r"^ *c +(.*)$", repr(result), re.MULTILINE)
-    assert set(re.split(r"  +", row_of_c[1])) == {"too few rows"}
-    for entry in result.to_dict()["pairs"]:
-        too_few = "c" in (entry["group"], entry["other"])
-        assert (entry["value"] is None) == too_few
-        assert (entry["why"] == "too few rows") == too_few
+    content = json.loads(json.dumps(of_three.to_dict(), allow_nan=False))
+    assert content["level"] == 0.95
+    tables = {"groups": of_three.table(), "pairs": of_three.pairs()}
+    for part, table in tables.items():
+        assert len(content[part]) == len(table)
+        for entry in content[part]:
+            whose = [entry["group"]] + ([entry["other"]] if part == "pairs" else [])
+            row = table.loc[(*whose, entry["metric"])]
+            too_few = "c" in whose
+            assert entry["enough"] == row["enough"] == (not too_few)
+            assert entry["value"] == (None if too_few else row["value"])
+            assert (entry["why"] == "too few rows") == too_few
+            assert (entry["low"], entry["rows"]) == (row["low"], row["rows"])
+    worst = of_three.worst_pairs()
+    assert worst.keys() == PAIRS
+    between = of_three.pairs()["value"].drop("c").drop("c", level="other")
+    for metric, finding in worst.items():
+        values = between.xs(metric, level="metric")
+        expected = values.min() if metric.endswith("_ratio") else values.max()
+        assert finding.estimate.value == expected
 
 
-def test_what_is_undefined_is_nan_with_the_widest_interval():
-    result = audit([1, 1, 0, 0], [1, 1, 0, 0], sensitive_features=["a", "a", "b", "b"])
+def test_the_same_seed_gives_the_same_audit_in_any_order_of_rows(of_three):
+    y, y_hat, z = rows_of(**COUNTS)
+    order = np.random.default_rng(1).permutation(len(y))
+    settings = {"sensitive_features": z[order], "n_resamples": 100}
+    assert audit(y[order], y_hat[order], **settings) == of_three
+    assert audited(COUNTS, random_state=1) != of_three
+    seeded = audited(COUNTS, random_state=np.random.default_rng(0))
+    assert seeded == of_three
+    values = audited(COUNTS, random_state=None).table()["value"]
+    pd.testing.assert_series_equal(values, of_three.table()["value"])
+
+
+@pytest.mark.parametrize(
+    ("rows_of_a", "rows_of_b", "why"),
+    [(1, 1, "too few rows"), (9, 500, "too few rows"), (500, 500, "undefined")],
+)
+def test_what_is_undefined_is_nan_with_the_widest_interval(rows_of_a, rows_of_b, why):
+    result = audited({"a": (rows_of_a, 0, 0, 0), "b": (0, 0, 0, rows_of_b)})
     fpr = result.table().loc[("a", "fpr")]
     assert np.isnan(fpr["value"])
-    assert (fpr["low"], fpr["high"]) == (0, 1)
-    assert fpr["rows"] == 0
+    assert (fpr["low"], fpr["high"], fpr["rows"]) == (0, 1, 0)
     pe = result.pairs().loc[("a", "b", "pe")]
     assert np.isnan(pe["value"])
-    assert pe["low"] == 0
-    assert np.isinf(pe["high"])
+    assert (pe["low"], pe["high"]) == (0, np.inf)
     assert not pe["enough"]
+    [entry] = [
+        entry
+        for entry in result.to_dict()["pairs"]
+        if (entry["group"], entry["metric"]) == ("a", "pe")
+    ]
+    assert entry["why"] == why
+    assert entry["high"] is None
 
 
-def test_weights_count_as_the_rows_they_are_worth(two_groups):
-    y, y_hat, z = two_groups
-    plain = audit(y, y_hat, sensitive_features=z).table()
-    same = audit(
-        y, y_hat, sensitive_features=z, sample_weight=np.full(len(y), 7.0)
-    ).table()
-    pd.testing.assert_frame_equal(plain, same)
-    uneven = audit(
-        y,
-        y_hat,
-        sensitive_features=z,
-        sample_weight=np.where(np.arange(len(y)) % 10, 0.1, 9),
-    ).table()
-    width = plain["high"] - plain["low"]
+@pytest.mark.parametrize("rows", [9, 10])
+def test_enough_needs_ten_rows(rows):
+    table = audited({"a": (0, 0, 0, rows), "b": (1, 0, 0, 0)}).table()
+    assert table.loc[("a", "accuracy"), "enough"] == (rows == 10)
+
+
+def test_weights_count_as_the_rows_they_are_worth():
+    two = {"a": COUNTS["a"], "b": COUNTS["b"]}
+    n_rows = 300
+    plain = audited(two)
+    same = audited(two, sample_weight=np.full(n_rows, 7.0))
+    pd.testing.assert_frame_equal(plain.table(), same.table())
+    weights = np.where(np.arange(n_rows) % 10, 0.1, 9)
+    uneven = audited(two, sample_weight=weights).table()
+    width = plain.table()["high"] - plain.table()["low"]
     wider = uneven["high"] - uneven["low"]
     assert (wider > 1.2 * width).all()
+    # A hundred rows of which three have all the weight are worth three.
+    weights = np.ones(n_rows)
+    weights[:100] = 1e-9
+    weights[[0, 45, 99]] = 1
+    heavy = audited(two, sample_weight=weights)
+    assert heavy.table().loc[("a", "accuracy"), "rows"] == 100
+    assert not heavy.table().loc["a", "enough"].any()
+    assert heavy.table().loc["b", "enough"].all()
+    assert not heavy.pairs()["enough"].any()
 
 
 @pytest.mark.parametrize("wrong", [{"level": 1.0}, {"level": 0}, {"n_resamples": 0}])
 def test_wrong_settings_are_named(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
-        audit([1, 0], [1, 0], sensitive_features=["a", "b"], **wrong)
+        audited(COUNTS, **wrong)
 
 
 @pytest.mark.slow
@@ -163,7 +195,7 @@ def test_intervals_hold_their_level(rows):
 
     def counts(rho, tpr, fpr):
         cells = [rho * tpr, (1 - rho) * fpr, rho * (1 - tpr), (1 - rho) * (1 - fpr)]
-        return Confusion(*random.multinomial(rows, cells).tolist(), rows=rows)
+        return random.multinomial(rows, cells).tolist()
 
     truth = {
         ("a", None, "fpr"): 0.2,
@@ -177,13 +209,13 @@ def test_intervals_hold_their_level(rows):
     }
     held = {key: [] for key in truth}
     for _ in range(200):
-        result = audit_counts({"a": counts(*a), "b": counts(*b)}, n_resamples=500)
+        drawn = {"a": counts(*a), "b": counts(*b)}
+        result = audited(drawn, n_resamples=500, pos_label=1)
         for finding in (*result.findings, *result.between):
             key = (finding.group, finding.other, finding.metric)
             if key in truth:
-                held[key].append(
-                    finding.estimate.low <= truth[key] <= finding.estimate.high
-                )
+                _, low, high = finding.estimate
+                held[key].append(low <= truth[key] <= high)
     for key, values in held.items():
         assert len(values) == 200
         # Wilson's interval of one or two positives holds a rate of 0.2 in 85 %.
@@ -192,64 +224,26 @@ def test_intervals_hold_their_level(rows):
     assert 0.93 < np.mean(list(held.values())) < 0.985 + 0.05 / rows
 
 
-COUNTS = {
-    "a": Confusion(tp=30, fp=10, fn=10, tn=50, rows=100),
-    "b": Confusion(tp=20, fp=30, fn=20, tn=130, rows=200),
-    "c": Confusion(tp=40, fp=20, fn=20, tn=70, rows=150),
-}
-
-
-@pytest.fixture(scope="module")
-def three_groups():
-    return audit_counts(COUNTS, n_resamples=100)
-
-
-def test_pairs_are_ordered_and_complete(three_groups):
-    pairs = three_groups.pairs()
-    assert pairs.index.names == ["group", "other", "metric"]
-    ordered = {(group, other) for group, other, _ in pairs.index}
-    assert len(ordered) == 6
-    assert all(group != other for group, other in ordered)
-    value = pairs.loc[("a", "b", "accuracy_difference"), "value"]
-    assert value == pytest.approx(0.8 - 0.75)
-    opposite = pairs.loc[("b", "a", "accuracy_difference"), "value"]
-    assert opposite == pytest.approx(-value)
-
-
 def test_one_group_has_a_table_and_no_pairs():
-    result = audit_counts({"a": COUNTS["a"]}, n_resamples=10)
-    assert len(result.table()) == 7
-    pairs = result.pairs()
-    assert len(pairs) == 0
-    assert pairs.index.names == ["group", "other", "metric"]
+    result = audited({"a": COUNTS["a"]})
+    assert len(result.table()) == len(AUDITED)
+    assert len(result.pairs()) == 0
+    assert result.pairs().index.names == ["group", "other", "metric"]
     assert result.to_dict()["pairs"] == []
 
 
-@pytest.mark.parametrize(("n_groups", "compared"), [(30, True), (31, False)])
-def test_many_groups_are_compared_only_on_request(n_groups, compared):
-    groups = dict.fromkeys(range(n_groups), COUNTS["a"])
-    result = audit_counts(groups, n_resamples=2)
-    assert bool(result.between) == compared
-    opposite = audit_counts(groups, n_resamples=2, pairs=not compared)
-    assert bool(opposite.between) != compared
-
-
-def test_the_dict_says_the_same_as_the_tables(three_groups):
-    content = json.loads(json.dumps(three_groups.to_dict(), allow_nan=False))
-    assert content["level"] == 0.95
-    table = three_groups.table()
-    for entry in content["groups"]:
-        assert "other" not in entry
-        row = table.loc[(entry["group"], entry["metric"])]
-        assert entry["value"] == row["value"]
-        assert entry["low"] == row["low"]
-        assert entry["high"] == row["high"]
-        assert entry["rows"] == row["rows"]
-        assert entry["enough"] == row["enough"]
-    pairs = three_groups.pairs()
-    for entry in content["pairs"]:
-        key = (entry["group"], entry["other"], entry["metric"])
-        assert entry["value"] == pairs.loc[key, "value"]
+def test_many_groups_are_compared_only_on_request():
+    groups = {f"g{number}": (1, 0, 0, 0) for number in range(31)}
+    assert not audited(groups, pos_label=1).between
+    assert audited(groups, pos_label=1, pairs=True, n_resamples=2).between
+    groups.popitem()
+    compared = audited(groups, pos_label=1, n_resamples=2)
+    assert len(compared.between) == 6 * 30 * 29
+    # The text of many groups is a screen, and that of two groups is told whole.
+    assert len(repr(compared).splitlines()) <= 24
+    two = audited({"a": COUNTS["a"], "b": COUNTS["b"]})
+    n_findings = len(two.findings) + len(two.between)
+    assert len(repr(two).splitlines()) == 2 + n_findings
 
 
 def test_combinations_of_columns_are_named_in_words_everywhere():
@@ -259,139 +253,18 @@ def test_combinations_of_columns_are_named_in_words_everywhere():
     assert labels == {"f, 0", "f, 1", "m, 0", "m, 1"}
     assert {entry["group"] for entry in result.to_dict()["groups"]} == labels
     assert "\n  f, 0 " in repr(result)
-    assert "worst pair: m, 0 / m, 1: fnr_difference" in repr(result)
     # The findings keep the combination itself.
     assert result.findings[0].group == ("f", 0)
 
 
-def test_text_shows_value_interval_rows_and_doubt():
-    certain = Finding("fpr", "a", None, Estimate(0.25, 0.125, 0.5), 90, enough=True)
-    doubtful = Finding("pe", "a", "b", Estimate(2.0, 0.5, 9.0), 4, enough=False)
-    lines = repr(Audit((certain,), (doubtful,), level=0.9)).splitlines()
-    assert lines == [
-        "Audit(level=0.9",
-        "  a: fpr 0.250 (0.125 to 0.500), 90 rows",
-        "  a / b: pe too few rows (0.500 to 9.000), 4 rows",
-        ")",
-    ]
+small_counts = st.tuples(*[st.integers(0, 4)] * 4).filter(any)
 
 
-def test_text_of_many_groups_is_a_screen():
-    counts = {}
-    for number in range(30):
-        positives = 10 + number
-        counts[f"g{number}"] = replace(COUNTS["a"], tp=positives, rows=positives + 70)
-    audited = audit_counts(counts, n_resamples=20)
-    lines = repr(audited).splitlines()
-    assert len(lines) <= 24
-    assert "  and 18 more groups" in lines
-    assert f"  pairs() has all {len(audited.between)} findings between pairs" in lines
-    pairs = audited.pairs()
-    for metric, finding in audited.worst_pairs().items():
-        values = pairs.xs(metric, level="metric")["value"]
-        is_ratio = metric.endswith("_ratio")
-        assert finding.estimate.value == (values.min() if is_ratio else values.max())
-        [line] = [line for line in lines if f": {metric} " in line]
-        assert f"{finding.group} / {finding.other}" in line
-        _, low, high = finding.estimate
-        assert f"({low:.3f} to {high:.3f})" in line
-
-
-def test_two_groups_are_told_whole():
-    two = audit_counts({"a": COUNTS["a"], "b": COUNTS["b"]}, n_resamples=20)
-    lines = repr(two).splitlines()
-    assert len(lines) == 2 + len(two.findings) + len(two.between)
-
-
-def test_pairs_of_few_rows_are_never_the_worst():
-    few = Finding("pe", "a", "b", Estimate(9.0, 0.5, 9.0), 4, enough=False)
-    many = Finding("pe", "b", "a", Estimate(0.1, 0.0, 0.3), 40, enough=True)
-    undefined = Finding("pe", "c", "a", Estimate(np.nan, 0.0, 0.3), 40, enough=False)
-    audited = Audit((), (few, many, undefined), level=0.9)
-    assert audited.worst_pairs() == {"pe": many}
-    assert Audit((), (few,), level=0.9).worst_pairs() == {}
-
-
-@pytest.mark.parametrize(
-    ("rows", "enough"), [(8, False), (9, False), (10, True), (400, True)]
-)
-def test_enough_needs_ten_rows(rows, enough):
-    counts = Confusion(tp=0, fp=0, fn=0, tn=rows, rows=rows)
-    table = audit_counts({"a": counts}, n_resamples=50).table()
-    assert table.loc[("a", "accuracy"), "enough"] == enough
-
-
-def test_rows_of_which_few_have_all_the_weight_are_few():
-    group = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
-    for worth, enough in ((9.9, False), (10.0, True)):
-        table = audit_counts({"a": group}, worth=[worth], n_resamples=50).table()
-        assert table.loc[("a", "accuracy"), "enough"] == enough
-        assert table.loc[("a", "accuracy"), "rows"] == 100
-
-
-def test_a_pair_has_as_few_rows_as_either_group_is_worth():
-    group = Confusion(tp=30, fp=10, fn=10, tn=50, rows=100)
-    more = Confusion(tp=60, fp=20, fn=20, tn=100, rows=200)
-    # The group with more rows is the one that is worth fewer.
-    result = audit_counts({"a": group, "b": more}, worth=[100.0, 3.0], n_resamples=50)
-    assert result.table().loc["a", "enough"].all()
-    assert not result.pairs()["enough"].any()
-    assert (result.pairs().xs("pe", level="metric")["rows"] == 100).all()
-
-
-@pytest.mark.parametrize(
-    ("value", "rows", "enough", "why"),
-    [
-        (0.5, 10, True, None),
-        (0.5, 9, False, "too few rows"),
-        (np.nan, 1, False, "too few rows"),
-        (np.nan, 0, False, "undefined"),
-        (np.nan, 500, False, "undefined"),
-    ],
-)
-def test_a_finding_says_why_it_says_nothing(value, rows, enough, why):
-    finding = Finding("pe", "a", "b", Estimate(value, 0.0, 1.0), rows, enough=enough)
-    assert finding.why == why
-    (entry,) = Audit((), (finding,), level=0.95).to_dict()["pairs"]
-    assert entry["why"] == why
-    assert (entry["value"] is None) == (why is not None)
-    assert (entry["low"], entry["high"]) == (0, 1)
-
-
-small_counts = st.lists(st.integers(0, 4), min_size=4, max_size=4).map(
-    lambda cells: Confusion(*map(float, cells), rows=sum(cells))
-)
-
-
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(small_counts, small_counts)
 def test_intervals_of_small_groups_hold_their_values_and_are_never_points(one, other):
-    result = audit_counts({"a": one, "b": other}, n_resamples=200)
+    result = audited({"a": one, "b": other}, pos_label=1, n_resamples=200)
     for finding in (*result.findings, *result.between):
         assert finding.estimate.width > 0.05
         value, low, high = finding.estimate
         assert np.isnan(value) or low <= value <= high
-
-
-@settings(max_examples=20)
-@given(st.lists(st.integers(0, 30), min_size=4, max_size=4), st.integers(2, 9))
-def test_effective_rows_below_the_number_of_rows_widen_intervals(counts, factor):
-    tp, fp, fn, tn = counts
-    total = tp + fp + fn + tn + 1
-    group = Confusion(tp=tp, fp=fp, fn=fn, tn=tn + 1, rows=total)
-    plain = audit_counts({"a": group}, n_resamples=10).table()
-    fewer = audit_counts({"a": group}, worth=[total / factor], n_resamples=10).table()
-    rates = plain.drop(("a", "pd")).index
-    np.testing.assert_array_equal(plain["value"], fewer["value"])
-    width = plain.loc[rates, "high"] - plain.loc[rates, "low"]
-    wider = fewer.loc[rates, "high"] - fewer.loc[rates, "low"]
-    assert (wider >= width - 1e-12).all()
-
-
-def test_a_generator_or_none_may_seed_the_draws():
-    seeded = audit_counts(COUNTS, n_resamples=20, random_state=3)
-    generator = np.random.default_rng(3)
-    assert audit_counts(COUNTS, n_resamples=20, random_state=generator) == seeded
-    unseeded = audit_counts(COUNTS, n_resamples=20, random_state=None)
-    values = unseeded.table()["value"]
-    pd.testing.assert_series_equal(values, seeded.table()["value"])

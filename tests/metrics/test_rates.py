@@ -1,18 +1,14 @@
-"""Rates of groups, against Fairlearn's MetricFrame on the same arrays."""
+"""Counts and rates of groups, and Wilson's interval."""
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from fairlearn.metrics import (
-    MetricFrame,
-    false_negative_rate,
-    false_positive_rate,
-    selection_rate,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from sklearn.metrics import accuracy_score
+from scipy.stats import binom, binomtest
 
 from cape.metrics import (
     audit,
@@ -20,89 +16,85 @@ from cape.metrics import (
     fairness_table,
     prevalence_difference,
 )
-from cape.metrics._rates import Confusion
+from cape.metrics._rates import estimate_of_draws, wilson_interval
+
+sys.path.append(str(Path(__file__).parent))
+from metric_rows import weighted_rows
+
+CELLS = ("tp", "fp", "fn", "tn", "rows")
 
 
-@st.composite
-def predictions(draw, *, weighted=False):
-    n = draw(st.integers(2, 40))
-    y_true, y_pred = (
-        np.r_[0, 1, draw(hnp.arrays(int, n, elements=st.integers(0, 1)))]
-        for _ in range(2)
-    )
-    z = draw(hnp.arrays(int, n + 2, elements=st.integers(0, 3)))
-    weights = (
-        draw(hnp.arrays(float, n + 2, elements=st.floats(0.1, 9))) if weighted else None
-    )
-    return y_true, y_pred, z, weights
+@given(weighted_rows(defined=False))
+def test_rates_of_counts_hang_together(case):
+    y, y_hat, z, w = case
+    counts = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
+    for c in counts.values():
+        rates = {
+            "fpr": (c.fp, c.negatives),
+            "fnr": (c.fn, c.positives),
+            "tpr": (c.tp, c.positives),
+            "precision": (c.tp, c.predicted_positives),
+            "accuracy": (c.tp + c.tn, c.total),
+            "prevalence": (c.positives, c.total),
+            "predicted_prevalence": (c.predicted_positives, c.total),
+        }
+        for name, (part, whole) in rates.items():
+            # A rate is undefined exactly where its denominator counts nothing.
+            expected = part / whole if whole else np.nan
+            assert getattr(c, name) == pytest.approx(expected, nan_ok=True)
+        rho, rho_hat = c.prevalence, c.predicted_prevalence
+        assert c.prevalence_difference == pytest.approx(abs(rho - rho_hat), abs=1e-12)
+        # PD is never more than the share of errors.
+        assert c.prevalence_difference <= 1 - c.accuracy + 1e-12
 
 
-def metric_frame(y_true, y_pred, z, weights):
-    metrics = {
-        "fpr": false_positive_rate,
-        "fnr": false_negative_rate,
-        "accuracy": accuracy_score,
-        "predicted_prevalence": selection_rate,
-    }
-    params = (
-        {}
-        if weights is None
-        else {"sample_params": {name: {"sample_weight": weights} for name in metrics}}
-    )
-    return MetricFrame(
-        metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=z, **params
-    ).by_group
-
-
-# scikit-learn warns of a group with one class, and gives 0 where we give NaN.
-@pytest.mark.filterwarnings("ignore:A single label was result")
-@settings(max_examples=20)
-@given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
-def test_rates_of_each_group_are_fairlearn_s(case):
-    y_true, y_pred, z, weights = case
-    theirs = metric_frame(y_true, y_pred, z, weights)
-    ours = confusion_by_group(
-        y_true, y_pred, sensitive_features=z, sample_weight=weights
-    )
-    assert list(ours) == theirs.index.tolist()
-    for group, confusion in ours.items():
-        for name, value in theirs.loc[group].items():
-            rate = getattr(confusion, name)
-            if np.isnan(rate):
-                # Undefined, where Fairlearn has the best of all rates.
-                rows = {"fpr": confusion.negatives, "fnr": confusion.positives}
-                assert rows[name] == 0
-                assert value == 0
-            else:
-                assert rate == pytest.approx(value, abs=1e-12)
-
-
-@settings(max_examples=20)
-@given(st.booleans().flatmap(lambda weighted: predictions(weighted=weighted)))
-def test_prevalence_difference_is_a_metric_for_fairlearn(case):
-    y_true, y_pred, z, weights = case
-    params = {} if weights is None else {"sample_params": {"sample_weight": weights}}
-    frame = MetricFrame(
-        metrics=prevalence_difference,
-        y_true=y_true,
-        y_pred=y_pred,
-        sensitive_features=z,
-        **params,
-    )
-    ours = confusion_by_group(
-        y_true, y_pred, sensitive_features=z, sample_weight=weights
-    )
-    for group, confusion in ours.items():
-        rows = z == group
-        w = np.ones(rows.sum()) if weights is None else weights[rows]
-        by_hand = abs(
-            np.average(y_true[rows], weights=w) - np.average(y_pred[rows], weights=w)
+@given(weighted_rows(defined=False), st.data())
+def test_counts_of_parts_add_up_to_those_of_the_whole(case, data):
+    y, y_hat, z, w = case
+    cut = data.draw(st.integers(1, len(y) - 1))
+    sums = {}
+    for part in (slice(None, cut), slice(cut, None)):
+        counts = confusion_by_group(
+            y[part],
+            y_hat[part],
+            sensitive_features=z[part],
+            sample_weight=w[part],
+            pos_label=1,
         )
-        assert confusion.prevalence_difference == pytest.approx(by_hand, abs=1e-12)
-        assert frame.by_group[group] == pytest.approx(by_hand, abs=1e-12)
-    assert frame.overall == pytest.approx(
-        prevalence_difference(y_true, y_pred, sample_weight=weights)
+        for group, confusion in counts.items():
+            sums[group] = sums[group] + confusion if group in sums else confusion
+    whole = confusion_by_group(y, y_hat, sensitive_features=z, sample_weight=w)
+    assert sums.keys() == whole.keys()
+    for group, confusion in whole.items():
+        for name in CELLS:
+            total = getattr(confusion, name)
+            assert getattr(sums[group], name) == pytest.approx(total, abs=1e-12)
+
+
+@given(weighted_rows(defined=False))
+def test_calling_the_other_label_positive_swaps_the_cells(case):
+    y, y_hat, z, w = case
+    settings = {"sensitive_features": z, "sample_weight": w}
+    swapped = confusion_by_group(y, y_hat, pos_label=0, **settings)
+    for group, c in confusion_by_group(y, y_hat, pos_label=1, **settings).items():
+        s = swapped[group]
+        assert (s.tp, s.fp, s.fn, s.tn, s.rows) == (c.tn, c.fn, c.fp, c.tp, c.rows)
+
+
+def test_rows_without_weight_count_for_nothing_but_rows():
+    y, y_hat, z = [0, 1, 1, 0], [0, 1, 0, 1], ["a", "a", "b", "b"]
+    settings = {"sensitive_features": z, "sample_weight": [2, 0, 0, 0]}
+    counts = confusion_by_group(y, y_hat, **settings)
+    of_a, of_b = (
+        [getattr(counts[group], name) for name in CELLS] for group in ("a", "b")
     )
+    assert of_a == [0, 0, 0, 2, 2]
+    assert of_b == [0, 0, 0, 0, 2]
+    audited = audit(y, y_hat, **settings)
+    for finding in audited.findings:
+        if finding.group == "b":
+            assert np.isnan(finding.estimate.value)
+            assert finding.rows == 0
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (False, True), (-1, 1), (1, 2)])
@@ -124,18 +116,6 @@ def test_one_label_only():
         ValueError, match=r"pos_label must be given when .* one label only, got \['b'\]"
     ):
         prevalence_difference(["b", "b"], ["b", "b"])
-
-
-def test_a_rate_without_rows_is_undefined():
-    empty = Confusion(tp=0, fp=0, fn=0, tn=0, rows=0)
-    for rate in ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence"):
-        assert np.isnan(getattr(empty, rate))
-    only_positives = Confusion(tp=3, fp=0, fn=1, tn=0, rows=4)
-    assert np.isnan(only_positives.fpr)
-    assert only_positives.fnr == 0.25
-    only_negatives = Confusion(tp=0, fp=3, fn=0, tn=1, rows=4)
-    assert np.isnan(only_negatives.fnr)
-    assert only_negatives.fpr == 0.75
 
 
 @pytest.mark.parametrize(
@@ -175,23 +155,70 @@ def test_bad_input(arguments, message):
         )
 
 
-def test_a_rate_that_is_undefined_in_a_group_is_so_in_the_table_and_in_the_audit():
+def test_a_rate_that_is_undefined_in_a_group_is_so_in_the_table():
     z = np.repeat(["a", "b", "c"], 20)
     y_true = np.r_[np.ones(20), [0, 1] * 20].astype(int)
     y_pred = np.r_[[0, 1] * 10, [0, 0, 1, 1] * 5, [0, 1] * 10]
     row = fairness_table(y_true, y_pred, sensitive_features=z)
-    audited = audit(y_true, y_pred, sensitive_features=z).table()["value"]
     assert np.isnan(row["fpr", "a"])
-    assert np.isnan(audited["a", "fpr"])
     # The groups that have an FPR are compared: "a" is not the best of them.
     assert row["fpr", "difference"] == abs(row["fpr", "b"] - row["fpr", "c"])
     assert row["fnr", "difference"] == 0.5
-
-
-def test_one_group_that_is_left_cannot_be_compared():
-    y_true = [1, 1, 0, 1]
-    row = fairness_table(y_true, [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"])
+    # One group that is left cannot be compared, and one group differs from none.
+    of_two = z != "c"
+    row = fairness_table(y_true[of_two], y_pred[of_two], sensitive_features=z[of_two])
     assert np.isnan(row["fpr", "difference"])
-    assert row["fnr", "difference"] == 0.5
     alone = fairness_table([1, 0], [1, 0], sensitive_features=["a", "a"])
     assert alone["fpr", "difference"] == 0
+
+
+@given(
+    st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.floats(0.5, 0.99),
+)
+def test_wilson_is_scipys(share, level):
+    k, n = share
+    expected = binomtest(k, n).proportion_ci(level, method="wilson")
+    low, high = wilson_interval(k, n, level)
+    np.testing.assert_allclose([low, high], [expected.low, expected.high], atol=1e-12)
+    # Exactly, and not but for rounding.
+    assert k > 0 or low == 0
+    assert k < n or high == 1
+
+
+def test_wilson_covers_as_often_as_it_says_on_average():
+    """Exact: the cover over k ~ Binomial(n, p) and p uniform is an average of sums."""
+    n, p = 40, np.linspace(0.005, 0.995, 199)
+    low, high = wilson_interval(np.arange(n + 1), n, 0.9)
+    inside = (low[:, None] <= p) & (p <= high[:, None])
+    cover = (binom.pmf(np.arange(n + 1)[:, None], n, p) * inside).sum(axis=0)
+    assert cover.mean() == pytest.approx(0.9, abs=0.01)
+
+
+@settings(max_examples=20)
+@given(st.floats(0, 1), st.floats(0.5, 500), st.floats(0.5, 0.99))
+def test_wilson_of_fractions_of_rows_holds_the_share(share, trials, level):
+    low, high = wilson_interval(share * trials, trials, level)
+    assert 0 <= low <= share + 1e-9
+    assert share - 1e-9 <= high <= 1
+
+
+@given(st.floats(-2, 2), st.floats(0, 2), st.floats(0.5, 0.95))
+def test_an_estimate_of_draws_has_their_percentiles_and_holds_its_value(
+    centre, width, level
+):
+    draws = np.linspace(centre - width, centre + width, 51)
+    possible = {"level": level, "lowest": -9, "highest": 9}
+    signed = estimate_of_draws(centre, draws, **possible)
+    assert signed.value == centre
+    assert signed.width == pytest.approx(2 * width * level)
+    # Of an absolute value the interval reaches 0 where the signed one holds 0.
+    size = estimate_of_draws(centre, draws, **possible, absolute=True)
+    assert size.value == abs(centre)
+    assert size.high == max(abs(signed.low), abs(signed.high))
+    if signed.low <= 0 <= signed.high:
+        assert size.low == 0
+    else:
+        assert size.low == min(abs(signed.low), abs(signed.high))
+    outside = estimate_of_draws(centre + 3, draws, **possible)
+    assert outside.high == centre + 3

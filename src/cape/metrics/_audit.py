@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from cape._wording._audit import (
     worst_lines,
 )
 from cape.metrics._between import pe_of_prevalences
-from cape.metrics._intervals import estimate_of_draws, wilson_interval
 from cape.metrics._rates import (
     FEWEST_ROWS,
     RATES,
     Confusion,
     confusion_by_group,
     divide,
+    estimate_of_draws,
+    wilson_interval,
 )
 
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ class Finding:
         dict
             See `Audit.to_dict`.
         """
-        entry: dict[str, Any] = {"metric": self.metric}
-        entry["group"] = names[self.group]
+        entry: dict[str, Any] = {"metric": self.metric, "group": names[self.group]}
         if self.other is not None:
             entry["other"] = names[self.other]
         for name, number in self.estimate._asdict().items():
@@ -115,10 +115,7 @@ class Finding:
         # A rate of two rows would be read, sorted and plotted as any other.
         if not self.enough:
             entry["value"] = None
-        entry["rows"] = self.rows
-        entry["enough"] = self.enough
-        entry["why"] = self.why
-        return entry
+        return {**entry, "rows": self.rows, "enough": self.enough, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -345,10 +342,17 @@ def audit(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    effective_rows = _effective_rows(sensitive_features, sample_weight, y_true)
+    weights = check_weights(sample_weight, np.asarray(y_true))
+    worth = None
+    if weights is not None:
+        codes = check_groups(sensitive_features).codes
+        squares = np.bincount(codes, weights=weights**2, minlength=len(groups))
+        total = np.bincount(codes, weights=weights, minlength=len(groups))
+        # (sum w)^2 / sum w^2 (Kish 1965). Weights that are all 0 are worth no rows.
+        worth = np.nan_to_num(divide(total**2, squares), nan=0.0).tolist()
     return audit_counts(
         groups,
-        worth=effective_rows,
+        worth=worth,
         level=level,
         n_resamples=n_resamples,
         pairs=pairs,
@@ -403,23 +407,18 @@ def audit_counts(
     # (a, b) mirrors (b, a).
     random = np.random.default_rng(random_state)
     audited = []
-    for group, effective_rows in zip(groups, worth, strict=True):
-        confusion = groups[group]
-        drawn = _draw(confusion, effective_rows, n_resamples, random)
-        audited.append(
-            _AuditedGroup(
-                group, confusion, effective_rows, _rates(confusion), _rates(drawn)
-            )
-        )
+    for (group, confusion), rows in zip(groups.items(), worth, strict=True):
+        audited.append(_AuditedGroup(group, confusion, rows, n_resamples, random))
     findings: list[Finding] = []
     for one in audited:
-        findings += _findings_of_rates(one, level)
-        findings.append(_finding_of_draws("pd", _PD, [one], level))
+        for rate in RATES:
+            findings.append(_finding_of_rate(rate, one, level))
+        findings.append(_finding_of_draws("pd", [one], level))
     between: list[Finding] = []
     if pairs:
         for pair in permutations(audited, 2):
-            for metric, drawn_metric in _BETWEEN.items():
-                between.append(_finding_of_draws(metric, drawn_metric, pair, level))
+            for metric in _BETWEEN:
+                between.append(_finding_of_draws(metric, pair, level))
     return Audit(tuple(findings), tuple(between), level)
 
 
@@ -427,39 +426,58 @@ _Rates = Mapping[str, Any]
 """The rates of one confusion table, or of many drawn ones."""
 
 
-class _AuditedGroup(NamedTuple):
-    """One group: its counts, its effective number of rows, its rates, drawn rates."""
+class _AuditedGroup:
+    """One group: its counts, its rates, and rates drawn from their posterior.
 
-    group: Group
-    confusion: Confusion
-    effective_rows: float
-    observed: _Rates
-    draws: _Rates
+    A bootstrap of one row has nothing to draw but that row, and says that it is sure.
+    The posterior of the four shares under Jeffreys' prior is a Dirichlet distribution,
+    which half a row in each cell keeps wide where rows are few. In particular an FPR is
+    drawn from Jeffreys' posterior of a rate, Beta(FP + 1/2, TN + 1/2).
+
+    Parameters
+    ----------
+    group : group
+    confusion : Confusion
+    worth : float
+        Effective number of rows.
+    n_draws : int
+    random : Generator
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        confusion: Confusion,
+        worth: float,
+        n_draws: int,
+        random: np.random.Generator,
+    ):
+        self.group = group
+        self.confusion = confusion
+        # Weighted counts are scaled to the rows that they are worth, or an interval of
+        # rows with weight 1000 would be as narrow as that of 1000 times as many rows.
+        self.scale = worth / confusion.total if confusion.total else 0.0
+        counts = np.array(astuple(confusion)[:4])
+        shares: Any = random.dirichlet(counts * self.scale + 0.5, size=n_draws)
+        tp, fp, fn, tn = shares.T
+        drawn = Confusion(tp, fp, fn, tn, confusion.rows)
+        self.observed = {name: getattr(confusion, name) for name in RATES}
+        self.draws = {name: getattr(drawn, name) for name in RATES}
 
     def rows_behind(self, counts: str) -> tuple[int, float]:
-        """Return rows behind a metric, and how many rows of equal weight they equal.
+        """Return rows in a denominator, and how many rows of equal weight they equal.
 
         Parameters
         ----------
         counts : str
             The counts of `Confusion` in the denominator of the metric.
         """
-        confusion = self.confusion
-        if not confusion.total:
+        weight = getattr(self.confusion, counts)
+        if not self.confusion.total:
             return 0, 0.0
         # Of weighted rows only the weight in the denominator is known, not the number.
-        share = getattr(confusion, counts) / confusion.total
-        return round(confusion.rows * share), self.effective_rows * share
-
-
-class _DrawnMetric(NamedTuple):
-    """A metric whose interval is that of draws."""
-
-    compute: Callable[..., Any]
-    lowest: float
-    highest: float
-    absolute: bool = False
-    denominator: str = "total"
+        share = weight / self.confusion.total
+        return round(self.confusion.rows * share), self.scale * weight
 
 
 def _excess(one: _Rates) -> Any:
@@ -486,116 +504,68 @@ def _ratio(one: _Rates, other: _Rates) -> Any:
     return divide(one["predicted_prevalence"], other["predicted_prevalence"])
 
 
-def _difference(rate: str) -> _DrawnMetric:
+def _difference(rate: str) -> tuple[Callable[..., Any], float, float, str]:
     """Difference of a rate between two groups."""
 
     def compute(one: _Rates, other: _Rates) -> Any:
         return one[rate] - other[rate]
 
-    return _DrawnMetric(compute, -1.0, 1.0, denominator=RATES[rate][1])
+    return compute, -1.0, 1.0, RATES[rate][1]
 
 
-_PD = _DrawnMetric(_excess, -1.0, 1.0, absolute=True)
+# How a metric is computed, all values that it can have, and its denominator. Of PD and
+# PE the absolute value counts; PE has no upper limit.
+_PD = (_excess, -1.0, 1.0, "total")
 _BETWEEN = {
-    # PE has no upper limit.
-    "pe": _DrawnMetric(_pe, -np.inf, np.inf, absolute=True),
+    "pe": (_pe, -np.inf, np.inf, "total"),
     "fpr_difference": _difference("fpr"),
     "fnr_difference": _difference("fnr"),
     "accuracy_difference": _difference("accuracy"),
     "predicted_prevalence_difference": _difference("predicted_prevalence"),
-    "predicted_prevalence_ratio": _DrawnMetric(_ratio, 0.0, np.inf),
+    "predicted_prevalence_ratio": (_ratio, 0.0, np.inf, "total"),
 }
 
 
-def _findings_of_rates(one: _AuditedGroup, level: float) -> list[Finding]:
-    """Rates of a group with Wilson's intervals."""
-    confusion = one.confusion
-    # Weighted counts are scaled to the rows that they are worth, or an interval of rows
-    # with weight 1000 would be as narrow as that of 1000 times as many rows.
-    scale = 0.0
-    if confusion.total:
-        scale = one.effective_rows / confusion.total
-    findings = []
-    for metric, (part, whole) in RATES.items():
-        successes = getattr(confusion, part) * scale
-        trials = getattr(confusion, whole) * scale
-        low, high = wilson_interval(successes, trials, level)
-        estimate = Estimate(one.observed[metric], float(low), float(high))
-        findings.append(_finding(metric, [one], estimate, whole))
-    return findings
+def _finding_of_rate(rate: str, one: _AuditedGroup, level: float) -> Finding:
+    """A rate of a group with Wilson's interval."""
+    part, whole = RATES[rate]
+    low, high = wilson_interval(
+        getattr(one.confusion, part) * one.scale,
+        getattr(one.confusion, whole) * one.scale,
+        level,
+    )
+    estimate = Estimate(one.observed[rate], float(low), float(high))
+    return _finding(rate, [one], estimate, whole)
 
 
 def _finding_of_draws(
-    metric: str, drawn: _DrawnMetric, groups: Sequence[_AuditedGroup], level: float
+    metric: str, groups: Sequence[_AuditedGroup], level: float
 ) -> Finding:
     """A metric of a group or of an ordered pair, with the interval of its draws."""
+    compute, lowest, highest, denominator = _BETWEEN.get(metric, _PD)
     estimate = estimate_of_draws(
-        drawn.compute(*[one.observed for one in groups]),
-        drawn.compute(*[one.draws for one in groups]),
+        compute(*[one.observed for one in groups]),
+        compute(*[one.draws for one in groups]),
         level,
-        lowest=drawn.lowest,
-        highest=drawn.highest,
-        absolute=drawn.absolute,
+        lowest=lowest,
+        highest=highest,
+        absolute=metric in ("pd", "pe"),
     )
-    return _finding(metric, groups, estimate, drawn.denominator)
+    return _finding(metric, groups, estimate, denominator)
 
 
 def _finding(
     metric: str, groups: Sequence[_AuditedGroup], estimate: Estimate, denominator: str
 ) -> Finding:
     """A finding, with the verdict whether it rests on enough rows."""
-    rows = [one.rows_behind(denominator) for one in groups]
-    # A comparison rests on the smaller of two numbers.
-    number = min(n for n, _ in rows)
-    # A hundred rows of which one has all the weight are worth one row. The sum of
-    # weights, and so the effective number, may miss a whole number by rounding.
-    effective = min(number, min(worth for _, worth in rows) + 1e-9)
+    rows, worth = zip(*[one.rows_behind(denominator) for one in groups], strict=True)
+    # A comparison rests on the smaller of two numbers. A hundred rows of which one has
+    # all the weight are worth one row. The sum of weights, and so the effective number,
+    # may miss a whole number by rounding.
+    effective = min(*rows, min(worth) + 1e-9)
     enough = effective >= FEWEST_ROWS and np.isfinite(estimate.value)
     other = groups[1].group if len(groups) > 1 else None
-    return Finding(metric, groups[0].group, other, estimate, number, bool(enough))
-
-
-def _rates(confusion: Confusion) -> _Rates:
-    """All rates of one or of many confusion tables."""
-    return {name: getattr(confusion, name) for name in RATES}
-
-
-def _draw(
-    confusion: Confusion,
-    effective_rows: float,
-    n_draws: int,
-    random: np.random.Generator,
-) -> Confusion:
-    """Draw confusion tables of a group from their posterior under Jeffreys' prior.
-
-    A bootstrap of one row has nothing to draw but that row, and says that it is sure.
-    The posterior of the four shares is a Dirichlet distribution, which half a row in
-    each cell keeps wide where rows are few. In particular an FPR is drawn from
-    Jeffreys' posterior of a rate, Beta(FP + 1/2, TN + 1/2).
-    """
-    counts = np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
-    total = counts.sum()
-    scale = 0.0
-    if total:
-        scale = effective_rows / total
-    shares: Any = random.dirichlet(counts * scale + 0.5, size=n_draws)
-    tp, fp, fn, tn = shares.T
-    return Confusion(tp, fp, fn, tn, confusion.rows)
-
-
-def _effective_rows(
-    sensitive_features: Any, sample_weight: Any, y_true: Any
-) -> list[float]:
-    """Effective number of rows of each group, (sum w)^2 / sum w^2 (Kish 1965)."""
-    groups = check_groups(sensitive_features)
-    weights = check_weights(sample_weight, np.asarray(y_true))
-    if weights is None:
-        weights = np.ones(len(groups))
-    n_groups = len(groups.keys)
-    total = np.bincount(groups.codes, weights=weights, minlength=n_groups)
-    squares = np.bincount(groups.codes, weights=weights**2, minlength=n_groups)
-    # A group of weights that are all 0 is worth no rows.
-    return np.nan_to_num(divide(total**2, squares), nan=0.0).tolist()
+    return Finding(metric, groups[0].group, other, estimate, min(rows), bool(enough))
 
 
 def _most_rows(findings: Mapping[str, Finding]) -> int:

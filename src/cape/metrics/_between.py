@@ -7,15 +7,15 @@ names, except where a rate is undefined: Fairlearn counts it as 0.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cape._groups import Group, group_labels, group_name
-from cape._validation import check_same_length
 from cape._wording._audit import pe_is_undefined, rate_is_undefined
 from cape.metrics._rates import Confusion, confusion_by_group, divide
 
@@ -92,7 +92,6 @@ def worst_pe(prevalences: Any, predicted: Any) -> float:
     >>> worst_pe([0.2, 0.0], [0.2, 0.5])
     2.5
     """
-    check_same_length(prevalences=prevalences, predicted=predicted)
     pe = _pe_of_all_pairs(prevalences, predicted)
     # The PE of a group with itself is 0 and would hide that no pair is defined.
     is_pair = ~np.eye(len(pe), dtype=bool)
@@ -103,29 +102,60 @@ def worst_pe(prevalences: Any, predicted: Any) -> float:
     return float(np.nanmax(pe_of_pairs))
 
 
-def proportional_equality_matrix(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-) -> pd.DataFrame:
+_Value = TypeVar("_Value")
+
+_PARAMETERS = """
+
+Parameters
+----------
+y_true, y_pred : array-like of shape (n_samples,)
+    True and predicted labels.
+sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
+    Group of each row. With several columns a group is a combination of values.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weight of each row.
+pos_label : label, default=None
+    The positive label; None takes the greater of the two labels.
+
+Returns
+"""
+"""What the docstrings of all metrics between groups have in common."""
+
+
+def _metric_of_rows(
+    compute: Callable[[Mapping[Group, Confusion]], _Value],
+) -> Callable[..., _Value]:
+    """Turn a function of the counts of all groups into a metric of labels."""
+
+    def metric(
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+    ) -> _Value:
+        groups = confusion_by_group(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+        )
+        return compute(groups)
+
+    description = inspect.getdoc(compute) or ""
+    metric.__doc__ = description.replace("\n\nReturns\n", _PARAMETERS)
+    metric.__name__ = metric.__qualname__ = compute.__name__
+    return metric
+
+
+@_metric_of_rows
+def proportional_equality_matrix(groups: Mapping[Group, Confusion]) -> pd.DataFrame:
     """Compute the PE of all ordered pairs of groups.
 
     The entry in row z and column z' is abs(rho_z / rho_z' - rhohat_z / rhohat_z').
     0 is best. The matrix is not symmetric.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
-        Group of each row. With several columns a group is a combination of values.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row.
-    pos_label : label, default=None
-        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
@@ -142,43 +172,18 @@ def proportional_equality_matrix(
     """
     import pandas as pd
 
-    groups = confusion_by_group(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    )
-    _warn_of_undefined_pairs(groups, stacklevel=3)
-    prevalences, predicted = _prevalences_of(groups)
+    _warn_of_undefined_pairs(groups)
     # The diagonal is 0, or NaN for a group that nothing can be compared with.
     labels = list(group_labels(groups).values())
-    pe = _pe_of_all_pairs(prevalences, predicted)
+    pe = _pe_of_all_pairs(*_prevalences_of(groups))
     return pd.DataFrame(pe, index=labels, columns=labels)
 
 
-def proportional_equality(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-) -> float:
+@_metric_of_rows
+def proportional_equality(groups: Mapping[Group, Confusion]) -> float:
     """Compute the PE of the worst ordered pair of groups.
 
     0 is best, and there is no upper limit.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
-        Group of each row. With several columns a group is a combination of values.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row.
-    pos_label : label, default=None
-        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
@@ -193,40 +198,27 @@ def proportional_equality(
     >>> proportional_equality(y_true, y_pred, sensitive_features=z)
     1.5
     """
-    groups = confusion_by_group(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    )
-    return worst_pe_of_groups(groups)
+    _warn_of_undefined_pairs(groups)
+    return _worst_pe_of_groups(groups)
 
 
-def worst_pe_of_groups(groups: Mapping[Group, Confusion]) -> float:
-    """PE of the worst ordered pair, with a warning for groups that leave PE undefined.
-
-    Called by public metrics only: the warning points at the caller of the caller.
-    """
+def _worst_pe_of_groups(groups: Mapping[Group, Confusion]) -> float:
     # A single group cannot be treated unlike another; `worst_pe`, which knows numbers
     # only, says NaN.
     if len(groups) == 1:
         return 0.0
-    _warn_of_undefined_pairs(groups, stacklevel=4)
-    prevalences, predicted = _prevalences_of(groups)
-    return worst_pe(prevalences, predicted)
+    return worst_pe(*_prevalences_of(groups))
 
 
-def _warn_of_undefined_pairs(
-    groups: Mapping[Group, Confusion], *, stacklevel: int
-) -> None:
+def _warn_of_undefined_pairs(groups: Mapping[Group, Confusion]) -> None:
     """Name the groups that no other group can be compared with."""
     undefined = []
     for group, confusion in groups.items():
         if not (confusion.positives and confusion.predicted_positives):
             undefined.append(repr(group_name(group)))
     if undefined and len(groups) > 1:
-        warnings.warn(pe_is_undefined(undefined), stacklevel=stacklevel)
+        # The caller of the public metric.
+        warnings.warn(pe_is_undefined(undefined), stacklevel=4)
 
 
 def _prevalences_of(
@@ -245,94 +237,80 @@ def _pe_of_all_pairs(prevalences: Any, predicted: Any) -> np.ndarray:
     return pe_of_prevalences(rho[:, None], rho, rho_hat[:, None], rho_hat)
 
 
-_SECTIONS = """
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
-        Group of each row. With several columns a group is a combination of values.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row.
-    pos_label : label, default=None
-        The positive label; None takes the greater of the two labels.
-
-    Returns
-    -------
-    float in [0, 1]
-        Groups whose rate is undefined are left out with a warning. NaN if no rate is
-        defined{or_zero}.
-
-    Examples
-    --------
-    >>> y_true, y_pred = [1, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1]
-    >>> z = ["a", "a", "b", "b", "b", "b"]
-    >>> {name}(y_true, y_pred, sensitive_features=z)
-    {example}
-    """
-
-
-class _Compared(NamedTuple):
-    """What a parity metric compares between groups."""
-
-    rates: tuple[str, ...]
-    noun: str
-    remark: str = ""
-
-
 _COMPARED = {
-    "demographic_parity": _Compared(("predicted_prevalence",), "predicted prevalence"),
-    "equal_opportunity": _Compared(("tpr",), "true positive rate"),
-    "false_positive_rate": _Compared(("fpr",), "false positive rate"),
-    "equalized_odds": _Compared(("tpr", "fpr"), "true or false positive rate"),
-    "precision": _Compared(
-        ("precision",),
-        "precision",
-        "Precision is the share of predicted positives that are positive; it moves "
-        "with the prevalence.",
+    "demographic_parity": (["predicted_prevalence"], "predicted prevalence"),
+    "equal_opportunity": (["tpr"], "true positive rate"),
+    "false_positive_rate": (["fpr"], "false positive rate"),
+    "equalized_odds": (["tpr", "fpr"], "true or false positive rate"),
+    "precision": (["precision"], "precision"),
+}
+"""What parity metrics compare, by their names without "_difference" or "_ratio"."""
+
+_WORDS = {
+    "difference": (
+        "the greatest difference of {}s between two groups",
+        "0 is best and 1 is worst.",
+        "",
+    ),
+    "ratio": (
+        "the smallest {} as a share of the greatest",
+        "1 is best and 0 is worst.",
+        ", or if the greatest is 0",
     ),
 }
-"""Names of parity metrics without "_difference" or "_ratio"."""
+
+_PARITY_DOCSTRING = """Compute {what}.
+
+{best}
+
+Returns
+-------
+float in [0, 1]
+    Groups whose rate is undefined are left out with a warning. NaN if no rate is
+    defined{or_zero}.
+
+Examples
+--------
+>>> y_true, y_pred = [1, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1]
+>>> z = ["a", "a", "b", "b", "b", "b"]
+>>> {name}(y_true, y_pred, sensitive_features=z)
+{example}
+"""
+
+PARITY: dict[str, Callable[..., float]] = {}
+"""The parity metrics by name."""
 
 
-def _parity_metric(name: str, example: float) -> Callable[..., float]:
+def _parity_metric(name: str, example: float = 0.5) -> Callable[..., float]:
     """Make the metric of a row of the table, compared as the end of its name says."""
-    concept, how = name.rsplit("_", 1)
-    rates, noun, remark = _COMPARED[concept]
-    compare = _difference
-    what = f"the greatest difference of {noun}s between two groups"
-    best = "0 is best and 1 is worst."
-    or_zero = ""
-    if how == "ratio":
-        compare = _ratio
-        what = f"the smallest {noun} as a share of the greatest"
-        best = "1 is best and 0 is worst."
-        or_zero = ", or if the greatest is 0"
+    concept, _, how = name.rpartition("_")
+    rates, noun = _COMPARED[concept]
 
-    def metric(
-        y_true: Any,
-        y_pred: Any,
-        *,
-        sensitive_features: Any,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-    ) -> float:
-        groups = confusion_by_group(
-            y_true,
-            y_pred,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-        )
-        compared = [compare(_defined(rate, groups)) for rate in rates]
+    def compute(groups: Mapping[Group, Confusion]) -> float:
+        compared = []
+        for rate in rates:
+            values = _defined(rate, groups)
+            # The ratio of rates that are all 0 is undefined.
+            if not values.size or (how == "ratio" and not values.any()):
+                compared.append(float("nan"))
+            elif how == "ratio":
+                compared.append(values.min() / values.max())
+            else:
+                compared.append(np.ptp(values))
         return float(np.max(compared))
 
-    paragraphs = "\n\n    ".join([f"Compute {what}.", f"{best} {remark}".rstrip()])
-    sections = _SECTIONS.format(or_zero=or_zero, name=name, example=example)
-    metric.__doc__ = paragraphs + sections
-    metric.__name__ = metric.__qualname__ = name
-    return metric
+    what, best, or_zero = _WORDS[how]
+    if concept == "precision":
+        best += (
+            " Precision is the share of predicted positives that are positive; it "
+            "moves with the prevalence."
+        )
+    compute.__name__ = name
+    compute.__doc__ = _PARITY_DOCSTRING.format(
+        what=what.format(noun), best=best, or_zero=or_zero, name=name, example=example
+    )
+    PARITY[name] = _metric_of_rows(compute)
+    return PARITY[name]
 
 
 def _defined(rate: str, groups: Mapping[Group, Confusion]) -> np.ndarray:
@@ -351,45 +329,16 @@ def _defined(rate: str, groups: Mapping[Group, Confusion]) -> np.ndarray:
     return np.array(rates)
 
 
-def _difference(rates: np.ndarray) -> float:
-    """Return the greatest difference; NaN without rates."""
-    if not len(rates):
-        return float("nan")
-    return float(rates.max() - rates.min())
-
-
-def _ratio(rates: np.ndarray) -> float:
-    """Return the smallest as a share of the greatest; NaN without rates, or for 0/0."""
-    if not rates.any():
-        return float("nan")
-    return float(rates.min() / rates.max())
-
-
-demographic_parity_difference = _parity_metric("demographic_parity_difference", 0.5)
+demographic_parity_difference = _parity_metric("demographic_parity_difference")
 # The four-fifths rule of the US guidelines on selection asks for at least 0.8.
-demographic_parity_ratio = _parity_metric("demographic_parity_ratio", 0.5)
-equal_opportunity_difference = _parity_metric("equal_opportunity_difference", 0.5)
-equal_opportunity_ratio = _parity_metric("equal_opportunity_ratio", 0.5)
-equalized_odds_difference = _parity_metric("equalized_odds_difference", 0.5)
-false_positive_rate_difference = _parity_metric("false_positive_rate_difference", 0.5)
-false_positive_rate_ratio = _parity_metric("false_positive_rate_ratio", 0.5)
-precision_difference = _parity_metric("precision_difference", 0.0)
-precision_ratio = _parity_metric("precision_ratio", 1.0)
-
-PARITY = {
-    metric.__name__: metric
-    for metric in (
-        demographic_parity_difference,
-        demographic_parity_ratio,
-        equal_opportunity_difference,
-        equal_opportunity_ratio,
-        equalized_odds_difference,
-        false_positive_rate_difference,
-        false_positive_rate_ratio,
-        precision_difference,
-        precision_ratio,
-    )
-}
+demographic_parity_ratio = _parity_metric("demographic_parity_ratio")
+equal_opportunity_difference = _parity_metric("equal_opportunity_difference")
+equal_opportunity_ratio = _parity_metric("equal_opportunity_ratio")
+equalized_odds_difference = _parity_metric("equalized_odds_difference")
+false_positive_rate_difference = _parity_metric("false_positive_rate_difference")
+false_positive_rate_ratio = _parity_metric("false_positive_rate_ratio")
+precision_difference = _parity_metric("precision_difference", example=0.0)
+precision_ratio = _parity_metric("precision_ratio", example=1.0)
 
 
 _TABLE = {
@@ -406,29 +355,12 @@ _TABLE = {
 _WITH_DIFFERENCE = ("fpr", "fnr", "accuracy")
 
 
-def fairness_table(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-) -> pd.Series:
+@_metric_of_rows
+def fairness_table(groups: Mapping[Group, Confusion]) -> pd.Series:
     """Compute the rates of each group, their differences and PE.
 
     This is one row of the paper's table. Rows of several classifiers make a table:
     ``pd.DataFrame({"CAPE": fairness_table(...), ...}).T``.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
-        Group of each row. With several columns a group is a combination of values.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row.
-    pos_label : label, default=None
-        The positive label; None takes the greater of the two labels.
 
     Returns
     -------
@@ -450,13 +382,7 @@ def fairness_table(
     """
     import pandas as pd
 
-    groups = confusion_by_group(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    )
+    _warn_of_undefined_pairs(groups)
     labels = list(group_labels(groups).values())
     # A list and not a dict: two groups may have the same label, or a group may be
     # called "difference", and all of them must stay in the table.
@@ -466,7 +392,7 @@ def fairness_table(
         entries += [(metric, *entry) for entry in zip(labels, values, strict=True)]
         if metric in _WITH_DIFFERENCE:
             entries.append((metric, "difference", _spread(values)))
-    entries.append(("pe", "worst pair", worst_pe_of_groups(groups)))
+    entries.append(("pe", "worst pair", _worst_pe_of_groups(groups)))
 
     metrics, labels_of_entries, numbers = zip(*entries, strict=True)
     names = ["metric", "group"]

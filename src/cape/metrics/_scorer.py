@@ -167,16 +167,13 @@ class FairnessScorer(BaseEstimator):
 
 
 def _predict(estimator: Any, X: Any, sensitive_features: Any) -> Any:
-    """Predict with groups, if there are any and the estimator asks for them."""
-    if sensitive_features is None or not _takes_groups(estimator):
-        return estimator.predict(X)
-    return estimator.predict(X, sensitive_features=sensitive_features)
-
-
-def _takes_groups(estimator: Any) -> bool:
-    """Tell whether ``predict`` takes groups, or passes them on to a step that does."""
+    """Predict, with groups if ``predict`` or a step that it leads to takes them."""
     name = "sensitive_features"
-    if name in signature(estimator.predict).parameters:
-        return True
-    routing = get_routing_for_object(estimator)
-    return bool(routing.consumes("predict", [name]))
+    if sensitive_features is not None:
+        takes_groups = name in signature(estimator.predict).parameters
+        if not takes_groups:
+            routing = get_routing_for_object(estimator)
+            takes_groups = bool(routing.consumes("predict", [name]))
+        if takes_groups:
+            return estimator.predict(X, sensitive_features=sensitive_features)
+    return estimator.predict(X)
