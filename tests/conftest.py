@@ -181,6 +181,14 @@ def people_model(people_folder):
     return load_model(people_folder / "m.cape")
 
 
+@pytest.fixture
+def notes():
+    """Collect the remarks of functions of `cape.files`."""
+    from cape.files._notes import Notes
+
+    return Notes()
+
+
 # A process that finds some packages no more than if they had never been installed.
 HIDE = """
 import importlib.util, sys

@@ -48,7 +48,8 @@ def test_rows_needed_without_a_batch_are_the_plan_of_the_model(
 def test_with_a_batch_labels_are_counted_too(cape, base, people_model):
     code, out, _ = cape("rows-needed", *base, "--width", 0.2, "--json")
     needs = json.loads(out)["groups"]
-    evidence = predict_file(people_model, base[1]).evidence.without_labels()
+    evidence = predict_file(people_model, base[1]).evidence
+    evidence = evidence.without_labels()
     plan = examine(people_model.clf, evidence=evidence).labels_needed(0.2)
     assert code == 0
     assert [need["rows"] for need in needs] == plan["rows"].tolist()

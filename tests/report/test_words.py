@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cape import AdaptationWarning
 from cape._wording._page import VERDICT_HEADS
 from cape.examination import examine
-from cape.files._monitor import MonitoredBatch
+from cape.files._batch import MonitoredBatch
 from cape.metrics._rates import Confusion
 from cape.report import to_html
 from cape.report._audit import audit_summary

@@ -11,9 +11,8 @@ from cape._packages import lazily
 
 if TYPE_CHECKING:
     from cape.files._audit import count_file
+    from cape.files._batch import monitor_files, predict_file, rows_needed_of_file
     from cape.files._model import TableModel, load_model
-    from cape.files._monitor import monitor_files, rows_needed_of_file
-    from cape.files._predict import predict_file
     from cape.files._sample import sample_file
     from cape.files._train import train_file
 
@@ -35,9 +34,9 @@ __getattr__ = lazily(
         "TableModel": "cape.files._model",
         "count_file": "cape.files._audit",
         "load_model": "cape.files._model",
-        "monitor_files": "cape.files._monitor",
-        "predict_file": "cape.files._predict",
-        "rows_needed_of_file": "cape.files._monitor",
+        "monitor_files": "cape.files._batch",
+        "predict_file": "cape.files._batch",
+        "rows_needed_of_file": "cape.files._batch",
         "sample_file": "cape.files._sample",
         "train_file": "cape.files._train",
     },

@@ -1,37 +1,36 @@
-"""Draw rows of a file for a person to label, and write them to a sheet.
+"""Draw rows of a file for a person to label, and read the sheet that comes back.
 
-The same draw of the same file gives the same rows, so that a sheet that comes back
-needs to tell no more than its draw (see `cape.files._checked`).
+The same draw of the same file gives the same rows, so that a sheet needs to tell no
+more than its draw. A person fills it in, in a spreadsheet program, which may sort it,
+write semicolons for commas and 1.0 for 1, and save it in another encoding.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from cape import _labelled
 from cape._evidence import Evidence
-from cape._groups import Group
+from cape._groups import Group, group_name
 from cape._io import check_apart
-from cape._labelled import DrawnRows, RowDraw, Strata, cells_of_rows
-from cape._tables import Dialect, TableError, TableWriter
+from cape._tables import Dialect, TableError, TableWriter, missing_column, table_format
 from cape.classifier import CapeClassifier
 from cape.examination._needed import LabelPlan
+from cape.files import _scan
+from cape.files._columns import Columns, plain_value
 from cape.files._model import TableModel
 from cape.files._notes import Notes
-from cape.files._scan import (
-    Each,
-    KeptRows,
-    OnRows,
-    Scan,
-    rows_of_a_part,
-    scores_per_row,
-)
 
 KEY = "cape_key"
 ROW = "cape_row"
@@ -39,6 +38,12 @@ PROBABILITY = "cape_probability"
 
 _DECIMALS_OF_WIDTH = 4
 _ROWS_AT_ONCE = 200_000
+
+_SEPARATORS = ",;\t|"
+_KEY = re.compile(
+    r"(?P<n>\d+)-(?P<spread>equal|proportional|width0\.\d+)-(?P<seed>\d+)"
+    r"-(?P<row>\d+)-(?P<hash>[0-9a-f]{16})"
+)
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ def sample_file(
     dialect: Dialect | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
-    on_rows: OnRows | None = None,
-    each: Each | None = None,
+    on_rows: _scan.OnRows | None = None,
+    each: _scan.Each | None = None,
 ) -> SampledFile:
     """Draw rows of a file to label, and write a sheet that a person can fill in.
 
@@ -127,7 +132,7 @@ def sample_file(
         raise ValueError(f"seed must not be negative, got {seed}.")
     draw = Draw(LabelPlan(n, spread, width), seed)
     check_apart([out], [path])
-    scan = Scan(path, dialect or model.dialect, on_rows)
+    scan = _scan.Scan(path, dialect or model.dialect, on_rows)
     writing = TableWriter(
         out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
     )
@@ -139,16 +144,16 @@ def sample_file(
                 f"{path} has a column {name!r} already: it seems to be a sheet of cape "
                 "sample itself."
             )
-    keeping = KeptRows(Path(out).parent, scores_per_row(model.clf))
+    keeping = _scan.KeptRows(Path(out).parent, _scan.scores_per_row(model.clf))
     with writing as writer, notes.listening(), keeping as kept:
         evidence, _ = scan.batch(model, notes, each=each, kept=kept)
-        drawn = draw_rows(model.clf, evidence, kept, draw)
-        rows = _rows_of_file(scan, drawn.drawn.rows)
+        drawn, _ = _draw_rows(model.clf, evidence, kept, draw)
+        rows = _rows_of_file(scan, drawn.rows)
         scan.table.check_unchanged()
-        writer.write(_sheet_of(rows, drawn.drawn, draw, model, scan.sha256))
+        writer.write(_sheet_of(rows, drawn, draw, model, scan.sha256))
     if writer.disarmed:
         notes.say("disarmed", n=writer.disarmed, path=str(out), predicted=False)
-    counts = Counter(drawn.groups[code] for code in drawn.drawn.groups)
+    counts = Counter(kept.groups[code] for code in drawn.groups)
     return SampledFile(
         rows=evidence.rows, drawn={group: counts[group] for group in evidence.groups}
     )
@@ -156,7 +161,7 @@ def sample_file(
 
 def _sheet_of(
     table: pd.DataFrame,
-    drawn: DrawnRows,
+    drawn: _labelled.DrawnRows,
     draw: Draw,
     model: TableModel,
     file_hash: str,
@@ -175,12 +180,12 @@ def _sheet_of(
     return sheet
 
 
-def _rows_of_file(scan: Scan, rows: np.ndarray) -> pd.DataFrame:
+def _rows_of_file(scan: _scan.Scan, rows: np.ndarray) -> pd.DataFrame:
     """Read rows of a file as they are there, in the order given."""
     wanted = np.sort(rows)
     pieces = []
     n_read = 0
-    part_rows = rows_of_a_part(len(scan.table.names))
+    part_rows = _scan.rows_of_a_part(len(scan.table.names))
     for table in scan.table.parts(part_rows, verbatim=True):
         first, last = np.searchsorted(wanted, [n_read, n_read + len(table)])
         pieces.append(table.iloc[wanted[first:last] - n_read])
@@ -236,44 +241,13 @@ class Draw:
         return f"{clear}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True)
-class FileDraw:
-    """Rows of a file that were drawn.
-
-    Parameters
-    ----------
-    drawn : DrawnRows
-    groups : list of Group
-        What the codes of groups mean.
-    strata : list of Strata
-        Of each group.
-    """
-
-    drawn: DrawnRows
-    groups: list[Group]
-    strata: list[Strata]
-
-
-def draw_rows(
-    clf: CapeClassifier, evidence: Evidence, kept: KeptRows, draw: Draw
-) -> FileDraw:
-    """Draw rows of a file whose scores were kept.
+def _draw_rows(
+    clf: CapeClassifier, evidence: Evidence, kept: _scan.KeptRows, draw: Draw
+) -> tuple[_labelled.DrawnRows, list[_labelled.Strata]]:
+    """Draw rows of a file whose scores were kept; return the strata of groups, too.
 
     The rows depend on the file, the model and the draw, and not on the parts in which
     the file was read.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-    evidence : Evidence
-        Of the file.
-    kept : KeptRows
-        All rows of the file.
-    draw : Draw
-
-    Returns
-    -------
-    FileDraw
     """
     in_cells = {}
     # In the order of the evidence, which is sorted: that of ``kept`` depends on parts.
@@ -286,14 +260,14 @@ def draw_rows(
             in_cells[group] += np.bincount(of_group, minlength=len(in_cells[group]))
     of_groups = draw.plan.strata(clf, evidence, in_cells)
     strata = [of_groups[group] for group in kept.groups]
-    rows = RowDraw(strata, draw.seed)
+    rows = _labelled.RowDraw(strata, draw.seed)
     for codes, cells in _cells(clf, kept):
         rows.add(codes, cells)
-    return FileDraw(rows.result(), kept.groups, strata)
+    return rows.result(), strata
 
 
 def _cells(
-    clf: CapeClassifier, kept: KeptRows
+    clf: CapeClassifier, kept: _scan.KeptRows
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield codes of groups and cells of scores, some rows at a time."""
     kept.rewind()
@@ -304,5 +278,324 @@ def _cells(
         for code, of_group in enumerate(edges):
             is_in_group = codes == code
             scores = records["scores"][is_in_group].T
-            cells[is_in_group] = cells_of_rows(of_group, scores)
+            cells[is_in_group] = _labelled.cells_of_rows(of_group, scores)
         yield codes, cells
+
+
+class CheckedGroup(NamedTuple):
+    """What came back of the rows of a group that were drawn.
+
+    Parameters
+    ----------
+    drawn, returned : int
+        Rows that were drawn, and how many of them came back with a label.
+    p_value : float or None
+        Of the test whether they are a sample of the rows drawn; None if none came back.
+    used : bool
+        Whether the labels are used.
+    """
+
+    drawn: int
+    returned: int
+    p_value: float | None
+    used: bool
+
+
+class SheetLabels:
+    """Labels of a sheet, and the rows of the file that they belong to.
+
+    Parameters
+    ----------
+    path : str or Path
+        The sheet, which must come from one draw.
+    model : TableModel
+    """
+
+    def __init__(self, path: str | Path, model: TableModel):
+        self._path = path
+        self._model = model
+        self._labels = read_sheet(path, model.columns)
+        for label in self._labels:
+            if label.draw != self._labels[0].draw:
+                raise TableError(
+                    f"{path}, line {label.line}: rows must come from one call of cape "
+                    f"sample, got {KEY} {label.key!r} beside {self._labels[0].key!r}."
+                )
+        rows = {label.row - 1 for label in self._labels}
+        self._wanted = np.array(sorted(rows), dtype=np.int64)
+        self._n_rows = 0
+        self._parts: list[pd.DataFrame] = []
+
+    def collect(self, part: _scan.Part) -> None:
+        """Keep the rows of a part whose labels are known; parts come in order."""
+        n_rows = self._n_rows + len(part.X)
+        first, last = np.searchsorted(self._wanted, [self._n_rows, n_rows])
+        if last > first:
+            self._parts.append(part.X.iloc[self._wanted[first:last] - self._n_rows])
+        self._n_rows = n_rows
+
+    def add_to(
+        self, evidence: Evidence, kept: _scan.KeptRows, file_hash: str, notes: Notes
+    ) -> tuple[Evidence, dict[Group, CheckedGroup] | None]:
+        """Add the labels to the evidence of the file.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            Of the file, without labels.
+        kept : KeptRows
+            All rows of the file.
+        file_hash : str
+            Hash of the file.
+        notes : Notes
+            Told what is not used.
+
+        Returns
+        -------
+        evidence : Evidence
+        checked : dict from group to CheckedGroup, or None
+            None if the sheet has no label.
+
+        Raises
+        ------
+        TableError
+            If a key is that of another file or model.
+        """
+        if not self._labels:
+            notes.say("no_label_in_sheet", path=str(self._path))
+            return evidence, None
+        clf = self._model.clf
+        for label in self._labels:
+            if label.key != label.draw.key(label.row, file_hash, clf.fingerprint_):
+                raise TableError(
+                    f"{self._path}, line {label.line}: the {KEY} {label.key!r} is not "
+                    "that of a row of this file drawn with this model."
+                )
+        drawn, strata = _draw_rows(clf, evidence, kept, self._labels[0].draw)
+        places = {row: place for place, row in enumerate(drawn.rows.tolist())}
+        codes = self._codes_of(places)
+        # Filled in group by group.
+        probabilities = np.zeros(len(codes))
+        groups = {}
+        for group in evidence.groups:
+            code = kept.groups.index(group)
+            checked = _check_group(drawn, code, strata[code], codes, probabilities)
+            groups[group] = checked
+            if not checked.used:
+                codes[drawn.groups == code] = -1
+            if checked.returned and not checked.used:
+                notes.say(
+                    "labels_not_used",
+                    group=group_name(group),
+                    returned=checked.returned,
+                    drawn=checked.drawn,
+                    p_value=checked.p_value,
+                )
+        X = pd.concat(self._parts, ignore_index=True)
+        of_rows = np.array([places[row] for row in self._wanted.tolist()])
+        y = np.where(codes[of_rows] < 0, np.nan, codes[of_rows])
+        with _scan.single_thread_if_small(len(X)):
+            labelled = clf.evidence(X, y, inclusion_probability=probabilities[of_rows])
+        # The evidence of the file counts these rows already, without labels.
+        counted = dict(evidence.groups)
+        for group, part in labelled.groups.items():
+            counted[group] = replace(counted[group], labelled=part.labelled)
+        return Evidence(evidence.fingerprint, counted), groups
+
+    def _codes_of(self, places: dict[int, int]) -> np.ndarray:
+        """Return 1, 0 or -1 (no label) for each row that was drawn."""
+        codes = np.full(len(places), -1)
+        for label in self._labels:
+            if label.row - 1 not in places:
+                raise TableError(
+                    f"{self._path}, line {label.line}: row {label.row} is not among "
+                    "the rows drawn. Another version of cape may have drawn it."
+                )
+            codes[places[label.row - 1]] = label.positive
+        return codes
+
+
+def _check_group(
+    drawn: _labelled.DrawnRows,
+    code: int,
+    strata: _labelled.Strata,
+    codes: np.ndarray,
+    probabilities: np.ndarray,
+) -> CheckedGroup:
+    """Test what came back of a group, and write down its probabilities in place."""
+    in_group = drawn.groups == code
+    returned = codes[in_group] >= 0
+    n_drawn = int(in_group.sum())
+    n_returned = int(returned.sum())
+    if n_returned == 0:
+        return CheckedGroup(n_drawn, 0, None, False)
+    of_rows = drawn.strata[in_group]
+    counts = np.bincount(of_rows[returned], minlength=len(strata.rows))
+    probabilities[in_group] = strata.probabilities_of(counts)[of_rows]
+    p_value = _labelled.returned_p_value(drawn.cells[in_group], returned)
+    return CheckedGroup(n_drawn, n_returned, p_value, p_value >= _labelled.SAMPLE_LEVEL)
+
+
+class CheckedLabel(NamedTuple):
+    """A row of a sheet that came back with a label.
+
+    Parameters
+    ----------
+    key : str
+    draw : Draw
+        What the key says of the draw.
+    row : int
+        What the key says of the row; the first is 1.
+    positive : bool
+        Whether the label is the positive one.
+    line : int
+        The line of the sheet.
+    """
+
+    key: str
+    draw: Draw
+    row: int
+    positive: bool
+    line: int
+
+
+def read_sheet(path: str | Path, columns: Columns) -> list[CheckedLabel]:
+    """Read the labels of a sheet that was filled in.
+
+    Only the key and the label of a row are read. Rows without a label are left out.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV with any usual separator.
+    columns : Columns
+        Of the model: its label column and labels.
+
+    Returns
+    -------
+    list of CheckedLabel
+        One for each key, in the order of the sheet.
+
+    Raises
+    ------
+    TableError
+        If a column is missing, a label is unknown, a key was changed, or a key has two
+        different labels. The message names the line.
+    """
+    labels: dict[str, CheckedLabel] = {}
+    for line, key, label in _fields(Path(path), columns.label):
+        if not label:
+            continue
+        where = f"{path}, line {line}"
+        positive = _is_positive(label, columns, where)
+        checked = _checked_label(key, positive, line, where)
+        earlier = labels.setdefault(key, checked)
+        if earlier.positive != positive:
+            raise TableError(
+                f"{where}: the {KEY} {key!r} has another label in line {earlier.line}."
+            )
+    return list(labels.values())
+
+
+def _checked_label(key: str, positive: bool, line: int, where: str) -> CheckedLabel:
+    """Read what stands in clear in a key."""
+    match = _KEY.fullmatch(key)
+    if match is None:
+        raise TableError(
+            f"{where}: a row with a label must have the {KEY} that cape sample wrote, "
+            f"got {key!r}."
+        )
+    spread = match["spread"]
+    if spread.startswith("width"):
+        plan = LabelPlan(width=float(spread.removeprefix("width")))
+    else:
+        plan = LabelPlan(int(match["n"]), spread)
+    draw = Draw(plan, int(match["seed"]))
+    return CheckedLabel(key, draw, int(match["row"]), positive, line)
+
+
+def _is_positive(text: str, columns: Columns, where: str) -> bool:
+    """Tell which of the two labels a person has written."""
+    spellings = [_spelling(label) for label in columns.labels]
+    # Capitals matter only where they tell the labels apart.
+    if spellings[0] == spellings[1]:
+        spellings = list(columns.labels)
+        written = plain_value(text)
+    else:
+        written = _spelling(text)
+    if written not in spellings:
+        negative, positive = columns.labels
+        raise TableError(
+            f"{where}: the label must be {negative!r} or {positive!r}, or empty, got "
+            f"{text!r}."
+        )
+    return spellings.index(written) == 1
+
+
+def _spelling(label: str) -> str:
+    """Write a label in one way: TRUE is true, and 1.0 as well as 1,0 is 1."""
+    plain = plain_value(label.strip())
+    if re.fullmatch(r"[+-]?\d+,\d+", plain):
+        plain = plain_value(plain.replace(",", "."))
+    return plain.casefold()
+
+
+def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line, key and label of each row of a sheet."""
+    text = _decoded(path)
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(header))
+    places = None
+    for row in rows:
+        fields = [field.strip() for field in row]
+        if not any(fields):
+            continue
+        if places is None:
+            places = _places(fields, label, path)
+            continue
+        # Programs may leave empty fields at the end of a line out.
+        padded = fields + [""] * (max(places) + 1 - len(fields))
+        yield rows.line_num, padded[places[0]], padded[places[1]]
+    if places is None:
+        raise TableError(f"{path} is empty.")
+
+
+def _decoded(path: Path) -> str:
+    """Read a text file in the encoding that a spreadsheet program has chosen."""
+    if table_format(path) != "csv":
+        raise TableError(f"{path} must be a text file: save the sheet as CSV.")
+    content = path.read_bytes()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Every byte is a letter here, so that this cannot fail.
+        return content.decode("latin-1")
+
+
+def _separator(header: str) -> str:
+    """Return the separator that makes the key a column of its own.
+
+    Without a key, that of most columns: the error lists their names.
+    """
+    found = {}
+    for separator in _SEPARATORS:
+        names = next(csv.reader([header], delimiter=separator), [])
+        if KEY in [name.strip() for name in names]:
+            return separator
+        found[separator] = len(names)
+    return max(found, key=lambda separator: found[separator])
+
+
+def _places(header: list[str], label: str, path: Path) -> tuple[int, int]:
+    """Find the columns of the key and of the label."""
+    places = []
+    for name in (KEY, label):
+        count = header.count(name)
+        if count == 0:
+            raise missing_column(name, header, path)
+        if count > 1:
+            raise TableError(f"{path} has {count} columns {name!r}.")
+        places.append(header.index(name))
+    return places[0], places[1]

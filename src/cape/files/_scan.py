@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cape._adaptation import AdaptationWarning
 from cape._evidence import Evidence
 from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
@@ -22,7 +20,6 @@ from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, TableError, open_table
 from cape._wording._numbers import shortened
 from cape.classifier import CapeClassifier
-from cape.examination import Examination, examine
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 
@@ -206,40 +203,6 @@ class Scan:
             X = columns.table(frame, self.path, notes)
             positive = columns.positive(frame, self.path) if labelled else None
             yield Part(X, positive)
-
-
-def examine_batch(
-    model: TableModel, evidence: Evidence, notes: Notes, file: str = "", **settings: Any
-) -> Examination:
-    """Examine a batch, and note what the rule says of it.
-
-    Parameters
-    ----------
-    model : TableModel
-    evidence : Evidence
-    notes : Notes
-    file : str, default=""
-        Named by the notes, where there are several.
-    **settings
-        Of `cape.examination.examine`.
-
-    Returns
-    -------
-    Examination
-    """
-    with warnings.catch_warnings():
-        # What the adaptation would warn of is in the examination, in more detail.
-        warnings.simplefilter("ignore", AdaptationWarning)
-        examination = examine(model.clf, evidence=evidence, **settings)
-    for note in examination.adaptation.notes:
-        notes.say("rule", text=note, file=file)
-    return examination
-
-
-def note_training_file(model: TableModel, scan: Scan, notes: Notes) -> None:
-    """Note that a file is the one that the model was trained on."""
-    if scan.sha256 == model.details.get("data", {}).get("sha256"):
-        notes.say("training_file", path=str(scan.path))
 
 
 def rows_of_a_part(n_columns: int) -> int:

@@ -1,24 +1,28 @@
-"""Training on a file."""
+"""Training on a file: its table, or a random sample of it, and the model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from cape import persist
 from cape._groups import unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
-from cape._tables import Dialect
+from cape._tables import Dialect, TableError, check_columns_exist
 from cape._validation import check_choice
+from cape._wording._numbers import listed
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
-from cape.examination._suspicious import SuspiciousColumns
+from cape.files._columns import Columns, check_named_once, order_labels, plain_text
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
-from cape.files._training_table import ColumnChoice, read_training_table
 from cape.rules._names import describe_rule
 
 _SETTINGS = (
@@ -50,6 +54,19 @@ FILE_LEARNERS = ("auto", *LEARNERS)
 
 MAX_ROWS_PER_CLASS = 200_000
 """How many rows of each group and label `train_file` trains on."""
+
+# A column with more values than this is no label column, and the error that says so
+# needs no further rows.
+_MAX_LABELS = 20
+
+# A small data frame takes far more memory than its rows: after this many pieces, the
+# pieces of a class are put together.
+_MAX_PIECES = 20
+
+_DATE = r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b.*"
+_WITH_SIGN = r"[+-]?\d+[.,]\d+"
+_WITH_THOUSANDS = r"[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?"
+_NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
 
 # Real data hardly ever tell the classes apart so well without the help of a column that
 # was filled in after the outcome was known.
@@ -147,14 +164,31 @@ def train_file(
         key = key.read_bytes()
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
-    choice = ColumnChoice(label, tuple(group), tuple(drop), positive)
     scan = Scan(path, dialect, on_rows)
-    table = read_training_table(scan, choice, most=most, notes=notes)
+    columns, X, y = _read_table(
+        scan, label, tuple(group), drop, positive=positive, most=most, notes=notes
+    )
     # The groups are named by the user, who needs them.
-    found = suspicious_columns(table.X[list(table.columns.features)], table.y)
-    _note_suspicious(found, notes, dropped=drop_suspicious)
+    found = suspicious_columns(X[list(columns.features)], y)
+    for kind in ("row number", "tells the answer", "date", "identifier"):
+        of_kind = [(column.column, column.why) for column in found.of_kind(kind)]
+        if of_kind:
+            code = "dropped" if drop_suspicious else "suspicious"
+            notes.say(code, kind=kind, columns=of_kind)
     if drop_suspicious:
-        table = table.without(found.columns, scan.path)
+        features = {
+            name: kind
+            for name, kind in columns.features.items()
+            if name not in found.columns
+        }
+        if not features:
+            raise TableError(
+                f"{scan.path} has no column left to learn from: all are suspicious "
+                f"({', '.join(map(repr, found.columns))})."
+            )
+        columns = replace(columns, features=features)
+        X = X[[*features, *columns.groups]]
+        _check_values(X, columns, scan.path)
     scan.on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
     used = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
@@ -162,10 +196,10 @@ def train_file(
         # The encoders are ours, whichever learner was named: they never see labels.
         used["preprocessing"] = "once"
     # The classifier takes the groups from X and drops them before the learner sees X.
-    group_columns = list(table.columns.groups) or None
+    group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
-    with notes.listening(), single_thread_if_small(len(table.X)):
-        clf.fit(table.X, table.y)
+    with notes.listening(), single_thread_if_small(len(X)):
+        clf.fit(X, y)
     # Columns may give the label away together.
     perfect = all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values())
     if perfect and (drop_suspicious or not found.of_kind("tells the answer")):
@@ -175,9 +209,9 @@ def train_file(
         learner = f"auto: {chosen}"
     rule = used["rule"]
     details = {
-        "columns": table.columns.to_dict(),
+        "columns": columns.to_dict(),
         "learner": learner,
-        "data": _describe_data(scan, len(table.X)),
+        "data": _describe_data(scan, len(X)),
         "groups": _describe_groups(clf),
         "settings": {
             **used,
@@ -186,20 +220,8 @@ def train_file(
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
-        # Imported here because only saving needs skops.
-        from cape import persist
-
         persist.save(clf, out, key=key, details=details, overwrite=overwrite)
-    return TableModel(clf, table.columns, details)
-
-
-def _note_suspicious(found: SuspiciousColumns, notes: Notes, *, dropped: bool) -> None:
-    """Note the suspicious columns, a note for each kind."""
-    for kind in ("row number", "tells the answer", "date", "identifier"):
-        columns = [(column.column, column.why) for column in found.of_kind(kind)]
-        if columns:
-            code = "dropped" if dropped else "suspicious"
-            notes.say(code, kind=kind, columns=columns)
+    return TableModel(clf, columns, details)
 
 
 def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
@@ -229,3 +251,315 @@ def _describe_data(scan: Scan, rows: int) -> dict[str, Any]:
     if scan.table.is_csv:
         content["dialect"] = asdict(scan.table.dialect)
     return content
+
+
+def _read_table(
+    scan: Scan,
+    label: str,
+    group: tuple[str, ...],
+    drop: Sequence[str],
+    *,
+    positive: str | None,
+    most: int,
+    notes: Notes,
+) -> tuple[Columns, pd.DataFrame, np.ndarray]:
+    """Read a labelled table, or a sample of it if it is long, and check it.
+
+    Parameters
+    ----------
+    scan : Scan
+        Of the file.
+    label, group, drop, positive, most, notes
+        See `train_file`.
+
+    Returns
+    -------
+    columns : Columns
+        The columns, and what they hold.
+    X : DataFrame of shape (n_samples, n_columns)
+        Features and groups, as the classifier takes them.
+    y : ndarray of int8 of shape (n_samples,)
+        The labels: 1 is positive.
+
+    Raises
+    ------
+    TableError
+        If columns, labels or groups are missing, if there are not two labels, or if
+        there is nothing to learn from.
+    """
+    kinds = scan.table.kinds()
+    features = _features(kinds, label, group, drop, scan.path)
+    # Groups and labels are read as text, so that 007 does not become 7.
+    types = {**features, **dict.fromkeys((*group, label), "text")}
+    reservoir = Reservoir(group, label, most=most)
+    for part in scan.parts(types):
+        reservoir.add(part)
+        scan.on_rows("reading", len(part))
+        if len(reservoir.labels()) > _MAX_LABELS:
+            break
+    frame = reservoir.sample()
+    labels = _two_labels(frame[label], positive, scan.path)
+    # Predictions are written in the kind of the label; dates were read as text, and so
+    # were numbers, which may have a decimal comma.
+    label_kind = kinds[label]
+    if label_kind not in ("number", "flag") or "," in "".join(labels):
+        label_kind = "text"
+    columns = Columns(label, labels, label_kind, group, features)
+    if len(frame) < scan.rows:
+        notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
+    if scan.table.is_csv:
+        _note_look_alikes(frame, features, notes)
+    X = columns.table(frame, scan.path, notes)
+    y = columns.positive(frame, scan.path)
+    _check_values(X, columns, scan.path)
+    return columns, X, y
+
+
+def _features(
+    kinds: dict[str, str],
+    label: str,
+    group: tuple[str, ...],
+    drop: Sequence[str],
+    path: Path,
+) -> dict[str, str]:
+    """Return the columns to learn from, with their kinds, in the order of the file.
+
+    A column that was named must be there and have one role.
+    """
+    named = (label, *group)
+    check_columns_exist((*named, *drop), kinds, path)
+    check_named_once(group)
+    if label in group:
+        raise TableError(f"{label!r} cannot be both the label and a group.")
+    for name in drop:
+        if name in named:
+            raise TableError(
+                f"{name!r} is the label or a group: it is no feature anyway, and "
+                "cannot be dropped."
+            )
+    features = {}
+    for name, kind in kinds.items():
+        if name in named or name in drop:
+            continue
+        if kind == "other":
+            raise TableError(
+                f"{path}, column {name!r} holds lists or bytes, which no learner "
+                "takes: leave it out (--drop)."
+            )
+        features[name] = kind
+    # Without features every learner would fail, with a message about arrays.
+    if not features:
+        raise TableError(
+            f"{path} has no column left to learn from beside the label and the groups."
+        )
+    return features
+
+
+def _two_labels(values: pd.Series, positive: str | None, path: Path) -> tuple[str, str]:
+    """Return the negative and the positive label, or raise if there are not two."""
+    text, _ = plain_text(values)
+    # In training every row needs a label; in a batch it may be missing.
+    missing = int(text.isna().sum())
+    if missing:
+        raise TableError(
+            f"{path}, label column {values.name!r}: {missing} of {len(text)} rows "
+            "have no label."
+        )
+    counts = text.value_counts()
+    if len(counts) != 2:
+        shown = [f"{label!r} ({n} rows)" for label, n in counts.items()]
+        raise TableError(
+            f"{path}, label column {values.name!r} must hold two values, got "
+            f"{len(counts)}: {listed(shown, 4)}."
+        )
+    return order_labels(counts.index, positive)
+
+
+def _check_values(X: pd.DataFrame, columns: Columns, path: Path) -> None:
+    """Raise if a row has no group, or if no feature has a value."""
+    for name in columns.groups:
+        missing = int(X[name].isna().sum())
+        if missing:
+            raise TableError(
+                f"{path}, group column {name!r}: {missing} of {len(X)} rows have no "
+                "value."
+            )
+    has_value = X[list(columns.features)].notna()
+    if not has_value.any().any():
+        raise TableError(
+            f"{path}: all values of all columns to learn from are missing."
+        )
+
+
+def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) -> None:
+    """Note the columns of text that look like numbers or dates, written another way.
+
+    They are learnt from as categories: nothing fails, and the model is worse than it
+    could be.
+    """
+    alike: dict[str, list[str]] = {}
+    examples: dict[str, str] = {}
+    for name, kind in kinds.items():
+        if kind != "text":
+            continue
+        look, example = _look_of(frame[name].dropna().str.strip())
+        if look:
+            alike.setdefault(look, []).append(name)
+            examples.setdefault(look, example)
+    for look, names in alike.items():
+        notes.say("looks_like", look=look, example=examples[look], columns=names)
+
+
+def _look_of(texts: pd.Series) -> tuple[str, str]:
+    """Say what texts look like, with an example; empty if they are just text."""
+    if texts.empty:
+        return "", ""
+    if texts.str.fullmatch(_DATE).all():
+        return "date", texts.iloc[0]
+    if not texts.str.fullmatch(_NUMBER).all():
+        return "", ""
+    # A single sign may be either; two in a number, or a blank, leave no doubt.
+    in_doubt = texts.str.fullmatch(rf"[+-]?\d+|{_WITH_SIGN}")
+    if not in_doubt.all():
+        return "thousands", texts[~in_doubt].iloc[0]
+    for look, sign in (("comma", ","), ("point", ".")):
+        with_sign = texts[texts.str.contains(sign, regex=False)]
+        if len(with_sign):
+            return look, with_sign.iloc[0]
+    return "", ""
+
+
+class Reservoir:
+    """A uniform sample of the rows of each class: each combination of group and label.
+
+    PP-SAMPLING draws from the classes one by one, so that a sample of each is all it
+    needs. Every row draws a random number, and a class keeps the rows with the ``most``
+    smallest numbers. Numbers are drawn in the order of rows; the sample therefore does
+    not depend on how the file is cut into parts, and a table that is small enough comes
+    out whole, in its order.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        Group columns.
+    label : str
+        Label column.
+    most : int
+        How many rows of a class are kept.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were added.
+
+    Examples
+    --------
+    >>> reservoir = Reservoir(["z"], "y", most=100)
+    >>> part = pd.DataFrame({"x": range(1000), "z": "a", "y": [0, 1, 1, 1] * 250})
+    >>> for _ in range(10):
+    ...     reservoir.add(part)
+    >>> reservoir.n_rows, reservoir.sample()["y"].value_counts().to_dict()
+    (10000, {1: 100, 0: 33})
+    """
+
+    def __init__(self, groups: Sequence[str], label: str, *, most: int, seed: int = 0):
+        if most < 1:
+            raise ValueError(f"most must be at least 1, got {most!r}.")
+        self.n_rows = 0
+        self._columns = [*groups, label]
+        self._most = most
+        self._random = np.random.default_rng(seed)
+        # Classes have numbers, in the order in which they came.
+        self._classes: dict[tuple[Hashable, ...], int] = {}
+        self._sizes: list[int] = []
+        # Rows that drew no less can no longer be among the smallest of their class.
+        self._limits = np.empty(0)
+        self._pieces: list[tuple[pd.DataFrame, np.ndarray, np.ndarray]] = []
+
+    def add(self, part: pd.DataFrame) -> None:
+        """Add the rows of a part.
+
+        Parameters
+        ----------
+        part : DataFrame
+            With the group columns and the label column.
+        """
+        # The index tells where a row was in the file, so that the sample can be sorted.
+        part = part.set_axis(pd.RangeIndex(self.n_rows, self.n_rows + len(part)))
+        self.n_rows += len(part)
+        draws = self._random.random(len(part))
+        # Rows without a group or label are a class, too: the caller must find and count
+        # them. Categories that do not occur are none.
+        by_class = part.groupby(self._columns, dropna=False, observed=True, sort=False)
+        codes = by_class.ngroup().to_numpy()
+        _, first_rows, codes = np.unique(codes, return_index=True, return_inverse=True)
+        numbers = [self._number_of_class(part, row) for row in first_rows]
+        for number, size in zip(numbers, np.bincount(codes).tolist(), strict=True):
+            self._sizes[number] += size
+        classes = np.array(numbers, dtype=np.intp)[codes]
+        candidates = draws < self._limits[classes]
+        if candidates.any():
+            piece = part[candidates], classes[candidates], draws[candidates]
+            self._pieces.append(piece)
+        n_kept = sum(len(kept) for _, kept, _ in self._pieces)
+        # Sorting out at twice the number makes the cost of a row constant on average.
+        limit = 2 * self._most * len(self._sizes)
+        if n_kept > limit or len(self._pieces) > _MAX_PIECES:
+            self._keep_smallest([self._most] * len(self._sizes))
+
+    def _number_of_class(self, part: pd.DataFrame, row: int) -> int:
+        """Return the number of the class of a row, which may be a new one."""
+        values = part[self._columns].iloc[row].astype(object)
+        # NaN differs from itself, and would be a new class in each part.
+        key = tuple(values.where(values.notna(), None))
+        if key not in self._classes:
+            self._classes[key] = len(self._sizes)
+            self._sizes.append(0)
+            self._limits = np.append(self._limits, 1.0)
+        return self._classes[key]
+
+    def labels(self) -> set[Hashable]:
+        """Return the labels of all rows that were added."""
+        return {key[-1] for key in self._classes}
+
+    def sample(self) -> pd.DataFrame:
+        """Return the sample.
+
+        The classes of a group are cut to the same share, so that the prevalence of the
+        group is that of the file.
+
+        Returns
+        -------
+        DataFrame
+            Its rows are in the order of the file, and its index tells where they were.
+        """
+        # The class that had to be cut most decides for its group; otherwise the
+        # prevalence would move from that of the file.
+        shares: dict[tuple[Hashable, ...], float] = {}
+        for key, size in zip(self._classes, self._sizes, strict=True):
+            group = key[:-1]
+            shares[group] = min(shares.get(group, 1.0), self._most / size)
+        sizes = []
+        for key, size in zip(self._classes, self._sizes, strict=True):
+            # A rare label must not vanish from its group.
+            sizes.append(max(round(shares[key[:-1]] * size), 1))
+        self._keep_smallest(sizes)
+        return self._pieces[0][0].sort_index()
+
+    def _keep_smallest(self, sizes: Sequence[int]) -> None:
+        """Keep so many rows of each class, those that drew the smallest numbers."""
+        frames, numbers, numbers_drawn = zip(*self._pieces, strict=True)
+        classes = np.concatenate(numbers)
+        draws = np.concatenate(numbers_drawn)
+        order = np.lexsort((draws, classes))
+        classes = classes[order]
+        starts = np.searchsorted(classes, np.arange(len(sizes)))
+        ranks = np.arange(len(order)) - starts[classes]
+        rows_of_class = np.array(sizes)[classes]
+        last = ranks == rows_of_class - 1
+        self._limits[classes[last]] = draws[order[last]]
+        kept = ranks < rows_of_class
+        rows: pd.DataFrame = pd.concat(frames).iloc[order[kept]]
+        self._pieces = [(rows, classes[kept], draws[order[kept]])]

@@ -1,6 +1,10 @@
-"""Prediction of files: the same as in memory, for any cut into parts."""
+"""Batches in files: the same as in memory, for any cut into parts."""
 
+import hashlib
+import os
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,11 +14,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._group_model import GroupModel
-from cape._tables import TableError
-from cape.files import TableModel, predict_file, train_file
-from cape.files._columns import Columns
-from cape.files._notes import Notes
+from cape.files import TableModel, count_file, monitor_files, predict_file, train_file
 from cape.metrics import confusion_by_group
 
 FORMATS = {
@@ -33,7 +33,7 @@ def new(people_folder):
 @pytest.fixture(scope="module")
 def in_memory(people_model, new):
     """The plain way: everything in one table."""
-    X = people_model.columns.table(new, "new.csv", Notes())
+    X = new.drop(columns="y").astype({"free": float})
     adaptation = people_model.clf.adapt(X)
     return X, adaptation, people_model.clf.predict_proba(X, adaptation=adaptation)[:, 1]
 
@@ -72,7 +72,9 @@ def test_any_cut_into_parts_gives_the_predictions_of_the_whole(
 def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix):
     path = tmp_path / f"new.{suffix}"
     FORMATS[suffix](new, path)
-    predict_file(people_model, path, tmp_path / "out.parquet", rows=300)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = predict_file(people_model, path, tmp_path / "out.parquet", rows=300)
+    assert (found.rows, found.sha256) == (700, digest)
     out = pd.read_parquet(tmp_path / "out.parquet")
     np.testing.assert_allclose(out["probability"], in_memory[2], atol=1e-8)
     pd.testing.assert_frame_equal(out[list(new)], new, check_dtype=False)
@@ -84,10 +86,10 @@ def test_every_format_in_and_out(tmp_path, people_model, new, in_memory, suffix)
 )
 @pytest.mark.parametrize("scores", ["refit", "folds"])
 def test_each_row_is_scored_once_and_predicted_as_in_memory(
-    tmp_path, people_folder, new, monkeypatch, chosen, scores
+    tmp_path, people_folder, people_model, new, monkeypatch, chosen, scores
 ):
     chosen = {"cv": 2, "quantifier": "spa", "scores": scores, **chosen}
-    columns = Columns("y", ("0", "1"), "number", ("race",), {"age": "number"})
+    columns = replace(people_model.columns, features={"age": "number"})
     train = pd.read_csv(people_folder / "train.csv")[["age", "race", "y"]]
     train["age"] = train["age"].fillna(40)
     clf = CapeClassifier(
@@ -96,7 +98,7 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
     model = TableModel(clf.fit(train[["age", "race"]], train["y"]), columns, {})
     frame = new[["age", "race", "y"]].assign(age=new["age"].fillna(40))
     frame.to_csv(tmp_path / "new.csv", index=False)
-    X = columns.table(frame, "new.csv", Notes())
+    X = frame[["age", "race"]]
     probability = clf.predict_proba(X)[:, 1]
     unadapted = np.zeros(len(X))
     for group, group_model in clf.models_.items():
@@ -109,6 +111,7 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         unadapted[rows] = np.mean(by_learner, axis=0) > 0.5
 
     prepared_rows = []
+    GroupModel = type(group_model)
     plain = GroupModel.prepare
     monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
     monkeypatch.setattr(
@@ -130,9 +133,10 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
 
 
 @pytest.fixture(scope="module")
-def small():
+def small(people_model):
     """A model with a pooled small group, for tables of 90 rows."""
-    columns = Columns("y", ("0", "1"), "number", ("z",), {"x": "number", "u": "number"})
+    kinds = {"x": "number", "u": "number"}
+    columns = replace(people_model.columns, groups=("z",), features=kinds)
     frame = small_table(300)
     # "c" is a small group.
     is_small = (frame["z"] != "c") | (frame.index < 60)
@@ -188,13 +192,13 @@ def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, ord
     def change_it(stage, rows):
         new.iloc[order].to_csv(path, index=False)
 
-    with pytest.raises(TableError, match=r"new\.csv has changed while it was read"):
+    with pytest.raises(ValueError, match=r"new\.csv has changed while it was read"):
         predict_file(people_model, path, tmp_path / "out.csv", on_rows=change_it)
     assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
 
 
 def test_an_error_in_one_of_two_threads_leaves_no_file(
-    tmp_path, people_folder, people_model, monkeypatch
+    tmp_path, people_folder, people_model, monkeypatch, notes
 ):
     def fail_in_the_middle(self, X):
         seen.append(len(X))
@@ -203,6 +207,7 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(
         warnings.warn("odd", stacklevel=1)
         return plain(self, X)
 
+    GroupModel = type(people_model.clf.models_["blue"])
     seen, plain = [], GroupModel.prepare
     monkeypatch.setattr(GroupModel, "prepare", fail_in_the_middle)
     monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
@@ -211,31 +216,27 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(
         predict_file(people_model, path, tmp_path / "out.csv", rows=100)
     assert list(tmp_path.iterdir()) == []
     # What is warned of in a thread is a note.
-    notes = Notes()
     predict_file(people_model, path, rows=100, notes=notes)
     assert [note.values for note in notes if note.code == "warning"] == [
         {"text": "odd"}
     ]
 
 
-def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new):
+def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new, notes):
     note = np.where(new.index % 7 == 0, "=1+1", "fine")
     new.assign(note=note).to_csv(tmp_path / "new.csv", index=False)
-    disarmed = {}
     for name in ("out.csv", "out.parquet"):
-        notes = Notes()
         path = tmp_path / "new.csv"
         predict_file(people_model, path, tmp_path / name, rows=300, notes=notes)
-        found = [note.values["n"] for note in notes if note.code == "disarmed"]
-        disarmed[name] = found
-    assert disarmed == {"out.csv": [100], "out.parquet": []}
+    found = [note.values for note in notes if note.code == "disarmed"]
+    assert found == [{"n": 100, "path": str(tmp_path / "out.csv"), "predicted": True}]
 
 
 def test_nothing_is_kept_when_nothing_is_asked_for(
     tmp_path, people_model, new, monkeypatch
 ):
     new.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
-    monkeypatch.setattr("cape.files._predict.KeptRows", None)
+    monkeypatch.setattr("tempfile.TemporaryFile", None)
     found = predict_file(people_model, tmp_path / "new.csv")
     assert found.rows == 700
     assert found.examination.observed is None
@@ -315,7 +316,7 @@ def test_an_error_leaves_the_file_that_was_there(tmp_path, people_model, new, ca
     frame.to_csv(tmp_path / "bad.csv", index=False)
     out = tmp_path / "out.csv"
     out.write_text("precious")
-    with pytest.raises(TableError, match=message):
+    with pytest.raises(ValueError, match=message):
         predict_file(people_model, tmp_path / "bad.csv", out, rows=500, overwrite=True)
     with pytest.raises(FileExistsError):
         predict_file(people_model, tmp_path / "bad.csv", out)
@@ -325,21 +326,22 @@ def test_an_error_leaves_the_file_that_was_there(tmp_path, people_model, new, ca
 
 def test_a_table_without_columns(tmp_path, people_model):
     pd.DataFrame(index=range(3)).to_parquet(tmp_path / "bare.parquet")
-    with pytest.raises(TableError, match="has no column"):
+    with pytest.raises(ValueError, match="has no column"):
         predict_file(people_model, tmp_path / "bare.parquet")
 
 
 @pytest.mark.parametrize("kind", ["int", "float", "category", "Int8"])
-def test_group_values_of_another_type_are_the_same_group(tmp_path, small, kind):
+def test_group_values_of_another_type_are_the_same_group(tmp_path, small, kind, notes):
     numbers = small_table(90, seed=1)
     numbers["z"] = (numbers["z"] == "a").astype(int)
     fit = small_table(300)
     fit["z"] = (fit["z"] == "a").astype(int).astype(str)
-    clf = CapeClassifier(LogisticRegression(), cv=2, group_columns=["z"])
+    clf = CapeClassifier(
+        LogisticRegression(), cv=2, group_columns=["z"], random_state=0
+    )
     model = TableModel(clf.fit(fit.drop(columns="y"), fit["y"]), small.columns, {})
     numbers.to_csv(tmp_path / "text.csv", index=False)
     numbers.astype({"z": kind}).to_parquet(tmp_path / "typed.parquet")
-    notes = Notes()
     expected = predict_file(model, tmp_path / "text.csv")
     found = predict_file(model, tmp_path / "typed.parquet", rows=7, notes=notes)
     assert found.evidence == expected.evidence
@@ -371,33 +373,92 @@ def test_one_group_and_no_group_column(tmp_path, people_folder):
     assert len(pd.read_csv(tmp_path / "out.csv")) == 700
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
-def test_every_kind_of_column_reads_alike_from_every_format(tmp_path, suffix):
-    from cape.files._scan import Scan
+def test_a_missing_column_is_found_before_any_row_is_read(tmp_path, people_model):
+    (tmp_path / "new.csv").write_text("age,degree,free\nx,y,z,too,many\n")
+    with pytest.raises(ValueError, match=r"new\.csv has no column 'race'"):
+        predict_file(people_model, tmp_path / "new.csv")
 
-    frame = pd.DataFrame(
-        {
-            "n": [1.5, None, -2],
-            "t": ["a", None, "007"],
-            "d": pd.to_datetime(["2024-01-01 00:00", None, "2024-02-29 10:00"]),
-            "f": pd.array([True, None, False], dtype="boolean"),
-            "z": ["1", "2", "1"],
-        }
+
+def test_pipes_and_files_without_rows_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(ValueError, match="a pipe or a device"):
+        count_file(tmp_path / "pipe.csv", label="y", prediction="p")
+    (tmp_path / "empty.csv").write_text("y,p\n")
+    with pytest.raises(ValueError, match="has a header but no rows"):
+        count_file(tmp_path / "empty.csv", label="y", prediction="p")
+
+
+def test_a_full_disk_says_so(monkeypatch, people_folder, people_model, tmp_path):
+    def full_disk(dir):
+        return Path("/dev/full").open("wb", buffering=0)
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full_disk)
+    with pytest.raises(ValueError, match="has no room for the scores of rows, 14 byte"):
+        predict_file(people_model, people_folder / "new.csv", tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_each_batch_is_what_it_is_alone(
+    people_folder, people_model, tmp_path, labelled
+):
+    frame = pd.read_csv(people_folder / "new.csv")
+    path = tmp_path / "new.csv"
+    frame.drop(columns=[] if labelled else "y").to_csv(path, index=False)
+    (batch,) = monitor_files(people_model, [path], rows=200, level=0.9)
+    alone = predict_file(people_model, path, level=0.9)
+    examination = alone.examination
+    assert (batch.rows, batch.name, batch.sha256) == (700, "new.csv", alone.sha256)
+    assert [entry["group"] for entry in batch.groups] == ["blue", "green"]
+    for entry in batch.groups:
+        group = entry["group"]
+        adapted = alone.adaptation.groups[group]
+        estimate = adapted.estimate
+        assert entry["estimate"] == estimate.value
+        assert (entry["low"], entry["high"]) == (estimate.low, estimate.high)
+        assert entry["pd_bound"] == adapted.pd_bound
+        assert entry["theta"] == adapted.made_for
+        assert entry["p_moved"] == examination.moved.groups[group].p_value
+        assert entry["verdict"] == "consistent" and entry["moved"]
+        assert entry["clear"] and entry["columns"] == []
+        assert entry["fpr"] == examination.expected.groups[group].fpr.value
+    assert batch.pe is not None and batch.pe < 0.5
+
+
+def test_batches_are_read_when_asked_for(people_folder, people_model, tmp_path):
+    told = []
+    found = monitor_files(
+        people_model,
+        [people_folder / "new.csv", tmp_path / "not-there.csv"],
+        on_batch=lambda *done: told.append(done),
     )
-    path = tmp_path / f"kinds.{suffix}"
-    FORMATS[suffix](frame, path)
-    kinds = {"n": "number", "t": "text", "d": "date", "f": "flag"}
-    columns = Columns("y", ("0", "1"), "number", ("z",), kinds)
-    notes = Notes()
-    (part,) = Scan(path, None).parts(columns.types(labels=False))
-    expected = pd.DataFrame(
-        {
-            "n": [1.5, np.nan, -2],
-            "t": pd.Series(["a", None, "007"], dtype="str"),
-            "d": frame["d"].astype("datetime64[us]"),
-            "f": [1.0, np.nan, 0.0],
-            "z": pd.Series(["1", "2", "1"], dtype="str"),
-        }
-    )
-    pd.testing.assert_frame_equal(columns.table(part, path, notes), expected)
-    assert list(notes) == []
+    assert next(found).rows == 700
+    with pytest.raises(FileNotFoundError, match=r"not-there\.csv"):
+        next(found)
+    assert told == [("batches", 1)]
+
+
+def test_a_batch_that_is_no_mixture_is_marked(people_folder, people_model, tmp_path):
+    frame = pd.read_csv(people_folder / "new.csv")
+    frame.assign(age=35.0, degree="F").to_csv(tmp_path / "odd.csv", index=False)
+    (batch,) = monitor_files(people_model, [tmp_path / "odd.csv"])
+    for found in batch.groups:
+        assert found["verdict"] == "fault"
+        assert found["columns"][0]["column"] == "age"
+
+
+def test_a_small_batch_and_a_missing_group_are_no_error(
+    people_folder, people_model, tmp_path
+):
+    frame = pd.read_csv(people_folder / "new.csv")
+    frame[frame.race == "blue"].head(3).to_csv(tmp_path / "small.csv", index=False)
+    (batch,) = monitor_files(people_model, [tmp_path / "small.csv"])
+    (found,) = batch.groups
+    assert found["verdict"] == "cannot_tell" and batch.pe is None
+
+
+def test_an_unknown_group_names_the_file(people_folder, people_model, tmp_path):
+    frame = pd.read_csv(people_folder / "new.csv").assign(race="red")
+    frame.to_csv(tmp_path / "red.csv", index=False)
+    with pytest.raises(ValueError, match=r"red\.csv .*not in training.*'red'"):
+        list(monitor_files(people_model, [tmp_path / "red.csv"]))

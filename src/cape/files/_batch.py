@@ -1,0 +1,564 @@
+"""Batches in files: predict one, monitor many of them, or plan for the next.
+
+A file is predicted in two passes: sum evidence and adapt, then decide part by part. A
+batch that is monitored, or planned with, is only counted.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cape._adaptation import Adaptation, AdaptationWarning
+from cape._evidence import Evidence
+from cape._groups import Group, Groups, unique_names
+from cape._io import check_apart
+from cape._prediction import Reading, decide
+from cape._tables import Dialect, Table, TableError, TableWriter
+from cape._validation import check_drift
+from cape.examination import Examination, examine, rows_needed
+from cape.examination._examination import Observed
+from cape.files import _scan
+from cape.files._model import TableModel
+from cape.files._notes import Notes
+from cape.files._sample import CheckedGroup, SheetLabels
+from cape.metrics import confusion_by_group
+from cape.rules._names import make_rule
+
+_MOST_COLUMNS = 3
+"""Columns that moved, kept of each group and batch."""
+
+_KEPT_OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What came of predicting a file.
+
+    Parameters
+    ----------
+    examination : Examination
+        All there is to say of the batch. Where rows have labels, its ``labels`` says
+        whether they refute the estimates, and its ``observed`` counts how CAPE's
+        predictions compare with them; else they are None.
+    sha256 : str
+        Hash of the bytes that were read.
+    checked : dict from group to CheckedGroup, default=None
+        What came back of a sheet of checked rows.
+    """
+
+    examination: Examination
+    sha256: str
+    checked: dict[Group, CheckedGroup] | None = None
+
+    @property
+    def adaptation(self) -> Adaptation:
+        """The adaptation that the rows were predicted with."""
+        return self.examination.adaptation
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence of the file."""
+        return self.examination.evidence
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the file."""
+        return self.examination.rows
+
+
+def predict_file(
+    model: TableModel,
+    path: str | Path,
+    out: str | Path | None = None,
+    *,
+    level: float = 0.95,
+    rows: int | None = None,
+    dialect: Dialect | None = None,
+    rule: Any = None,
+    drift: str | None = None,
+    checked: str | Path | None = None,
+    overwrite: bool = False,
+    notes: Notes | None = None,
+    on_rows: _scan.OnRows | None = None,
+    each: _scan.Each | None = None,
+) -> Prediction:
+    """Adapt to a file and predict it, holding only a few parts of it in memory.
+
+    The file is read twice and each row is scored once. Between the two passes the
+    scores wait in a temporary file beside ``out``: 14 bytes a row with one model a
+    group, and 8 more for each further member of a resampled pool.
+
+    Parameters
+    ----------
+    model : TableModel
+    path : str or Path
+        The batch.
+    out : str, Path or None, default=None
+        Where to write the rows, with a prediction, the probability of a positive and
+        the estimated prevalence of the group. None writes nothing, and only counts what
+        the labels say, if there are any.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    rows : int, default=None
+        Rows of a part. None chooses fewer rows for wider tables.
+    dialect : Dialect, default=None
+        Of a CSV, for reading and writing; None is as that of training.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        model.
+    checked : str, Path or None, default=None
+        A sheet of `sample_file` that was filled in. Its labels correct the estimates.
+    overwrite : bool, default=False
+    notes : Notes, default=None
+        Collects remarks.
+    on_rows : callable, default=None
+        Called with the stage, "reading" or "predicting", and the rows just done.
+    each : callable, default=None
+        Who does the parts: None is this process; `cape.scale.on_workers` are the
+        workers of a cluster.
+
+    Returns
+    -------
+    Prediction
+
+    Examples
+    --------
+    >>> from cape.files import predict_file, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> new.frame.to_csv(folder / "new.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> predict_file(model, folder / "new.csv", folder / "out.csv").rows
+    1000
+    >>> list(pd.read_csv(folder / "out.csv"))[-3:]
+    ['prediction', 'probability', 'estimated_prevalence']
+    """
+    notes = Notes() if notes is None else notes
+    rule = _check_aim(rule, drift)
+    inputs = [path] if checked is None else [path, checked]
+    check_apart([out], inputs)
+    sheet = None if checked is None else SheetLabels(checked, model)
+    scan = _scan.Scan(path, dialect or model.dialect, on_rows)
+    names = scan.table.names
+    writing: Any = nullcontext()
+    keeping: Any = nullcontext()
+    n_scores = _scan.scores_per_row(model.clf)
+    if out is not None:
+        writing = TableWriter(
+            out,
+            overwrite=overwrite,
+            dialect=scan.table.dialect_to_write(),
+            background=True,
+        )
+    if out is not None or sheet is not None or model.columns.label in names:
+        keeping = _scan.KeptRows(None if out is None else Path(out).parent, n_scores)
+    rows = rows or _scan.rows_of_a_part(len(names) + n_scores)
+    came_back = None
+    # The writer comes first: whether the place can be written is known before the work.
+    with writing as writer, notes.listening(), keeping as kept:
+        evidence, has_labels = scan.batch(
+            model,
+            notes,
+            rows=rows,
+            each=each,
+            kept=kept,
+            on_part=None if sheet is None else sheet.collect,
+        )
+        _note_training_file(model, scan, notes)
+        if sheet is not None:
+            # What the file has of labels is no random sample; the sheet is.
+            evidence, came_back = sheet.add_to(
+                evidence.without_labels(), kept, scan.sha256, notes
+            )
+        examination = _examine(
+            model,
+            evidence,
+            notes,
+            level=level,
+            rule=rule,
+            drift=drift,
+            labels_decide=sheet is not None,
+        )
+        if writer is None and not has_labels:
+            return Prediction(examination, scan.sha256, came_back)
+        adaptation = examination.adaptation
+        observed = Observed({}, {})
+        for table, records in _second_pass(scan.table, kept, rows, writer):
+            probability = _probabilities(model, adaptation, kept.groups, records)
+            if table is not None:
+                adapted = [adaptation.groups[group] for group in kept.groups]
+                estimates = [group.estimate.value for group in adapted]
+                of_rows = np.round(estimates, 9)[records["group"]]
+                writer.write(_with_predictions(table, model, probability, of_rows))
+            _count_labelled(observed, kept.groups, records, probability > 0.5)
+            scan.on_rows("predicting", len(records))
+        scan.table.check_unchanged()
+    if writer is not None and writer.disarmed:
+        notes.say("disarmed", n=writer.disarmed, path=str(out), predicted=True)
+    if observed.cape:
+        examination.observed = observed
+    return Prediction(examination, scan.sha256, came_back)
+
+
+def _second_pass(
+    table: Table, kept: _scan.KeptRows, rows: int, writer: TableWriter | None
+) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
+    """Yield the records of rows and, if they are to be written, the rows themselves.
+
+    Rows come as they stand in the file, unless that is a CSV and the output has types.
+    """
+    kept.rewind()
+    if writer is None:
+        while len(records := kept.take(rows)):
+            yield None, records
+        return
+    for frame in table.parts(rows, verbatim=writer.is_text or not table.is_csv):
+        records = kept.take(len(frame))
+        if len(records) < len(frame):
+            raise TableError(f"{table.path} has changed while it was read.")
+        yield frame, records
+
+
+def _probabilities(
+    model: TableModel,
+    adaptation: Adaptation,
+    groups: list[Group],
+    records: np.ndarray,
+) -> np.ndarray:
+    """Compute the probability that the picked member of its group gives each row."""
+    row_groups = Groups(np.ascontiguousarray(records["group"]), groups)
+    rows_of_groups = row_groups.rows_between(0, len(records))
+    readings = []
+    for group, index in zip(groups, rows_of_groups, strict=True):
+        if len(index):
+            deciding = records["scores"][index].T
+            of_group = model.clf.model_of(group)
+            readings.append(Reading(group, of_group, index, deciding, deciding))
+    return decide(readings, adaptation, n_rows=len(records), probabilities=True)
+
+
+def _with_predictions(
+    table: pd.DataFrame,
+    model: TableModel,
+    probability: np.ndarray,
+    estimates: np.ndarray,
+) -> pd.DataFrame:
+    """Append three columns to the rows as they came, under names that are free."""
+    values = {
+        "prediction": model.columns.as_labels(probability > 0.5).to_numpy(),
+        "probability": np.round(probability, 9),
+        "estimated_prevalence": estimates,
+    }
+    added = {}
+    for name, column in values.items():
+        while name in table:
+            name = f"cape_{name}"
+        added[name] = column
+    return table.assign(**added)
+
+
+def _count_labelled(
+    observed: Observed,
+    groups: list[Group],
+    records: np.ndarray,
+    called: np.ndarray,
+) -> None:
+    """Add the rows that have a label to the confusion counts."""
+    has_label = records["positive"] >= 0
+    labelled = records[has_label]
+    if not len(labelled):
+        return
+    both: Any = (
+        (observed.cape, called[has_label]),
+        (observed.unadapted, labelled["unadapted"]),
+    )
+    for totals, predicted in both:
+        counts = confusion_by_group(
+            labelled["positive"],
+            predicted.astype(np.int8),
+            sensitive_features=labelled["group"],
+            pos_label=1,
+        )
+        for code, confusion in counts.items():
+            group = groups[code]  # type: ignore[call-overload]
+            if group in totals:
+                confusion = totals[group] + confusion
+            totals[group] = confusion
+
+
+@dataclass(frozen=True)
+class MonitoredBatch:
+    """What is kept of one batch.
+
+    Parameters
+    ----------
+    name : str
+        Name of its file.
+    rows : int
+    sha256 : str
+        Hash of the bytes that were read.
+    groups : list of dict
+        For each group: training prevalence, estimate with its interval, bound on PD,
+        whether the prevalence moved, the verdict on a prior shift (the ``word`` and
+        ``text`` of a `GroupVerdict`), up to three columns that moved, the worst first,
+        and expected rates.
+    pe : float or None
+        Expected PE of the worst pair; None if no pair is defined.
+    """
+
+    name: str
+    rows: int
+    sha256: str
+    groups: list[dict[str, Any]]
+    pe: float | None
+
+
+def monitor_files(
+    model: TableModel,
+    paths: Iterable[str | Path],
+    *,
+    level: float = 0.95,
+    rows: int | None = None,
+    dialect: Dialect | None = None,
+    rule: Any = None,
+    drift: str | None = None,
+    notes: Notes | None = None,
+    on_batch: _scan.OnRows | None = None,
+) -> Iterator[MonitoredBatch]:
+    """Read batches one at a time, in parts, and yield what is kept of each.
+
+    Parameters
+    ----------
+    model : TableModel
+    paths : iterable of str or Path
+        One file for each batch, in order of time.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    rows : int, default=None
+        Rows of a part. None chooses fewer rows for wider tables.
+    dialect : Dialect, default=None
+        How a CSV is written; None is as that of training.
+    rule : str or Rule, default=None
+        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
+    drift : {"cautious", "ignore"}, default=None
+        What to do where more than the prevalence has moved; None is the choice of the
+        model.
+    notes : Notes, default=None
+        Collects remarks.
+    on_batch : callable, default=None
+        Called when a batch is done.
+
+    Yields
+    ------
+    MonitoredBatch
+
+    Examples
+    --------
+    >>> from cape.files import monitor_files, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> [batch.rows for batch in monitor_files(model, [folder / "train.csv"])]
+    [2000]
+    """
+    notes = Notes() if notes is None else notes
+    rule = _check_aim(rule, drift)
+    for path in map(Path, paths):
+        scan = _scan.Scan(path, dialect or model.dialect)
+        with notes.listening():
+            evidence, _ = scan.batch(model, notes, rows=rows)
+            _note_training_file(model, scan, notes)
+            examination = _examine(
+                model,
+                evidence,
+                notes,
+                path.name,
+                level=level,
+                rule=rule,
+                drift=drift,
+                labels_decide=False,
+            )
+            yield _summarise(path.name, scan.sha256, examination)
+        if on_batch is not None:
+            on_batch("batches", 1)
+
+
+def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
+    """Keep the numbers of a batch that a monitor shows."""
+    groups = []
+    for group, group_name in examination.names.items():
+        groups.append({"group": group_name, **_summarise_group(group, examination)})
+    pairs = [pe.value for pe in examination.expected.between.values()]
+    defined = [pe for pe in pairs if np.isfinite(pe)]
+    worst = max(defined, default=None)
+    return MonitoredBatch(name, examination.rows, sha256, groups, worst)
+
+
+def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
+    adapted = examination.adaptation.groups[group]
+    moved = examination.moved.groups[group]
+    expected = examination.expected.groups[group]
+    verdict = examination.verdict(group)
+    columns = examination.columns.moved(group)
+    return {
+        "rows": adapted.rows,
+        "training": adapted.training_prevalence,
+        "estimate": adapted.estimate.value,
+        "low": adapted.estimate.low,
+        "high": adapted.estimate.high,
+        "theta": adapted.made_for,
+        "predicted_prevalence": adapted.predicted_prevalence,
+        "pd_bound": adapted.pd_bound,
+        "moved": moved.moved,
+        # The interval beside it is that of the group by itself, too.
+        "p_moved": moved.p_value,
+        "p_moved_adjusted": moved.p_adjusted,
+        "verdict": verdict.word,
+        "verdict_text": verdict.text,
+        "clear": verdict.clear,
+        "columns": [
+            {name: getattr(finding, name) for name in _KEPT_OF_A_COLUMN}
+            for finding in columns[:_MOST_COLUMNS]
+        ],
+        "columns_moved": len(columns),
+        "unexplained": examination.prior_shift.groups[group].effect,
+        "fpr": _finite(expected.fpr.value),
+        "fnr": _finite(expected.fnr.value),
+        "accuracy": _finite(expected.accuracy.value),
+    }
+
+
+def _finite(value: float) -> float | None:
+    """Return the value, or None where it is unknown."""
+    return value if np.isfinite(value) else None
+
+
+def rows_needed_of_file(
+    model: TableModel,
+    path: str | Path | None,
+    width: float,
+    *,
+    level: float = 0.95,
+    prevalence: float | None = None,
+    dialect: Dialect | None = None,
+    notes: Notes | None = None,
+    on_rows: _scan.OnRows | None = None,
+) -> list[dict[str, Any]]:
+    """Compute how many rows of each group give an interval no wider than ``width``.
+
+    Parameters
+    ----------
+    model : TableModel
+    path : str, Path or None
+        A batch. What else than the prevalence has moved in it widens intervals, and the
+        labels are counted that give an interval of that width. None expects no drift.
+    width : float in (0, 1)
+        Width of the interval of the prevalence, from its low end to its high end.
+    level : float in (0, 1), default=0.95
+        Confidence level of the interval.
+    prevalence : float in [0, 1], default=None
+        As in `cape.examination.rows_needed`.
+    dialect : Dialect, default=None
+        How a CSV is written; None is as that of training.
+    notes : Notes, default=None
+        Collects remarks.
+    on_rows : callable, default=None
+        Called with the stage, "reading", and the rows just done.
+
+    Returns
+    -------
+    list of dict
+        For each group its name, ``rows_needed`` (None if no number of rows is enough),
+        ``narrowest``, the width that no number of rows goes below, and, of a batch,
+        its ``rows``, ``labels_needed`` if they are drawn as `sample_file` does, and
+        ``labels_needed_drawn_plainly``.
+
+    Examples
+    --------
+    >>> from cape.files import rows_needed_of_file, train_file
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> needs = rows_needed_of_file(model, None, 0.2)
+    >>> [need["group"] for need in needs]
+    ['0', '1']
+    >>> [20 < need["rows_needed"] < 200 for need in needs]
+    [True, True]
+    """
+    clf = model.clf
+    groups = list(clf.groups_)
+    labels: dict[Group, dict[Any, Any]] = {}
+    if path is None:
+        planned = rows_needed(clf, width, level=level, prevalence=prevalence)
+    else:
+        notes = Notes() if notes is None else notes
+        with notes.listening():
+            scan = _scan.Scan(path, dialect or model.dialect, on_rows)
+            evidence, _ = scan.batch(model, notes)
+        groups = list(evidence.groups)
+        examination = _examine(model, evidence, Notes(), level=level)
+        planned = examination.rows_needed(width, prevalence=prevalence)
+        for_width = examination.labels_needed(width)
+        labels = dict(zip(groups, for_width.to_dict("records"), strict=True))
+    rows = dict(zip(clf.groups_, planned.to_dict("records"), strict=True))
+    names = unique_names(groups)
+    needs = []
+    for group in groups:
+        # A group that training did not have has no line, and nothing to plan with.
+        found = rows.get(group, {"rows": math.inf, "narrowest": 1.0})
+        enough = math.isfinite(found["rows"])
+        need = {
+            "group": names[group],
+            # JSON has no infinity.
+            "rows_needed": int(found["rows"]) if enough else None,
+            "narrowest": found["narrowest"],
+        }
+        if group in labels:
+            need["rows"] = labels[group]["rows"]
+            need["labels_needed"] = labels[group]["labels"]
+            need["labels_needed_drawn_plainly"] = labels[group]["plain"]
+        needs.append(need)
+    return needs
+
+
+def _check_aim(rule: Any, drift: str | None) -> Any:
+    """Check what the user wants of batches, and return the rule; None stays None."""
+    if drift is not None:
+        check_drift(drift)
+    return None if rule is None else make_rule(rule)
+
+
+def _examine(
+    model: TableModel, evidence: Evidence, notes: Notes, file: str = "", **settings: Any
+) -> Examination:
+    """Examine a batch, and note what the rule says of it.
+
+    The notes name the file, where there are several.
+    """
+    with warnings.catch_warnings():
+        # What the adaptation would warn of is in the examination, in more detail.
+        warnings.simplefilter("ignore", AdaptationWarning)
+        examination = examine(model.clf, evidence=evidence, **settings)
+    for note in examination.adaptation.notes:
+        notes.say("rule", text=note, file=file)
+    return examination
+
+
+def _note_training_file(model: TableModel, scan: _scan.Scan, notes: Notes) -> None:
+    """Note that a file is the one that the model was trained on."""
+    if scan.sha256 == model.details.get("data", {}).get("sha256"):
+        notes.say("training_file", path=str(scan.path))
