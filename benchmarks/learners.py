@@ -21,10 +21,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier
-from cape._learners._fitting import takes_repetitions
+from cape._learners._fitting import fit_member, takes_repetitions
 from cape._learners._scoring import Rows
 from cape._learners._threads import blas_in_one_thread
-from cape._pool import fit_member
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from algorithm_1 import PlainCape

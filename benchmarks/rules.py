@@ -25,7 +25,7 @@ from study import markdown_table, read_options, replace_block, store, stored
 from threshold_peers import installed_peers
 
 from cape import CapeClassifier, Estimate, metrics
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation
 from cape.rules._names import make_rule

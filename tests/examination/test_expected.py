@@ -14,7 +14,7 @@ from scipy.stats import betabinom
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.datasets import make_synthetic
 from cape.examination import ExpectedPerformance
 from cape.examination._draws import (

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._evidence import GroupEvidence, LabelledEvidence
+from cape._group_model import MemberRates, ThresholdPool
 from cape._histogram import ONE, ScoreHistogram
 from cape._labelled import check_calls, corrected_rates
-from cape._labelled._rates import LabelledRate
-from cape._pool import MemberRates, ThresholdPool
+from cape._labelled._use import LabelledRate
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from label_worlds import Score, draw_from_strata, draw_plainly

@@ -15,9 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from cape._evidence import GroupEvidence
+from cape._group_model import MemberRates, ResampledPool, ThresholdPool
 from cape._histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
+from cape._learners._fitting import fit_member
 from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
-from cape._pool import MemberRates, ResampledPool, ThresholdPool, fit_member
 from cape.sampling import pp_sampling
 
 THETAS = np.array([0.2, 0.5, 0.8])

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from cape import Estimate
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.metrics._between import worst_pe
 from cape.rules import GroupSituation
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cape import Estimate
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.rules import GroupSituation, Prevalence, Rule
 
 

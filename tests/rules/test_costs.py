@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.rules._costs import expected_costs, has_known_rates, rates_given_shares
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import Estimate
-from cape._pool import MemberRates
+from cape._group_model import MemberRates
 from cape.rules import (
     Accuracy,
     Constrained,

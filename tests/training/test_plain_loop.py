@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._pool import fit_member
+from cape._learners._fitting import fit_member
 from cape._training import _train
 from cape.datasets import make_synthetic
 from cape.sampling import pp_sampling

@@ -5,13 +5,16 @@ prevalence. Where they do not, the size of their disagreement tells how far the 
 may be off; it then slides towards an estimate that rests on another assumption.
 """
 
-from cape._drift._find import ColumnDrift, GroupDrift, find_drift, variance_between
-from cape._drift._hold_back import (
+from cape._drift._find import (
+    ColumnDrift,
+    GroupDrift,
     HeldBack,
     drift_deviation,
+    find_drift,
     hold_back,
     ignore_drift,
     mean_score,
+    variance_between,
 )
 
 __all__ = [

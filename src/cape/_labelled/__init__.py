@@ -23,7 +23,6 @@ from cape._labelled._draw import (
 )
 from cape._labelled._needed import LabelNeed, fewest_within, labels_for_width
 from cape._labelled._prevalence import compare_with_labels, proportion_interval
-from cape._labelled._rates import CheckedCalls, check_calls, corrected_rates
 from cape._labelled._sample import (
     LabelledSample,
     labelled_sample,
@@ -33,7 +32,10 @@ from cape._labelled._sample import (
 )
 from cape._labelled._use import (
     SAMPLE_LEVEL,
+    CheckedCalls,
     LabelFindings,
+    check_calls,
+    corrected_rates,
     label_estimate,
     use_labels,
 )

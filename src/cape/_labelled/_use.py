@@ -1,23 +1,351 @@
-"""What the labels of a group say, and how far to use them."""
+"""What the labels of a group say: the estimate, and the rates of members, corrected.
+
+How many rows of the batch a member calls positive is known, labels or not. Labelled
+rows tell which share of the called rows, and of the rows that are not called, are
+positive. Both rates follow from these three numbers, whatever has moved.
+"""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from math import nan
+from math import hypot, nan
 from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from sklearn.isotonic import isotonic_regression
 
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
-from cape._group_model import GroupModel
+from cape._group_model import GroupModel, MemberRates
 from cape._labelled._prevalence import (
     PoweredEstimate,
     combine,
     compare_with_labels,
     estimate_with_labels,
+    proportion_interval,
+    shrinkage,
 )
-from cape._labelled._rates import CheckedCalls, check_calls
-from cape._labelled._sample import drawn_p_value, labelled_sample, predictions
+from cape._labelled._sample import (
+    drawn_p_value,
+    labelled_sample,
+    predictions,
+    row_weights,
+)
 from cape._limits import FEWEST_LABELS
+from cape.metrics._rates import FEWEST_ROWS
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class LabelledRate:
+    """Rates of all members according to labels alone.
+
+    Parameters
+    ----------
+    rate, variance : ndarray of shape (n_members,)
+        NaN where a rate is undefined: there is no row of the class.
+    rows : ndarray of shape (n_members,)
+        Labelled rows of the class.
+    """
+
+    rate: np.ndarray
+    variance: np.ndarray
+    rows: np.ndarray
+
+    def effective_rows(self) -> np.ndarray:
+        """Return the rows of a binomial proportion with the same variance."""
+        smoothed = (self.rows * self.rate + 1) / (self.rows + 2)
+        infinite = np.full(len(self.rate), np.inf)
+        one_row = smoothed * (1 - smoothed)
+        return np.divide(one_row, self.variance, out=infinite, where=self.variance > 0)
+
+    def interval(self, member: int, level: float) -> tuple[float, float]:
+        """Return the interval of the rate of one member; it holds for any shift."""
+        rate = float(self.rate[member])
+        rows = float(self.effective_rows()[member])
+        if np.isnan(rate):
+            return 0.0, 1.0
+        if np.isinf(rows):
+            return rate, rate
+        low, high = proportion_interval(rate, rows, level)
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """Shares of a class among some rows, for every member.
+
+    Parameters
+    ----------
+    share, variance : ndarray of shape (n_members,)
+        1/2 and 1/4 without a labelled row.
+    effective_rows : ndarray of shape (n_members,)
+        Labelled rows that would tell as much if they were drawn with replacement;
+        infinite if all rows are labelled.
+    """
+
+    share: np.ndarray
+    variance: np.ndarray
+    effective_rows: np.ndarray
+
+    def of_other_class(self) -> ClassShare:
+        """Return the shares of the other class among the same rows."""
+        return ClassShare(1 - self.share, self.variance, self.effective_rows)
+
+    def is_open(self, member: int) -> bool:
+        """Tell whether no row is labelled, so that any share is possible."""
+        return bool(self.effective_rows[member] == 0)
+
+    def scaled(
+        self, member: int, size: float, level: float
+    ) -> tuple[float, float, float]:
+        """Return the share of one member and its interval, times a size."""
+        share = float(self.share[member])
+        rows = float(self.effective_rows[member])
+        low, high = 0.0, 1.0
+        if np.isinf(rows):
+            low, high = share, share
+        elif rows > 0:
+            low, high = proportion_interval(share, rows, level)
+        return size * share, size * float(low), size * float(high)
+
+
+@dataclass(frozen=True)
+class RatioRate(LabelledRate):
+    """Rates part / (part + rest), where both parts are shares of all rows.
+
+    Parameters
+    ----------
+    called, passed : ClassShare
+        Shares of the class among the rows that each member calls, and does not call.
+    called_rows : ndarray of shape (n_members,)
+        Share of all rows that each member calls.
+    """
+
+    called: ClassShare
+    passed: ClassShare
+    called_rows: np.ndarray
+
+    def interval(self, member: int, level: float) -> tuple[float, float]:
+        """Return the interval of the rate of one member; it holds for any shift.
+
+        A rate t is inside if (1 - t) part - t rest may be 0, according to the intervals
+        of part and rest (Fieller 1954; Zou and Donner 2008). Rates near 0 and 1 have
+        intervals to one side, which a variance cannot tell.
+        """
+        rate = float(self.rate[member])
+        if np.isnan(rate):
+            return 0.0, 1.0
+        size = float(self.called_rows[member])
+        part, part_low, part_high = self.called.scaled(member, size, level)
+        rest, rest_low, rest_high = self.passed.scaled(member, 1 - size, level)
+
+        add: Callable[[float, float], float] = hypot
+        if self.called.is_open(member) or self.passed.is_open(member):
+            # Any share is as likely as another, and not in the middle of its interval.
+            add = operator.add
+
+        def too_low(t: float) -> float:
+            noise = add((1 - t) * (part - part_low), t * (rest_high - rest))
+            return (1 - t) * part - t * rest - noise
+
+        def too_high(t: float) -> float:
+            noise = add((1 - t) * (part_high - part), t * (rest - rest_low))
+            return t * rest - (1 - t) * part - noise
+
+        return _limit(too_low, rate, 0.0), _limit(too_high, rate, 1.0)
+
+
+def _limit(excess: Callable[[float], float], rate: float, end: float) -> float:
+    """Find the last possible rate on the way from a rate to an end."""
+    if excess(rate) > -_ROUNDING:
+        # There is no noise: all rows are labelled.
+        return rate
+    if excess(end) <= 0:
+        return end
+    return float(brentq(excess, rate, end))
+
+
+@dataclass(frozen=True)
+class CheckedCalls:
+    """What labelled rows say of the calls of every member.
+
+    Parameters
+    ----------
+    called : ndarray of shape (n_members,)
+        Share of all rows that each member calls positive.
+    of_called, of_passed : ClassShare
+        Share of positives among the rows that it calls, and among those it does not.
+    positives, negatives : float
+        Labelled rows of the two classes.
+    """
+
+    called: np.ndarray
+    of_called: ClassShare
+    of_passed: ClassShare
+    positives: float
+    negatives: float
+
+    @property
+    def tpr(self) -> LabelledRate:
+        """True positive rates."""
+        return self._ratio(self.of_called, self.of_passed, self.positives)
+
+    @property
+    def fpr(self) -> LabelledRate:
+        """False positive rates."""
+        called = self.of_called.of_other_class()
+        passed = self.of_passed.of_other_class()
+        return self._ratio(called, passed, self.negatives)
+
+    @property
+    def accuracy(self) -> LabelledRate:
+        """Shares of right decisions."""
+        right = self.called * self.of_called.share
+        right = right + (1 - self.called) * (1 - self.of_passed.share)
+        variance = self.called**2 * self.of_called.variance
+        variance = variance + (1 - self.called) ** 2 * self.of_passed.variance
+        n_labelled = self.positives + self.negatives
+        return LabelledRate(right, variance, np.full(len(right), n_labelled))
+
+    def _ratio(
+        self, of_called: ClassShare, of_passed: ClassShare, rows: float
+    ) -> RatioRate:
+        """Compute part / (part + rest) and its variance, by the delta method."""
+        part = self.called * of_called.share
+        rest = (1 - self.called) * of_passed.share
+        total = part + rest
+        # Without a labelled row of the class, the shares are mere guesses.
+        is_known = (total > 0) & (rows > 0)
+        undefined = np.full(len(total), np.nan)
+        rate = np.divide(part, total, out=undefined.copy(), where=is_known)
+        variance_of_part = (rest * self.called) ** 2 * of_called.variance
+        variance_of_rest = (part * (1 - self.called)) ** 2 * of_passed.variance
+        variance = np.divide(
+            variance_of_part + variance_of_rest,
+            total**4,
+            out=undefined,
+            where=is_known,
+        )
+        rows_of_class = np.full(len(total), rows)
+        return RatioRate(
+            rate, variance, rows_of_class, of_called, of_passed, self.called
+        )
+
+
+@dataclass(frozen=True)
+class _WeightedCounts:
+    """Counts of labelled rows, sums of w and of w^2 - w, each (class, member)."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    excess: np.ndarray
+
+    def positive_share(self) -> ClassShare:
+        """Compute the share of positives for each member."""
+        total = self.weights.sum(axis=0)
+        half = np.full(len(total), 0.5)
+        # Without a labelled row, any share is possible.
+        share = np.divide(self.weights[1], total, out=half, where=total > 0)
+        rows = self.rows.sum(axis=0)
+        smoothed = (rows * share + 1) / (rows + 2)
+        excess = self.excess.sum(axis=0)
+        quarter = np.full(len(total), 0.25)
+        variance = np.divide(
+            smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
+        )
+        no_rows = np.where(total > 0, np.inf, 0.0)
+        effective_rows = np.divide(total**2, excess, out=no_rows, where=excess > 0)
+        return ClassShare(share, variance, effective_rows)
+
+
+def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
+    """Count the calls of every member among labelled rows.
+
+    Parameters
+    ----------
+    model : GroupModel
+    evidence : GroupEvidence
+        With labelled rows.
+
+    Returns
+    -------
+    CheckedCalls
+    """
+    n_members = len(model.pool.thetas)
+    n_rows = evidence.scores.size
+    of_called = np.zeros((3, 2, n_members))
+    of_passed = np.zeros((3, 2, n_members))
+    weights = row_weights(evidence)
+    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
+        powers = np.array([1.0, weight, weight**2 - weight])[:, None]
+        for label, part in enumerate((rows.negatives, rows.positives)):
+            called = model.pool.called(part)
+            of_called[:, label] += powers * called
+            of_passed[:, label] += powers * (part.scores.size - called)
+    rows_of_classes = (of_called + of_passed)[0, :, 0]
+    return CheckedCalls(
+        called=model.pool.called(evidence) / n_rows,
+        of_called=_WeightedCounts(*of_called).positive_share(),
+        of_passed=_WeightedCounts(*of_passed).positive_share(),
+        positives=float(rows_of_classes[1]),
+        negatives=float(rows_of_classes[0]),
+    )
+
+
+def corrected_rates(rates: MemberRates, calls: CheckedCalls) -> MemberRates:
+    """Move the rates of labelled rows towards those of training, where they agree.
+
+    Parameters
+    ----------
+    rates : MemberRates
+        Of unseen training rows.
+    calls : CheckedCalls
+
+    Returns
+    -------
+    MemberRates
+        In effective numbers of rows.
+    """
+    tpr, positives = _combine(calls.tpr, rates.tpr, rates.positives)
+    fpr, negatives = _combine(calls.fpr, rates.fpr, rates.negatives)
+    return MemberRates(tpr * positives, positives, fpr * negatives, negatives)
+
+
+def _combine(
+    labelled: LabelledRate, trained: np.ndarray, trained_rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the combined rates, and their effective numbers of rows.
+
+    Where there is no labelled row of the class, the rate of training stays.
+    """
+    no_label = np.isnan(labelled.rate)
+    rate = np.where(no_label, trained, labelled.rate)
+    variance = np.where(no_label, 1.0, labelled.variance)
+    unknown = np.isnan(trained)
+    smoothed = (np.nan_to_num(trained) * trained_rows + 1) / (trained_rows + 2)
+    error = np.sqrt(smoothed * (1 - smoothed) / np.maximum(trained_rows, 1))
+    share = shrinkage(rate - trained, variance, error)
+    share = np.where(unknown, 0.0, share)
+    combined = np.where(unknown, rate, rate + share * (trained - rate))
+    combined = _keep_order(combined, trained)
+    rows = labelled.effective_rows() / np.maximum(1 - share, 1e-6)
+    rows = np.where(no_label, trained_rows, rows)
+    # Fewer than ten rows would make a rate unknown: labels have made it known.
+    return combined, np.clip(rows, FEWEST_ROWS, 1e12)
+
+
+def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
+    """Let rates fall from cut to cut, if they do so in training."""
+    falls = (np.diff(trained) <= 0).all()
+    if not falls or np.isnan(rates).any():
+        return rates
+    return isotonic_regression(rates, increasing=False)
+
 
 SAMPLE_LEVEL = 0.01
 """Labelled rows with a smaller p-value are no sample of the batch."""

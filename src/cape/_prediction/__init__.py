@@ -12,15 +12,17 @@
 rule that picks members is called in one place, `choose_members`.
 """
 
-from cape._prediction._adapting import (
+from cape._prediction._deciding import (
     adapt,
     check_same_model,
     choose_members,
+    decide,
+    decide_individually,
     estimate_groups,
     find_evidence,
+    predict_batch,
     refuse_row_keepers,
 )
-from cape._prediction._deciding import decide, decide_individually, predict_batch
 from cape._prediction._reading import (
     Batch,
     KnownLabels,

@@ -1,23 +1,336 @@
-"""The picked member of each group decides on its rows."""
+"""Estimate the prevalences of all groups, let the rule pick members, and decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import nan
 from typing import Any
 
 import numpy as np
 
-from cape._adaptation import Adaptation
+from cape._adaptation import Adaptation, GroupAdaptation
+from cape._drift import (
+    GroupDrift,
+    find_drift,
+    hold_back,
+    ignore_drift,
+    mean_score,
+)
 from cape._estimate import Estimate
-from cape._evidence import Evidence
-from cape._prediction._adapting import adapt, check_same_model, choose_members
-from cape._prediction._reading import Batch, Reading, read_batch, readings_of
-from cape._validation import all_if_none
-from cape.rules import GroupSituation
-from cape.rules._names import make_rule
+from cape._evidence import Evidence, GroupEvidence
+from cape._group_model import GroupModel
+from cape._groups import Group, group_name
+from cape._labelled import LabelFindings, corrected_rates, use_labels
+from cape._prediction._reading import (
+    Batch,
+    Reading,
+    batch_of,
+    known_labels,
+    read_batch,
+    readings_of,
+    zero_evidence,
+)
+from cape._validation import all_if_none, check_fitted_cape
+from cape.rules import GroupSituation, Prevalence, Rule
+from cape.rules._names import describe_rule, make_rule
 
-__all__ = ["decide", "decide_individually", "predict_batch"]
+
+def find_evidence(
+    clf: Any,
+    X: Any,
+    sensitive_features: Any,
+    evidence: Evidence | None,
+    *,
+    y: Any = None,
+    inclusion_probability: Any = None,
+    columns: bool = True,
+) -> Evidence:
+    """Return the evidence given, or count that of a batch.
+
+    Everything that takes either a batch or its evidence calls this function.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    X : table or None
+        The batch. Exactly one of ``X`` and ``evidence`` is given.
+    sensitive_features : array-like, table or None
+    evidence : Evidence or None
+    y : array-like or None, default=None
+        Labels of some rows of ``X``.
+    inclusion_probability : array-like or None, default=None
+        How these rows were drawn.
+    columns : bool, default=True
+        Whether to count the columns of the batch.
+
+    Returns
+    -------
+    Evidence
+    """
+    check_fitted_cape(clf)
+    if (X is None) == (evidence is None):
+        given = "neither" if X is None else "both"
+        raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
+    if evidence is None:
+        batch = batch_of(clf, X, sensitive_features)
+        labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
+        _, counted = read_batch(batch, labels=labels, columns=columns)
+        return Evidence(clf.fingerprint_, counted)
+    if sensitive_features is not None:
+        raise ValueError(
+            "sensitive_features must be None when evidence is given, which has its "
+            "groups."
+        )
+    if y is not None or inclusion_probability is not None:
+        raise ValueError(
+            "y and inclusion_probability must be None when evidence is given, which "
+            "has its labels."
+        )
+    check_same_model(clf, "evidence", evidence, Evidence)
+    for group, part in evidence.groups.items():
+        _check_fits(group, clf.model_of(group), part)
+    return evidence
+
+
+def _check_fits(group: Group, model: GroupModel, evidence: GroupEvidence) -> None:
+    """Raise unless evidence has the cells of the model that it claims to be from.
+
+    Evidence may have come as text, and an index beyond an array must not reach a
+    quantifier.
+    """
+    parts = [evidence]
+    for rows in evidence.labelled.values():
+        parts += [rows.positives, rows.negatives]
+    nothing = zero_evidence(model)
+    for part in parts:
+        if not part.has_cells_of(nothing):
+            raise ValueError(
+                f"evidence of group {group_name(group)!r} must have the cells of this "
+                "model, got other cells: it was damaged or changed."
+            )
+
+
+def adapt(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    *,
+    level: float | None = None,
+    rule: Rule | None = None,
+    drift: str = "cautious",
+    drifts: Mapping[Group, GroupDrift] | None = None,
+) -> Adaptation:
+    """Estimate the prevalence of each group, and let the rule pick its member.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+        The models of the groups of the evidence.
+    evidence : Evidence
+        Of the batch.
+    level : float, default=None
+        Confidence level of intervals; None computes no intervals.
+    rule : Rule, default=None
+        None is the paper's, `Prevalence`.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether what else has moved holds the estimates back.
+    drifts : mapping from group to GroupDrift, default=None
+        What speaks against a prior shift; None looks for it.
+
+    Returns
+    -------
+    Adaptation
+    """
+    if rule is None:
+        rule = Prevalence()
+    parts = evidence.groups
+    answers = estimate_groups(models, parts, level=level)
+    cautious = drift == "cautious"
+    if drifts is None:
+        drifts = {}
+        # Plain prediction that ignores drift has no use for the tests.
+        if cautious or level is not None:
+            values = {group: answer.value for group, answer in answers.items()}
+            drifts = find_drift(models, parts, values, columns=cautious)
+    n_rows = sum(part.scores.size for part in parts.values())
+    # All groups are estimated before any member is picked: a rule may weigh one group
+    # against another.
+    held = {}
+    labels = {}
+    situations = {}
+    for group, part in parts.items():
+        model = models[group]
+        if cautious:
+            held[group] = hold_back(
+                answers[group],
+                drifts[group],
+                mean_score=mean_score(model, part),
+                training_prevalence=model.prevalence,
+                level=level,
+            )
+        else:
+            held[group] = ignore_drift(answers[group], drifts.get(group))
+        findings = LabelFindings(0)
+        estimate = held[group].estimate
+        rates = model.pool.rates
+        # Plain prediction has no labels.
+        if level is not None:
+            findings, estimate, calls = use_labels(model, part, estimate, level)
+            if calls is not None:
+                rates = corrected_rates(rates, calls)
+        labels[group] = findings
+        situations[group] = GroupSituation(
+            share=part.scores.size / n_rows,
+            estimate=estimate,
+            thetas=model.pool.thetas,
+            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            rates=rates,
+        )
+    chosen = choose_members(situations, rule)
+    groups = {}
+    for group, situation in situations.items():
+        member = int(chosen[group])
+        predicted = float(situation.predicted_prevalences[member])
+        estimate = Estimate(*map(float, situation.estimate))
+        groups[group] = GroupAdaptation(
+            rows=int(parts[group].scores.size),
+            training_prevalence=models[group].prevalence,
+            estimate=estimate,
+            without_labels=Estimate(*map(float, held[group].estimate)),
+            quantifier_estimate=Estimate(*map(float, answers[group])),
+            mean_score=mean_score(models[group], parts[group]),
+            drift=float(held[group].drift),
+            held_back=float(held[group].held_back),
+            verdict=held[group].verdict,
+            labels=labels[group],
+            classifier=member,
+            made_for=float(models[group].pool.thetas[member]),
+            predicted_prevalence=predicted,
+            pd_bound=_pd_bound(estimate, predicted),
+        )
+    # Plain prediction, which asks for no intervals, shows no notes either.
+    notes = [] if level is None else rule.notes(situations, chosen)
+    return Adaptation(
+        evidence.fingerprint,
+        groups,
+        nan if level is None else level,
+        drift,
+        rule=describe_rule(rule),
+        notes=tuple(notes),
+        drifts=drifts,
+        situations=situations,
+    )
+
+
+def _pd_bound(estimate: Estimate, predicted: float) -> float:
+    """Bound the prevalence difference of a member that predicts some prevalence."""
+    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
+    # paper's Theorem 2 that can be computed without labels. It holds if the interval
+    # does (docs/design.md, decision 6).
+    delta_1 = max(estimate.value - estimate.low, estimate.high - estimate.value)
+    return min(abs(estimate.value - predicted) + delta_1, 1.0)
+
+
+def estimate_groups(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    *,
+    level: float | None = None,
+) -> dict[Group, Estimate]:
+    """Ask the quantifier of each group.
+
+    Parameters
+    ----------
+    models, level
+        As in `adapt`.
+    evidence : mapping from group to GroupEvidence
+
+    Returns
+    -------
+    dict from group to Estimate
+    """
+    estimates = {}
+    for group, part in evidence.items():
+        quantifier = models[group].quantifier
+        value = quantifier.estimate(part.scores)
+        estimates[group] = Estimate(value)
+        # Plain prediction never looks at intervals, and some of them cost a hundred
+        # times the estimate.
+        if level is not None:
+            ends = quantifier.interval(part.scores, level, estimate=value)
+            estimates[group] = Estimate(value, *ends)
+    return estimates
+
+
+def choose_members(
+    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
+) -> dict[Group, Any]:
+    """Let the rule pick a member for every group: it is called here alone."""
+    if rule is None:
+        rule = Prevalence()
+    chosen = rule.choose(situations)
+    _check_chosen(rule, situations, chosen)
+    return chosen
+
+
+def _check_chosen(
+    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
+) -> None:
+    """Raise unless a rule, which may be the user's, picked a member of every group."""
+    for group, situation in situations.items():
+        n_members = len(situation.thetas)
+        member = chosen.get(group)
+        index = np.asarray(member)
+        is_index = index.dtype.kind in "iu"
+        if not is_index or (index < 0).any() or (index >= n_members).any():
+            raise ValueError(
+                f"{type(rule).__name__}.choose must return the index of a member for "
+                f"every group, below {n_members} for {group_name(group)!r}, got "
+                f"{member!r}."
+            )
+
+
+def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
+    """Raise unless evidence or an adaptation was made by this model.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    name : str
+        What the thing is called in the error.
+    thing : Evidence or Adaptation
+    kind : type
+        The type that it must have.
+    """
+    if not isinstance(thing, kind):
+        raise TypeError(
+            f"{name} must be of type {kind.__name__}, got {type(thing).__name__}."
+        )
+    if thing.fingerprint != clf.fingerprint_:
+        raise ValueError(
+            f"{name} must come from this model (fingerprint {clf.fingerprint_[:12]}), "
+            f"got one made by another ({thing.fingerprint[:12]})."
+        )
+
+
+def refuse_row_keepers(clf: Any, caller: str) -> None:
+    """Raise if a quantifier needs every score of a batch at once.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    caller : str
+        Who cannot serve that quantifier.
+    """
+    for model in clf.models_.values():
+        if model.quantifier.keeps_rows:
+            raise TypeError(
+                f"quantifier must be one that counts for {caller}, got "
+                f"{model.quantifier!r}, which keeps every row."
+            )
+
 
 _ROWS_AT_ONCE = 1000
 """Rows whose decisions by all members are held in memory at the same time."""

@@ -13,7 +13,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from cape._columns import TableCells
-from cape._group_model import GroupModel, TrainedColumns
+from cape._group_model import (
+    GroupModel,
+    Pool,
+    ResampledPool,
+    ThresholdPool,
+    TrainedColumns,
+)
 from cape._groups import EVERYONE, Group, Groups
 from cape._histogram import ScoreHistogram, edges_for
 from cape._io import progress
@@ -24,11 +30,15 @@ from cape._learners._choice import (
     member_of,
     tabular,
 )
-from cape._learners._fitting import follows_its_folds, takes_repetitions, weight_keyword
+from cape._learners._fitting import (
+    fit_member,
+    follows_its_folds,
+    takes_repetitions,
+    weight_keyword,
+)
 from cape._learners._scoring import score_rows
 from cape._learners._shared import for_one_group
 from cape._learners._threads import blas_in_one_thread
-from cape._pool import Pool, ResampledPool, ThresholdPool, fit_member
 from cape._training._data import (
     TrainingData,
     find_small_groups,

@@ -18,9 +18,9 @@ import numpy as np
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import drift_deviation
 from cape._evidence import Evidence, GroupEvidence
+from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
-from cape._pool import MemberRates
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
 

@@ -15,10 +15,15 @@ from typing import Any
 import numpy as np
 
 from cape._columns import TableCells
-from cape._group_model import GroupModel, TrainedColumns
+from cape._group_model import (
+    GroupModel,
+    MemberRates,
+    ResampledPool,
+    ThresholdPool,
+    TrainedColumns,
+)
 from cape._histogram import ScoreHistogram
 from cape._learners._shared import GroupAwareLinear
-from cape._pool import MemberRates, ResampledPool, ThresholdPool
 from cape.classifier import CapeClassifier
 from cape.quantify import QUANTIFIERS
 from cape.rules import RULES, Constrained

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from cape._estimate import Estimate
+from cape._group_model import MemberRates
 from cape._groups import Group
-from cape._pool import MemberRates
 
 DIGITS = 12
 """Distances that agree to so many decimals are ties: they differ by rounding alone."""
@@ -44,7 +44,7 @@ class GroupSituation:
     Examples
     --------
     >>> from cape import Estimate
-    >>> from cape._pool import MemberRates
+    >>> from cape._group_model import MemberRates
     >>> from cape.rules import GroupSituation
     >>> called, rows = np.array([90.0, 99.0]), np.array([100.0, 100.0])
     >>> situation = GroupSituation(
