@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cape._histogram import ScoreHistogram, edges_for, round_scores
-from cape.quantify import QUANTIFIERS, make_quantifier
+from cape import ScoreHistogram
+from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
 from cape.quantify._base import Moments, moment_interval, posterior_statistic
 
 moments = st.builds(
@@ -48,24 +48,6 @@ def test_the_interval_has_no_unit(positives, negatives, batch, level, scale, shi
         assert moment_interval(*changed, level) == pytest.approx(expected, abs=1e-6)
 
 
-@given(moments, moments, moments, levels)
-def test_swapping_the_classes_mirrors_the_interval(positives, negatives, batch, level):
-    low, high = moment_interval(positives, negatives, batch, level)
-    mirrored = moment_interval(negatives, positives, batch, level)
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
-
-
-@given(moments, moments, moments, levels)
-def test_a_higher_level_never_gives_a_shorter_interval(
-    positives, negatives, batch, level
-):
-    low, high = moment_interval(positives, negatives, batch, level)
-    wide_low, wide_high = moment_interval(positives, negatives, batch, (1 + level) / 2)
-    assert 0 <= wide_low <= low + 1e-9
-    assert low <= high
-    assert high - 1e-9 <= wide_high <= 1
-
-
 @given(shares, st.integers(20, 5000), st.integers(50, 5000), st.floats(0.5, 0.99))
 def test_the_interval_holds_just_what_its_test_does_not_reject(rho, n, training, level):
     positives = Moments(0.7, 0.04, training)
@@ -84,13 +66,6 @@ def test_the_interval_holds_just_what_its_test_does_not_reject(rho, n, training,
             assert p_value(end) == pytest.approx(1 - level, abs=1e-6)
     for q in np.linspace(low, high, 7)[1:-1]:
         assert p_value(q) >= 1 - level - 1e-9
-
-
-def test_means_that_cannot_be_told_apart_exclude_nothing():
-    alike = Moments(0.5, 0.1, 50)
-    other = Moments(0.55, 0.1, 50)
-    assert moment_interval(alike, alike, Moments(0.9, 0.1, 100), 0.9) == (0.0, 1.0)
-    assert moment_interval(alike, other, Moments(0.5, 0.1, 100), 0.95) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("distance", [0.01, 0.1, 0.5, 2.0])
@@ -116,16 +91,16 @@ def test_statistics_without_noise_give_a_point():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k"), [(30, 9), (300, 90), (300, 150)])
-def test_the_level_is_kept_when_the_statistic_is_normal(n, k):
-    """2,000 draws: .9 give or take three standard errors, .02."""
-    assert share_of_intervals_that_hold(n, k) == pytest.approx(0.9, abs=0.02)
+@pytest.mark.parametrize(
+    ("n", "k", "most"),
+    [(30, 9, 0.92), (300, 90, 0.92), (300, 150, 0.92), (300, 0, 1), (300, 285, 1)],
+)
+def test_the_level_is_kept_when_the_statistic_is_normal(n, k, most):
+    """2,000 draws: .9 give or take three standard errors, .02.
 
-
-@pytest.mark.parametrize(("n", "k"), [(300, 0), (300, 15), (300, 285), (300, 300)])
-def test_the_level_is_exceeded_near_pure_batches(n, k):
-    """Where the interval is never shorter than the noise of a pure batch."""
-    assert share_of_intervals_that_hold(n, k) > 0.88
+    Near pure batches the interval is never shorter than the noise of such a batch.
+    """
+    assert 0.88 <= share_of_intervals_that_hold(n, k) <= most
 
 
 def share_of_intervals_that_hold(n, k):
@@ -151,12 +126,6 @@ def test_the_posterior_statistic_is_the_slope_of_the_log_likelihood(s, prevalenc
     slope = (log_likelihood(q + step) - log_likelihood(q - step)) / (2 * step)
     result = posterior_statistic(np.array([s]), prevalence, q)
     assert result[0] == pytest.approx(slope, rel=1e-4, abs=1e-4)
-
-
-@pytest.mark.parametrize("estimate", [0.0, 1.0])
-def test_the_posterior_statistic_is_finite_at_pure_estimates(estimate):
-    values = posterior_statistic(np.array([0.0, 0.3, 1.0]), 0.5, estimate)
-    assert np.isfinite(values).all()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._histogram import ScoreHistogram, edges_for, round_scores
+from cape import ScoreHistogram
 from cape.quantify import (
     ACC,
     QUANTIFIERS,
@@ -15,7 +15,9 @@ from cape.quantify import (
     DyS,
     HDy,
     HistogramPosterior,
+    edges_for,
     make_quantifier,
+    round_scores,
 )
 
 CORRECTED = sorted(set(QUANTIFIERS) - {"cc", "pcc"})
@@ -114,16 +116,6 @@ def test_a_batch_repeated_has_the_same_estimate_and_no_wider_interval(
     assert shorter_high - shorter_low <= high - low + 1e-8
 
 
-@pytest.mark.parametrize("name", EXACT_IN_SHARES)
-@settings(max_examples=10)
-@given(seeds, st.integers(2, 50))
-def test_training_repeated_has_the_same_estimate(name, seed, factor):
-    positives, negatives, batch = histograms(seed)
-    more = quietly(name, times(positives, factor), times(negatives, factor))
-    estimate = quietly(name, positives, negatives).estimate(batch)
-    assert more.estimate(batch) == pytest.approx(estimate, abs=1e-8)
-
-
 @pytest.mark.parametrize("name", sorted(set(EXACT_IN_SHARES) - {"emq"}))
 @settings(max_examples=10)
 @given(seeds, st.integers(2, 50))
@@ -134,21 +126,6 @@ def test_estimates_do_not_depend_on_the_training_prevalence(name, seed, factor):
     assert moved.prevalence_ > plain.prevalence_
     if plain.informative_:
         assert moved.estimate(batch) == pytest.approx(plain.estimate(batch), abs=1e-8)
-
-
-@pytest.mark.parametrize("name", QUANTIFIERS)
-@settings(max_examples=10)
-@given(seeds, st.lists(st.integers(0, 60), max_size=5))
-def test_a_batch_cut_into_parts_is_the_batch(name, seed, cuts):
-    positives, negatives, _ = histograms(seed)
-    scores = np.random.default_rng(seed).integers(0, 2**32, 60)
-    quantifier = quietly(name, positives, negatives)
-    edges = positives.edges
-    parts = [ScoreHistogram.of(part, edges) for part in np.split(scores, sorted(cuts))]
-    added = sum(parts[1:], parts[0])
-    backwards = ScoreHistogram.of(scores[::-1], edges)
-    assert quantifier.estimate(added) == quantifier.estimate(backwards)
-    assert quantifier.interval(added) == quantifier.interval(backwards)
 
 
 @given(seeds)
@@ -214,64 +191,3 @@ def test_intervals_hold_the_realised_prevalence_as_often_as_they_say(name, n, rh
             widths.append(high - low)
     assert 0.84 <= np.mean(held) < 0.995
     assert np.mean(widths) < 0.6
-
-
-POSITIVES = round_scores([0.2, 0.6, 0.7, 0.9])
-NEGATIVES = round_scores([0.1, 0.2, 0.3, 0.6])
-EDGES = edges_for(POSITIVES, NEGATIVES)
-
-
-def estimate_by_hand(name, batch):
-    """Positives: mean .6, three of four above 1/2. Negatives: mean .3, one of four."""
-    quantifier = make_quantifier(name)
-    quantifier.fit(
-        ScoreHistogram.of(POSITIVES, EDGES), ScoreHistogram.of(NEGATIVES, EDGES)
-    )
-    return quantifier.estimate(ScoreHistogram.of(round_scores(batch), EDGES))
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("cc", 1 / 3),  # .5 is not above 1/2
-        ("pcc", 0.4),
-        ("acc", (1 / 3 - 1 / 4) / (3 / 4 - 1 / 4)),
-        ("spa", (0.4 - 0.3) / (0.6 - 0.3)),
-    ],
-)
-def test_estimates_worked_by_hand(name, expected):
-    assert estimate_by_hand(name, [0.1, 0.6, 0.5]) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("batch", "e"),
-    [
-        ([0.1, 0.6, 0.5], -1),
-        ([0.4, 0.75], 1),
-        ([0.25, 0.8], 1 / 6),
-        ([0.5, 0.25, 0.75], 0),
-    ],
-)
-def test_emq_worked_by_hand(batch, e):
-    """At training prevalence 1/2 a score s adds the factor 1 + e (2 s - 1).
-
-    The likelihood is greatest at e = 2 q - 1.
-    """
-    estimate = estimate_by_hand("emq", batch)
-    assert estimate == pytest.approx((1 + e) / 2, abs=1e-6)
-
-
-@pytest.mark.parametrize("name", CORRECTED)
-def test_one_row_moves_the_estimate_its_way_and_leaves_it_open(name):
-    random = np.random.default_rng(0)
-    s1 = round_scores(random.beta(4, 2, 300))
-    s0 = round_scores(random.beta(2, 4, 300))
-    edges = edges_for(s1, s0)
-    quantifier = make_quantifier(name)
-    quantifier.fit(ScoreHistogram.of(s1, edges), ScoreHistogram.of(s0, edges))
-    low = ScoreHistogram.of(round_scores([0.25]), edges)
-    high = ScoreHistogram.of(round_scores([0.75]), edges)
-    assert quantifier.estimate(low) < 0.5 < quantifier.estimate(high)
-    for row in (low, high):
-        left, right = quantifier.interval(row)
-        assert right - left > 0.4
