@@ -1,11 +1,16 @@
 """Drawing rows: seeded, without replacement, whatever the parts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._labelled import RowDraw, Strata, returned_p_value
+from cape import ScoreHistogram
+from cape._labelled import RowDraw, Strata, returned_p_value, share_out, stratify
+from cape._labelled._draw import largest_remainders
+from cape.quantify import round_scores
 
 GROUPS = np.array([0, 1] * 300)
 CELLS = np.random.default_rng(0).integers(0, 10, 600)
@@ -66,10 +71,6 @@ def test_the_first_rows_are_a_sample_as_well():
     assert counts.tolist() == [4, 12, 2, 0]
 
 
-def test_other_seeds_draw_other_rows():
-    assert set(drawn_in_parts([], 0)[0].rows) != set(drawn_in_parts([], 1)[0].rows)
-
-
 def test_rows_that_came_back_at_random_pass_and_chosen_ones_do_not():
     random = np.random.default_rng(0)
     cells = np.arange(100)
@@ -85,3 +86,119 @@ def test_there_is_nothing_to_test_if_all_or_none_or_few_came_back():
     assert returned_p_value(cells, np.ones(100, dtype=bool)) == 1
     assert returned_p_value(cells, np.zeros(100, dtype=bool)) == 1
     assert returned_p_value(np.arange(9), np.arange(9) < 4) == 1
+
+
+# Strata of the score, and how labels are shared out to them and to groups.
+
+
+sizes = st.lists(st.integers(1, 300), min_size=1, max_size=8).map(np.array)
+
+
+def model_of(positives, negatives):
+    """A group whose training scores have these counts in ten equal cells."""
+    edges = round_scores(np.arange(1, 10) / 10)
+    nothing = np.zeros(10, dtype=np.int64)
+    total = sum(positives) + sum(negatives)
+    return SimpleNamespace(
+        positives=ScoreHistogram(edges, np.array(positives), nothing),
+        negatives=ScoreHistogram(edges, np.array(negatives), nothing),
+        prevalence=sum(positives) / total,
+    )
+
+
+RISING = [1, 2, 5, 150, 400, 600, 850, 995, 998, 999]
+SHARP = model_of(RISING, RISING[::-1])
+BLUNT = model_of([100] * 10, [100] * 10)
+batches = st.lists(st.integers(0, 80), min_size=10, max_size=10).map(np.array)
+
+
+@given(sizes, st.integers(0, 2000), st.sampled_from(["equal", "proportional"]))
+def test_all_labels_are_shared_out_and_no_group_gets_more_than_its_rows(rows, n, how):
+    shares = share_out(rows, n, how)
+    assert shares.sum() == min(n, rows.sum())
+    assert (shares >= 0).all()
+    assert (shares <= rows).all()
+
+
+@given(sizes, st.integers(0, 2000))
+def test_equal_shares_differ_by_one_row_except_where_a_group_is_too_small(rows, n):
+    shares = share_out(rows, n, "equal")
+    # A group with fewer rows than the share of the greatest is labelled completely.
+    incomplete = shares[shares < rows]
+    if len(incomplete):
+        assert incomplete.min() >= shares.max() - 1
+
+
+@given(sizes, st.integers(1, 2000))
+def test_proportional_shares_are_within_one_row_of_the_exact_ones(rows, n):
+    n = min(n, int(rows.sum()))
+    exact = n * rows / rows.sum()
+    assert np.abs(share_out(rows, n, "proportional") - exact).max() <= 1 + 1e-6
+
+
+@given(sizes, st.integers(1, 500), st.integers(0, 5))
+def test_every_part_gets_the_fewest_if_there_is_enough_for_all(rows, n, fewest):
+    least = np.minimum(fewest, rows)
+    shares = largest_remainders(np.ones(len(rows)), rows, n, fewest)
+    assert shares.sum() == min(n, rows.sum())
+    if least.sum() <= min(n, rows.sum()):
+        assert (shares >= least).all()
+
+
+@given(batches, st.integers(1, 400), st.sampled_from([SHARP, BLUNT]))
+def test_strata_partition_the_rows_and_draw_at_least_two_of_each(batch, n, model):
+    batch = batch + 1
+    n = min(n, int(batch.sum()))
+    strata = stratify(model, batch, n, 0.3, 0.4)
+    of_cells = strata.of_cells(np.arange(10))
+    counted = np.bincount(of_cells, weights=batch, minlength=len(strata.rows))
+    assert strata.rows.tolist() == counted.tolist()
+    assert strata.drawn.sum() == n
+    assert (strata.drawn <= strata.rows).all()
+    # The sum of all probabilities is the number of rows drawn.
+    assert strata.probabilities[of_cells] @ batch == pytest.approx(n)
+    if n < 50 or n == batch.sum():
+        assert len(strata.rows) == 1
+    else:
+        assert (strata.drawn >= 2).all()
+        assert len(strata.rows) <= 6
+
+
+def test_a_blunt_score_is_drawn_evenly_and_a_sharp_one_where_it_is_unsure():
+    batch = np.full(10, 600)
+    even = stratify(BLUNT, batch, 120, 0.5, 0.5)
+    assert np.ptp(even.drawn / even.rows) < 0.004
+    sharp = stratify(SHARP, batch, 120, 0.5, 0.5)
+    # Shares of positives pass 1/2 in the middle of the cells.
+    middle = sharp.probabilities[sharp.of_cells(np.array([5]))][0]
+    assert middle > 1.3 * sharp.probabilities[0]
+    # No part of the score is left out: it may be wrong there.
+    assert sharp.probabilities.min() > 0.6 * sharp.drawn.sum() / sharp.rows.sum()
+
+
+def test_labels_that_did_not_come_back_are_weighed_for_within_their_stratum():
+    strata = Strata(np.arange(4), np.array([10, 20, 30, 40]), np.array([4, 4, 4, 4]))
+    assert strata.probabilities_of(np.array([4, 4, 4, 4])).tolist() == [
+        0.4,
+        0.2,
+        4 / 30,
+        0.1,
+    ]
+    # Nothing came back of the second: it is merged with the third.
+    merged = strata.probabilities_of(np.array([4, 0, 3, 4]))
+    assert merged.tolist() == [0.4, 3 / 50, 3 / 50, 0.1]
+    # At the end there is only the neighbour before.
+    assert strata.probabilities_of(np.array([4, 4, 4, 0])).tolist() == [
+        0.4,
+        0.2,
+        4 / 70,
+        4 / 70,
+    ]
+
+
+@given(st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(any))
+def test_weights_of_what_came_back_add_up_to_the_rows(returned):
+    returned = np.array(returned)
+    strata = Strata(np.arange(4), np.array([10, 20, 30, 40]), np.full(4, 6))
+    probabilities = strata.probabilities_of(returned)
+    assert (returned / probabilities).sum() == pytest.approx(100)

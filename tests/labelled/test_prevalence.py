@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cape._labelled import LabelledSample, compare_with_labels, proportion_interval
-from cape._labelled._prevalence import combine, estimate_with_labels, shrinkage
+from cape._labelled._prevalence import combine, estimate_with_labels
 
 shares = st.floats(0, 1)
 levels = st.floats(0.5, 0.99)
@@ -124,15 +124,6 @@ def test_the_interval_keeps_to_the_labels_that_are_known(case, level):
     assert low <= labels.estimate <= high
 
 
-@given(any_rows, levels, levels)
-def test_a_higher_level_gives_a_wider_interval(case, level, other):
-    labels = case.estimate()
-    low, high = labels.interval(min(level, other))
-    wider_low, wider_high = labels.interval(max(level, other))
-    assert wider_low <= low + 1e-9
-    assert high <= wider_high + 1e-9
-
-
 @given(any_rows, shares, st.floats(0, 0.2), levels)
 def test_positives_and_negatives_have_equal_rights(case, label_free, error, level):
     labels = case.estimate()
@@ -147,21 +138,6 @@ def test_positives_and_negatives_have_equal_rights(case, label_free, error, leve
     p_value = compare_with_labels(labels, label_free, error).p_value
     of_mirror = compare_with_labels(mirrored, 1 - label_free, error).p_value
     assert of_mirror == pytest.approx(p_value, abs=1e-6)
-
-
-@given(any_rows, st.integers(0, 10**6))
-def test_cells_with_one_prediction_can_be_split_or_merged(case, seed):
-    split = np.random.default_rng(seed).integers(0, 3, len(case.cells))
-    finer = Rows(
-        3 * case.cells + split,
-        case.positive,
-        case.labelled,
-        case.weights,
-        np.repeat(case.prediction, 3),
-    )
-    one, other = case.estimate(), finer.estimate()
-    assert other.estimate == pytest.approx(one.estimate, abs=1e-9)
-    assert other.variance == pytest.approx(one.variance, abs=1e-9)
 
 
 @given(any_rows)
@@ -183,46 +159,6 @@ def test_the_combination_lies_between_both_and_inside_the_interval(
     assert low <= combined <= high
     ends = sorted((labels.estimate, label_free))
     assert ends[0] - 1e-12 <= combined <= ends[1] + 1e-12
-
-
-@given(shares, st.floats(1e-6, 0.1), st.floats(0, 0.3))
-def test_the_noise_of_labels_explains_a_share_of_a_difference(
-    difference, variance, error
-):
-    share = float(shrinkage(difference, variance, error))
-    assert 0 < share <= 1
-    # A greater difference, or a vaguer label-free estimate, is believed less.
-    assert shrinkage(difference + 0.1, variance, error) <= share + 1e-12
-    assert shrinkage(difference, variance, 10.0) <= share + 1e-12
-    assert shrinkage(-difference, variance, error) == pytest.approx(share)
-
-
-def test_agreement_moves_the_estimate_and_contradiction_hardly():
-    random = np.random.default_rng(0)
-    cells = np.repeat([0, 1], 500)
-    positive = random.random(1000) < np.where(cells, 0.9, 0.05)
-    labelled = random.choice(1000, 60, replace=False)
-    case = Rows(cells, positive, labelled, np.full(60, 1000 / 60), [0.05, 0.9])
-    labels = case.estimate()
-    near, far = labels.estimate + 0.02, labels.estimate + 0.4
-    moved = combine(labels, near, 0.01, 0.95) - labels.estimate
-    assert moved > 0.5 * 0.02
-    assert combine(labels, far, 0.01, 0.95) - labels.estimate < 0.01
-
-
-@given(shares, st.floats(1, 1e5), levels, levels)
-def test_intervals_of_proportions(estimate, n_rows, level, other):
-    low, high = proportion_interval(estimate, n_rows, level)
-    assert 0 <= low <= estimate <= high <= 1
-    mirrored_low, mirrored_high = proportion_interval(1 - estimate, n_rows, level)
-    assert mirrored_low == pytest.approx(1 - high, abs=1e-7)
-    assert mirrored_high == pytest.approx(1 - low, abs=1e-7)
-    more = proportion_interval(estimate, 4 * n_rows, level)
-    assert more[1] - more[0] < high - low
-    wide = proportion_interval(estimate, n_rows, max(level, other))
-    narrow = proportion_interval(estimate, n_rows, min(level, other))
-    assert wide[0] <= narrow[0] + 1e-9
-    assert narrow[1] <= wide[1] + 1e-9
 
 
 @pytest.mark.parametrize("n", [10, 25, 100, 400])

@@ -3,14 +3,25 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cape import ScoreHistogram
+from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence, LabelledEvidence
-from cape._histogram import ONE, ScoreHistogram
-from cape._labelled import label_estimate, labelled_sample, predictions, score_cells
-from cape._labelled._sample import row_weights
+from cape._labelled import (
+    SAMPLE_LEVEL,
+    label_estimate,
+    labelled_sample,
+    predictions,
+    score_cells,
+)
+from cape._labelled._sample import drawn_p_value, row_weights
+from cape.quantify import round_scores
+
+ONE = 2**32  # the unit of rounded scores
 
 EDGES = np.array([1, 2, 3]) * (ONE // 4)
 
@@ -93,18 +104,6 @@ def test_equal_probabilities_give_the_answer_of_plain_drawing(
     assert other.interval(0.95) == pytest.approx(one.interval(0.95), abs=1e-5)
 
 
-@given(st.floats(0.01, 1), st.floats(0.01, 1))
-def test_labels_of_all_rows_are_exact_however_they_were_drawn(first, second):
-    labelled = {first: ([3, 2, 1, 0], [0, 1, 1, 4])}
-    if round(first * ONE) != round(second * ONE):
-        labelled[second] = ([2, 0, 0, 0], [0, 0, 1, 0])
-    total = np.sum(list(labelled.values()), axis=(0, 1))
-    truth = sum(sum(positives) for _, positives in labelled.values()) / total.sum()
-    labels = label_estimate(MODEL, evidence(total, labelled), 0.5)
-    assert labels.estimate == pytest.approx(truth, abs=1e-12)
-    assert labels.interval(0.95) == (labels.estimate, labels.estimate)
-
-
 def test_known_labels_stand_for_those_that_are_missing():
     half_came_back = {0.5: ([6, 2, 1, 0], [1, 2, 2, 1])}
     sample = labelled_sample(evidence([30, 15, 9, 6], half_came_back))
@@ -114,11 +113,6 @@ def test_known_labels_stand_for_those_that_are_missing():
     assert row_weights(certain) == pytest.approx([600 / 15])
     low, high = label_estimate(MODEL, certain, 0.5).interval(0.95)
     assert high - low > 0.2
-
-
-def test_weights_of_independent_draws_may_fall_short_by_chance():
-    drawn = evidence([200, 100, 60, 40], {0.05: ([10, 3, 1, 0], [0, 1, 1, 1])})
-    assert row_weights(drawn) == pytest.approx([20.0])
 
 
 @pytest.mark.parametrize("unit", [1, 3])
@@ -152,9 +146,132 @@ def test_predictions_are_those_of_training_at_its_prevalence():
     assert np.ptp(predictions(flipped, 0.4)) == pytest.approx(0, abs=1e-9)
 
 
-def test_cells_without_training_rows_follow_their_neighbours():
-    model = SimpleNamespace(
-        positives=histogram([5, 0, 30, 0]), negatives=histogram([80, 0, 20, 0])
-    )
-    found = predictions(model, 0.5)
-    assert found[0] <= found[1] <= found[2] == pytest.approx(found[3])
+# The test whether labelled rows look drawn from the batch: its level and its power.
+
+
+N = 1000
+FINE_EDGES = np.linspace(0, ONE, 41)[1:-1].astype(np.int64)
+
+
+class Table:
+    """A batch of rows with a score, a column of numbers and one of texts."""
+
+    def __init__(self, random, columns=True):
+        self.positive = random.random(N) < 0.3
+        self.scores = round_scores(random.beta(1 + 2 * self.positive, 2))
+        self.amount = random.normal(size=N) + self.positive
+        self.place = random.choice(["here", "there", "far"], N, p=[0.6, 0.3, 0.1])
+        table = pd.DataFrame({"amount": self.amount, "place": self.place})
+        self.cells = TableCells.of(table)
+        self.codes = self.cells.codes(table) + self.cells.starts[:-1]
+        self.columns = columns
+
+    @property
+    def model(self):
+        columns = SimpleNamespace(cells=self.cells) if self.columns else None
+        return SimpleNamespace(columns=columns)
+
+    def part(self, rows):
+        counts = None
+        if self.columns:
+            n_cells = self.cells.starts[-1]
+            in_cells = np.bincount(self.codes[rows].ravel(), minlength=n_cells)
+            counts = ColumnCounts(in_cells)
+        return GroupEvidence(
+            ScoreHistogram.of(self.scores[rows], FINE_EDGES), columns=counts
+        )
+
+    def evidence(self, labelled):
+        """Count all rows, and the labelled ones by their probability (0: plain)."""
+        parts = {}
+        for probability, rows in labelled.items():
+            positive = self.positive[rows]
+            parts[round(probability * ONE)] = LabelledEvidence(
+                self.part(rows[positive]), self.part(rows[~positive])
+            )
+        everything = self.part(np.arange(N))
+        return GroupEvidence(
+            everything.scores, columns=everything.columns, labelled=parts
+        )
+
+    def p_value(self, labelled):
+        evidence = self.evidence(labelled)
+        return drawn_p_value(self.model, evidence, labelled_sample(evidence))
+
+
+def draw_plainly(random, table, n):
+    return {0: random.choice(N, n, replace=False)}
+
+
+def draw_twice_as_often_above(random, table, n):
+    """Draw by strata of the score."""
+    high = np.argsort(table.scores)[N // 2 :]
+    low = np.argsort(table.scores)[: N // 2]
+    n_high = 2 * n // 3
+    n_low = n - n_high
+    return {
+        n_low / len(low): random.choice(low, n_low, replace=False),
+        n_high / len(high): random.choice(high, n_high, replace=False),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 100, 400])
+@pytest.mark.parametrize("draw", [draw_plainly, draw_twice_as_often_above])
+def test_samples_are_rejected_in_one_of_a_hundred_batches(draw, n):
+    random = np.random.default_rng(n)
+    tables = [Table(random) for _ in range(8)]
+    rejected = []
+    for table in tables * 60:
+        rejected.append(table.p_value(draw(random, table, n)) < SAMPLE_LEVEL)
+    # Two and a half standard errors of 480 draws above .01.
+    assert np.mean(rejected) < 0.0215
+
+
+def only_large_amounts(table):
+    return np.flatnonzero(table.amount > np.median(table.amount))
+
+
+def only_high_scores(table):
+    return np.flatnonzero(table.scores > np.median(table.scores))
+
+
+def only_one_place(table):
+    return np.flatnonzero(table.place != "there")
+
+
+@pytest.mark.parametrize(
+    "known", [only_large_amounts, only_high_scores, only_one_place]
+)
+def test_outcomes_that_are_known_early_are_no_sample(known):
+    random = np.random.default_rng(5)
+    rejected = []
+    for _ in range(20):
+        table = Table(random)
+        rows = random.choice(known(table), 100, replace=False)
+        rejected.append(table.p_value({0: rows}) < SAMPLE_LEVEL)
+    assert np.mean(rejected) > 0.9
+
+
+def test_a_plain_sample_is_none_of_other_probabilities():
+    random = np.random.default_rng(6)
+    table = Table(random)
+    drawn = draw_twice_as_often_above(random, table, 300)
+    assert table.p_value(drawn) > SAMPLE_LEVEL
+    rows = np.concatenate(list(drawn.values()))
+    assert table.p_value({0: rows}) < SAMPLE_LEVEL
+
+
+def test_without_columns_the_scores_are_tested_alone():
+    random = np.random.default_rng(7)
+    table = Table(random, columns=False)
+    early = random.choice(only_high_scores(table), 100, replace=False)
+    assert table.p_value({0: early}) < SAMPLE_LEVEL
+    elsewhere = random.choice(np.flatnonzero(table.place == "far"), 60, replace=False)
+    assert table.p_value({0: elsewhere}) > SAMPLE_LEVEL
+
+
+def test_all_rows_are_a_sample_and_a_few_rows_cannot_be_told():
+    table = Table(np.random.default_rng(8))
+    assert table.p_value({0: np.arange(N)}) == 1
+    assert table.p_value({0: np.arange(N)[:4]}) == 1

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import expit, ndtri
 from sklearn.utils import Bunch
 
-from cape import Estimate
-from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape import Estimate, ScoreHistogram
 from cape._labelled import (
     LabelledSample,
     RowDraw,
@@ -15,6 +14,9 @@ from cape._labelled import (
     stratify,
 )
 from cape._labelled._prevalence import estimate_with_labels
+from cape.quantify import edges_for, round_scores
+
+ONE = 2**32  # the unit of rounded scores
 
 
 def scores_of(random, y, auc):
@@ -86,6 +88,7 @@ def test_intervals_hold_and_strata_save_a_third_of_the_labels(prevalence):
     assert (widths[True] / widths[None]) ** 2 < 0.7
 
 
+@pytest.mark.slow
 def test_a_score_that_tells_nothing_any_more_costs_little():
     random = np.random.default_rng(2)
     model = make_model(random, 0.9)
@@ -96,21 +99,6 @@ def test_a_score_that_tells_nothing_any_more_costs_little():
             low, high = found.interval(0.95)
             widths[by_strata] += high - low
     assert (widths[True] / widths[False]) ** 2 < 1.1
-
-
-def test_what_strata_differ_in_is_no_noise():
-    """Strata with one label each and fixed numbers of rows leave nothing unknown."""
-    batch = np.array([500, 500])
-    strata = np.zeros((2, 2, 2))
-    strata[0, 0, 0] = 30
-    strata[1, 1, 1] = 20
-    of_strata = LabelledSample(batch, strata, np.array([500 / 30, 25.0]))
-    assert of_strata.is_stratified
-    drawn_singly = LabelledSample(batch, strata, np.array([500 / 30, 26.0]))
-    assert not drawn_singly.is_stratified
-    nothing = np.zeros(2)
-    variance = estimate_with_labels(of_strata, nothing).variance
-    assert variance < estimate_with_labels(drawn_singly, nothing).variance / 3
 
 
 @pytest.mark.parametrize("auc", [0.7, 0.9])
