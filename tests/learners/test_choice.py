@@ -6,9 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline
 
 from cape import CapeClassifier
 from cape._learners._choice import (
@@ -17,32 +15,9 @@ from cape._learners._choice import (
     default_candidates,
     has_member,
     make_learner,
-    member_of,
-    tabular,
 )
 
 every_name = pytest.mark.parametrize("name", LEARNERS)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("boosting", HistGradientBoostingClassifier), ("logistic", LogisticRegression)],
-)
-def test_a_tabular_learner_is_a_pipeline_that_ends_with_the_learner(name, kind):
-    pipeline = make_learner(name)
-    assert isinstance(pipeline, Pipeline)
-    assert isinstance(pipeline[-1], kind)
-
-
-def test_boosting_of_numbers_has_a_seed_and_the_parameters_that_were_given():
-    learner = make_learner("boosting", tabular=False, parameters={"max_depth": 2})
-    expected = HistGradientBoostingClassifier(max_depth=2, random_state=0)
-    assert learner.get_params() == expected.get_params()
-
-
-def test_logistic_regression_of_numbers_scales_them_first():
-    pipeline = make_learner("logistic", tabular=False)
-    assert list(pipeline.named_steps) == ["standardscaler", "logisticregression"]
 
 
 @every_name
@@ -72,10 +47,6 @@ def test_small_tables_have_one_candidate(n_rows, n_candidates):
     assert len(default_candidates(n_rows)) == n_candidates
 
 
-def test_default_boosting_is_a_candidate_where_rows_are_plenty():
-    assert "boosting, default" in default_candidates(20_000)
-
-
 def test_the_first_candidate_is_the_mean_probability_of_its_members():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 2))
@@ -85,16 +56,6 @@ def test_the_first_candidate_is_the_mean_probability_of_its_members():
     vote.set_params(boosting__random_state=0).fit(X, y)
     means = np.mean([member.predict_proba(X) for member in vote.estimators_], axis=0)
     np.testing.assert_allclose(vote.predict_proba(X), means)
-
-
-def test_missing_numbers_do_not_stop_it():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300, 3))
-    y = (X[:, 0] > 0).astype(int)
-    X[::3, 1] = np.nan
-    vote = clone(next(iter(default_candidates(300).values())))
-    vote.fit(X, y)
-    assert log_loss(y, vote.predict_proba(X)) < 0.4
 
 
 def test_columns_to_encode_are_text_categories_dates_and_gaps():
@@ -113,21 +74,6 @@ def test_columns_to_encode_are_text_categories_dates_and_gaps():
     assert columns_to_encode(table[["age"]].to_numpy()) == []
 
 
-def test_without_skrub_the_error_names_the_columns_and_the_extra(monkeypatch):
-    import builtins
-
-    original = builtins.__import__
-
-    def refuse(name, *args, **kwargs):
-        if name == "skrub":
-            raise ImportError("no skrub")
-        return original(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ImportError, match=r"'race'.*cape-fair\[app\]"):
-        tabular(None, ["race"])
-
-
 def boosting(**settings):
     return HistGradientBoostingClassifier(max_iter=5, **settings)
 
@@ -142,28 +88,6 @@ def labelled_rows(n, labels=("no", "yes"), seed=0):
     y = random.integers(0, 2, n)
     X = random.normal(size=(n, 3)) + y[:, None]
     return X, np.array(labels)[y], random.integers(0, 2, n)
-
-
-def test_members_are_found_by_kind_and_parameters():
-    assert has_member(vote(), GaussianNB())
-    # Seeds are set by the training.
-    assert has_member(vote(), boosting())
-    assert not has_member(vote(), boosting(max_depth=2))
-    assert not has_member(vote(), LogisticRegression())
-    assert not has_member(GaussianNB(), GaussianNB())
-
-
-def test_a_member_has_the_classes_of_the_vote():
-    X, y, _ = labelled_rows(200)
-    fitted = vote().fit(X, y)
-    member = member_of(fitted, boosting())
-    alone = boosting(random_state=3).fit(X, y)
-    assert member.classes_.tolist() == ["no", "yes"]
-    np.testing.assert_array_equal(member.predict(X), alone.predict(X))
-    np.testing.assert_array_equal(member.predict_proba(X), alone.predict_proba(X))
-    # The vote itself goes on with the numbers of the classes.
-    assert fitted.estimators_[1].classes_.tolist() == [0, 1]
-    assert set(fitted.predict(X)) == {"no", "yes"}
 
 
 def test_the_default_boosting_is_a_member_of_the_default_vote():

@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,7 +13,6 @@ from cape._learners._shared import (
     GroupAwareLinear,
     add_group_code,
     for_one_group,
-    group_aware,
 )
 
 
@@ -64,13 +62,6 @@ def test_for_one_group_it_is_the_plain_classifier_with_its_deviations(estimator)
         np.testing.assert_allclose(alone.predict_proba(own), told, atol=1e-12)
 
 
-def test_slopes_may_differ_between_groups():
-    X, codes, y = two_groups(4000)
-    shared = GroupAwareLinear(LogisticRegression()).fit(add_group_code(X, codes), y)
-    slopes = [for_one_group(shared, code)[0].coef_[0, 0] for code in (0, 1)]
-    assert slopes[0] > 1 and slopes[1] < -1
-
-
 def test_a_group_of_few_rows_is_drawn_to_the_slopes_of_all():
     X, codes, y = two_groups(4000, rotated=False)
     few = np.flatnonzero(codes == 1)[:15]
@@ -106,23 +97,3 @@ def test_weights_count_as_repetitions():
     rows = np.repeat(np.arange(200), weights)
     repeated.fit(table[rows], y[rows])
     np.testing.assert_allclose(weighted.model_.coef_, repeated.model_.coef_, atol=1e-4)
-
-
-def test_trees_take_the_code_as_it_is_and_need_it_when_they_score():
-    boosting = HistGradientBoostingClassifier(max_iter=5)
-    assert group_aware(boosting) is boosting
-    X, codes, y = two_groups(300)
-    fitted = boosting.fit(add_group_code(X, codes), y)
-    assert for_one_group(fitted, 1) == (fitted, True)
-
-
-def test_a_vote_makes_its_linear_members_aware_and_leaves_the_others():
-    members = [
-        ("linear", LogisticRegression()),
-        ("trees", HistGradientBoostingClassifier()),
-    ]
-    vote = VotingClassifier(members, voting="soft")
-    aware = dict(group_aware(vote).estimators)
-    assert isinstance(aware["linear"], GroupAwareLinear)
-    assert isinstance(aware["trees"], HistGradientBoostingClassifier)
-    assert isinstance(dict(vote.estimators)["linear"], LogisticRegression)

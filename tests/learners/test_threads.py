@@ -79,13 +79,6 @@ def test_the_limit_is_lifted_when_the_last_one_leaves():
     assert blas_threads() == before
 
 
-def test_the_limit_is_lifted_after_an_error():
-    before = blas_threads()
-    with pytest.raises(ValueError), blas_in_one_thread():
-        raise ValueError
-    assert blas_threads() == before
-
-
 def test_threads_that_overlap_leave_the_limit_as_they_found_it():
     before = blas_threads()
     inside, go = threading.Event(), threading.Event()
@@ -108,22 +101,17 @@ def test_threads_that_overlap_leave_the_limit_as_they_found_it():
     assert blas_threads() == before
 
 
-@pytest.fixture
-def limits(monkeypatch):
-    """Small pieces, so that a few rows need several."""
-
-    def use(most=10, fewest=4, threads=3):
-        monkeypatch.setattr(_threads, "_MOST_ROWS", 2 * most)
-        monkeypatch.setattr(_threads, "_MOST_ROWS_LINEAR", most)
-        monkeypatch.setattr(_threads, "_FEWEST_ROWS", fewest)
-        monkeypatch.setattr(_threads, "available_threads", lambda: threads)
-
-    return use
+LIMITS = {"_MOST_ROWS": 30, "_MOST_ROWS_LINEAR": 20, "_FEWEST_ROWS": 7}
 
 
-def pieces_of(n_rows, **settings):
-    settings = {"n_groups": 1, "linear": True, **settings}
-    return list(map_pieces(lambda piece: piece, n_rows, **settings))
+def mapped(work, n_rows, threads, n_groups=1, linear=True):
+    """Map pieces that are so small that a few rows need several."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit, rows in LIMITS.items():
+            patch.setattr(_threads, limit, rows)
+        patch.setattr(_threads, "available_threads", lambda: threads)
+        settings = {"n_groups": n_groups, "linear": linear}
+        return list(map_pieces(work, n_rows, **settings))
 
 
 @given(
@@ -133,53 +121,14 @@ def pieces_of(n_rows, **settings):
     threads=st.integers(1, 8),
 )
 def test_pieces_hold_every_row_once_and_in_order(n_rows, n_groups, linear, threads):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_threads, "_MOST_ROWS", 30)
-        patch.setattr(_threads, "_MOST_ROWS_LINEAR", 20)
-        patch.setattr(_threads, "_FEWEST_ROWS", 7)
-        patch.setattr(_threads, "available_threads", lambda: threads)
-        pieces = pieces_of(n_rows, n_groups=n_groups, linear=linear)
+    pieces = mapped(lambda piece: piece, n_rows, threads, n_groups, linear)
     rows = [row for piece in pieces for row in range(piece.start, piece.stop)]
     assert rows == list(range(n_rows))
     largest = n_groups * (20 if linear else 30)
     assert all(piece.stop - piece.start <= largest for piece in pieces)
 
 
-def test_a_small_batch_is_one_piece():
-    assert pieces_of(49_999) == [slice(0, 49_999)]
-
-
-def test_threads_share_the_rows_evenly(limits):
-    limits(most=100, fewest=4, threads=3)
-    sizes = [piece.stop - piece.start for piece in pieces_of(31)]
-    assert sizes == [11, 11, 9]
-
-
-def test_no_piece_is_so_small_that_threads_do_not_pay(limits):
-    limits(most=100, fewest=20, threads=8)
-    sizes = [piece.stop - piece.start for piece in pieces_of(50)]
-    assert sizes == [20, 20, 10]
-
-
-@pytest.mark.parametrize(("linear", "most"), [(True, 10), (False, 20)])
-def test_more_groups_make_longer_pieces(limits, linear, most):
-    limits(most=10, threads=1)
-    for n_groups in (1, 3):
-        first, *_ = pieces_of(120, n_groups=n_groups, linear=linear)
-        assert first == slice(0, most * n_groups)
-
-
-def test_other_learners_have_the_whole_machine_to_themselves(limits):
-    """They are asked in one thread, this one, since they start threads of their own."""
-    limits(most=10)
-    names = map_pieces(
-        lambda piece: threading.get_ident(), 100, n_groups=1, linear=False
-    )
-    assert list(names) == [threading.get_ident()] * 5
-
-
-def test_linear_work_is_done_by_several_threads_with_blas_in_one(limits):
-    limits(most=10, threads=2)
+def test_linear_work_is_done_by_several_threads_with_blas_in_one():
     both_inside = threading.Barrier(2, timeout=30)
 
     def work(piece):
@@ -187,5 +136,5 @@ def test_linear_work_is_done_by_several_threads_with_blas_in_one(limits):
         blas = [info for info in threadpool_info() if info["user_api"] == "blas"]
         return {info["num_threads"] for info in blas}
 
-    for blas_threads in map_pieces(work, 20, n_groups=1, linear=True):
+    for blas_threads in mapped(work, 40, threads=2):
         assert blas_threads <= {1}

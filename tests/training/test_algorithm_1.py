@@ -47,21 +47,6 @@ def test_a_sample_has_the_size_of_the_group_and_the_prevalence_asked_for(theta, 
     assert y[rows].mean() == pytest.approx(theta, abs=0.005)
 
 
-def test_training_leaves_a_quantifier_and_k_classifiers_for_each_group(fitted):
-    assert list(fitted.groups) == [0, 1]
-    for scorer, positive_mean, negative_mean, members in fitted.groups.values():
-        assert hasattr(scorer, "predict_proba")
-        assert 0 < negative_mean < positive_mean < 1
-        assert len(members) == 10
-
-
-def test_members_for_higher_prevalences_call_more_rows_positive(fitted):
-    X, _, z = arrays(1000, 1)
-    for group, (*_, members) in fitted.groups.items():
-        shares = [member.predict(X[z == group]).mean() for member in members]
-        assert shares[0] < shares[4] < shares[9]
-
-
 @given(st.floats(0, 1))
 def test_the_predictions_nearest_to_the_estimate_are_chosen(q):
     predictions = [np.repeat([1, 0], [k, 10 - k]) for k in range(11)]
@@ -85,29 +70,6 @@ def test_predicted_shares_follow_the_prevalences_of_the_batch(fitted, prevalence
     for group, prevalence in enumerate(prevalences):
         assert y_pred[z == group].mean() == pytest.approx(prevalence, abs=0.08)
     assert np.mean(y_pred == y) > 0.85
-
-
-def test_any_number_of_groups_and_one():
-    X, y, _ = arrays(900, 0)
-    one_group = np.zeros(900, dtype=int)
-    three_groups = np.arange(900) % 3
-    for z in (one_group, three_groups):
-        cape = PlainCape(LogisticRegression(), prevalences=4, folds=3).fit(X, y, z)
-        assert len(cape.groups) == len(np.unique(z))
-        assert np.mean(cape.predict(X, z) == y) > 0.85
-
-
-def test_groups_are_trained_and_predicted_on_their_own():
-    """Rows of another group in the batch do not change a group's predictions."""
-    cape = PlainCape(LogisticRegression()).fit(*arrays(1000, 0))
-    X, _, z = arrays(600, 1, prevalences=(0.2, 0.7))
-    whole = cape.predict(X, z)
-    for group in (0, 1):
-        rows = z == group
-        rest = {group: cape.groups[group]}
-        alone = PlainCape(LogisticRegression())
-        alone.groups = rest
-        np.testing.assert_array_equal(alone.predict(X[rows], z[rows]), whole[rows])
 
 
 @pytest.mark.parametrize(("mean_score", "q"), [(0.2, 0), (0.5, 0.5), (0.8, 1)])

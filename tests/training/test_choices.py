@@ -1,7 +1,5 @@
 """Settings that choose by themselves: learners, folds, scores and sharing."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,15 +133,6 @@ class TestSharing:
             assert type(model.scoring_models[0]) is LogisticRegression
             assert model.is_linear
 
-    def test_every_group_keeps_its_own_histograms(self):
-        _, y, z = synthetic(600, random_state=0)
-        clf = fit(HistGradientBoostingClassifier(max_iter=10), share_estimator=True)
-        for group, model in clf.models_.items():
-            own = y[z == group]
-            assert model.size == len(own)
-            assert model.positives.size == own.sum()
-            assert model.prevalence == pytest.approx(own.mean())
-
     def test_auto_keeps_groups_of_few_rows_shared(self):
         clf = fit(HistGradientBoostingClassifier(max_iter=10), n_samples=600)
         assert all(model.group_code is not None for model in clf.models_.values())
@@ -220,10 +209,6 @@ class TestSharing:
         with pytest.raises(ValueError, match="a setting for each column, got True"):
             clf.fit(X, rows.target, sensitive_features=rows.sensitive_features)
 
-    def test_resampled_pools_share_nothing_by_default(self):
-        clf = fit(LogisticRegression(), pool="resampled", prevalences=3)
-        assert all(model.group_code is None for model in clf.models_.values())
-
     def test_a_shared_model_is_saved_streamed_and_read_in_parts(self, tmp_path):
         from cape.stream import RollingCape
 
@@ -246,11 +231,6 @@ class TestChoice:
         clf = fit(n_samples=300)
         assert clf.candidates_["chosen"].tolist() == [True]
         assert np.isnan(clf.candidates_["log_loss"]).all()
-
-    def test_a_learner_that_is_given_is_the_one(self):
-        clf = fit(GaussianNB())
-        assert clf.candidates_.index.tolist() == ["given"]
-        assert clf.estimator_ is clf.estimator
 
     @pytest.mark.slow
     def test_the_better_candidate_is_chosen_by_log_loss(self):
@@ -286,8 +266,3 @@ class TestWarnings:
         clf = CapeClassifier(LogisticRegression(), **AUTOMATIC)
         with pytest.warns(UserWarning, match=r"do not tell the classes apart in '0'"):
             clf.fit(X, y, sensitive_features=z)
-
-    def test_good_groups_are_not_warned_of(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            fit(LogisticRegression())

@@ -11,9 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape._groups import check_groups
-from cape._training._data import TrainingData, _sample, warn_of_duplicates
-from cape.files import train_file
-from cape.files._notes import Notes
+from cape._training._data import TrainingData, warn_of_duplicates
 
 
 def warnings_of(X, y, z=None):
@@ -81,12 +79,6 @@ def test_a_class_that_was_repeated_is_found():
     assert len(warnings_of(X[rows], y[rows])) == 1
 
 
-def test_a_few_copies_are_passed_over():
-    X, y = measured(1000)
-    rows = np.concatenate([np.arange(1000), np.arange(15)])
-    assert warnings_of(X[rows], y[rows]) == []
-
-
 def test_rows_that_differ_in_label_or_group_are_no_copies():
     X, _ = measured(500)
     twice = np.tile(X, (2, 1))
@@ -125,16 +117,7 @@ def test_what_has_no_columns_or_no_hashes_is_passed_over():
     assert warnings_of(lists, twice) == []
 
 
-def test_a_sample_has_all_copies_of_a_row_or_none():
-    X, _ = measured(10_000)
-    sample = _sample(np.tile(X, (3, 1)))
-    assert 0 < len(sample) < 15_000
-    picked = [set(sample[sample // 10_000 == part] % 10_000) for part in range(3)]
-    assert picked[0] == picked[1] == picked[2]
-    assert _sample(X[:100]) is None
-
-
-def test_fit_warns_and_training_from_a_file_notes_it(tmp_path):
+def test_fit_warns():
     X, y = measured(300)
     X[:, 0] += 2 * y
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
@@ -142,15 +125,3 @@ def test_fit_warns_and_training_from_a_file_notes_it(tmp_path):
     clf = CapeClassifier(LogisticRegression(), cv=2, random_state=0)
     with pytest.warns(UserWarning, match="900 of 900 rows occur more than once"):
         clf.fit(frame[["a", "b", "c"]], frame["y"])
-    frame.to_csv(tmp_path / "train.csv", index=False)
-    notes = Notes()
-    train_file(
-        tmp_path / "train.csv",
-        None,
-        label="y",
-        learner="logistic",
-        settings={"cv": 2},
-        notes=notes,
-    )
-    said = [note.values["text"] for note in notes if note.code == "warning"]
-    assert any("900 of 900 rows occur more than once" in text for text in said)

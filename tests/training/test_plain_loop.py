@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape._learners._fitting import fit_member
-from cape._training import _train
 from cape.datasets import make_synthetic
 from cape.sampling import pp_sampling
 
@@ -33,47 +32,23 @@ def standardised(n):
 
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
 @pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
-def test_a_sample_as_weights_trains_the_member_that_repeated_rows_train(solver, theta):
-    X, y = standardised(500)
-    learner = LogisticRegression(solver=solver, tol=1e-8)
-    model = fit_member(learner, X, y, 1, theta, seed=3)[0]
-    rows = pp_sampling(y == 1, theta, random_state=3)
-    repeated = LogisticRegression(solver=solver, tol=1e-8).fit(X[rows], y[rows])
-    np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
-    np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
-
-
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
-@pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
-def test_a_member_that_starts_near_its_optimum_gets_to_the_same_one(solver, theta):
+def test_members_near_their_optimum_or_not_are_those_of_repeated_rows(solver, theta):
     X, y = standardised(500)
     learner = LogisticRegression(solver=solver, tol=1e-8)
     scorer = clone(learner).fit(X, y)
     weights = scorer.coef_.copy()
-    cold, counts = fit_member(learner, X, y, 1, theta, seed=3)
-    warm, same_counts = fit_member(learner, X, y, 1, theta, seed=3, near=scorer)
-    np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-5)
-    np.testing.assert_allclose(warm.intercept_, cold.intercept_, rtol=1e-5)
-    assert same_counts == counts
-    assert warm.get_params() == cold.get_params()
+    rows = pp_sampling(y == 1, theta, random_state=3)
+    repeated = clone(learner).fit(X[rows], y[rows])
+    for near in (None, scorer):
+        model, _ = fit_member(learner, X, y, 1, theta, seed=3, near=near)
+        np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
+        np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
+        assert model.get_params() | {"random_state": None} == learner.get_params()
     np.testing.assert_array_equal(scorer.coef_, weights)
 
 
-def test_a_start_near_the_optimum_saves_steps():
-    X, y = standardised(5000)
-    scorer = LogisticRegression().fit(X, y)
-    learner = LogisticRegression()
-    cold = warm = 0
-    for theta in (0.1, 0.5, 0.9):
-        model, _ = fit_member(learner, X, y, 1, theta, seed=3)
-        cold += model.n_iter_[0]
-        model, _ = fit_member(learner, X, y, 1, theta, seed=3, near=scorer)
-        warm += model.n_iter_[0]
-    assert warm < 0.8 * cold
-
-
 def test_threads_train_what_one_after_the_other_trains(monkeypatch):
-    monkeypatch.setattr(_train, "_MANY_ROWS", 100)
+    monkeypatch.setattr("cape._training._train._MANY_ROWS", 100)
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [
