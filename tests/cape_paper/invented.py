@@ -42,26 +42,27 @@ def idle_row(method, reason, printed=None):
     return {"method": method, "status": reason, "seeds": 0, "printed": printed}
 
 
+MADE = {
+    "verdicts": [],
+    "reasons": [],
+    "versions": {"python": "3"},
+    "cells": 5,
+    "cell_seconds": 12.4,
+    "cores": 2,
+    "load": 0.5,
+    "date": "2026-01-01",
+}
+"""How a run was made, which all results say."""
+
+
 def invented_comparison(groups=("one", "two"), **changes):
     """A comparison of a method with three seeds, one with one, and one that failed."""
     n_groups = len(groups)
     data = []
     for z in range(n_groups):
-        data.append(
-            {
-                "rows_train": 10 + z,
-                "rows_test": 20 + z,
-                "prevalence_train": 0.3,
-                "prevalence_test": 0.4,
-            }
-        )
-    spa = {
-        "quantifier": "spa",
-        "mean": [0.25] * n_groups,
-        "sd": [0.125] * n_groups,
-        "printed": None,
-        "seeds": 3,
-    }
+        counts = {"rows_train": 10 + z, "rows_test": 20 + z}
+        data.append({**counts, "prevalence_train": 0.3, "prevalence_test": 0.4})
+    spa = {"quantifier": "spa", "mean": [0.25] * n_groups, "sd": [0.125] * n_groups}
     # The paper has two groups: other numbers of groups have nothing printed.
     printed = PRINTED["CAPE-D"] if n_groups == 2 else None
     return {
@@ -72,20 +73,13 @@ def invented_comparison(groups=("one", "two"), **changes):
         "data": data,
         "learner": {"kind": "logistic", "repr": "L()"},
         "favourable": "positive",
-        "quantifiers": [spa],
+        "quantifiers": [{**spa, "printed": None, "seeds": 3}],
         "rows": [
             invented_row("CAPE-D", n_groups, printed),
             invented_row("Once", n_groups, seeds=1),
             idle_row("Gone", "not installed: x"),
         ],
-        "verdicts": [],
-        "reasons": [],
-        "versions": {"python": "3"},
-        "cells": 5,
-        "cell_seconds": 12.4,
-        "cores": 2,
-        "load": 0.5,
-        "date": "2026-01-01",
+        **MADE,
         **changes,
     }
 
@@ -112,14 +106,9 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
             "Max_Acc": invented_summary(0.4),
         }
         entries.append({"rho_0": rho_0, "rho_1": rho_1, "methods": methods})
-        group = {
-            "pd": 0.01,
-            "delta_1": 0.02,
-            "delta_2": 0.03,
-            "theorem_3": 0.1,
-            "our_bound": 0.07,
-            "within_our_bound": 1.0,
-        }
+        names = ["pd", "delta_1", "delta_2", "theorem_3", "our_bound"]
+        group = dict(zip(names, [0.01, 0.02, 0.03, 0.1, 0.07], strict=True))
+        group["within_our_bound"] = 1.0
         other = {key: value / 2 for key, value in group.items()}
         theorem.append({"rho_0": rho_0, "rho_1": rho_1, "mean": [other, group]})
     return {
@@ -132,14 +121,7 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
         "pairs": entries,
         "theorem": theorem,
         "printed": published()["table_synthetic"],
-        "verdicts": [],
-        "reasons": [],
-        "versions": {"python": "3"},
-        "cells": 4,
-        "cell_seconds": 2.0,
-        "cores": 2,
-        "load": 0.5,
-        "date": "2026-01-01",
+        **MADE,
         **changes,
     }
 
@@ -156,20 +138,11 @@ def invented_shift(case, group, shift, failed=()):
     }
     for place, name in enumerate(("CAPE", "paper")):
         start = shift + place / 5
-        entry[name] = {
-            "estimate": 0.11 + start,
-            "low": 0.12 + start,
-            "high": 0.13 + start,
-            "width": 0.01,
-            "error": 0.14 + start,
-            "holds": 0.5,
-            "mean_score": 0.15 + start,
-            "pd": 0.16 + start,
-            "pe": None,
-            "max_acc_pd": 0.17 + start,
-            "max_acc_pe": 0.18 + start,
-            "verdict": "some_drift",
-        }
+        names = ["estimate", "low", "high", "error", "mean_score", "pd"]
+        names += ["max_acc_pd", "max_acc_pe"]
+        row = {key: 0.11 + start + i / 100 for i, key in enumerate(names)}
+        rest = {"width": 0.01, "holds": 0.5, "pe": None, "verdict": "some_drift"}
+        entry[name] = {**row, **rest}
         if name in failed:
             entry[name] = None
     return entry
@@ -177,18 +150,9 @@ def invented_shift(case, group, shift, failed=()):
 
 def invented_shifts(**changes):
     """A finished run on real shifts, in which one configuration failed once."""
+    numbers = {"error": 0.21, "error_90": 0.22, "holds": 0.23, "width": 0.24}
     methods = [
-        {
-            "method": "CAPE",
-            "cells": 2,
-            "error": 0.21,
-            "error_90": 0.22,
-            "holds": 0.23,
-            "width": 0.24,
-            "pd": 0.25,
-            "pe": None,
-            "worse": 1,
-        },
+        {"method": "CAPE", "cells": 2, **numbers, "pd": 0.25, "pe": None, "worse": 1},
         {"method": "Max_Acc", "cells": 2, "pd": 0.26, "pe": 0.27},
     ]
     summary = []
@@ -207,11 +171,6 @@ def invented_shifts(**changes):
         "summary": summary,
         "skipped": ["meps-12-13 was skipped: no address."],
         "failed": ["bank paper 0 failed: ValueError: x"],
-        "versions": {"python": "3"},
-        "cells": 4,
-        "cell_seconds": 2.0,
-        "cores": 2,
-        "load": 0.5,
-        "date": "2026-01-01",
+        **MADE,
         **changes,
     }

@@ -42,13 +42,6 @@ def test_only_public_names_of_cape_are_imported(path):
         assert is_public(module, name), f"{path.name} imports {module}.{name}"
 
 
-def test_private_names_would_be_found():
-    code = "import cape._x\nfrom cape._groups import a\nfrom cape.rules import _base"
-    for module, name in names_of_cape(ast.parse(code)):
-        assert not is_public(module, name)
-    assert is_public("cape.rules", "Rule") and is_public("cape", "metrics")
-
-
 def test_no_private_attribute_of_an_object_is_read():
     """What begins with an underscore is read of ``self`` and of our modules alone."""
     for path in MODULES:

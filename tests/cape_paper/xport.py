@@ -22,34 +22,19 @@ def write_xport(frame) -> bytes:
         f"{_HEADER}NAMESTR HEADER RECORD!!!!!!!000000{n_columns:04d}{'0' * 20}",
     ]
     head = "".join(f"{record:<80}" for record in records).encode()
-    fields = b"".join(
-        struct.pack(
-            ">hhhh8s40s8shhh2s8shhl52s",
-            1 if _is_number(frame[name]) else 2,
-            0,
-            8,
-            i,
-            f"{name:<8}".encode(),
-            b" " * 40,
-            b" " * 8,
-            0,
-            0,
-            0,
-            b"  ",
-            b" " * 8,
-            0,
-            0,
-            8 * (i - 1),
-            b" " * 52,
-        )
-        for i, name in enumerate(frame.columns, 1)
-    )
+    fields = b""
+    for place, name in enumerate(frame.columns):
+        kind = 1 if _is_number(frame[name]) else 2
+        numbers = (kind, 0, 8, place + 1)
+        names = (f"{name:<8}".encode(), b" " * 40, b" " * 8)
+        formats = (0, 0, 0, b"  ", b" " * 8, 0, 0, 8 * place, b" " * 52)
+        fields += struct.pack(">hhhh8s40s8shhh2s8shhl52s", *numbers, *names, *formats)
     observations = f"{_HEADER}OBS     HEADER RECORD!!!!!!!{zeros}  ".encode()
-    rows = b"".join(
-        _ibm_double(value) if _is_number(frame[name]) else f"{value:<8}".encode()
-        for row in frame.itertuples(index=False)
-        for name, value in zip(frame.columns, row, strict=True)
-    )
+    rows = b""
+    for row in frame.itertuples(index=False):
+        for value in row:
+            is_text = isinstance(value, str)
+            rows += f"{value:<8}".encode() if is_text else _ibm_double(value)
     return head + _padded(fields) + observations + _padded(rows)
 
 
