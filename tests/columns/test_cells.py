@@ -2,14 +2,24 @@
 
 import json
 import string
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._columns import FIRST, ColumnCells
-from cape._columns._cells import _hash_levels, hash_of
+from cape._columns import UNITS, ColumnCells, unit_window
+from cape._columns._cells import (
+    Column,
+    _hash_levels,
+    choose_cells,
+    column_names,
+    hash_of,
+)
 
 CELLS = [
     ColumnCells("n", "number", np.array([1.0, 2.5]), 2.0, 1.0, 2.4),
@@ -26,15 +36,6 @@ def test_cells_come_back_from_json(cells):
     assert read.to_json() == cells.to_json()
     assert read.n_cells == cells.n_cells
     assert read.is_number == cells.is_number
-
-
-def test_there_is_a_cell_for_everything():
-    number, _, text, _, empty = CELLS
-    # Below, between and above the two edges.
-    assert number.n_cells == FIRST + 3
-    # Two levels, the other levels of training, and levels never seen.
-    assert text.n_cells == FIRST + 4
-    assert empty.n_cells == FIRST
 
 
 def test_hashes_are_the_same_on_every_machine():
@@ -56,7 +57,177 @@ def test_few_unseen_levels_are_taken_for_known_ones():
     assert np.mean(taken) < 0.15
 
 
-def test_without_rare_levels_none_is_known():
-    assert not ColumnCells("t", "text", levels=("a",)).knows("a")
-    assert _hash_levels([]) == b""
-    assert len(_hash_levels([str(number) for number in range(5000)])) == 1024
+# Cells are chosen so that they tell much, and give nobody away.
+
+
+def cells_of(values):
+    return choose_cells("x", Column(pd.Series(values)))
+
+
+numbers = st.lists(
+    st.floats(-1e6, 1e6, allow_nan=False) | st.integers(0, 5).map(float),
+    min_size=1,
+    max_size=120,
+)
+
+
+@given(values=numbers)
+def test_edges_grow_and_the_outer_ones_are_the_tenth_values(values):
+    cells = cells_of(values)
+    ordered = np.sort(np.array(values, dtype=np.float32))
+    tenth = min(10, (len(values) + 1) // 2) - 1
+    assert cells.lowest == ordered[tenth]
+    assert cells.highest == ordered[len(ordered) - 1 - tenth]
+    assert (np.diff(cells.edges) > 0).all()
+    assert cells.lowest in cells.edges
+    assert cells.edges[cells.edges > cells.highest].size > 0
+
+
+@given(values=numbers)
+def test_an_edge_outside_the_range_is_one_of_units(values):
+    """No value of the nine smallest and largest is written down."""
+    cells = cells_of(values)
+    inside = (cells.edges >= cells.lowest) & (cells.edges <= cells.highest)
+    allowed = [np.nextafter(np.float32(cells.highest), np.float32(np.inf))]
+    for factor in UNITS:
+        allowed += unit_window(cells.median, factor)
+    assert np.isin(cells.edges[~inside], allowed).all()
+
+
+def test_quantile_cells_hold_an_eighth_each():
+    values = np.random.default_rng(0).normal(size=5000)
+    cells = cells_of(values)
+    bounds = [-np.inf, *cells.edges, np.inf]
+    held = np.histogram(values.astype(np.float32), bounds)[0]
+    # A column around 0 has no unit, so that there are no other edges.
+    assert len(cells.edges) == 9
+    assert held[0] == held[-1] == 9
+    np.testing.assert_allclose(held[2:-2], 5000 / 8, atol=1)
+
+
+def test_units_have_edges_if_a_column_may_have_units():
+    heights = np.random.default_rng(0).normal(170, 10, 500)
+    cells = cells_of(heights)
+    for factor in UNITS:
+        assert np.isin(unit_window(cells.median, factor), cells.edges).all()
+    for without in (heights - 170, [1, 2, 3] * 100, pd.to_datetime(heights * 1e9)):
+        assert len(cells_of(without).edges) <= 2 + 18
+
+
+@given(
+    rows=st.lists(st.integers(1, 200), min_size=1, max_size=40),
+)
+def test_only_frequent_levels_are_named(rows):
+    values = []
+    for number, times in enumerate(rows):
+        values += [f"level {number}"] * times
+    cells = cells_of(values)
+    assert len(cells.levels) <= 11
+    assert cells.levels == tuple(sorted(cells.levels))
+    for level in cells.levels:
+        times = rows[int(level.split()[1])]
+        assert times >= 30
+    for number in range(len(rows)):
+        level = f"level {number}"
+        assert level in cells.levels or cells.knows(level)
+    assert cells.unseen_rate == pytest.approx(rows.count(1) / sum(rows))
+
+
+def test_levels_that_are_about_equally_frequent_are_chosen_by_name():
+    """The most frequent ones would be chosen by luck, and a test of them biased."""
+    random = np.random.default_rng(0)
+    names = [f"{number:02d}" for number in range(20)]
+    rows = random.permutation(np.arange(70, 110, 2))
+    cells = cells_of(np.repeat(names, rows))
+    assert cells.levels == tuple(names[:11])
+
+
+@pytest.mark.parametrize("values", [[5.0] * 50, ["a"] * 50, [True] * 50])
+def test_a_constant_column(values):
+    cells = cells_of(values)
+    if cells.is_number:
+        assert cells.lowest == cells.highest == cells.median
+        assert len(cells.edges) == 2
+    else:
+        assert cells.levels == ("a",)
+
+
+# Values of a column are read alike, whatever library and type hold them.
+
+
+KINDS = {
+    "integers": ([1, 2, 3], "number"),
+    "floats": ([1.5, np.nan, np.inf], "number"),
+    "booleans": ([True, False], "number"),
+    "booleans and gaps": ([True, None], "number"),
+    "nullable integers": (pd.array([1, None], dtype="Int64"), "number"),
+    "nullable booleans": (pd.array([True, None], dtype="boolean"), "number"),
+    "decimals": ([Decimal("1.5"), None], "number"),
+    "dates": ([date(2020, 1, 1), None], "date"),
+    "times": (pd.to_datetime(["2020-01-01", None]), "date"),
+    "texts": (["a", None, "b"], "text"),
+    "bytes": ([b"a", b"b"], "text"),
+    "categories": (pd.Categorical(["a", None, "b"]), "text"),
+    "categories of numbers": (pd.Categorical([1, 2]), "mixed"),
+    "texts and numbers": (["a", 1, None], "mixed"),
+    "nothing": ([None, np.nan], "empty"),
+    "no rows": ([], "empty"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_column(name):
+    values, kind = KINDS[name]
+    column = Column(pd.Series(values))
+    assert column.kind == kind
+    assert len(column) == len(values)
+    np.testing.assert_array_equal(column.missing, pd.isna(pd.Series(values)))
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if KINDS[name][1] == "number"])
+def test_numbers_are_floats_and_gaps_are_nan(name):
+    column = Column(pd.Series(KINDS[name][0]))
+    numbers = column.numbers
+    assert numbers.dtype == np.float32
+    np.testing.assert_array_equal(np.isnan(numbers), column.missing)
+
+
+def test_dates_are_seconds_in_any_zone_and_precision():
+    moment = datetime(2020, 1, 1, 12, tzinfo=UTC)
+    naive = pd.Series([moment.replace(tzinfo=None), None])
+    zoned = pd.Series(pd.to_datetime([moment, None]).tz_convert("Asia/Tokyo"))
+    coarse = naive.astype("datetime64[s]")
+    for values in (naive, zoned, coarse, pl.Series([moment, None])):
+        numbers = Column(values).numbers
+        assert numbers[0] == moment.timestamp()
+        assert np.isnan(numbers[1])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, None],
+        [1.5, None],
+        [True, None, False],
+        ["a", None, "b"],
+        [date(2020, 1, 1), None],
+        [datetime(2020, 1, 1, 5), None],
+        [None, None],
+    ],
+)
+def test_polars_and_pandas_read_the_same(values):
+    ours = Column(pl.Series("x", values))
+    theirs = Column(pd.Series(values))
+    assert ours.kind == theirs.kind
+    np.testing.assert_array_equal(ours.missing, theirs.missing)
+    if ours.kind in ("number", "date"):
+        np.testing.assert_array_equal(ours.numbers, theirs.numbers)
+    else:
+        assert ours.levels()[1] == theirs.levels()[1]
+
+
+def test_columns_have_names_or_places():
+    frame = pd.DataFrame([[1, 2]], columns=["a", 5])
+    assert column_names(frame) == ["a", "5"]
+    assert column_names(pl.DataFrame({"b": [1]})) == ["b"]
+    assert column_names(np.zeros((2, 3))) == ["x0", "x1", "x2"]

@@ -1,16 +1,18 @@
 """A table is counted the same however it is cut, held or read."""
 
+import json
 import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cape._columns import FIRST, FOREIGN, MISSING, TableCells
+from cape._columns import FOREIGN, MISSING, ColumnCounts, TableCells
+from cape._json_fields import Fields
 
 
 def table_of(n=120, seed=0):
@@ -46,6 +48,7 @@ CELLS = TableCells.of(TABLE)
 NEW = table_of(80, seed=1)
 
 
+@settings(max_examples=10)
 @given(cuts=st.lists(st.integers(0, len(NEW)), max_size=5))
 def test_counts_add_up_however_rows_are_cut(cuts):
     total = CELLS.nothing()
@@ -57,6 +60,7 @@ def test_counts_add_up_however_rows_are_cut(cuts):
     assert set(total.unseen) == set(whole.unseen)
 
 
+@settings(max_examples=10)
 @given(rows=st.lists(st.integers(0, len(NEW) - 1), max_size=30))
 def test_codes_and_counts_agree(rows):
     """Rows may be repeated, in any order, or be missing at all."""
@@ -115,15 +119,6 @@ def test_whole_numbers_are_counted_as_floats(dtype):
     assert cells.count(X) == cells.count(X.astype(float))
 
 
-@pytest.mark.parametrize("rows", [0, 1])
-def test_small_batches(rows):
-    counted = CELLS.count(NEW[:rows])
-    assert counted.counts.sum() == rows * len(CELLS.columns)
-    if rows == 0:
-        assert counted == CELLS.nothing()
-    assert CELLS.codes(NEW[:rows]).shape == (rows, len(CELLS.columns))
-
-
 def as_polars(table):
     """Return a table in polars; its gaps are null."""
     columns = {}
@@ -140,11 +135,6 @@ def test_polars_is_counted_as_pandas():
     assert cells.count(new) == cells.count(NEW[names])
     categories = new.with_columns(pl.col("level", "text").cast(pl.Categorical))
     assert cells.count(categories) == cells.count(new)
-
-
-def test_cells_chosen_from_polars_are_those_of_pandas():
-    table = TABLE[["number", "whole", "text", "flag", "day", "person"]]
-    assert TableCells.of(as_polars(table)) == TableCells.of(table)
 
 
 def test_weights_are_added_up():
@@ -187,12 +177,6 @@ def test_unseen_levels_are_counted_and_named():
     assert unseen == {}
 
 
-def test_numbers_outside_the_range_have_cells_of_their_own():
-    own, _ = column_of("number", [-99.0] * 50 + [99.0] * 20 + [np.inf] * 10)
-    assert own[FIRST] == 50
-    assert own[-1] == 30
-
-
 def test_levels_of_few_rows_are_never_written():
     """A model names no level of fewer than 30 rows, and no extreme value."""
     table = pd.DataFrame(
@@ -233,3 +217,60 @@ def test_cells_come_back_from_json_and_pickle():
     assert TableCells.of(NEW) != CELLS
     assert CELLS != "cells"
     assert repr(CELLS).startswith("TableCells(12 columns")
+
+
+# Counts of columns add up, and names of unseen values go with them.
+
+
+N_CELLS = 5
+names = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)
+counts = st.builds(
+    lambda numbers, unseen: ColumnCounts(np.array(numbers), unseen),
+    st.lists(st.integers(0, 50), min_size=N_CELLS, max_size=N_CELLS),
+    st.dictionaries(st.integers(0, 2), names, max_size=3),
+)
+
+
+@given(a=counts, b=counts, c=counts)
+def test_addition_has_its_laws(a, b, c):
+    zero = ColumnCounts(np.zeros(N_CELLS, dtype=int))
+    assert a + b == b + a
+    assert (a + b) + c == a + (b + c)
+    assert a + zero == zero + a == a
+
+
+@given(a=counts, b=counts)
+def test_subtracting_undoes_adding(a, b):
+    assert (a + b) - b == a
+
+
+@given(a=counts)
+def test_counts_come_back_from_json(a):
+    content = Fields(json.loads(json.dumps(a.to_json())))
+    assert ColumnCounts.from_json(content) == a
+
+
+def test_rows_that_were_never_added_cannot_be_taken_away():
+    one = ColumnCounts(np.array([1, 0]))
+    other = ColumnCounts(np.array([0, 1]))
+    with pytest.raises(ValueError, match="never added"):
+        one - other
+
+
+def test_counts_of_other_cells_do_not_add_up():
+    one = ColumnCounts(np.array([1, 0]))
+    other = ColumnCounts(np.array([0, 1, 3]))
+    for operate in (lambda: one + other, lambda: one - other):
+        with pytest.raises(ValueError, match="same cells"):
+            operate()
+
+
+def test_more_than_20_unseen_values_are_not_named():
+    few = ColumnCounts(np.array([15]), {0: {f"a{i}": 1 for i in range(15)}})
+    more = ColumnCounts(np.array([15]), {0: {f"b{i}": 1 for i in range(15)}})
+    both = few + more
+    assert both.unseen == {0: {}}
+    # Nobody knows any more which they were.
+    assert (both + few).unseen == {0: {}}
+    assert (both - more).unseen == {0: {}}
+    assert (few + few).unseen[0]["a3"] == 2

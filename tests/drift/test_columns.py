@@ -1,12 +1,13 @@
 """A column that is a mixture of its classes passes the test, another one does not."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._columns import ColumnCells, TableCells
-from cape._drift._columns import ColumnFit, _merge, fit_column
+from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault, fit_column
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
 SHARES_OF_NEGATIVES = np.array([0, 0, 0.09, 0.3, 0.3, 0.2, 0.1, 0.01])
@@ -79,18 +80,6 @@ def test_any_counts_give_a_p_value(counts, rho, cells):
     assert fit.error > 0
 
 
-@given(
-    rows=st.lists(st.integers(0, 30), min_size=8, max_size=8),
-    cells=st.sampled_from([NUMBER, TEXT]),
-)
-def test_merged_cells_hold_every_cell_once_and_enough_rows(rows, cells):
-    rows = np.array(rows)
-    merged = _merge(cells, rows, rows)
-    assert sorted(cell for group in merged for cell in group) == list(range(8))
-    if len(merged) > 1:
-        assert min(rows[group].sum() for group in merged) >= 8
-
-
 @pytest.mark.parametrize("rows", [1, 7])
 def test_too_few_rows_cannot_be_tested(rows):
     random = np.random.default_rng(0)
@@ -99,16 +88,97 @@ def test_too_few_rows_cannot_be_tested(rows):
     assert (fit.df, fit.p_value) == (0, 1)
 
 
-def test_columns_with_one_cell_cannot_be_tested():
-    empty = ColumnCells("x", "empty")
-    fit = fit_column(empty, *[np.array([50, 0])] * 3, 0.5)
-    assert fit.df == 0
-    constant = TableCells.of(np.full((80, 1), 3.0))
-    counts = constant.count(np.full((80, 1), 3.0)).counts
-    assert fit_column(constant.columns[0], counts, counts, counts, 0.5).df == 0
-
-
 def test_missing_values_are_tested():
     training = np.array([100, 0, 0, 100, 100, 100, 100, 0])
     batch = np.array([300, 0, 0, 50, 50, 50, 50, 0])
     assert fit_column(NUMBER, training, training, batch, 0.5).p_value < 1e-6
+
+
+# Columns that are plainly not what they were are found without statistics.
+
+
+RANDOM = np.random.default_rng(0)
+N = 400
+TRAINING = pd.DataFrame(
+    {
+        "height": RANDOM.normal(170, 10, N),
+        "change": RANDOM.normal(0, 1, N),
+        "count": RANDOM.integers(0, 4, N),
+        "sex": RANDOM.choice(["Male", "Female"], N),
+        "name": [f"person {i}" for i in range(N)],
+        "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(RANDOM.random(N), "D"),
+        "gaps": np.where(RANDOM.random(N) < 0.8, np.nan, 1.0),
+        "nothing": np.full(N, np.nan),
+    }
+)
+CELLS = TableCells.of(TRAINING)
+UNITS = (10, 60, 100, 1000)
+
+
+def in_batch(name, values, prevalence=0.5):
+    """Return a column of a batch beside training, whose halves are the classes."""
+    place = list(TRAINING).index(name)
+    batch = TRAINING.iloc[: len(values)].copy()
+    batch[name] = values
+    shares = []
+    for table in (TRAINING[: N // 2], TRAINING[N // 2 :], batch):
+        counts = CELLS.of_column(CELLS.count(table).counts, place)
+        shares.append(counts / counts.sum())
+    cells = CELLS.columns[place]
+    return ColumnInBatch(cells, *shares, rows=len(values), prevalence=prevalence)
+
+
+def fault_of(name, values):
+    return find_fault(in_batch(name, values))
+
+
+@pytest.mark.parametrize("name", list(TRAINING))
+def test_training_is_not_at_fault(name):
+    assert fault_of(name, TRAINING[name]) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "fault"),
+    [
+        ("height", ["tall"] * 50, "type"),
+        ("nothing", [1.0] * 50, "type"),
+        ("sex", [1, 2] * 25, "type"),
+        ("height", [np.nan] * 50, "missing"),
+        ("sex", [None] * 50, "missing"),
+        ("gaps", [np.nan] * 50, ""),
+        ("sex", ["M", "F"] * 25, "unseen"),
+        ("sex", ["Male", "Female", "F"] * 20, ""),
+        ("name", [f"new {i}" for i in range(50)], ""),
+        ("day", TRAINING["day"] + pd.Timedelta("400D"), "range"),
+        ("change", TRAINING["change"] - 50, "range"),
+        ("count", [3] * 50, "constant"),
+        ("count", [0, 3] * 25, ""),
+        ("height", [1e9] * 19, ""),
+    ],
+)
+def test_faults(name, values, fault):
+    assert fault_of(name, values) == fault
+
+
+@pytest.mark.parametrize("factor", [*UNITS, *(1 / factor for factor in UNITS)])
+def test_other_units(factor):
+    column = in_batch("height", TRAINING["height"] * factor)
+    assert find_fault(column) == "units"
+    assert find_fault(in_batch("height", TRAINING["height"] * -factor)) == "range"
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1, 2])
+def test_a_smaller_factor_is_no_unit(factor):
+    assert fault_of("height", TRAINING["height"] * factor) in ("", "range")
+
+
+def test_a_few_hundred_years_are_no_fault_of_a_mixture():
+    """A class that lies elsewhere explains where most of the batch is."""
+    values = np.concatenate([RANDOM.normal(10, 1, 200), RANDOM.normal(100, 1, 200)])
+    cells = TableCells.of(pd.DataFrame({"x": values}))
+    shares = []
+    for rows in (slice(0, 200), slice(200, 400), slice(200, 400)):
+        counts = cells.count(pd.DataFrame({"x": values[rows]})).counts
+        shares.append(counts / counts.sum())
+    at_truth = ColumnInBatch(cells.columns[0], *shares, rows=200, prevalence=0.02)
+    assert find_fault(at_truth) == ""

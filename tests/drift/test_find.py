@@ -1,5 +1,7 @@
 """What else has moved holds the estimate back, and only then."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,20 +10,17 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, Estimate, examine
+from cape import AdaptationWarning, CapeClassifier, Estimate, examine
 from cape._columns import ColumnCells
 from cape._drift import (
     ColumnDrift,
     GroupDrift,
-    find_drift,
     hold_back,
     ignore_drift,
-    mean_score,
     variance_between,
 )
 from cape._drift._columns import ColumnFit, ColumnInBatch
 from cape._drift._mixture import MixtureFit
-from cape._prediction import adapt
 
 NO_SHARES = np.zeros(2)
 COLUMN = ColumnInBatch(
@@ -90,17 +89,6 @@ def test_more_spread_holds_back_more(plain, p, spreads):
     more = held(plain, found(p, large))
     assert less.held_back <= more.held_back
     assert abs(less.estimate.value - 0.4) >= abs(more.estimate.value - 0.4) - 1e-12
-
-
-@given(side=st.floats(0, 0.1), p=p_value, spreads=st.tuples(spread, spread))
-def test_more_spread_widens_more(side, p, spreads):
-    """Away from the ends of [0, 1], which cut an interval off."""
-    small, large = sorted(spreads)
-    plain = Estimate(0.5, 0.5 - side, 0.5 + side)
-    less = held(plain, found(p, small), mean=0.5)
-    more = held(plain, found(p, large), mean=0.5)
-    assert less.estimate.low >= more.estimate.low - 1e-12
-    assert less.estimate.high <= more.estimate.high + 1e-12
 
 
 @given(plain=plain_estimates(), p=p_value, spread=spread)
@@ -183,17 +171,6 @@ def test_with_equal_errors_it_is_the_variance_beyond_them(values, error):
     assert between == pytest.approx(max(np.var(values, ddof=1) - error**2, 0), abs=1e-9)
 
 
-def test_one_study_says_nothing_of_the_variance():
-    assert variance_between(np.array([0.3]), np.array([0.1])) == 0
-
-
-def test_the_variance_between_studies_is_found():
-    random = np.random.default_rng(0)
-    errors = random.uniform(0.02, 0.1, 3000)
-    values = 0.4 + 0.05 * random.normal(size=3000) + errors * random.normal(size=3000)
-    assert variance_between(values, errors) == pytest.approx(0.0025, rel=0.15)
-
-
 # The whole of it
 
 
@@ -214,13 +191,9 @@ def clf():
 
 
 def drift_of(clf, X, z):
-    evidence = clf.evidence(X, sensitive_features=z).groups
-    models = {group: clf.model_of(group) for group in evidence}
-    estimates = {
-        group: models[group].quantifier.estimate(part.scores)
-        for group, part in evidence.items()
-    }
-    return find_drift(models, evidence, estimates)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdaptationWarning)
+        return clf.adapt(X, sensitive_features=z).drifts
 
 
 def test_a_pure_prior_shift_is_consistent(clf):
@@ -248,27 +221,6 @@ def test_a_column_at_fault_names_no_sound_column(clf):
     for drift in drift_of(clf, X, z).values():
         assert [column.name for column in drift.faults] == ["x0"]
         assert [column.name for column in drift.moved_columns] == ["x0"]
-
-
-def test_the_mean_score_is_that_of_the_batch(clf):
-    X, y, z = people(2000)
-    for group, part in clf.evidence(X, sensitive_features=z).groups.items():
-        rows = z == group
-        assert mean_score(clf.models_[group], part) == pytest.approx(
-            y[rows].mean(), abs=0.01
-        )
-
-
-@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
-@pytest.mark.parametrize("shift", [0.0, 0.4, 3.0, 50.0])
-def test_predicting_is_adapting_with_drift(clf, shift):
-    X, _, z = people(300, (0.3, 0.7), seed=2)
-    X[:, 2] += shift
-    batch = {"X": X, "sensitive_features": z}
-    adaptation = clf.adapt(**batch)
-    np.testing.assert_array_equal(
-        clf.predict_proba(**batch), clf.predict_proba(**batch, adaptation=adaptation)
-    )
 
 
 @pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
@@ -343,7 +295,7 @@ def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
         X, y, z = people(800, random.uniform(0.1, 0.9, size=2), seed=100 + seed)
         evidence = clf.evidence(X, sensitive_features=z)
         for drift in widths:
-            adaptation = adapt(clf.models_, evidence, level=0.95, drift=drift)
+            adaptation = clf.adapt(evidence=evidence, drift=drift)
             for group, adapted in adaptation.groups.items():
                 truth = y[z == group].mean()
                 widths[drift].append(adapted.estimate.high - adapted.estimate.low)

@@ -1,21 +1,22 @@
 """The shift test on scores whose truth is known, and over several groups."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
+from cape import ScoreHistogram
 from cape._drift._mixture import (
     _design_effect,
-    _fineness,
     _nested_cuts,
     count_agreements,
     fit_mixture,
     holm,
 )
-from cape._histogram import ONE, ScoreHistogram, edges_for, round_scores
+from cape.quantify import edges_for, round_scores
+
+ONE = 2**32  # the unit of rounded scores
 
 
 def draw(random, positive, n):
@@ -84,28 +85,6 @@ def test_the_effect_is_the_share_that_no_mixture_explains():
     assert abs(clean_fit.prevalence - 0.4) < 0.03
 
 
-@pytest.mark.parametrize("rho", [0.0, 1.0])
-def test_pure_batches_are_mixtures_too(rho):
-    random = np.random.default_rng(2)
-    rejected = []
-    for _ in range(200):
-        positives, negatives = classes(random, 500, 500)
-        batch = ScoreHistogram.of(mixed(random, rho, 300), positives.edges)
-        rejected.append(fit_mixture(positives, negatives, batch).p_value < 0.05)
-    assert 0.01 < np.mean(rejected) < 0.09
-
-
-def test_few_rows_or_few_scores_are_not_tested():
-    random = np.random.default_rng(3)
-    positives, negatives = classes(random, 500, 500)
-    batch = ScoreHistogram.of(mixed(random, 0.5, 20), positives.edges)
-    few = fit_mixture(positives, negatives, batch)
-    assert (few.df, few.p_value, few.effect) == (0, 1.0, 0.0)
-    half = np.full(200, ONE // 2)
-    constant = ScoreHistogram.of(half, edges_for(half, half))
-    assert fit_mixture(constant, constant, constant).df == 0
-
-
 @pytest.mark.parametrize("agreement", [0.0, 0.05, 1.0])
 def test_rows_with_several_scores_keep_the_level(agreement):
     """Scores of K models share one part and differ in another, more or less."""
@@ -140,22 +119,6 @@ def test_rows_with_several_scores_keep_the_level(agreement):
         assert np.mean(rejected_unaware) < 0.02
 
 
-@given(st.integers(1, 5), st.integers(0, 30), st.integers(0, 30), st.integers(0, 2**32))
-def test_agreements_add_up_over_rows(n_models, n, m, seed):
-    random = np.random.default_rng(seed)
-    positives, negatives = classes(random, 40, 40)
-    s = random.integers(0, ONE, (n_models, n + m))
-    whole = count_agreements(s, positives, negatives)
-    first = count_agreements(s[:, :n], positives, negatives)
-    second = count_agreements(s[:, n:], positives, negatives)
-    np.testing.assert_array_equal(first + second, whole)
-    assert whole.dtype == np.int64
-    assert (n_models * (n + m) <= whole).all()
-    assert (whole <= n_models**2 * (n + m)).all()
-    # Scores agree less often in finer cells.
-    assert (np.diff(whole) <= 0).all()
-
-
 @given(st.integers(1, 5), st.integers(0, 30), st.integers(0, 2**32))
 def test_agreements_are_the_ordered_pairs_in_one_cell(n_models, n, seed):
     random = np.random.default_rng(seed)
@@ -169,33 +132,6 @@ def test_agreements_are_the_ordered_pairs_in_one_cell(n_models, n, seed):
     equal = np.repeat(s[:1], n_models, axis=0)
     all_agree = count_agreements(equal, positives, negatives)
     assert (all_agree == n_models**2 * n).all()
-
-
-@given(st.integers(20, 400), st.integers(20, 400), st.integers(0, 2**32))
-def test_cuts_are_nested_edges_at_quantiles(n_positives, n_negatives, seed):
-    positives, negatives = classes(
-        np.random.default_rng(seed), n_positives, n_negatives
-    )
-    nested = _nested_cuts(positives, negatives)
-    for cuts, cells in zip(nested, (4, 8, 16), strict=True):
-        assert len(cuts) < cells
-    for coarse, fine in itertools.pairwise(nested):
-        assert set(coarse.tolist()) <= set(fine.tolist())
-    assert set(nested[-1].tolist()) <= set(positives.edges.tolist())
-    # Both classes weigh the same, whatever their sizes.
-    for cuts in nested:
-        shares = (
-            positives.merged(cuts) / n_positives + negatives.merged(cuts) / n_negatives
-        )
-        assert shares.max() / 2 < 1 / (len(cuts) + 1) + 0.12
-
-
-@pytest.mark.parametrize(
-    ("rows", "fineness"),
-    [(0, None), (31, None), (32, 0), (63, 0), (64, 1), (127, 1), (128, 2), (1e6, 2)],
-)
-def test_finer_cells_need_eight_rows_each(rows, fineness):
-    assert _fineness(rows) == fineness
 
 
 @pytest.mark.parametrize("n_models", [2, 4])
@@ -221,20 +157,6 @@ def test_the_design_effect_is_the_ratio_of_the_variances(n_models):
     assert 1 / n_models < np.mean(effects) < 1
 
 
-def test_the_design_effect_of_scores_in_one_cell_is_one():
-    batch = ScoreHistogram.of(np.full((2, 40), ONE), np.array([ONE // 2]), unit=2)
-    assert _design_effect(batch.shares, 160, batch) == 1.0
-
-
-def test_agreements_of_a_group_are_used():
-    random = np.random.default_rng(6)
-    training = classes(random, 500, 500)
-    s = np.stack([mixed(random, 0.4, 300), mixed(random, 0.4, 300)])
-    histogram = ScoreHistogram.of(s, training[0].edges, unit=2)
-    aware = fit_mixture(*training, histogram, count_agreements(s, *training))
-    assert aware.statistic > fit_mixture(*training, histogram).statistic
-
-
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_follows_its_definition(p_values):
     """The k-th smallest of m is multiplied by m - k + 1, and never less than before."""
@@ -246,10 +168,141 @@ def test_holm_follows_its_definition(p_values):
         assert adjusted[place] == pytest.approx(min(running, 1.0))
 
 
-def test_holm_rejects_anything_true_at_most_as_often_as_it_says():
-    """Five true hypotheses, 2,000 times: .05 and three standard errors."""
-    random = np.random.default_rng(7)
-    false_rejections = []
-    for _ in range(2000):
-        false_rejections.append(min(holm(random.random(5))) < 0.05)
-    assert np.mean(false_rejections) < 0.065
+# The shift test: exact cases, scipy's chi-square, and what it must not depend on.
+
+
+EDGES = round_scores([0.25, 0.5, 0.75])
+MIDDLES = round_scores([0.1, 0.3, 0.6, 0.9])
+
+
+def of(counts, unit=1):
+    counts = np.asarray(counts, dtype=np.int64)
+    return ScoreHistogram(EDGES, counts, counts * MIDDLES, unit)
+
+
+def sure(counts):
+    """Training with the same shares and no noise to speak of."""
+    return of(np.asarray(counts) * 10**9)
+
+
+cells = st.lists(st.integers(4, 60), min_size=4, max_size=4)
+
+
+@given(cells, cells, cells)
+def test_swapping_the_classes_turns_the_prevalence_round_and_nothing_else(
+    positives, negatives, batch
+):
+    positives = of(np.array(positives) + 8)
+    negatives = of(np.array(negatives) + 8)
+    batch = of(np.array(batch) + 8)
+    one = fit_mixture(positives, negatives, batch)
+    other = fit_mixture(negatives, positives, batch)
+    assert other.df == one.df
+    if one.df:
+        # Each stops within 1e-4 of its fixed point.
+        assert one.prevalence + other.prevalence == pytest.approx(1, abs=1e-3)
+        assert other.statistic == pytest.approx(one.statistic, rel=1e-2, abs=1e-2)
+
+
+@given(st.lists(st.integers(0, 40), min_size=3, max_size=3).map(sorted), st.booleans())
+def test_beyond_either_end_it_is_pearsons_chi_square_against_that_class(few, swap):
+    """The batch is more extreme than one class: the share of the other is held at 0.
+
+    There is no noise of training.
+    """
+    extreme = [1, 2, 3, 4]
+    other = [4, 3, 2, 1]
+    batch = np.array([*few, 400])
+    if swap:
+        fit = fit_mixture(sure(other), sure(extreme), of(batch))
+    else:
+        fit = fit_mixture(sure(extreme), sure(other), of(batch))
+    theirs = chisquare(batch, batch.sum() * np.array(extreme) / 10)
+    assert (fit.prevalence, fit.df) == (float(not swap), 3)
+    assert fit.statistic == pytest.approx(theirs.statistic, rel=1e-5)
+    assert fit.p_value == pytest.approx(theirs.pvalue, rel=1e-4, abs=1e-12)
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_an_exact_mixture_fits_without_rest(tenths):
+    p, n = np.array([1, 2, 3, 4]), np.array([4, 3, 2, 1])
+    fit = fit_mixture(sure(p), sure(n), of(10 * (tenths * p + (10 - tenths) * n)))
+    assert fit.prevalence == pytest.approx(tenths / 10, abs=1e-6)
+    assert (fit.statistic, fit.effect, fit.df) == (pytest.approx(0, abs=1e-6), 0, 2)
+    assert fit.p_value == pytest.approx(1)
+
+
+def test_the_least_square_is_found_over_all_prevalences():
+    """A scan over rho of the weighted square, whose weights are those at rho itself.
+
+    The fit holds the weights fixed within a step, so that its square may exceed the
+    least square of the scan, but by little.
+    """
+    positives = np.array([30, 60, 90, 120])
+    negatives = np.array([150, 60, 60, 30])
+    batch = np.array([60, 20, 60, 60])
+    fit = fit_mixture(of(positives), of(negatives), of(batch))
+    p = (positives + 0.5) / (300 + 2)
+    n = (negatives + 0.5) / (300 + 2)
+    b = batch / 200
+
+    def multinomial(shares):
+        return np.diag(shares) - np.outer(shares, shares)
+
+    def square(rho):
+        covariance = (rho / 200 + rho**2 / 300) * multinomial(p)
+        covariance += ((1 - rho) / 200 + (1 - rho) ** 2 / 300) * multinomial(n)
+        residual = (b - rho * p - (1 - rho) * n)[:-1]
+        return residual @ np.linalg.solve(covariance[:-1, :-1], residual)
+
+    grid = np.linspace(0, 1, 2001)
+    squares = np.array([square(rho) for rho in grid])
+    assert fit.statistic == pytest.approx(square(fit.prevalence), rel=1e-3)
+    assert squares.min() - 1e-9 <= fit.statistic <= 1.05 * squares.min()
+    assert fit.prevalence == pytest.approx(grid[squares.argmin()], abs=0.05)
+
+
+@given(cells, st.integers(2, 9))
+def test_more_rows_of_the_same_shares_speak_louder_by_as_much(batch, factor):
+    """Without training noise the square grows as the rows do; the prevalence stays."""
+    p = sure([1, 2, 3, 4])
+    n = sure([4, 3, 2, 1])
+    counts = 8 * np.array(batch)
+    few = fit_mixture(p, n, of(counts))
+    many = fit_mixture(p, n, of(factor * counts))
+    assert many.prevalence == pytest.approx(few.prevalence, abs=1e-3)
+    assert many.statistic == pytest.approx(factor * few.statistic, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("n_models", [2, 5])
+def test_models_that_always_agree_are_one_model(n_models):
+    random = np.random.default_rng(n_models)
+    p = of([40, 60, 80, 120])
+    n = of([150, 60, 60, 30])
+    scores = MIDDLES[random.integers(0, 4, 100)]
+    again = np.repeat(scores[None], n_models, axis=0)
+    one = fit_mixture(p, n, ScoreHistogram.of(scores, EDGES))
+    several = ScoreHistogram.of(again, EDGES, unit=n_models)
+    agreeing = fit_mixture(p, n, several, count_agreements(again, p, n))
+    assert (agreeing.statistic, agreeing.p_value) == pytest.approx(
+        (one.statistic, one.p_value), rel=1e-9
+    )
+    # The same counts, by models that disagree.
+    rolled = np.stack([np.roll(scores, k) for k in range(n_models)])
+    histogram = ScoreHistogram.of(rolled, EDGES, unit=n_models)
+    apart = fit_mixture(p, n, histogram, count_agreements(rolled, p, n))
+    assert apart.p_value < one.p_value
+
+
+@pytest.mark.parametrize("rows", [0, 1, 31])
+def test_too_few_rows_of_any_of_the_three_are_not_tested(rows):
+    enough = of([20, 20, 20, 20])
+    few = ScoreHistogram.of(np.resize(MIDDLES, rows), EDGES)
+    cases = [(enough, enough, few)]
+    if rows:
+        cases += [(few, enough, enough), (enough, few, enough)]
+    for case in cases:
+        fit = fit_mixture(*case)
+        assert (fit.df, fit.p_value, fit.effect, fit.statistic) == (0, 1.0, 0.0, 0.0)
+        assert np.isnan(fit.prevalence)
+    assert fit_mixture(enough, of([10, 20, 20, 30]), of([8, 8, 8, 8])).df > 0

@@ -8,18 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from cape import ScoreHistogram
 from cape._evidence import GroupEvidence
 from cape._group_model import MemberRates, ResampledPool, ThresholdPool
-from cape._histogram import HALF, ONE, ScoreHistogram, edges_for, round_scores
 from cape._learners._fitting import fit_member
-from cape._learners._scoring import Rows, score_rows, score_with_models, vote_on_rows
+from cape._learners._scoring import score_rows, score_with_models
+from cape.quantify import edges_for, round_scores
 from cape.sampling import pp_sampling
+
+ONE = 2**32  # the unit of rounded scores
+HALF = ONE // 2
 
 THETAS = np.array([0.2, 0.5, 0.8])
 
@@ -128,12 +131,6 @@ def test_the_mean_of_scores_is_an_integer_rounded_half_up(scores_of_rows):
     assert deciding.tolist() == [[floor(mean + half) for mean in means]]
 
 
-def test_as_many_models_as_cuts_do_not_make_a_model_for_each_member():
-    pool = cuts_at_one_half([None] * 3)
-    assert len(pool.models) == len(pool.thetas)
-    assert not pool.has_a_model_each
-
-
 def cuts_at_one_half(models):
     """The threshold pool with the cuts "all rows", 1/2 and "no row"."""
     one_row = ScoreHistogram.of(np.array([0]), np.array([HALF]))
@@ -154,31 +151,6 @@ def test_calls_of_parts_add_up_to_those_of_the_whole(
     )
     calls = [cuts.calls(whole, member).sum() for member in range(len(cuts.cuts))]
     np.testing.assert_array_equal(cuts.called(parts), calls)
-
-
-@given(some_scores, some_scores)
-def test_votes_of_parts_add_up_to_those_of_the_whole(first, second):
-    pool = ResampledPool(THETAS, [None] * 3, MemberRates(*np.ones((4, 3))))
-    whole = np.concatenate([first, second])
-
-    def by_members(scores):
-        return np.array([scores // 2, scores, np.minimum(scores + HALF, ONE)])
-
-    tally = pool.tally(by_members(first), None) + pool.tally(by_members(second), None)
-    evidence = GroupEvidence(ScoreHistogram.of(whole, np.array([HALF])), tally)
-    votes = by_members(whole) > HALF
-    np.testing.assert_array_equal(pool.called(evidence), votes.sum(axis=1))
-
-
-def test_no_rows_are_counted_as_zero(train, learner):
-    pool, edges = threshold(train, fitted_to_parts(train, learner, 2))
-    no_scores = np.empty((2, 0), dtype=np.int64)
-    assert pool.combine(no_scores).shape == (1, 0)
-    assert pool.tally(pool.combine(no_scores), edges).size == 0
-    no_votes = np.empty((3, 0), dtype=bool)
-    tally = resampled(train, learner).tally(no_votes, None)
-    assert tally.dtype == np.int64
-    assert tally.tolist() == [0, 0, 0]
 
 
 # Training a member
@@ -218,29 +190,6 @@ def test_rates_out_of_the_bag_are_counted_by_hand(train, learner, theta, weighte
     assert counts == pytest.approx(expected)
 
 
-def test_labels_may_be_anything_and_the_positive_one_is_told(train):
-    words = np.where(train.y == 1, "a", "b")  # the lesser word is the positive one
-    model, counts = fit_member(GaussianNB(), train.X, words, "a", 0.8, seed=3)
-    same, same_counts = fit_member(GaussianNB(), train.X, train.y, 1, 0.8, seed=3)
-    assert counts == same_counts
-    np.testing.assert_allclose(
-        model.predict_proba(train.X)[:, 0], same.predict_proba(train.X)[:, 1]
-    )
-
-
-@pytest.mark.parametrize("learner", [GaussianNB(), LogisticRegression()])
-def test_a_member_may_be_trained_on_rows_of_a_larger_table(train, learner):
-    own = np.flatnonzero(train.z == 1)
-    y = train.y[own]
-    alone, counts = fit_member(learner, train.X[own], y, 1, 0.3, seed=5)
-    rows = Rows(train.X, own)
-    among_others, same_counts = fit_member(learner, rows, y, 1, 0.3, seed=5)
-    assert counts == same_counts
-    np.testing.assert_array_equal(
-        among_others.predict_proba(train.X), alone.predict_proba(train.X)
-    )
-
-
 @pytest.mark.parametrize("theta", [1e-9, 1 - 1e-9])
 def test_a_sample_has_at_least_one_row_of_each_class(train, theta):
     model, counts = fit_member(LogisticRegression(), train.X, train.y, 1, theta, seed=0)
@@ -248,17 +197,6 @@ def test_a_sample_has_at_least_one_row_of_each_class(train, theta):
     # All other rows of the rare class were left out.
     _, positives, _, negatives = counts
     assert (positives if theta < 0.5 else negatives) == 299
-
-
-def test_a_vote_at_one_half_is_no_vote(batch):
-    # The probabilities of a uniform guess are 1/2.
-    coin = DummyClassifier(strategy="uniform").fit(batch.X, batch.y)
-    flat = LogisticRegression().fit(batch.X, batch.y)
-    flat.coef_ = np.zeros_like(flat.coef_)
-    flat.intercept_ = np.zeros(1)
-    for model in (coin, flat):
-        assert (score_rows(model, batch.X, 1) == HALF).all()
-        assert not vote_on_rows(model, batch.X, 1).any()
 
 
 def test_a_threshold_pool_of_weighted_rows_has_their_prevalence(train):
@@ -350,12 +288,6 @@ def test_rates_of_cuts_come_from_the_two_histograms(positives, negatives):
             )
 
 
-def test_rates_from_few_rows_are_unknown():
-    rates = MemberRates(*np.array([[9.0, 5.0], [9.0, 10.0], [1.0, 3.0], [12.0, 9.0]]))
-    np.testing.assert_array_equal(rates.tpr, [np.nan, 0.5])
-    np.testing.assert_array_equal(rates.fpr, [1 / 12, np.nan])
-
-
 def test_a_resampled_member_says_positive_strictly_above_a_half():
     pool = ResampledPool(np.array([0.5]), [None], MemberRates(*np.ones((4, 1))))
     batch = np.array([0, HALF, HALF + 1, ONE])
@@ -374,10 +306,3 @@ def test_probability_is_the_decision_where_bayes_gives_no_answer():
     last = len(edges) + 1
     assert pool.probability(extremes, 0).tolist() == [1, 1]
     assert pool.probability(extremes, last).tolist() == [0, 0]
-
-
-def test_probability_ascends_with_the_score():
-    pool, edges = threshold_pool(np.array([ONE]), np.array([0]))
-    steps = np.linspace(0, ONE, 50).astype(np.int64)
-    for member in (0, len(edges) // 4, len(edges) // 2, len(edges) + 1):
-        assert (np.diff(pool.probability(steps, member)) >= 0).all()
