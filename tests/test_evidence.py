@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import replace
+from itertools import cycle, product
 
 import numpy as np
 import pandas as pd
@@ -20,18 +21,16 @@ from cape.quantify import QUANTIFIERS
 
 POOLS = ("resampled", "threshold")
 SCORES = ("refit", "folds")
+WAYS = list(product(POOLS, SCORES))
 N = 200
 
 
 @st.composite
 def cuts(draw):
     """Parts of the rows 0 ... 199: any sizes, empty ones too, rows in any order."""
-    order = draw(st.permutations(range(N))) if draw(st.booleans()) else range(N)
+    order = np.random.default_rng(draw(st.integers(0, 100))).permutation(N)
     places = sorted(draw(st.lists(st.integers(0, N), max_size=6)))
-    return [
-        list(order)[start:end]
-        for start, end in zip([0, *places], [*places, N], strict=True)
-    ]
+    return np.split(order, places)
 
 
 @pytest.fixture(scope="module")
@@ -42,33 +41,25 @@ def evidence_of(batch):
     )
 
 
-@pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("quantifier", QUANTIFIERS)
+@pytest.mark.parametrize(
+    ("quantifier", "pool", "scores"),
+    [(name, *way) for name, way in zip(QUANTIFIERS, cycle(WAYS), strict=False)],
+)
 def test_parts_lead_to_the_adaptation_and_predictions_of_the_whole(
     fitted, batch, evidence_of, quantifier, pool, scores
 ):
     clf = fitted(quantifier=quantifier, pool=pool, scores=scores, cv=3, prevalences=5)
     whole = clf.adapt(batch.X, sensitive_features=batch.z)
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)
-
-    @settings(max_examples=4)
-    @given(cuts())
-    def check(parts):
-        found = clf.adapt(evidence=sum(evidence_of(clf, rows) for rows in parts))
-        pd.testing.assert_frame_equal(
-            found.table(), whole.table(), check_exact=False, rtol=0, atol=1e-9
+    order = np.random.default_rng(0).permutation(N)
+    parts = np.split(order, [0, 1, 90])
+    found = clf.adapt(evidence=sum(evidence_of(clf, rows) for rows in parts))
+    assert found == whole
+    for rows in parts:
+        part = clf.predict(
+            batch.X[rows], sensitive_features=batch.z[rows], adaptation=found
         )
-        assert {g: a.classifier for g, a in found.groups.items()} == {
-            g: a.classifier for g, a in whole.groups.items()
-        }
-        for rows in parts:
-            part = clf.predict(
-                batch.X[rows], sensitive_features=batch.z[rows], adaptation=found
-            )
-            np.testing.assert_array_equal(part, y_pred[rows])
-
-    check()
+        np.testing.assert_array_equal(part, y_pred[rows])
 
 
 @pytest.mark.parametrize("scores", SCORES)
@@ -86,17 +77,15 @@ def test_evidence_adds_up_exactly(fitted, evidence_of, pool, scores, parts):
     assert sum(piece.rows.get(0, 0) for piece in pieces) == whole.rows[0] == 100
 
 
-@pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("pool", POOLS)
-def test_size_does_not_depend_on_rows(fitted, evidence_of, pool, scores):
-    clf = fitted(pool=pool, scores=scores, cv=3)
+def test_size_does_not_depend_on_rows(fitted, evidence_of, pool):
+    clf = fitted(pool=pool, scores="folds", cv=3)
     few = evidence_of(clf, range(20))
     big = make_synthetic(5000, random_state=5)
     many = clf.evidence(big.data.to_numpy(), sensitive_features=big.sensitive_features)
     assert few.rows == {0: few.rows[0], 1: few.rows[1]}
-    assert (
-        len(pickle.dumps(many)) <= len(pickle.dumps(few)) + 200
-    )  # the numbers are larger, not more
+    # The numbers are larger, not more.
+    assert len(pickle.dumps(many)) <= len(pickle.dumps(few)) + 200
 
 
 def test_the_evidence_of_no_rows(fitted, evidence_of):
@@ -116,10 +105,8 @@ def test_groups_of_parts_may_differ(fitted, batch, evidence_of):
     assert list(first.groups) == [0]
     assert repr(first + second) == "Evidence(0: 100 rows, 1: 100 rows)"
     assert first + second == evidence_of(clf, range(N))
-    assert list((second + first).groups) == [
-        0,
-        1,
-    ]  # in the order in which groups are always shown
+    # In the order in which groups are always shown.
+    assert list((second + first).groups) == [0, 1]
     with pytest.raises(ValueError, match="rows of group '1': there are none"):
         _ = first - second
 
@@ -129,14 +116,6 @@ def test_rows_that_were_never_added_cannot_be_taken_away(fitted, evidence_of, po
     clf = fitted(pool=pool)
     with pytest.raises(ValueError, match="never added"):
         _ = evidence_of(clf, range(10)) - evidence_of(clf, range(N))
-
-
-def test_members_counts_are_not_taken_below_zero(fitted, evidence_of):
-    clf = fitted(pool="resampled")
-    evidence = evidence_of(clf, range(N)).groups[0]
-    forged = type(evidence)(evidence.scores, evidence.tally + 1)
-    with pytest.raises(ValueError, match="never added"):
-        _ = evidence - forged
 
 
 OTHERS = {
@@ -211,17 +190,13 @@ def test_several_sensitive_columns_keep_their_combinations(train):
     assert repr(evidence).startswith("Evidence(0, 0: 1")
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"pool": "threshold"}, {"pool": "threshold", "scores": "folds"}],
-    ids=str,
-)
-def test_json_gives_the_same_evidence_back(fitted, batch, settings):
-    clf = fitted(**settings)
+@pytest.mark.parametrize(("pool", "scores"), WAYS)
+def test_json_gives_the_same_evidence_back(fitted, batch, pool, scores):
+    clf = fitted(pool=pool, scores=scores, cv=3)
     evidence = clf.evidence(batch.X, sensitive_features=batch.z)
     again = Evidence.from_json(evidence.to_json())
     assert again == evidence
-    assert again + evidence == evidence + evidence
+    assert again != evidence + evidence == again + evidence
     assert clf.adapt(evidence=again) == clf.adapt(evidence=evidence)
     assert Evidence.from_json(Evidence("f").to_json()) == Evidence("f")
 
@@ -235,67 +210,24 @@ def test_text_that_is_no_evidence_is_refused(text):
         Evidence.from_json(text)
 
 
-def test_json_of_a_model_with_several_scores_a_row_keeps_their_agreements(
-    fitted, batch
-):
-    clf = fitted(pool="resampled", scores="folds", cv=3)
-    evidence = clf.evidence(batch.X, sensitive_features=batch.z)
-    again = Evidence.from_json(evidence.to_json())
-    for group, part in evidence.groups.items():
-        np.testing.assert_array_equal(again.groups[group].agreements, part.agreements)
-        np.testing.assert_array_equal(again.groups[group].tally, part.tally)
-    assert again != evidence + evidence
+SPOILT = {
+    "a count below zero": ("counts", lambda counts: [-1, *counts[1:]]),
+    "a sum below zero": ("sums", lambda sums: [-1, *sums[1:]]),
+    "edges that descend": ("edges", lambda edges: edges[::-1]),
+    "an edge twice": ("edges", lambda edges: [edges[1], *edges[1:]]),
+    "a cell too far": ("cells", lambda cells: [10**6, *cells[1:]]),
+    "a count too many": ("counts", lambda counts: [*counts, 1]),
+    "a number too large": ("counts", lambda counts: [10**30, *counts[1:]]),
+    "no unit": ("unit", lambda unit: None),
+}
 
 
-def count_below_zero(scores):
-    scores["counts"][0] = -1
-
-
-def sum_below_zero(scores):
-    scores["sums"][0] = -1
-
-
-def edges_that_descend(scores):
-    scores["edges"][0], scores["edges"][1] = scores["edges"][1], scores["edges"][0]
-
-
-def edges_twice(scores):
-    scores["edges"][1] = scores["edges"][0]
-
-
-def a_cell_too_far(scores):
-    scores["cells"][0] = 10**6
-
-
-def a_count_too_few(scores):
-    scores["counts"].append(1)
-
-
-def a_number_too_large(scores):
-    scores["counts"][0] = 10**30
-
-
-def no_unit(scores):
-    del scores["unit"]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        count_below_zero,
-        sum_below_zero,
-        edges_that_descend,
-        edges_twice,
-        a_cell_too_far,
-        a_count_too_few,
-        a_number_too_large,
-        no_unit,
-    ],
-)
-def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch, spoil):
+@pytest.mark.parametrize(("field", "change"), SPOILT.values(), ids=SPOILT)
+def test_evidence_json_with_wrong_numbers_is_refused(fitted, batch, field, change):
     evidence = fitted(pool="threshold").evidence(batch.X, sensitive_features=batch.z)
     content = json.loads(evidence.to_json())
-    spoil(content["groups"][0]["scores"])
+    scores = content["groups"][0]["scores"]
+    scores[field] = change(scores[field])
     with pytest.raises(ValueError, match=r"^groups\[0\]\.scores\.\w+ must be"):
         Evidence.from_json(json.dumps(content))
 

@@ -16,9 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape import _prediction as prediction
-from cape._learners import _threads
-from cape._prediction import _adapting, _deciding
 from cape.files import TableModel, predict_file
 from cape.files._columns import Columns
 from cape.rules import GroupSituation, Prevalence, Rule
@@ -26,12 +23,6 @@ from cape.stream import RollingCape
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
-LEARNERS = {
-    "logistic": LogisticRegression(),
-    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
-    "bayes": GaussianNB(),
-    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
-}
 SETTINGS = list(product(("threshold", "resampled"), ("refit", "folds")))
 every_setting = pytest.mark.parametrize(
     ("pool", "scores"), SETTINGS, ids=["-".join(pair) for pair in SETTINGS]
@@ -60,45 +51,37 @@ def as_frame(X):
     return pd.DataFrame(X, columns=["number", "u", "v"])
 
 
-@pytest.mark.parametrize("kind", [np.asarray, as_frame], ids=["numpy", "pandas"])
-@pytest.mark.parametrize("n_groups", [1, 3])
+LEARNERS = {
+    "tree": (DecisionTreeClassifier(max_depth=4, random_state=0), np.asarray),
+    "pipeline": (make_pipeline(StandardScaler(), LogisticRegression()), as_frame),
+}
+
+
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("n_groups", [1, 3])
 @every_setting
-def test_predicting_is_adapting_and_deciding_to_the_bit(
-    pool, scores, name, n_groups, kind
-):
+def test_predicting_is_adapting_and_deciding_to_the_bit(pool, scores, n_groups, name):
+    learner, kind = LEARNERS[name]
     X, y, z = rows_of(200 * n_groups, n_groups, 0)
-    clf = cape(LEARNERS[name], pool=pool, scores=scores)
-    clf.fit(kind(X), y, sensitive_features=z)
+    clf = cape(learner, pool=pool, scores=scores)
     new, _, new_z = rows_of(120, n_groups, 1, shift=0.2)
     new = kind(new)
-    groups = {"sensitive_features": new_z}
+    groups = {}
+    if n_groups == 1:
+        clf.fit(kind(X), y)
+    else:
+        clf.fit(kind(X), y, sensitive_features=z)
+        groups = {"sensitive_features": new_z}
     adaptation = clf.adapt(new, **groups)
     y_pred = clf.predict(new, **groups)
     proba = clf.predict_proba(new, **groups)
-    np.testing.assert_array_equal(
-        clf.predict(new, adaptation=adaptation, **groups), y_pred
-    )
-    np.testing.assert_array_equal(
-        clf.predict_proba(new, adaptation=adaptation, **groups), proba
-    )
+    given = {**groups, "adaptation": adaptation}
+    np.testing.assert_array_equal(clf.predict(new, **given), y_pred)
+    np.testing.assert_array_equal(clf.predict_proba(new, **given), proba)
     np.testing.assert_array_equal(proba[:, 1] > 0.5, y_pred == clf.classes_[1])
     for group, adapted in adaptation.groups.items():
-        assert adapted.predicted_prevalence == (y_pred[new_z == group] == 1).mean()
-
-
-def test_without_groups_it_is_the_same_road():
-    X, y, _ = rows_of(300, 1, 0)
-    new, _, _ = rows_of(100, 1, 1, shift=0.2)
-    for pool, scores in SETTINGS:
-        clf = cape(GaussianNB(), pool=pool, scores=scores).fit(X, y)
-        adaptation = clf.adapt(new)
-        np.testing.assert_array_equal(
-            clf.predict_proba(new), clf.predict_proba(new, adaptation=adaptation)
-        )
-        np.testing.assert_array_equal(
-            clf.predict(new), clf.predict_proba(new)[:, 1] > 0.5
-        )
+        rows = slice(None) if n_groups == 1 else new_z == group
+        assert adapted.predicted_prevalence == (y_pred[rows] == 1).mean()
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +89,7 @@ def trees():
     X, y, z = rows_of(600, 3, 0)
     fitted = {}
     for pool, scores in SETTINGS:
-        clf = cape(LEARNERS["tree"], pool=pool, scores=scores)
+        clf = cape(LEARNERS["tree"][0], pool=pool, scores=scores)
         fitted[pool, scores] = clf.fit(X, y, sensitive_features=z)
     return fitted
 
@@ -253,34 +236,28 @@ def test_each_learner_is_asked_for_each_row_once(
     assert asked == by_every_learner(clf)
 
 
-@every_setting
 def test_in_pieces_each_learner_is_asked_for_each_row_once(
-    counting, frame, asked, pool, scores, monkeypatch
+    counting, frame, asked, monkeypatch
 ):
-    monkeypatch.setattr(_threads, "_MOST_ROWS", 7)
-    clf = counting[pool, scores]
+    monkeypatch.setattr("cape._learners._threads._MOST_ROWS", 7)
+    clf = counting["resampled", "folds"]
     clf.predict(frame)
     assert asked == by_every_learner(clf)
 
 
 @every_setting
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
-def test_given_an_adaptation_only_the_picked_member_is_asked(
-    counting, frame, asked, pool, scores, method
+def test_given_evidence_or_an_adaptation_only_the_picked_member_is_asked(
+    counting, frame, asked, pool, scores
 ):
     clf = counting[pool, scores]
-    adaptation = clf.adapt(frame)
-    asked.clear()
-    getattr(clf, method)(frame, adaptation=adaptation)
-    assert asked == by_the_picked_member(clf, adaptation)
-
-
-def test_given_evidence_nobody_is_asked(counting, frame, asked):
-    clf = counting["resampled", "folds"]
     evidence = clf.evidence(frame)
     asked.clear()
-    clf.adapt(evidence=evidence)
+    adaptation = clf.adapt(evidence=evidence)
     assert asked == {}
+    for predict in (clf.predict, clf.predict_proba):
+        asked.clear()
+        predict(frame, adaptation=adaptation)
+        assert asked == by_the_picked_member(clf, adaptation)
 
 
 def table_model(clf):
@@ -290,33 +267,26 @@ def table_model(clf):
 
 
 @every_setting
-@pytest.mark.parametrize("rows", [13, 1000])
 @pytest.mark.parametrize("labelled", [False, True])
 def test_both_passes_over_a_file_together_ask_for_each_row_once(
-    counting, frame, tmp_path, asked, pool, scores, rows, labelled
+    counting, frame, tmp_path, asked, pool, scores, labelled
 ):
     clf = counting[pool, scores]
     table = frame
     if labelled:
         table = frame.assign(y=np.arange(N_ROWS) % 2)
     table.to_csv(tmp_path / "new.csv", index=False)
-    predict_file(
-        table_model(clf), tmp_path / "new.csv", tmp_path / "out.csv", rows=rows
-    )
+    model = table_model(clf)
+    predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", rows=13)
     assert asked == by_every_learner(clf)
     out = pd.read_csv(tmp_path / "out.csv")
     proba = clf.predict_proba(frame)[:, 1]
     np.testing.assert_allclose(out["probability"], proba, atol=1e-9)
     np.testing.assert_array_equal(out["prediction"], proba > 0.5)
-
-
-def test_evidence_of_a_file_asks_for_each_row_once(counting, frame, tmp_path, asked):
-    clf = counting["resampled", "folds"]
-    frame.to_csv(tmp_path / "new.csv", index=False)
-    found = predict_file(table_model(clf), tmp_path / "new.csv", rows=20)
+    asked.clear()
+    found = predict_file(model, tmp_path / "new.csv", rows=20)
     assert asked == by_every_learner(clf)
-    assert found.evidence == clf.evidence(frame)
-    assert found.examination.observed is None
+    assert found.evidence.rows == clf.evidence(frame).rows
 
 
 @pytest.fixture
@@ -338,21 +308,11 @@ def test_a_cluster_asks_for_each_row_once(
     y_pred = scale.predict(clf, partitions, adaptation=adaptation).compute()
     assert asked == by_the_picked_member(clf, adaptation)
     np.testing.assert_array_equal(y_pred, clf.predict(frame))
-
-
-def test_a_cluster_that_adapts_first_asks_every_learner_once(
-    counting, partitions, asked
-):
-    """Scores stay where they were computed until the adaptation is known."""
-    from cape import scale
-
-    clf = counting["resampled", "refit"]
+    # Without an adaptation, scores stay where they were computed until it is known.
     asked.clear()
-    labels = scale.predict(clf, partitions).compute()
+    adapted_first = scale.predict(clf, partitions).compute()
     assert asked == Counter(by_every_learner(clf))
-    adaptation = scale.adapt(clf, partitions)
-    again = scale.predict(clf, partitions, adaptation=adaptation).compute()
-    assert (labels == again).all()
+    np.testing.assert_array_equal(adapted_first, y_pred)
 
 
 # One rule, for all groups together
@@ -360,31 +320,24 @@ def test_a_cluster_that_adapts_first_asks_every_learner_once(
 
 @pytest.fixture
 def calls_of_the_rule(monkeypatch):
-    """List the groups that the rule saw, call by call."""
+    """List what the rule saw, call by call."""
     calls = []
     choose = Prevalence.choose
 
     def spy(self, groups):
-        calls.append(list(groups))
+        calls.append(dict(groups))
         return choose(self, groups)
 
     monkeypatch.setattr(Prevalence, "choose", spy)
     return calls
 
 
-ALL_AT_ONCE = {
-    name: ROADS[name] for name in ("predict", "predict_proba", "score", "adapt")
-}
-
-
-@every_setting
-@pytest.mark.parametrize("road", ALL_AT_ONCE.values(), ids=ALL_AT_ONCE)
+@pytest.mark.parametrize("name", ["predict", "predict_proba", "score", "adapt"])
 def test_the_rule_sees_all_groups_of_a_batch_in_one_call(
-    counting, frame, calls_of_the_rule, pool, scores, road, monkeypatch
+    counting, frame, calls_of_the_rule, name
 ):
-    monkeypatch.setattr(_threads, "_MOST_ROWS", 7)
-    road(counting[pool, scores], frame)
-    assert calls_of_the_rule == [["a", "b", "c"]]
+    ROADS[name](counting["resampled", "folds"], frame)
+    assert [list(groups) for groups in calls_of_the_rule] == [["a", "b", "c"]]
 
 
 def test_the_rule_sees_all_groups_of_a_file_and_of_a_cluster_in_one_call(
@@ -395,10 +348,10 @@ def test_the_rule_sees_all_groups_of_a_file_and_of_a_cluster_in_one_call(
     clf = counting["threshold", "refit"]
     frame.to_csv(tmp_path / "new.csv", index=False)
     predict_file(table_model(clf), tmp_path / "new.csv", tmp_path / "out.csv", rows=11)
-    assert calls_of_the_rule == [["a", "b", "c"]]
+    assert [list(groups) for groups in calls_of_the_rule] == [["a", "b", "c"]]
     calls_of_the_rule.clear()
     scale.predict(clf, partitions).compute()
-    assert calls_of_the_rule == [["a", "b", "c"]]
+    assert [list(groups) for groups in calls_of_the_rule] == [["a", "b", "c"]]
 
 
 def test_no_rule_is_asked_where_nothing_is_chosen(counting, frame, calls_of_the_rule):
@@ -411,30 +364,27 @@ def test_no_rule_is_asked_where_nothing_is_chosen(counting, frame, calls_of_the_
     assert calls_of_the_rule == []
 
 
-def test_single_rows_have_their_group_for_themselves(
-    counting, frame, calls_of_the_rule
+@every_setting
+def test_single_rows_show_the_rule_a_batch_each(
+    counting, frame, calls_of_the_rule, pool, scores
 ):
-    clf = counting["resampled", "refit"]
+    clf = counting[pool, scores]
     clf.predict_individually(frame)
-    assert calls_of_the_rule == [["a"], ["b"], ["c"]]
+    assert [list(groups) for groups in calls_of_the_rule] == [["a"], ["b"], ["c"]]
+    for groups in list(calls_of_the_rule):
+        [(group, situation)] = groups.items()
+        rows = numbers_of(group)
+        assert situation.share == 1
+        assert situation.estimate.value.shape == (len(rows),)
+        shape = (len(rows), len(situation.thetas))
+        assert situation.predicted_prevalences.shape == shape
+        assert np.isin(situation.predicted_prevalences, (0, 1)).all()
+        alone = clf.adapt(frame.iloc[rows[:1]]).groups[group].estimate.value
+        assert situation.estimate.value[0] == pytest.approx(alone, abs=1e-12)
     calls_of_the_rule.clear()
     RollingCape(clf, window=5).predict(frame[:20])
-    assert sorted(calls_of_the_rule) == [[group] for group in sorted(NEW_Z[:20])]
-
-
-def test_members_are_chosen_in_one_place(counting, frame, monkeypatch):
-    """Every road that adapts goes through `choose_members`."""
-    clf = counting["threshold", "folds"]
-
-    def refuse(situations, rule=None, notes=None):
-        raise RuntimeError("here")
-
-    monkeypatch.setattr(_adapting, "choose_members", refuse)
-    monkeypatch.setattr(_deciding, "choose_members", refuse)
-    for name in ("predict", "predict_proba", "predict_individually", "adapt", "stream"):
-        with pytest.raises(RuntimeError, match="here"):
-            ROADS[name](clf, frame)
-    clf.evidence(frame)
+    seen = sorted([*groups] for groups in calls_of_the_rule)
+    assert seen == [[group] for group in sorted(NEW_Z[:20])]
 
 
 # A rule of one's own
@@ -455,7 +405,7 @@ class Spread(Rule):
 def test_a_rule_of_ones_own_decides(counting, frame, pool, scores):
     clf = counting[pool, scores]
     evidence = clf.evidence(frame)
-    adaptation = prediction.adapt(clf.models_, evidence, rule=Spread())
+    adaptation = clf.adapt(evidence=evidence, rule=Spread())
     smallest = min(evidence.rows, key=evidence.rows.get)
     y_pred = clf.predict(frame, adaptation=adaptation)
     usual = clf.adapt(evidence=evidence)
@@ -476,20 +426,9 @@ class AsArrays(Rule):
 
 
 def test_an_adaptation_holds_plain_numbers_whatever_the_rule_returns(counting, frame):
-    clf = counting["resampled", "refit"]
-    adaptation = prediction.adapt(
-        clf.models_, clf.evidence(frame), level=0.9, rule=AsArrays()
-    )
+    adaptation = counting["resampled", "refit"].adapt(frame, rule=AsArrays())
     assert all(type(a.classifier) is int for a in adaptation.groups.values())
     assert type(adaptation).from_json(adaptation.to_json()) == adaptation
-
-
-def test_the_rule_of_the_paper_is_the_default(counting, frame):
-    clf = counting["resampled", "refit"]
-    evidence = clf.evidence(frame)
-    assert prediction.adapt(clf.models_, evidence, level=0.9) == prediction.adapt(
-        clf.models_, evidence, level=0.9, rule=Prevalence()
-    )
 
 
 # What a rule sees
@@ -504,50 +443,24 @@ class Remember(Prevalence):
 
 
 @every_setting
-@pytest.mark.parametrize("level", [None, 0.9])
-def test_the_situation_of_each_group_is_right(counting, frame, pool, scores, level):
+def test_the_situation_of_each_group_is_right(counting, frame, pool, scores):
+    """A member calls what the rule was told it would call: observed, not estimated."""
     clf = counting[pool, scores]
     evidence = clf.evidence(frame)
     rule = Remember()
-    adaptation = prediction.adapt(clf.models_, evidence, level=level, rule=rule)
+    adaptation = clf.adapt(evidence=evidence, rule=rule)
+    assert adaptation.groups == clf.adapt(evidence=evidence).groups
     assert list(rule.situations) == ["a", "b", "c"]
     assert sum(s.share for s in rule.situations.values()) == pytest.approx(1)
-    readings, _ = prediction.read_batch(prediction.batch_of(clf, frame, None))
-    for reading in readings:
-        group, model = reading.group, reading.model
-        situation = rule.situations[group]
+    for group, situation in rule.situations.items():
         assert isinstance(situation, GroupSituation)
         assert situation.share == len(numbers_of(group)) / N_ROWS
         assert situation.estimate == adaptation.groups[group].estimate
-        assert situation.thetas is model.pool.thetas
-        n_members = len(situation.thetas)
-        calls = [reading.calls(member).mean() for member in range(n_members)]
-        np.testing.assert_array_equal(situation.predicted_prevalences, calls)
         for rates in (situation.tpr, situation.fpr):
-            assert rates.shape == (n_members,)
+            assert rates.shape == situation.thetas.shape
             known = rates[~np.isnan(rates)]
             assert len(known) > 0
             assert ((known >= 0) & (known <= 1)).all()
-        adapted = adaptation.groups[group]
-        if level is None:
-            assert np.isnan(situation.estimate[1:]).all()
-        else:
-            interval = model.quantifier.interval(evidence.groups[group].scores, level)
-            assert (
-                adapted.quantifier_estimate.low,
-                adapted.quantifier_estimate.high,
-            ) == interval
-
-
-@every_setting
-def test_predicted_prevalences_are_those_of_members_when_applied(
-    counting, frame, pool, scores
-):
-    """Observed, not estimated: a member calls what the rule was told it would call."""
-    clf = counting[pool, scores]
-    evidence = clf.evidence(frame)
-    rule = Remember()
-    adaptation = prediction.adapt(clf.models_, evidence, rule=rule)
     n_members = min(len(s.thetas) for s in rule.situations.values())
     for member in {0, n_members // 2, n_members - 1}:
 
@@ -555,36 +468,8 @@ def test_predicted_prevalences_are_those_of_members_when_applied(
             def choose(self, groups, member=member):
                 return dict.fromkeys(groups, member)
 
-        adaptation = prediction.adapt(clf.models_, evidence, rule=Always())
+        adaptation = clf.adapt(evidence=evidence, rule=Always())
         y_pred = clf.predict(frame, adaptation=adaptation)
         for group, situation in rule.situations.items():
             share = y_pred[numbers_of(group)].mean()
             assert situation.predicted_prevalences[member] == share
-
-
-@every_setting
-def test_single_rows_show_the_rule_a_batch_each(
-    counting, frame, pool, scores, monkeypatch
-):
-    clf = counting[pool, scores]
-    situations = {}
-    choose = Prevalence.choose
-
-    def spy(self, groups):
-        situations.update(groups)
-        return choose(self, groups)
-
-    monkeypatch.setattr(Prevalence, "choose", spy)
-    clf.predict_individually(frame)
-    for group, situation in situations.items():
-        rows = numbers_of(group)
-        assert situation.share == 1
-        assert situation.estimate.value.shape == (len(rows),)
-        shape = (len(rows), len(situation.thetas))
-        assert situation.predicted_prevalences.shape == shape
-        assert np.isin(situation.predicted_prevalences, (0, 1)).all()
-        first = frame.iloc[rows[:1]]
-        alone = clf.adapt(first).groups[group]
-        assert situation.estimate.value[0] == pytest.approx(
-            alone.estimate.value, abs=1e-12
-        )
