@@ -40,6 +40,8 @@ from golden_results import (
 from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, CapeClassifier, Evidence, examine
+from cape._learners._choice import make_learner
+from cape.rules import DemographicParity
 
 # Data ----------------------------------------------------------------------------
 
@@ -106,8 +108,6 @@ def some_labels(table, rows) -> np.ndarray:
 @cache
 def default_model() -> CapeClassifier:
     """Fit the defaults with our logistic regression for tables."""
-    from cape._learners._choice import make_learner
-
     # Encoders are fitted once, as for the default learner.
     clf = CapeClassifier(
         make_learner("logistic"),
@@ -269,8 +269,7 @@ def parts_of_an_examination() -> dict:
     clf = default_model()
     table = drifted_table()
     X = features(table)
-    rule = {"name": "demographic_parity", "tolerance": 0.1}
-    seen = examine(clf, X, rule=made_rule(rule))
+    seen = examine(clf, X, rule=DemographicParity(tolerance=0.1))
     y_pred = clf.predict(X, adaptation=seen.adaptation)
     beside = seen.compare(table["y"], y_pred, sensitive_features=table["group"])
     return {
@@ -280,12 +279,6 @@ def parts_of_an_examination() -> dict:
         **under("criteria", of_criteria(seen.criteria.to_dict()["criteria"])),
         **under("observed", of_table(beside)),
     }
-
-
-def made_rule(description):
-    from cape.rules._names import make_rule
-
-    return make_rule(description)
 
 
 def needed() -> dict:
@@ -806,8 +799,6 @@ def a_few(rows, n, seed) -> tuple:
 
 def real(name) -> dict:
     """Train on one period; adapt to the next, without and with labels."""
-    from cape._learners._choice import make_learner
-
     train, new = REAL[name]()
     X, y, groups = a_few(train, 1200, seed=0)
     learner = make_learner("logistic")

@@ -13,24 +13,29 @@ import math
 import numpy as np
 import pandas as pd
 
+
+def same(*names) -> dict:
+    """Return words that are the names of the fields themselves."""
+    return {name: name for name in names}
+
+
+def with_interval(word, name) -> dict:
+    """Return the words of an estimate with the ends of its interval."""
+    ends = {f"{word}, {end}": f"{name}_{end}" for end in ("low", "high")}
+    return {word: name, **ends}
+
+
 ADAPTED = {
-    "rows": "rows",
-    "labelled": "labelled",
+    **same("rows", "labelled"),
     "in training": "training_prevalence",
-    "estimate": "estimate",
-    "low": "low",
-    "high": "high",
-    "without labels": "without_labels",
-    "without labels, low": "without_labels_low",
-    "without labels, high": "without_labels_high",
-    "if prior shift": "quantifier_estimate",
-    "if prior shift, low": "quantifier_estimate_low",
-    "if prior shift, high": "quantifier_estimate_high",
+    **same("estimate", "low", "high"),
+    **with_interval("without labels", "without_labels"),
+    **with_interval("if prior shift", "quantifier_estimate"),
     "mean score": "mean_score",
     "by labels": "label_estimate",
-    "drift": "drift",
+    **same("drift"),
     "held back": "held_back",
-    "verdict": "verdict",
+    **same("verdict"),
     "label verdict": "label_verdict",
     "label p": "label_p_value",
     "sample p": "label_sample_p_value",
@@ -40,108 +45,74 @@ ADAPTED = {
     "PD at most": "pd_bound",
 }
 TESTED = {
-    "rows": "rows",
+    **same("rows"),
     "p": "p_value",
     "p adjusted": "p_adjusted",
-    "effect": "effect",
-    "rejected": "rejected",
-    "tested": "tested",
-    "sound": "sound",
+    **same("effect", "rejected", "tested", "sound"),
 }
 MOVED = {
-    "estimate": "estimate",
+    **same("estimate"),
     "p": "p_value",
     "p adjusted": "p_adjusted",
-    "moved": "moved",
+    **same("moved"),
 }
 COLUMN = {
     "p": "p_value",
     "p adjusted": "p_adjusted",
-    "effect": "effect",
+    **same("effect"),
     "speaks for": "prevalence",
     "error": "prevalence_error",
-    "moved": "moved",
-    "fault": "fault",
+    **same("moved", "fault"),
 }
 EXPECTED = {
-    "FPR": "fpr",
-    "FPR, low": "fpr_low",
-    "FPR, high": "fpr_high",
-    "FNR": "fnr",
-    "FNR, low": "fnr_low",
-    "FNR, high": "fnr_high",
-    "accuracy": "accuracy",
-    "accuracy, low": "accuracy_low",
-    "accuracy, high": "accuracy_high",
-    "PD": "pd",
-    "PD, low": "pd_low",
-    "PD, high": "pd_high",
-    "known": "known",
+    **with_interval("FPR", "fpr"),
+    **with_interval("FNR", "fnr"),
+    **with_interval("accuracy", "accuracy"),
+    **with_interval("PD", "pd"),
+    **same("known"),
 }
-PAIR = {"PE": "pe", "PE, low": "pe_low", "PE, high": "pe_high"}
-CRITERION = {
-    "value": "value",
-    "low": "low",
-    "high": "high",
-    "bound": "bound",
-    "probability": "probability",
-}
+PAIR = with_interval("PE", "pe")
+CRITERION = same("value", "low", "high", "bound", "probability")
 LABELS = {
-    "rows": "rows",
-    "labelled": "labelled",
-    "without labels": "without_labels",
-    "without labels, low": "without_labels_low",
-    "without labels, high": "without_labels_high",
+    **same("rows", "labelled"),
+    **with_interval("without labels", "without_labels"),
     "by labels": "label_estimate",
-    "low": "low",
-    "high": "high",
+    **same("low", "high"),
     "label verdict": "label_verdict",
     "label p": "label_p_value",
     "sample p": "label_sample_p_value",
 }
 POINT = {
-    "tolerance": "tolerance",
-    "criterion": "criterion",
-    "cost": "cost",
-    "cost, low": "cost_low",
-    "cost, high": "cost_high",
-    "accuracy": "accuracy",
+    **same("tolerance", "criterion"),
+    **with_interval("cost", "cost"),
+    **same("accuracy"),
     "PE": "proportional_equality",
 }
 POINT_GROUP = {
-    "member": "member",
+    **same("member"),
     "called positive": "predicted_prevalence",
     "FPR": "fpr",
     "FNR": "fnr",
-    "accuracy": "accuracy",
+    **same("accuracy"),
     "PD": "pd",
 }
-FOUND = {
-    "value": "value",
-    "low": "low",
-    "high": "high",
-    "rows": "rows",
-    "enough": "enough",
-}
+FOUND = same("value", "low", "high", "rows", "enough")
 MONITORED = {
-    "rows": "rows",
+    **same("rows"),
     "in training": "training",
-    "estimate": "estimate",
-    "low": "low",
-    "high": "high",
+    **same("estimate", "low", "high"),
     "made for": "theta",
     "called positive": "predicted_prevalence",
     "PD at most": "pd_bound",
-    "moved": "moved",
+    **same("moved"),
     "p": "p_moved",
     "p adjusted": "p_moved_adjusted",
-    "verdict": "verdict",
-    "clear": "clear",
+    **same("verdict", "clear"),
     "columns moved": "columns_moved",
-    "unexplained": "unexplained",
+    **same("unexplained"),
     "FPR": "fpr",
     "FNR": "fnr",
-    "accuracy": "accuracy",
+    **same("accuracy"),
 }
 """Our words, and where each result has them."""
 
