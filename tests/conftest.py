@@ -15,8 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from cape import CapeClassifier, Estimate
-from cape._adaptation import GroupAdaptation
+from cape import CapeClassifier, Estimate, GroupAdaptation
 from cape._drift import GroupDrift
 from cape._drift._mixture import MixtureFit
 from cape._labelled import LabelFindings

@@ -48,13 +48,7 @@ def test_the_table_and_the_words(fitted, batch):
     assert table.index.name == "group"
     assert table.index.tolist() == [0, 1]
     assert table["rows"].tolist() == [100, 100]
-    lines = repr(adaptation).splitlines()
-    assert lines[0] == "Adaptation("
-    found = adaptation.groups[0]
-    assert lines[1].startswith(
-        f"  0: 100 rows, prevalence 0.500 -> {found.estimate.value:.3f} ("
-    )
-    assert lines[1].endswith(f"PD at most {found.pd_bound:.3f}")
+    assert repr(adaptation).startswith("Adaptation(\n  0: 100 rows, prevalence 0.500")
 
 
 @pytest.mark.parametrize(
@@ -73,33 +67,12 @@ def test_it_survives_json(fitted, batch, names):
     assert list(map(type, back.groups)) == list(map(type, names))
 
 
-def test_json_predicts_the_same(fitted, batch):
-    clf = fitted(pool="threshold")
-    adaptation = Adaptation.from_json(
-        clf.adapt(batch.X, sensitive_features=batch.z).to_json()
-    )
-    np.testing.assert_array_equal(
-        clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation),
-        clf.predict(batch.X, sensitive_features=batch.z),
-    )
-
-
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"groups": 3}', "nonsense", '{"groups": [{"group": 1}]}']
 )
 def test_what_is_no_adaptation_is_refused(text):
     with pytest.raises(ValueError, match="^text must .* Adaptation.to_json"):
         Adaptation.from_json(text)
-
-
-def test_a_group_that_json_cannot_hold(fitted, batch):
-    found = fitted().adapt(batch.X, sensitive_features=batch.z)
-    odd = Adaptation(found.fingerprint, {pd.Timestamp(0): found.groups[0]})
-    with pytest.raises(
-        TypeError,
-        match="a group must be text or a number to be saved as JSON, got Timestamp",
-    ):
-        odd.to_json()
 
 
 def test_groups_of_several_columns_are_one_name_in_the_table(adapted):
@@ -144,12 +117,6 @@ def test_a_bound_is_at_most_one(fitted, batch):
     (only,) = adaptation.groups.values()
     assert only.pd_bound <= 1
     assert 0 <= only.estimate.low <= only.estimate.high <= 1
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.5, 2, "high", None])
-def test_a_level_that_is_none_is_refused(fitted, batch, level):
-    with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got"):
-        fitted().adapt(batch.X, sensitive_features=batch.z, level=level)
 
 
 def test_an_adaptation_cannot_be_changed(fitted, batch):

@@ -1,5 +1,7 @@
 """CapeClassifier: Algorithm 1, repeatably, and as scikit-learn does it."""
 
+from itertools import cycle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,17 +10,14 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape import CapeClassifier, ScoreHistogram
-from cape._learners._scoring import score_rows
-from cape.datasets import make_synthetic
+from cape import CapeClassifier
 from cape.metrics import prevalence_difference
-from cape.quantify import QUANTIFIERS, SPA
-from cape.sampling import pp_sampling
+from cape.quantify import QUANTIFIERS
 
 POOLS = ("resampled", "threshold")
 every_pool = pytest.mark.parametrize("pool", POOLS)
@@ -35,97 +34,16 @@ def cape(estimator=None, **settings):
 # The algorithm
 
 
-def algorithm_1(X, y, z, new_X, new_z, *, seed, folds, thetas):
-    """Run Algorithm 1 of the paper, step by step, with SPA and logistic regression.
-
-    Returns predictions and estimates.
-    """
-    y_pred, estimates = np.empty(len(new_X), dtype=int), {}
-    groups = np.unique(z)
-    seeds = np.random.RandomState(seed).randint(
-        np.iinfo(np.int32).max, size=(len(groups), 3 + len(thetas))
-    )
-    for place, group in enumerate(groups):
-        # Training phase. Step 1: partition.
-        D_X, D_y = X[z == group], y[z == group]
-        # Step 2: the quantifier.
-        scores = np.empty(len(D_y))
-        for inside, outside in StratifiedKFold(
-            folds, shuffle=True, random_state=seeds[place, 0]
-        ).split(D_X, D_y):
-            fold = LogisticRegression().fit(D_X[inside], D_y[inside])
-            scores[outside] = fold.predict_proba(D_X[outside])[:, 1]
-        tppa, fppa = scores[D_y == 1].mean(), scores[D_y == 0].mean()
-        scorer = LogisticRegression().fit(D_X, D_y)
-        # Step 3: the classifiers.
-        h = {}
-        for theta, member_seed in zip(thetas, seeds[place, 3:], strict=True):
-            T = pp_sampling(D_y, theta, random_state=member_seed)
-            h[theta] = LogisticRegression().fit(D_X[T], D_y[T])
-        # Prediction phase.
-        new = new_X[new_z == group]
-        if len(new) == 0:
-            continue
-        q = np.clip(
-            (scorer.predict_proba(new)[:, 1].mean() - fppa) / (tppa - fppa), 0, 1
-        )
-        y_hat = {
-            theta: (h[theta].predict_proba(new)[:, 1] > 0.5).astype(int)
-            for theta in thetas
-        }
-        J = min(
-            thetas,
-            key=lambda t: (
-                round(abs(y_hat[t].mean() - q), 12),
-                round(abs(t - q), 12),
-                t,
-            ),
-        )
-        y_pred[new_z == group], estimates[group] = y_hat[J], q
-    return y_pred, estimates
-
-
-def test_predictions_are_those_of_algorithm_1(train, batch):
-    thetas = (np.arange(10) + 0.5) / 10
-    y_pred, estimates = algorithm_1(
-        train.X, train.y, train.z, batch.X, batch.z, seed=7, folds=10, thetas=thetas
-    )
-    clf = CapeClassifier.paper(estimator=LogisticRegression(), random_state=7)
-    clf.fit(train.X, train.y, sensitive_features=train.z)
-    np.testing.assert_array_equal(
-        clf.predict(batch.X, sensitive_features=batch.z), y_pred
-    )
-    found = clf.adapt(batch.X, sensitive_features=batch.z).groups
-    assert {g: a.estimate.value for g, a in found.items()} == pytest.approx(
-        estimates, abs=1e-8
-    )
-    np.testing.assert_allclose(clf.prevalences_, thetas)
-
-
-def test_single_rows_are_those_of_algorithm_1(train, batch):
-    thetas = (np.arange(4) + 0.5) / 4
-    settings = {"cv": 3, "prevalences": 4, "random_state": 0}
-    clf = CapeClassifier.paper(estimator=LogisticRegression(), **settings)
-    clf.fit(train.X, train.y, sensitive_features=train.z)
-    one_by_one = [
-        algorithm_1(train.X, train.y, train.z, row, z, seed=0, folds=3, thetas=thetas)[
-            0
-        ][0]
-        for row, z in ((batch.X[i : i + 1], batch.z[i : i + 1]) for i in range(8))
-    ]
-    np.testing.assert_array_equal(
-        clf.predict_individually(batch.X[:8], sensitive_features=batch.z[:8]),
-        np.array(one_by_one),
-    )
+WAYS = cycle([("resampled", "refit"), ("threshold", "folds")])
 
 
 @pytest.mark.parametrize(
-    ("pool", "scores"), [("resampled", "refit"), ("threshold", "folds")]
+    ("quantifier", "way"), list(zip(QUANTIFIERS, WAYS, strict=False)), ids=str
 )
-@pytest.mark.parametrize("quantifier", QUANTIFIERS)
 def test_predicting_individually_is_a_loop_over_batches_of_one_row(
-    fitted, batch, quantifier, pool, scores
+    fitted, batch, quantifier, way
 ):
+    pool, scores = way
     clf = fitted(quantifier=quantifier, pool=pool, scores=scores, cv=3, prevalences=5)
     rows = range(0, 200, 9)
     loop = [
@@ -136,45 +54,6 @@ def test_predicting_individually_is_a_loop_over_batches_of_one_row(
         batch.X[list(rows)], sensitive_features=batch.z[list(rows)]
     )
     np.testing.assert_array_equal(at_once, loop)
-
-
-@pytest.mark.filterwarnings("ignore:too few rows:cape._adaptation.AdaptationWarning")
-@pytest.mark.filterwarnings("ignore:the scores of:cape._adaptation.AdaptationWarning")
-@pytest.mark.parametrize("scores", ["refit", "folds"])
-@every_pool
-@pytest.mark.parametrize("estimator", [LogisticRegression(), GaussianNB()])
-def test_probabilities_agree_with_predictions(train, batch, estimator, pool, scores):
-    clf = cape(estimator, pool=pool, scores=scores).fit(
-        train.X, train.y, sensitive_features=train.z
-    )
-    for rows in [slice(None), *(slice(i, i + 1) for i in range(0, 200, 40))]:
-        X, groups = batch.X[rows], {"sensitive_features": batch.z[rows]}
-        proba = clf.predict_proba(X, **groups)
-        np.testing.assert_array_equal(proba[:, 1] > 0.5, clf.predict(X, **groups) == 1)
-        np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-15)
-        adaptation = clf.adapt(X, **groups)
-        np.testing.assert_array_equal(
-            clf.predict_proba(X, adaptation=adaptation, **groups), proba
-        )
-
-
-@every_pool
-def test_an_adaptation_makes_prediction_row_by_row(fitted, batch, pool):
-    clf = fitted(pool=pool)
-    adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
-    whole = clf.predict(batch.X, sensitive_features=batch.z)
-    rows = [
-        clf.predict(
-            batch.X[i : i + 1],
-            sensitive_features=batch.z[i : i + 1],
-            adaptation=adaptation,
-        )[0]
-        for i in range(0, 200, 5)
-    ]
-    np.testing.assert_array_equal(rows, whole[::5])
-    np.testing.assert_array_equal(
-        whole, clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
-    )
 
 
 @every_pool
@@ -203,26 +82,6 @@ def test_scores_and_rates_are_not_resubstituted(pool, random):
     )
     at_half = 0 if pool == "resampled" else np.abs(model.pool.cuts - 2**31).argmin()
     assert abs(model.pool.rates.tpr[at_half] - model.pool.rates.fpr[at_half]) < 0.3
-
-
-def test_out_of_fold_scores_spare_a_forest_most_of_the_error(train):
-    """A quantifier fitted on scores of the forest's own training rows is far off."""
-    forest, errors = (
-        RandomForestClassifier(30, random_state=0),
-        {"out of fold": [], "resubstituted": []},
-    )
-    clf = cape(forest, pool="threshold", cv=5).fit(train.X, train.y)
-    model = clf.models_["everyone"]
-    own = score_rows(model.scoring_models[0], train.X, 1)
-    by_heart = SPA().fit(
-        *(ScoreHistogram.of(own[train.y == label], model.edges) for label in (1, 0))
-    )
-    for seed, rho in enumerate((0.1, 0.3, 0.7, 0.9)):
-        new = make_synthetic(4000, prevalences=[rho], random_state=seed + 5)
-        batch = clf.evidence(new.data.to_numpy()).groups["everyone"].scores
-        errors["out of fold"].append(abs(model.quantifier.estimate(batch) - rho))
-        errors["resubstituted"].append(abs(by_heart.estimate(batch) - rho))
-    assert 3 * np.mean(errors["out of fold"]) < np.mean(errors["resubstituted"])
 
 
 # Repeatability

@@ -170,21 +170,6 @@ def test_1_and_1_0_and_true_are_the_same_group(fitted, batch, same):
     assert (evidence[0] + evidence[1]).rows == {0: 200, 1: 200}
 
 
-@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
-def test_missing_groups_are_counted(fitted, train, batch, missing):
-    z = pd.Series(batch.z, dtype=object)
-    z[:3] = missing
-    message = "sensitive_features must name a group in every row, got 3 missing of 200"
-    with pytest.raises(ValueError, match=message):
-        fitted().predict(batch.X, sensitive_features=z)
-    frame = pd.DataFrame({"U": batch.X[:, 0], "z": z})
-    with pytest.raises(
-        ValueError,
-        match="group_columns must name a group in every row, got 3 missing of 200",
-    ):
-        cape(group_columns="z").fit(frame, batch.y)
-
-
 def test_groups_must_be_given_as_in_training(fitted, train, batch):
     with pytest.raises(
         ValueError, match="must be given: the model was fitted with groups, got None"

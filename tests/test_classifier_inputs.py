@@ -5,24 +5,18 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.metrics import accuracy_score
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier
-from cape.metrics import prevalence_difference
 
 POOLS = ("resampled", "threshold")
-every_pool = pytest.mark.parametrize("pool", POOLS)
 
 
 def cape(estimator=None, **settings):
@@ -130,88 +124,7 @@ def test_without_groups_there_is_one(train, batch):
 # Weights
 
 
-@every_pool
-def test_weights_reach_learner_histograms_and_draws(train, batch, pool):
-    weights = np.where(train.y == 1, 3.0, 1.0)
-    clf = cape(pool=pool).fit(train.X, train.y, sample_weight=weights)
-    model = clf.models_["everyone"]
-    assert model.prevalence == pytest.approx(0.75)
-    assert model.positives.size / (
-        model.positives.size + model.negatives.size
-    ) == pytest.approx(0.75)
-    worth = weights.sum() ** 2 / (weights @ weights)  # Kish
-    assert model.positives.size + model.negatives.size == pytest.approx(worth)
-    refit = model.scoring_models[0]
-    np.testing.assert_allclose(
-        refit.coef_,
-        LogisticRegression().fit(train.X, train.y, sample_weight=weights).coef_,
-        rtol=1e-6,
-    )
-    assert clf.predict(batch.X).shape == (200,)
-
-
-@every_pool
-def test_rows_of_weight_zero_do_not_matter(train, batch, pool):
-    weights = np.r_[np.ones(300), np.zeros(300)]
-    wrong = np.r_[train.y[:300], 1 - train.y[300:]]
-    clf = cape(pool=pool).fit(train.X, wrong, sample_weight=weights)
-    y_pred = clf.predict(batch.X)
-    assert accuracy_score(batch.y, y_pred) > 0.8
-
-
-@every_pool
-def test_a_pipeline_hands_weights_to_its_last_step(train, batch, pool):
-    weights = np.random.RandomState(0).uniform(size=600)
-    learner = make_pipeline(StandardScaler(), LogisticRegression())
-    clf = cape(learner, pool=pool).fit(train.X, train.y, sample_weight=weights)
-    last = clf.models_["everyone"].scoring_models[0][-1]
-    alone = LogisticRegression().fit(
-        StandardScaler().fit_transform(train.X), train.y, sample_weight=weights
-    )
-    np.testing.assert_allclose(last.coef_, alone.coef_, rtol=1e-6)
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_a_learner_without_weights_is_named(train, routing):
-    for learner in (
-        KNeighborsClassifier(3),
-        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
-    ):
-        if routing and hasattr(learner, "steps"):
-            continue  # whether its steps take weights is then theirs to say
-        clf = cape(learner)
-        with (
-            config_context(enable_metadata_routing=routing),
-            pytest.raises(
-                ValueError,
-                match=r"(?s)sample_weight must be None for a learner .* "
-                "KNeighborsClassifier",
-            ),
-        ):
-            clf.fit(train.X, train.y, sample_weight=np.ones(600))
-        assert not hasattr(clf, "classes_")
-
-
 # A model that is already fitted
-
-
-def test_prefit_wraps_a_fitted_model(train, batch):
-    model = LogisticRegression().fit(train.X, train.y)
-    before = model.coef_.copy()
-    clf = cape(model, cv="prefit", pool="threshold").fit(
-        train.X, train.y, sensitive_features=train.z
-    )
-    assert clf.models_[0].pool.models == [model]
-    np.testing.assert_array_equal(model.coef_, before)
-    adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
-    y_pred = clf.predict(batch.X, sensitive_features=batch.z)
-    for group, found in adaptation.groups.items():
-        cut = clf.models_[group].pool.cuts[found.classifier] / 2**32
-        rows = batch.z == group
-        np.testing.assert_array_equal(
-            y_pred[rows] == 1, model.predict_proba(batch.X[rows])[:, 1] > cut
-        )
-        assert prevalence_difference(batch.y[rows], y_pred[rows]) < 0.12
 
 
 def test_prefit_survives_cloning_when_frozen(train):
@@ -314,20 +227,6 @@ def test_a_foreign_learner_needs_two_methods(train, batch):
         .fit(train.X, train.y, sensitive_features=train.z)
         .predict(batch.X, sensitive_features=batch.z),
     )
-
-
-@pytest.mark.parametrize("learner", [SGDClassifier(), object()])
-def test_a_learner_without_probabilities_is_refused(train, learner):
-    with pytest.raises(
-        ValueError,
-        match=r"'estimator' parameter .* 'fit' and 'predict_proba' or None\. Got",
-    ):
-        cape(learner).fit(train.X, train.y)
-
-
-def test_a_class_is_no_estimator(train):
-    with pytest.raises(ValueError, match="'estimator' parameter .* Got <class"):
-        cape(LogisticRegression).fit(train.X, train.y)
 
 
 def test_a_learner_that_meets_text_is_told_which_column_it_is(train):

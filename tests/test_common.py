@@ -28,12 +28,11 @@ MUST_FAIL = {
     "threshold": {"check_methods_subset_invariance": DEPENDS_ON_BATCH},
 }
 
+QUICK = {"cv": 2, "prevalences": 2, "min_group_size": 2}
+
 
 @parametrize_with_checks(
-    [
-        CapeClassifier(LogisticRegression(), cv=2, min_group_size=2, pool=pool)
-        for pool in MUST_FAIL
-    ],
+    [CapeClassifier(LogisticRegression(), **QUICK, pool=pool) for pool in MUST_FAIL],
     expected_failed_checks=lambda clf: MUST_FAIL[clf.pool],
     # A declared failure that passes is a failure.
     xfail_strict=True,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -52,15 +52,6 @@ def test_a_row_by_itself_is_decided_as_in_the_batch(clf, batch, frozen):
     np.testing.assert_array_equal(frozen.predict_proba(table), clf.predict_proba(table))
 
 
-def test_half_a_batch_is_decided_as_the_whole(batch, frozen):
-    table, y = batch
-    # A classifier that adapts would see another prevalence among the positives.
-    positives = table[y == 1]
-    np.testing.assert_array_equal(
-        frozen.predict(positives), frozen.predict(table)[y == 1]
-    )
-
-
 def test_partial_dependence_asks_one_model_and_not_many(clf, batch, frozen):
     table, _ = batch
     asked = partial_dependence(frozen, table, ["u"], grid_resolution=5)
@@ -72,12 +63,6 @@ def test_partial_dependence_asks_one_model_and_not_many(clf, batch, frozen):
     adapting = partial_dependence(clf, table, ["u"], grid_resolution=5)
     # Whoever adapts to every moved batch answers another question.
     assert np.abs(asked["average"] - adapting["average"]).max() > 0.1
-
-
-def test_permutation_importance_takes_it(batch, frozen):
-    table, y = batch
-    result = permutation_importance(frozen, table, y, n_repeats=2, random_state=0)
-    assert result.importances_mean[0] > 0.05
 
 
 def test_fit_does_nothing_and_a_clone_is_itself(batch, frozen):
@@ -112,15 +97,6 @@ def test_it_can_be_sent_elsewhere(batch, frozen):
     table, _ = batch
     again = pickle.loads(pickle.dumps(frozen))
     np.testing.assert_array_equal(again.predict(table), frozen.predict(table))
-
-
-def test_scores_have_weights(batch, frozen):
-    table, y = batch
-    right = frozen.predict(table) == y
-    weights = np.arange(len(y))
-    assert frozen.score(table, y, sample_weight=weights) == pytest.approx(
-        np.average(right, weights=weights)
-    )
 
 
 def test_groups_that_are_given_apart(batch):

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from cape._groups import (
-    EVERYONE,
     check_groups,
-    everyone,
     group_from_json,
     group_labels,
     group_to_json,
     split_columns,
-    split_groups,
 )
 
 values = st.one_of(
@@ -133,19 +130,6 @@ def test_columns_that_share_a_name():
     assert check_groups(both).keys == [(1, "a"), (2, "b")]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
-@pytest.mark.parametrize("step", [1, 5], ids=["without gaps", "with gaps"])
-def test_whole_numbers_of_any_width_are_groups(dtype, step):
-    info = np.iinfo(dtype)
-    middle = 0 if info.min < 0 else 127
-    first = max(info.min, middle - 127)
-    numbers = np.arange(first, middle + 128, step)
-    numbers = np.random.default_rng(0).permutation(np.repeat(numbers, 2)).astype(dtype)
-    groups = check_groups(numbers)
-    assert groups.keys == sorted({int(number) for number in numbers})
-    assert values_of(groups) == numbers.tolist()
-
-
 @pytest.mark.parametrize("offset", [-(2**63), -7, 0, 2**63 - 256])
 @pytest.mark.parametrize("width", [1, 255, 256, 257])
 def test_small_ranges_are_read_as_any_other(offset, width):
@@ -166,18 +150,6 @@ def test_keys_are_sorted_where_they_can_be():
     assert check_groups([3, 1, 2]).keys == [1, 2, 3]
     assert check_groups(["b", 2, "a", 1]).keys == [1, 2, "a", "b"]
     assert check_groups([10, 9]).keys == [9, 10]
-
-
-def test_codes_take_as_little_memory_as_they_can():
-    assert check_groups(["a", "b"]).codes.dtype == np.int8
-    assert check_groups([str(i) for i in range(128)]).codes.dtype == np.int8
-    assert check_groups([str(i) for i in range(129)]).codes.dtype == np.int16
-
-
-def test_one_group_of_all():
-    assert everyone(3).rows() == [(EVERYONE, None)]
-    assert everyone(0).rows() == []
-    assert check_groups([]).rows() == []
 
 
 @given(st.lists(values | st.tuples(values, values), unique_by=repr))
@@ -220,24 +192,6 @@ def test_groups_that_cannot_be_read_are_refused(features, message):
     with pytest.raises(ValueError, match="zones must") as caught:
         check_groups(features, "zones")
     assert message in str(caught.value)
-
-
-def test_groups_are_taken_from_one_place():
-    X = pd.DataFrame({"a": [1, 2], "z": ["y", "x"]})
-    features, groups = split_groups(X, None, None)
-    assert features is X and groups.keys == [EVERYONE]
-    features, groups = split_groups(X, X["z"], None)
-    assert features is X and groups.keys == ["x", "y"]
-    features, groups = split_groups(X, None, "z")
-    assert list(features) == ["a"] and groups.keys == ["x", "y"]
-    with pytest.raises(ValueError, match="sensitive_features must be None when"):
-        split_groups(X, X["z"], "z")
-
-
-def test_a_missing_group_is_said_to_be_in_the_columns():
-    X = pd.DataFrame({"a": [1, 2], "z": ["y", None]})
-    with pytest.raises(ValueError, match="group_columns must name a group in every"):
-        split_groups(X, None, ["z"])
 
 
 @pytest.mark.parametrize("columns", ["b", ["b"], ["b", "a"]])

@@ -1,49 +1,27 @@
-"""What ``import cape`` loads, and that the installed command runs."""
+"""What imports load, what is said of extras that are missing, the installed command."""
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-EXTRAS = [
-    "aif360",
-    "altair",
-    "dask",
-    "distributed",
-    "fairlearn",
-    "jinja2",
-    "matplotlib",
-    "polars",
-    "pooch",
-    "pyarrow",
-    "quapy",
-    "rich",
-    "skops",
-    "skrub",
-    "tensorflow",
-    "typer",
-    "vl_convert",
-]
+import cape
+from cape._packages import MissingExtra, package_versions, require_extra
 
-BLOCK = f"""
-import sys
+EXTRAS = ["aif360", "altair", "dask", "distributed", "fairlearn", "jinja2"]
+EXTRAS += ["matplotlib", "polars", "pooch", "pyarrow", "quapy", "rich", "skops"]
+EXTRAS += ["skrub", "tensorflow", "typer", "vl_convert"]
 
-class Blocked:
-    def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] in {EXTRAS!r}:
-            raise ModuleNotFoundError(name)
-
-sys.meta_path.insert(0, Blocked)
-"""
-"""Code after which importing any extra is an ImportError."""
-
-WITHOUT_EXTRAS = f"""
-{BLOCK}
-import cape.examination, cape.persist, cape.quantify
+# The core works; then every statement is tried, and what it says is kept.
+WITHOUT_EXTRAS = """
+import contextlib, io, json
+import cape.examination, cape.files, cape.persist, cape.quantify
 import cape.sampling, cape.stream
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
@@ -55,59 +33,75 @@ clf = CapeClassifier(cv=2, prevalences=2, random_state=0)
 clf.fit(d.data, d.target, sensitive_features=z)
 y_pred = clf.predict(d.data, sensitive_features=z)
 table = fairness_table(d.target, y_pred, sensitive_features=z)
-print(table["accuracy", 0] > 0.8)
+assert table["accuracy", 0] > 0.8
+says = {}
+for statement in %r:
+    try:
+        exec(statement)
+    except ImportError as error:
+        says[statement] = f"{type(error).__name__}: {error}"
+from cape.__main__ import main
+with contextlib.redirect_stderr(io.StringIO()) as errors:
+    try:
+        main()
+    except SystemExit as end:
+        assert end.code == 2
+says["main"] = errors.getvalue()
+print(json.dumps(says))
 """
 
-NEWLY_LOADED = """
-import json, sys, sklearn.ensemble, sklearn.linear_model
-before = set(sys.modules)
+NEEDS = {
+    "import cape.report": "MissingExtra: cape.report needs altair",
+    "from cape.persist import load; load('x')": "MissingExtra: cape.persist needs",
+    "cape.persist.save(clf, 'no/m.cape')": "MissingExtra: cape.persist needs",
+    "from cape import scale; scale.fit(1, 2, 3)": 'pip install "cape-fair[dask]"',
+    "clf.fit(d.data.assign(city='Rome'), d.target)": "'city'",
+    "main": "error: the command line needs ",
+}
+
+
+def test_the_core_needs_no_extra_and_the_rest_says_what_it_needs(run_without):
+    result = run_without(EXTRAS, WITHOUT_EXTRAS % list(NEEDS)[:-1])
+    assert result.returncode == 0, result.stderr
+    says = json.loads(result.stdout)
+    assert list(says) == list(NEEDS)
+    for statement, words in NEEDS.items():
+        assert words in says[statement]
+    assert says["main"].count("\n") == 1
+
+
+LOADED = """
+import json, sys
+heavy = ["sklearn", "scipy", "pandas", "altair", "jinja2", "skops", "skrub", "typer"]
+loaded = []
 import cape
-print(json.dumps(sorted(set(sys.modules) - before)))
-"""
-
-SAVED_WITHOUT_SKOPS = f"""
-{BLOCK}
-from sklearn.linear_model import LogisticRegression
-from cape import CapeClassifier, persist
-from cape.datasets import make_synthetic
-
-d = make_synthetic(300, random_state=0)
-clf = CapeClassifier(LogisticRegression(), cv=2).fit(d.data, d.target)
-try:
-    persist.save(clf, "model.cape")
-except ImportError as error:
-    print("skops" in str(error))
+loaded.append([name for name in heavy if name in sys.modules])
+from cape._packages import package_versions
+package_versions()
+loaded.append([name for name in heavy if name in sys.modules])
+from cape import CapeClassifier, Adaptation, Evidence
+loaded.append([name for name in heavy if name in sys.modules])
+print(json.dumps(loaded))
 """
 
 
-def run(code, **settings):
-    """What a fresh interpreter prints."""
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        **settings,
-    )
-    return result.stdout.strip()
+def test_an_import_loads_what_it_needs_and_no_more(run_without):
+    result = run_without([], LOADED)
+    assert json.loads(result.stdout) == [[], [], ["sklearn", "scipy", "pandas"]]
 
 
-@pytest.mark.slow
-def test_import_loads_none_of_the_extras():
-    """Beyond what scikit-learn itself loads where it is installed."""
-    loaded = {name.partition(".")[0] for name in json.loads(run(NEWLY_LOADED))}
-    assert "cape" in loaded
-    assert not loaded & set(EXTRAS)
+def test_all_that_is_missing_is_named():
+    require_extra("app", "numpy", "scipy", what="this")
+    with pytest.raises(MissingExtra, match=r"^x needs no_a, no_b, which are not inst"):
+        require_extra("app", "no_a", "numpy", "no_b", what="x")
 
 
-def test_the_core_works_without_any_extra():
-    assert run(WITHOUT_EXTRAS) == "True"
-
-
-def test_saving_without_skops_says_what_is_missing(tmp_path):
-    assert run(SAVED_WITHOUT_SKOPS, cwd=tmp_path) == "True"
-    assert list(tmp_path.iterdir()) == []
+def test_versions_are_those_of_the_installed_packages_in_the_given_order():
+    own = {"python": platform.python_version(), "cape": cape.__version__}
+    assert package_versions() == own
+    packages = ["scikit-learn", "no-such-package", "numpy"]
+    expected = own | {name: version(name) for name in ("scikit-learn", "numpy")}
+    assert list(package_versions(packages).items()) == list(expected.items())
 
 
 def test_the_installed_command_runs():

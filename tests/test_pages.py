@@ -30,7 +30,13 @@ def test_pages_with_code_are_found():
     assert {"README.md", "tutorial.md", "production.md", "trust.md"} <= names
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def page_with_code(page):
+    """Return the parameter of a page; the tutorial trains on the whole of COMPAS."""
+    marks = [pytest.mark.slow] if page.name == "tutorial.md" else []
+    return pytest.param(page, id=page.name, marks=marks)
+
+
+@pytest.mark.parametrize("page", [page_with_code(page) for page in WITH_CODE])
 def test_code_on_pages_runs_and_says_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(run_page.COLUMNS))
     text = text_of(page)

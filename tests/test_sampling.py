@@ -84,34 +84,6 @@ def test_pp_sampling_refuses(arguments, message):
         pp_sampling(**{"y": [0, 1, 0, 1], **arguments})
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 40), st.integers(0, 9))
-def test_shift_gives_every_group_its_prevalence(rho_a, rho_b, size, seed):
-    y, z = np.tile([0, 1], 80), np.repeat(["a", "b"], 80)
-    rows = shift_rows(y, z, {"a": rho_a, "b": rho_b}, size=size, random_state=seed)
-    assert (np.diff(rows) > 0).all()  # without replacement, in order
-    for group, rho in (("a", rho_a), ("b", rho_b)):
-        drawn = y[rows[z[rows] == group]]
-        assert len(drawn) == size
-        assert drawn.sum() == round(rho * size)
-
-
-@given(st.floats(0, 1), st.integers(1, 50), st.integers(1, 50))
-def test_by_default_as_many_rows_as_can_be_drawn(rho, n_positive, n_negative):
-    y = np.repeat([1, 0], [n_positive, n_negative])
-    most = [
-        n
-        for n in range(len(y) + 1)
-        if round(rho * n) <= n_positive and n - round(rho * n) <= n_negative
-    ][-1]
-    try:
-        drawn = y[shift_rows(y, np.zeros(len(y)), rho, random_state=0)]
-    except ValueError:
-        assert most <= 1
-    else:
-        assert most - 2 / min(max(rho, 1e-9), max(1 - rho, 1e-9)) <= len(drawn) <= most
-        assert drawn.sum() == round(rho * len(drawn))
-
-
 def as_is(table):
     return np.asarray(table.todense() if sparse.issparse(table) else table)
 
@@ -192,17 +164,6 @@ def test_every_group_has_its_own_share_and_size(n_groups, at_most, data):
         )
 
 
-@given(st.integers(0, 10), st.integers(0, 9))
-def test_rows_of_a_group_do_not_hang_on_the_names_of_labels(tenths, seed):
-    """Labels renamed in their order: the same rows. Swapped: as many of the others."""
-    y, z = np.tile([0, 1], 20), np.repeat(["a", "b"], 20)
-    same = np.array(["no", "yes"])[y]
-    rows = shift_rows(y, z, tenths / 10, size=10, random_state=seed)
-    assert (rows == shift_rows(same, z, tenths / 10, size=10, random_state=seed)).all()
-    swapped = shift_rows(1 - y, z, 1 - tenths / 10, size=10, random_state=seed)
-    assert (1 - y)[swapped].sum() == len(rows) - y[rows].sum()
-
-
 def test_shift_draws_every_row_of_a_class_as_often():
     """400 draws of 5 of 20 positives: each row is drawn 100 times.
 
@@ -225,38 +186,12 @@ def test_the_grid_is_even_symmetric_and_covers_every_prevalence(k):
     np.testing.assert_allclose(np.diff(grid), 1 / k, atol=1e-12)
 
 
-@given(
-    st.lists(st.booleans(), min_size=2, max_size=40).filter(
-        lambda y: 0 < sum(y) < len(y)
-    ),
-    st.floats(0.01, 0.99),
-)
-@pytest.mark.slow
-def test_weights_up_to_a_factor_draw_the_same_rows(y, theta):
-    weights = 1.0 + np.arange(len(y)) % 4
-    rows = pp_sampling(y, theta, sample_weight=weights, random_state=1)
-    assert (
-        pp_sampling(y, theta, sample_weight=4 * weights, random_state=1) == rows
-    ).all()
-    only = np.zeros(len(y))
-    only[[np.argmax(y), np.argmin(y)]] = 7.0  # the first row of each class
-    assert set(pp_sampling(y, theta, sample_weight=only, random_state=1)) == {
-        np.argmax(y),
-        np.argmin(y),
-    }
-
-
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_pure_batch_has_one_class_and_all_its_rows(share):
     y, z = np.array([0, 0, 0, 1, 1, 0]), np.array(["a", "a", "b", "a", "b", "b"])
     _, labels, groups = shift(np.arange(6), y, z, share, random_state=0)
     assert labels.tolist() == [share] * (2 if share else 4)
     assert sorted(groups) == (["a", "b"] if share else ["a", "a", "b", "b"])
-
-
-def test_one_row_of_a_class_is_drawn_again_and_again():
-    rows = pp_sampling([0, 0, 0, 0, 1], 0.8, random_state=0)
-    assert np.sum(rows == 4) == 4 and len(rows) == 5
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "ten", None])
@@ -285,14 +220,6 @@ def test_as_many_rows_are_drawn_as_whole_numbers_allow(n_positive, percent, n_mo
     assert len(rows) == most
 
 
-def test_a_mapping_of_no_group_draws_no_row():
-    rows = shift_rows([0, 1], ["a", "b"], {}, random_state=0)
-    assert len(rows) == 0
-    X, y, z = shift(np.eye(2), [0, 1], ["a", "b"], {}, random_state=0)
-    assert X.shape == (0, 2)
-    assert len(y) == len(z) == 0
-
-
 def test_a_random_state_is_drawn_from_and_not_reset():
     y = np.tile([0, 1], 30)
     random = np.random.RandomState(4)
@@ -301,11 +228,3 @@ def test_a_random_state_is_drawn_from_and_not_reset():
     assert (first != second).any()
     again = pp_sampling(y, 0.5, random_state=4)
     np.testing.assert_array_equal(first, again)
-
-
-def test_rows_of_one_group_do_not_depend_on_the_groups_after_it():
-    y = np.tile([0, 1], 40)
-    z = np.repeat(["a", "b"], 40)
-    both = shift_rows(y, z, {"a": 0.3, "b": 0.9}, size=10, random_state=7)
-    alone = shift_rows(y, z, {"a": 0.3}, size=10, random_state=7)
-    np.testing.assert_array_equal(both[z[both] == "a"], alone)
