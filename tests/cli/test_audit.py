@@ -151,12 +151,20 @@ def test_fail_if_finds_just_those_beyond_the_limit(cape, base, scored):
 
 
 def test_every_condition_that_is_met_gets_a_line_below_the_table(cape, base):
-    conditions = ("--fail-if", "accuracy>=0.1", "--fail-if", "pd>9")
+    conditions = ("--fail-if", " Accuracy >= 1e-1", "--fail-if", "pd>9")
     code, out, err = cape(*base, "--group", "race", *conditions)
     last = out.splitlines()[-2:]
     assert (code, err) == (1, "")
     assert "pd>9" not in out
     assert [line.split(": ")[1] for line in last] == ["blue", "green"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "pd", "pd>", ">0.1", "pd=0.1", "pd>x", "pd>1>2", "PDX>1", "pd>-1"]
+)
+def test_what_is_no_condition_is_refused_with_what_is_accepted(refused, base, text):
+    says = ["--fail-if must be a metric", f"got {text!r}", "fpr_difference"]
+    refused(*base, "--fail-if", text, says=says)
 
 
 def test_other_words_separators_and_encodings_are_read(cape, base, tmp_path, scored):
@@ -204,7 +212,6 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
         (["--level", "2"], ["--level must be in (0, 1), got 2.0"]),
         (["--report", "no/a.html"], ["no of a.html does not exist"]),
         (["--report", "a.txt"], ["must end in .html or .json, got 'a.txt'"]),
-        (["--fail-if", "pd is bad"], ["got 'pd is bad'", "fpr_difference"]),
         (["--map", "high"], ["--map must be PREDICTION=LABEL, such as high=yes"]),
         (["--map", "a=1", "--map", "a=0"], ["names the prediction 'a' twice"]),
     ],

@@ -36,6 +36,8 @@ def test_commands_refuse_what_the_key_has_not_signed(
     batch = people_folder / "new.csv"
     for command in reading(model, batch, tmp_path).values():
         refused(*command, "--key-file", other, says=["signed.cape", "not signed"])
+    for name in ("info", "rows-needed"):
+        command = reading(model, batch, tmp_path)[name]
         code, _, err = cape(*command, "--key-file", key)
         assert code == 0, err
     unsigned = reading(people_folder / "m.cape", batch, tmp_path)["info"]

@@ -7,9 +7,7 @@ import statistics
 import pandas as pd
 import pytest
 
-from cape.cli._monitor import _files, _moved
 from cape.files import monitor_files
-from cape.metrics._rates import FEWEST_ROWS
 
 OF_GROUP = {
     "pd": "pd_bound",
@@ -45,21 +43,15 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_m
     assert err == ""
     assert content["level"] == 0.8
     assert content["rows"] == 400
-    expected = monitor_files(people_model, paths, level=0.8)
+    batches = list(monitor_files(people_model, paths, level=0.8))
     files = content["made"]["files"]
-    for shown, file, batch in zip(content["batches"], files, expected, strict=True):
+    for shown, file, batch in zip(content["batches"], files, batches, strict=True):
         assert shown["batch"] == batch.name
         assert shown["rows"] == batch.rows
         assert shown["expected_pe"] == batch.pe
         assert file["sha256"] == batch.sha256
-
-
-def test_json_holds_what_the_python_function_finds(cape, model, months, people_model):
-    paths = [months / "mar.csv", months / "jan.csv"]
-    _, out, _ = cape("monitor", model, *paths, "--level", 0.8, "--json")
-    expected = list(monitor_files(people_model, paths, level=0.8))
-    for entry in json.loads(out)["groups"]:
-        for shown, batch in zip(entry["batches"], expected, strict=True):
+    for entry in content["groups"]:
+        for shown, batch in zip(entry["batches"], batches, strict=True):
             (group,) = [g for g in batch.groups if g["group"] == entry["group"]]
             for name, value in group.items():
                 assert shown[name] == value, name
@@ -244,16 +236,14 @@ def test_every_batch_has_the_rule(cape, model, months):
     assert max(shares) - min(shares) < 0.05
 
 
-def found(**changes):
-    batch = {"rows": 500, "moved": True, "estimate": 0.5, "training": 0.2, **changes}
-    return _moved(batch, "jan.csv, a", batch["rows"] >= FEWEST_ROWS)
-
-
-def test_only_clear_moves_of_enough_rows_count():
-    assert found().value == pytest.approx(0.3)
-    assert found(moved=False).value == 0
-    few = found(rows=9)
-    assert few.value is None and few.why == "too few rows"
+def test_groups_of_few_rows_are_left_out(cape, model, months):
+    few = months / "few.csv"
+    pd.read_csv(months / "jan.csv").groupby("race").head(9).to_csv(few, index=False)
+    code, out, _ = cape("monitor", model, few, "--json", "--fail-if", "moved>=0")
+    content = json.loads(out)
+    assert code == 0
+    assert content["breaches"] == []
+    assert [left["why"] for left in content["left_out"]] == ["too few rows"] * 2
 
 
 def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
@@ -267,11 +257,3 @@ def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
     assert "<li>pd&gt;0.0001: feb.csv, blue, 0." in page
     clearly = out.count("fail-if moved_clearly is met")
     assert page.count("<li>moved_clearly: ") == clearly > 0
-
-
-def test_files_stay_in_order_and_a_folder_stands_for_its_visible_files(months):
-    (months / "inner").mkdir()
-    (months / "inner" / "c.csv").write_text("x\n")
-    paths = [months / "none.csv", months / "inner"]
-    assert _files(paths) == [months / "none.csv", months / "inner" / "c.csv"]
-    assert [path.name for path in _files([months])] == ["feb.csv", "jan.csv", "mar.csv"]

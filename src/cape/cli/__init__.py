@@ -21,9 +21,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Importing a module registers its command; help lists them in this order.
 # isort: off
 from cape.cli import _train
-from cape.cli import _predict
-from cape.cli import _sample
-from cape.cli import _monitor
+from cape.cli import _batch
 from cape.cli import _audit
 from cape.cli import _model
 from cape.cli import _demo

@@ -9,7 +9,6 @@ import typer
 
 from cape._wording._terminal import audited
 from cape.cli._app import progress
-from cape.cli._fail_if import Finding, parse_conditions
 from cape.cli._options import (
     Csv,
     FailIf,
@@ -21,7 +20,7 @@ from cape.cli._options import (
     command,
     option,
 )
-from cape.cli._output import Output
+from cape.cli._output import Finding, Output, parse_conditions
 
 _METRICS_OF_A_GROUP = (
     "pd",

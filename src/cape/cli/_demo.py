@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -124,34 +124,16 @@ def run_demo(
     return pd.DataFrame(rows).T
 
 
-class _Column(NamedTuple):
-    """A column of the demo's table.
-
-    Parameters
-    ----------
-    metric : str
-        A metric of `fairness_table`.
-    group : int or str
-        The group, or "worst pair".
-    heading : str
-        What stands above it.
-    """
-
-    metric: str
-    group: Any
-    heading: str
-
-
 # The columns of the paper's Table 1, and what PD is computed from.
-_COLUMNS = [
-    _Column("accuracy", 0, "accuracy\nz=0"),
-    _Column("accuracy", 1, "accuracy\nz=1"),
-    _Column("predicted_prevalence", 0, "predicts\nz=0"),
-    _Column("predicted_prevalence", 1, "predicts\nz=1"),
-    _Column("pd", 0, "PD\nz=0"),
-    _Column("pd", 1, "PD\nz=1"),
-    _Column("pe", "worst pair", "PE"),
-]
+_COLUMNS = {
+    ("accuracy", 0): "accuracy\nz=0",
+    ("accuracy", 1): "accuracy\nz=1",
+    ("predicted_prevalence", 0): "predicts\nz=0",
+    ("predicted_prevalence", 1): "predicts\nz=1",
+    ("pd", 0): "PD\nz=0",
+    ("pd", 1): "PD\nz=1",
+    ("pe", "worst pair"): "PE",
+}
 
 
 def _demo_table(table: Any) -> Table:
@@ -174,20 +156,17 @@ def _demo_table(table: Any) -> Table:
         padding=0,
     )
     shown.add_column("classifier", no_wrap=True)
-    for column in _COLUMNS:
-        shown.add_column(column.heading, justify="right", no_wrap=True)
-    for name in table.index:
-        cells = [_cell(table, name, column) for column in _COLUMNS]
+    for heading in _COLUMNS.values():
+        shown.add_column(heading, justify="right", no_wrap=True)
+    least = table.min()
+    for name, row in table.iterrows():
+        cells = []
+        for column in _COLUMNS:
+            text = f"{row[column]:.3f}"
+            # Accuracy is no measure of fairness, and no predicted prevalence is best by
+            # itself; of PD and PE the least is the fairest.
+            if column[0] in ("pd", "pe") and row[column] == least[column]:
+                text = f"[green]{text}[/]"
+            cells.append(text)
         shown.add_row(f"[bold]{name}[/]", *cells)
     return shown
-
-
-def _cell(table: Any, name: str, column: _Column) -> str:
-    """Format a value; of PD and PE the least is the fairest."""
-    values = table[column.metric, column.group]
-    value = values[name]
-    text = f"{value:.3f}"
-    # Accuracy is no measure of fairness, and no predicted prevalence is best by itself.
-    if column.metric in ("pd", "pe") and value == values.min():
-        return f"[green]{text}[/]"
-    return text

@@ -1,19 +1,185 @@
-"""How commands hand over a summary: as a page, as JSON, or as tables."""
+"""How commands hand over a summary: as a page, as JSON, or as tables.
+
+``--fail-if "pd>0.1"`` are conditions under which a command exits with code 1.
+"""
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
-from cape._io import check_apart, check_report
+from cape._io import check_report
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import give, give_json, give_line, give_notes, give_path
-from cape.cli._fail_if import Condition, Finding, judge
 from cape.cli._options import Force, Json, Report, check_files
+
+_COMPARISONS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    # A verdict has the value 1 where it was found.
+    "": operator.gt,
+}
+
+# A metric, a comparison and a number without a sign: no metric is negative.
+_CONDITION = re.compile(
+    r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*", re.IGNORECASE
+)
+
+
+class Finding(NamedTuple):
+    """A value that conditions are checked against.
+
+    Parameters
+    ----------
+    metric : str
+    where : str
+        The group, pair or batch that it is about.
+    value : float or None
+        None if there is no value to check.
+    why : str, default="unknown"
+        Why there is no value, if there is none.
+    """
+
+    metric: str
+    where: str
+    value: float | None
+    why: str = "unknown"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A metric, a comparison and a limit; or a verdict by itself.
+
+    Parameters
+    ----------
+    metric : str
+    comparison : {">", ">=", "<", "<=", ""}
+        Empty for a verdict, which is met wherever it was found.
+    limit : float, default=0.0
+
+    Examples
+    --------
+    >>> Condition("pd", ">", 0.1).met(0.2), Condition("accuracy", "<", 0.6).met(0.7)
+    (True, False)
+    """
+
+    metric: str
+    comparison: str
+    limit: float = 0.0
+
+    def met(self, value: float | None) -> bool:
+        """Tell whether a value meets the condition; None and NaN meet none."""
+        # Every comparison with NaN is False.
+        return value is not None and _COMPARISONS[self.comparison](value, self.limit)
+
+    def __str__(self) -> str:
+        if not self.comparison:
+            return self.metric
+        return f"{self.metric}{self.comparison}{self.limit:g}"
+
+
+def parse_conditions(
+    texts: Iterable[str] | None,
+    metrics: Iterable[str],
+    verdicts: Iterable[str] = (),
+) -> list[Condition]:
+    """Parse the values of ``--fail-if``.
+
+    Parameters
+    ----------
+    texts : iterable of str or None
+        What the user gave; None is nothing.
+    metrics : iterable of str
+        The metrics that the command knows.
+    verdicts : iterable of str, default=()
+        Conditions that stand by themselves.
+
+    Returns
+    -------
+    list of Condition
+
+    Raises
+    ------
+    ValueError
+        If a text is no condition, or its metric is not known.
+
+    Examples
+    --------
+    >>> parse_conditions(["PD > .1"], ["pd", "pe"])
+    [Condition(metric='pd', comparison='>', limit=0.1)]
+    """
+    accepted = list(metrics)
+    verdicts = list(verdicts)
+    conditions = []
+    for text in texts or []:
+        if text.strip().lower() in verdicts:
+            conditions.append(Condition(text.strip().lower(), ""))
+            continue
+        match = _CONDITION.fullmatch(text)
+        if not match or match[1].lower() not in accepted:
+            alone = ""
+            if verdicts:
+                alone = f"; by themselves stand {', '.join(verdicts)}"
+            raise ValueError(
+                "--fail-if must be a metric, one of > >= < <=, and a number, such as "
+                f"'pd>0.1', got {text!r}; metrics are {', '.join(accepted)}{alone}."
+            )
+        metric, comparison, limit = match.groups()
+        conditions.append(Condition(metric.lower(), comparison, float(limit)))
+    return conditions
+
+
+def judge(
+    conditions: Iterable[Condition], findings: Iterable[Finding]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Check all values against all conditions.
+
+    Parameters
+    ----------
+    conditions : iterable of Condition
+    findings : iterable of Finding
+
+    Returns
+    -------
+    breaches : list of dict
+        The conditions that were met: as the user would write each, where, the value,
+        and how far it is beyond the limit. In the order of the conditions.
+    left_out : list of dict
+        What could not be checked, which is neither a failure nor a pass: the condition,
+        where, and why there is no value.
+
+    Examples
+    --------
+    >>> findings = [Finding("pd", "blue", 0.5), Finding("pd", "green", None, "few")]
+    >>> breaches, left_out = judge([Condition("pd", ">", 0.25)], findings)
+    >>> breaches
+    [{'condition': 'pd>0.25', 'where': 'blue', 'value': 0.5, 'by': 0.25}]
+    >>> left_out
+    [{'condition': 'pd>0.25', 'where': 'green', 'why': 'few'}]
+    """
+    # Every condition goes over all findings.
+    findings = list(findings)
+    breaches = []
+    left_out = []
+    for condition in conditions:
+        for metric, where, value, why in findings:
+            if metric != condition.metric:
+                continue
+            entry: dict[str, Any] = {"condition": str(condition), "where": where}
+            if value is None:
+                left_out.append(entry | {"why": why})
+            elif condition.met(value):
+                by = abs(value - condition.limit)
+                breaches.append(entry | {"value": value, "by": by})
+    return breaches, left_out
 
 
 @dataclass(frozen=True)
@@ -36,12 +202,9 @@ class Output:
         outputs : iterable of Path or None, default=()
             What the command writes besides the report.
         """
-        inputs = list(inputs)
-        outputs = list(outputs)
         if self.report is not None:
             check_report(self.report, overwrite=self.force)
-        check_apart([self.report, *outputs], inputs)
-        check_files(inputs, outputs, overwrite=self.force)
+        check_files(inputs, [self.report, *outputs], overwrite=self.force)
 
     def give(
         self,

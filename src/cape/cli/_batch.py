@@ -1,0 +1,458 @@
+"""Commands on batches: ``cape predict``, ``rows-needed``, ``sample``, ``monitor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cape._wording import _terminal as words
+from cape._wording._numbers import group_name
+from cape.cli import _app
+from cape.cli import _options as options
+from cape.cli._options import argument, check_files, command, option
+from cape.cli._output import Finding, Output, parse_conditions
+
+Batch = Annotated[
+    Path,
+    argument("FILE", "The batch to predict: CSV (also .gz), Parquet or Arrow."),
+]
+Predictions = Annotated[
+    Path | None,
+    option(
+        "Write the rows with three more columns: prediction, probability (of a "
+        "positive) and estimated_prevalence (of the group).",
+        "FILE",
+    ),
+]
+
+Checked = Annotated[
+    Path | None,
+    option(
+        "A sheet of cape sample whose label column was filled in, for all rows or for "
+        "some. Its labels correct the estimates, confirm or refute them, and count for "
+        "the decisions. Only cape_key and the label are read.",
+        "FILE",
+    ),
+]
+
+
+@command(
+    epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
+    "march.html",
+)
+def predict(
+    model: options.Model,
+    file: Batch,
+    *,
+    out: Predictions = None,
+    level: options.Level = 0.95,
+    rule: options.Rule = None,
+    costs: options.Costs,
+    drift: options.Drift = None,
+    checked: Checked = None,
+    csv: options.Csv,
+    key_file: options.KeyFile = None,
+    dask: options.Scheduler = None,
+    output: Output,
+) -> None:
+    """Adapt to a batch and predict it.
+
+    The file is read twice, in parts, and may be larger than memory: first to estimate
+    the share of positives of each group, then to predict. If the file has labels,
+    estimates and predictions are compared with them, too. What else has moved, such as
+    a column in other units, is named before any number.
+    """
+    # What can be wrong with files is found before the work is done, and before anything
+    # that takes long to import.
+    inputs = [model, file] if checked is None else [model, file, checked]
+    output.check(inputs, [out])
+    from cape._tables import table_length
+    from cape.files import load_model, predict_file
+    from cape.files._notes import Notes
+    from cape.report._batch import batch_summary
+    from cape.report._made import file_provenance
+
+    aim = costs.of_rule(rule)
+    loaded = load_model(model, key=key_file)
+    notes = Notes()
+    with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
+        prediction = predict_file(
+            loaded,
+            file,
+            out,
+            level=level,
+            dialect=csv.dialect(loaded.dialect),
+            rule=aim,
+            drift=drift,
+            checked=checked,
+            overwrite=output.force,
+            notes=notes,
+            on_rows=on_rows,
+            each=each,
+        )
+    provenance = file_provenance(
+        loaded.details,
+        [(file.name, prediction.rows, prediction.sha256)],
+        fingerprint=loaded.clf.fingerprint_,
+    )
+    examination = prediction.examination
+    examination.provenance = provenance
+    came_back = None
+    if prediction.checked is not None:
+        came_back = []
+        for group, found in prediction.checked.items():
+            came_back.append({"group": group_name(group), **found._asdict()})
+    output.give(
+        batch_summary(examination, title=file.name),
+        lambda summary: words.predicted(summary, came_back),
+        notes,
+        out=None if out is None else str(out),
+        checked=came_back,
+    )
+    if out is not None and not output.as_json:
+        _app.give_path("predictions", out)
+
+
+Planned = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="A batch, to plan for batches like it: what else has moved in it counts, "
+        "and so do labels. CSV (also .gz), Parquet or Arrow.",
+        show_default=False,
+    ),
+]
+PlannedWidth = Annotated[
+    float,
+    option(
+        "Width of the interval, from its low end to its high end. Default: 0.1.",
+        "NUMBER",
+    ),
+]
+Prevalence = Annotated[
+    float | None,
+    option(
+        "Share of positives to plan rows for. Default: the one that needs the most.",
+        "NUMBER",
+    ),
+]
+Sampled = Annotated[
+    Path,
+    argument("FILE", "The batch to draw rows from: CSV (also .gz), Parquet or Arrow."),
+]
+Sheet = Annotated[
+    Path,
+    option(
+        "Write the rows to check (.csv): all their columns, cape_row, "
+        "cape_probability, cape_key, and an empty label column to fill in.",
+        "FILE",
+    ),
+]
+Rows = Annotated[
+    int | None,
+    option("How many rows to draw, in all groups together. Default: 100.", "NUMBER"),
+]
+Spread = Annotated[
+    str,
+    option(
+        "Share the rows out over the groups: equal (as many of each; default) or "
+        "proportional (to their rows). A small group is drawn completely.",
+        "NAME",
+    ),
+]
+Width = Annotated[
+    float | None,
+    option(
+        "In place of --rows: as many rows of each group as a 95 % interval of this "
+        "width needs, such as 0.1.",
+        "NUMBER",
+    ),
+]
+Seed = Annotated[int, option("Seed of the draw. Default: 0.", "NUMBER")]
+
+_DEFAULT_ROWS = 100
+
+
+@command("rows-needed", epilog="Example: cape rows-needed model.cape --width 0.1")
+def rows_needed(
+    model: options.Model,
+    file: Planned = None,
+    *,
+    width: PlannedWidth = 0.1,
+    level: options.Level = 0.95,
+    prevalence: Prevalence = None,
+    csv: options.Csv,
+    key_file: options.KeyFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Tell how many rows a batch needs for intervals of a given width.
+
+    The noise of training does not shrink with the batch, and neither does what else has
+    moved in a file: some widths cannot be reached by any number of rows. Labels of a
+    few rows can reach them; with a file, their number is told, too, and cape sample
+    --width draws the rows.
+    """
+    check_files([model] if file is None else [model, file], overwrite=False)
+    from cape._tables import table_length
+    from cape.files import load_model, rows_needed_of_file
+    from cape.files._notes import Notes
+
+    loaded = load_model(model, key=key_file)
+    notes = Notes()
+    length = None if file is None else table_length(file)
+    with _app.progress(length) as on_rows:
+        needs = rows_needed_of_file(
+            loaded,
+            file,
+            width,
+            level=level,
+            prevalence=prevalence,
+            dialect=csv.dialect(loaded.dialect),
+            notes=notes,
+            on_rows=on_rows,
+        )
+    said = _app.give_notes(notes)
+    if as_json:
+        content = {"width": width, "level": level, "groups": needs, "notes": said}
+        _app.give_json(content)
+        return
+    _app.give(words.rows_needed(needs, width, level, worst=prevalence is None))
+
+
+@command(
+    epilog="Example: cape sample model.cape march.csv --rows 100 --out to_check.csv. "
+    "Fill in the label column, then: cape predict model.cape march.csv --checked "
+    "to_check.csv --out predictions.csv"
+)
+def sample(
+    model: options.Model,
+    file: Sampled,
+    *,
+    out: Sheet,
+    rows: Rows = None,
+    spread: Spread = "equal",
+    width: Width = None,
+    seed: Seed = 0,
+    csv: options.Csv,
+    key_file: options.KeyFile = None,
+    dask: options.Scheduler = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draw rows of a batch at random, for a person to look up their labels.
+
+    Labels of a few rows confirm, correct or refute what is estimated without labels,
+    whatever has moved. That is true of a random sample only: take the rows that were
+    drawn, and no others. Rows whose outcome is known early, or that are easy to check,
+    are not a random sample. More rows are drawn where the score tells less of the
+    label; cape_probability says with which probability. Rows come in random order, so
+    that you can stop early. The sheet may be sorted, and other columns deleted or
+    added: keep cape_key and the label column.
+    """
+    check_files([model, file], [out], overwrite=force)
+    from cape._tables import table_length
+    from cape.files import load_model, sample_file
+    from cape.files._notes import Notes
+
+    if rows is None and width is None:
+        rows = _DEFAULT_ROWS
+    loaded = load_model(model, key=key_file)
+    notes = Notes()
+    with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
+        sampled = sample_file(
+            loaded,
+            file,
+            out,
+            n=rows,
+            spread=spread,
+            width=width,
+            seed=seed,
+            dialect=csv.dialect(loaded.dialect),
+            overwrite=force,
+            notes=notes,
+            on_rows=on_rows,
+            each=each,
+        )
+    groups = []
+    for group, drawn in sampled.drawn.items():
+        name = group_name(group)
+        groups.append({"group": name, "rows": sampled.rows[group], "drawn": drawn})
+    said = _app.give_notes(notes)
+    if as_json:
+        _app.give_json({"out": str(out), "groups": groups, "notes": said})
+        return
+    _app.give(words.sampled(groups, loaded.columns.label))
+    _app.give_path("rows to check", out)
+
+
+_METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
+_VERDICTS = ("moved_clearly", "drifted", "cannot_tell", "fault")
+
+Batches = Annotated[
+    list[Path],
+    argument(
+        "FILES",
+        "A file for each batch, in order of time; a folder stands for its files, in "
+        "order of their names.",
+    ),
+]
+
+
+@command(
+    epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
+    '"moved>0.2" --fail-if fault',
+)
+def monitor(
+    model: options.Model,
+    batches: Batches,
+    *,
+    fail_if: options.FailIf = None,
+    level: options.Level = 0.95,
+    rule: options.Rule = None,
+    costs: options.Costs,
+    drift: options.Drift = None,
+    csv: options.Csv,
+    key_file: options.KeyFile = None,
+    output: Output,
+) -> None:
+    """Follow the share of positives of each group over batches without labels.
+
+    Files are read one at a time, in parts. --fail-if takes what can be computed without
+    labels: moved (how far the estimated prevalence of a group has clearly moved from
+    training: 0 if noise explains it; groups of fewer than ten rows are left out), pd
+    (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
+    of rows whose scores no mixture of the classes explains). It also takes a verdict by
+    itself: moved_clearly, drifted (more moved than the prevalence, or a column is at
+    fault), cannot_tell, or fault. The exit code is 1 if a condition is met in any
+    batch.
+    """
+    # A misspelt condition is found before hours of reading.
+    conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
+    paths = _files(batches)
+    output.check([model, *paths])
+    from cape.files import load_model, monitor_files
+    from cape.files._notes import Notes
+    from cape.report._made import file_provenance
+    from cape.report._monitor import monitor_summary
+
+    aim = costs.of_rule(rule)
+    loaded = load_model(model, key=key_file)
+    notes = Notes()
+    with _app.progress(len(paths), "batches") as on_batch:
+        # Only a few numbers of each batch are kept, so that a list of all is small.
+        monitored = list(
+            monitor_files(
+                loaded,
+                paths,
+                level=level,
+                dialect=csv.dialect(loaded.dialect),
+                rule=aim,
+                drift=drift,
+                notes=notes,
+                on_batch=on_batch,
+            )
+        )
+    files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
+    fingerprint = loaded.clf.fingerprint_
+    provenance = file_provenance(loaded.details, files, fingerprint=fingerprint)
+    summary = monitor_summary(monitored, level=level, provenance=provenance)
+    output.give_and_judge(
+        summary,
+        words.monitored,
+        notes,
+        conditions=conditions,
+        findings=_findings(summary),
+        key="breaches",
+    )
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    """Replace each folder by the files in it.
+
+    Parameters
+    ----------
+    paths : list of Path
+
+    Returns
+    -------
+    list of Path
+        In the given order; those of a folder in the order of their names, without
+        hidden ones.
+
+    Raises
+    ------
+    ValueError
+        If a folder has no files.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = []
+        # Hidden files, such as those of file managers, are no batches.
+        for file in sorted(path.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                inside.append(file)
+        if not inside:
+            raise ValueError(f"the folder {path} holds no files.")
+        files += inside
+    return files
+
+
+# A batch with a column at fault has drifted, and its prevalence cannot be told.
+_CONDITIONS_MET = {
+    "fault": ("fault", "drifted", "cannot_tell"),
+    "drifted": ("drifted",),
+    "ignored": ("drifted",),
+    "cannot_tell": ("cannot_tell",),
+    "some_drift": (),
+    "not_tested": (),
+    "consistent": (),
+}
+
+
+def _findings(summary: dict[str, Any]) -> list[Finding]:
+    """Collect the values that conditions are checked against.
+
+    Parameters
+    ----------
+    summary : dict
+        From `monitor_summary`.
+
+    Returns
+    -------
+    list of Finding
+        PE of each batch, and the other metrics and the verdict of each group in each
+        batch.
+    """
+    # Imported here, since it takes scikit-learn along.
+    from cape.metrics._rates import FEWEST_ROWS
+
+    findings = []
+    for batch in summary["batches"]:
+        findings.append(Finding("pe", batch["batch"], batch["expected_pe"]))
+    for group in summary["groups"]:
+        for batch in group["batches"]:
+            where = f"{batch['batch']}, {group['group']}"
+            enough = batch["rows"] >= FEWEST_ROWS
+            # An estimate is never that of training: a distance that noise explains,
+            # or what else moved, counts as none.
+            distance = 0.0
+            if batch["moved"]:
+                distance = abs(batch["estimate"] - batch["training"])
+            if enough:
+                findings.append(Finding("moved", where, distance))
+            else:
+                findings.append(Finding("moved", where, None, "too few rows"))
+            if batch["moved"] and enough:
+                findings.append(Finding("moved_clearly", where, 1.0))
+            findings.append(Finding("pd", where, batch["pd_bound"]))
+            for metric in ("fpr", "fnr", "accuracy", "unexplained"):
+                findings.append(Finding(metric, where, batch[metric]))
+            for verdict in _CONDITIONS_MET[batch["verdict"]]:
+                reason = batch["worst_column"] or batch["verdict_text"]
+                findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
+    return findings
