@@ -267,7 +267,9 @@ class RowDraw:
         probabilities = [group.probabilities for group in self._strata]
         self._probabilities = np.concatenate(probabilities)
         self._n_rows = 0
-        self._kept = _Candidates.of(np.empty(0), *np.empty((4, 0), dtype=np.int64))
+        # Random numbers, rows, groups, strata and cells of the rows that may be drawn,
+        # sorted by stratum and then by their random number.
+        self._kept = [np.empty(0), *np.empty((4, 0), dtype=np.int64)]
 
     def add(self, groups: np.ndarray, cells: np.ndarray) -> np.ndarray:
         """Add the next rows of the batch.
@@ -291,66 +293,32 @@ class RowDraw:
             strata[of_group] = self._first[code] + group.of_cells(cells[of_group])
         rows = np.arange(self._n_rows, self._n_rows + len(groups))
         self._n_rows += len(groups)
-        new = _Candidates.of(numbers, rows, groups, strata, cells)
-        self._kept = self._kept.joined(new).smallest(self._drawn)
+        new = (numbers, rows, groups, strata, cells)
+        joined = [np.append(*pair) for pair in zip(self._kept, new, strict=True)]
+        order = np.lexsort((joined[0], joined[3]))
+        of_stratum = joined[3][order]
+        order = order[_ranks(of_stratum) < self._drawn[of_stratum]]
+        self._kept = [column[order] for column in joined]
         return self._probabilities[strata]
 
     def result(self) -> DrawnRows:
         """Return the rows that were drawn, when all rows have been added."""
-        kept = self._kept
+        numbers, rows, groups, strata, cells = self._kept
         # Row i of n_h comes after a share of i / n_h of every other stratum.
-        turns = (kept.ranks() + kept.numbers) / self._drawn[kept.strata]
-        order = np.lexsort((kept.rows, turns))
-        strata = kept.strata[order]
-        groups = kept.groups[order]
+        turns = (_ranks(strata) + numbers) / self._drawn[strata]
+        order = np.lexsort((rows, turns))
         return DrawnRows(
-            rows=kept.rows[order],
-            groups=groups,
-            strata=strata - self._first[groups],
-            cells=kept.cells[order],
-            probabilities=self._probabilities[strata],
+            rows=rows[order],
+            groups=groups[order],
+            strata=(strata - self._first[groups])[order],
+            cells=cells[order],
+            probabilities=self._probabilities[strata][order],
         )
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Rows that may be drawn, sorted by stratum and then by their random number."""
-
-    numbers: np.ndarray
-    rows: np.ndarray
-    groups: np.ndarray
-    strata: np.ndarray
-    cells: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        numbers: np.ndarray,
-        rows: np.ndarray,
-        groups: np.ndarray,
-        strata: np.ndarray,
-        cells: np.ndarray,
-    ) -> _Candidates:
-        order = np.lexsort((numbers, strata))
-        columns = (numbers, rows, groups, strata, cells)
-        return cls(*[column[order] for column in columns])
-
-    def joined(self, other: _Candidates) -> _Candidates:
-        columns = []
-        for name in ("numbers", "rows", "groups", "strata", "cells"):
-            columns.append(np.append(getattr(self, name), getattr(other, name)))
-        return _Candidates.of(*columns)
-
-    def smallest(self, most: np.ndarray) -> _Candidates:
-        """Keep the rows of each stratum with the smallest numbers."""
-        kept = self.ranks() < most[self.strata]
-        columns = (self.numbers, self.rows, self.groups, self.strata, self.cells)
-        return _Candidates.of(*[column[kept] for column in columns])
-
-    def ranks(self) -> np.ndarray:
-        """Return the place of each row in its stratum, from 0 on."""
-        first = np.searchsorted(self.strata, self.strata)
-        return np.arange(len(self.strata)) - first
+def _ranks(strata: np.ndarray) -> np.ndarray:
+    """Return the place of each row in its stratum, from 0 on, of rows sorted by it."""
+    return np.arange(len(strata)) - np.searchsorted(strata, strata)
 
 
 def cells_of_rows(edges: np.ndarray, deciding: np.ndarray) -> np.ndarray:

@@ -237,30 +237,26 @@ class CheckedCalls:
         )
 
 
-@dataclass(frozen=True)
-class _WeightedCounts:
-    """Counts of labelled rows, sums of w and of w^2 - w, each (class, member)."""
+def _positive_share(counts: np.ndarray) -> ClassShare:
+    """Compute the share of positives for each member.
 
-    rows: np.ndarray
-    weights: np.ndarray
-    excess: np.ndarray
-
-    def positive_share(self) -> ClassShare:
-        """Compute the share of positives for each member."""
-        total = self.weights.sum(axis=0)
-        half = np.full(len(total), 0.5)
-        # Without a labelled row, any share is possible.
-        share = np.divide(self.weights[1], total, out=half, where=total > 0)
-        rows = self.rows.sum(axis=0)
-        smoothed = (rows * share + 1) / (rows + 2)
-        excess = self.excess.sum(axis=0)
-        quarter = np.full(len(total), 0.25)
-        variance = np.divide(
-            smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
-        )
-        no_rows = np.where(total > 0, np.inf, 0.0)
-        effective_rows = np.divide(total**2, excess, out=no_rows, where=excess > 0)
-        return ClassShare(share, variance, effective_rows)
+    Parameters
+    ----------
+    counts : ndarray of shape (3, 2, n_members)
+        Labelled rows, sums of w and of w^2 - w, of negatives and positives.
+    """
+    rows, total, excess = counts.sum(axis=1)
+    half = np.full(len(total), 0.5)
+    # Without a labelled row, any share is possible.
+    share = np.divide(counts[1, 1], total, out=half, where=total > 0)
+    smoothed = (rows * share + 1) / (rows + 2)
+    quarter = np.full(len(total), 0.25)
+    variance = np.divide(
+        smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
+    )
+    no_rows = np.where(total > 0, np.inf, 0.0)
+    effective_rows = np.divide(total**2, excess, out=no_rows, where=excess > 0)
+    return ClassShare(share, variance, effective_rows)
 
 
 def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
@@ -290,8 +286,8 @@ def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
     rows_of_classes = (of_called + of_passed)[0, :, 0]
     return CheckedCalls(
         called=model.pool.called(evidence) / n_rows,
-        of_called=_WeightedCounts(*of_called).positive_share(),
-        of_passed=_WeightedCounts(*of_passed).positive_share(),
+        of_called=_positive_share(of_called),
+        of_passed=_positive_share(of_passed),
         positives=float(rows_of_classes[1]),
         negatives=float(rows_of_classes[0]),
     )
