@@ -16,10 +16,10 @@ from cape._drift._mixture import holm
 from cape._estimate import Estimate
 from cape._groups import (
     Group,
-    group_from_json,
     group_labels,
     group_name,
     group_to_json,
+    groups_from_json,
     name_index,
     unique_names,
 )
@@ -334,16 +334,10 @@ class Adaptation(InNotebook):
             message names the field.
         """
         content = read_format(text, "Adaptation.to_json", _FORMAT)
-        groups: dict[Group, GroupAdaptation] = {}
-        for entry in content.entries("groups"):
-            group = group_from_json(entry.value("group"))
-            if group in groups:
-                entry.refuse("group", "another one than before", group)
-            groups[group] = _group_from_json(entry)
         content.fields("rule").text("name")
         return cls(
             fingerprint=content.text("fingerprint"),
-            groups=groups,
+            groups=groups_from_json(content, _group_from_json),
             level=content.number("level", 0, 1, may_be_unknown=True),
             drift=content.text("drift", ("cautious", "ignore")),
             rule=content.value("rule"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from cape import _plot
 from cape._columns import ColumnCounts
 from cape._groups import (
     Group,
-    group_from_json,
     group_labels,
     group_name,
     group_to_json,
+    groups_from_json,
     name_index,
     sorted_groups,
     unique_names,
@@ -106,32 +107,13 @@ class GroupEvidence:
         )
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
-        tally = None if self.tally is None else self.tally + other.tally
-        agreements = None
-        if self.agreements is not None:
-            agreements = self.agreements + other.agreements
-        self._check_both_have_columns(other)
-        columns = None
-        if self.columns is not None and other.columns is not None:
-            columns = self.columns + other.columns
-        labelled = _add_labelled(self.labelled, other.labelled)
-        scores = self.scores + other.scores
-        return GroupEvidence(scores, tally, agreements, columns, labelled)
+        return self._combined(other, operator.add, _add_labelled)
 
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
-        tally = None if self.tally is None else self.tally - other.tally
-        if isinstance(tally, np.ndarray) and (tally < 0).any():
+        left = self._combined(other, operator.sub, _subtract_labelled)
+        if isinstance(left.tally, np.ndarray) and (left.tally < 0).any():
             raise ValueError("cannot take away rows that were never added.")
-        agreements = None
-        if self.agreements is not None:
-            agreements = self.agreements - other.agreements
-        self._check_both_have_columns(other)
-        columns = None
-        if self.columns is not None and other.columns is not None:
-            columns = self.columns - other.columns
-        labelled = _subtract_labelled(self.labelled, other.labelled)
-        scores = self.scores - other.scores
-        return GroupEvidence(scores, tally, agreements, columns, labelled)
+        return left
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupEvidence):
@@ -146,13 +128,21 @@ class GroupEvidence:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _check_both_have_columns(self, other: GroupEvidence) -> None:
-        """Raise if there are counts of columns on one side only."""
+    def _combined(
+        self, other: GroupEvidence, operate: Callable, of_labelled: Callable
+    ) -> GroupEvidence:
+        """Add or take away every count; what one side has, the other must have."""
         if (self.columns is None) != (other.columns is None):
             raise ValueError(
                 "evidence with counts of columns cannot be added to, or taken from, "
                 "evidence without them (drift='ignore')."
             )
+        counts: dict[str, Any] = {}
+        for name in ("scores", "tally", "agreements", "columns"):
+            own = getattr(self, name)
+            counts[name] = None if own is None else operate(own, getattr(other, name))
+        labelled = of_labelled(self.labelled, other.labelled)
+        return GroupEvidence(**counts, labelled=labelled)
 
 
 @dataclass(frozen=True)
@@ -352,12 +342,7 @@ class Evidence(InNotebook):
             message names the field.
         """
         content = read_format(text, "Evidence.to_json", _FORMAT)
-        groups: dict[Group, GroupEvidence] = {}
-        for entry in content.entries("groups"):
-            group = group_from_json(entry.value("group"))
-            if group in groups:
-                entry.refuse("group", "another one than before", group)
-            groups[group] = _from_json(entry)
+        groups = groups_from_json(content, _from_json)
         return cls(content.text("fingerprint"), groups)
 
     def __add__(self, other: Evidence) -> Evidence:

@@ -7,10 +7,10 @@ after it, the group of a row is a small integer (see `Groups`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,27 +22,15 @@ from cape._validation import (
     refuse_lazy,
     take_columns,
 )
-from cape._wording._numbers import group_name, unique_names
+from cape._wording._numbers import group_name as group_name
+from cape._wording._numbers import unique_names as unique_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "EVERYONE",
-    "Group",
-    "Groups",
-    "check_groups",
-    "everyone",
-    "group_from_json",
-    "group_labels",
-    "group_name",
-    "group_to_json",
-    "name_index",
-    "sorted_groups",
-    "split_columns",
-    "split_groups",
-    "unique_names",
-]
+    from cape._json_fields import Fields
+
+_T = TypeVar("_T")
 
 Group = Hashable
 """A value of the sensitive feature, or a tuple with one value a sensitive column."""
@@ -397,6 +385,17 @@ def group_from_json(group: Any) -> Group:
         if value is not None and not isinstance(value, (str, int, float)):
             raise ValueError(f"group must be a text or a number, got {value!r}.")
     return tuple(group) if isinstance(group, list) else group
+
+
+def groups_from_json(content: Fields, read: Callable[[Fields], _T]) -> dict[Group, _T]:
+    """Read the list ``groups`` of a JSON text, in which every group occurs once."""
+    groups: dict[Group, _T] = {}
+    for entry in content.entries("groups"):
+        group = group_from_json(entry.value("group"))
+        if group in groups:
+            entry.refuse("group", "another one than before", group)
+        groups[group] = read(entry)
+    return groups
 
 
 class _Column(NamedTuple):
