@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from cape import _plot
-from cape._column_words import what_happened
 from cape._drift import GroupDrift
 from cape._drift._mixture import holm
 from cape._estimate import Estimate
@@ -401,6 +400,6 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
     faults = []
     for drift in adaptation.drifts.values():
         for column in drift.faults:
-            faults.append(column_line(column.name, what_happened(column)))
+            faults.append(column_line(column.name, column.what_happened))
     for sentence in words.doubts(adaptation, names, faults, adaptation.refuted):
         warnings.warn(sentence, AdaptationWarning, stacklevel=3)

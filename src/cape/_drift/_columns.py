@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import fdtrc
@@ -366,3 +368,99 @@ def _median_within(
     below_edge = np.cumsum(own)[:-1] / own.sum()
     low, high = np.searchsorted(column.cells.edges, window)
     return bool(below_edge[low] < 0.5 <= below_edge[high])
+
+
+_WORTH_NAMING = 0.02
+"""Share of the rows from which on missing and unseen values are spoken of."""
+
+_ROWS_OF_A_NAME = 30
+"""Rows of a value never seen in training before it is named: single people are not."""
+
+
+def what_happened(
+    column: ColumnInBatch, fault: str, effect: float, unseen: Mapping[str, int]
+) -> tuple[str, dict[str, Any]]:
+    """Find what has happened to a column that a person can act on.
+
+    Parameters
+    ----------
+    column : ColumnInBatch
+    fault : str
+        From `find_fault`.
+    effect : float
+        Share of the rows that would have to change their cell, beyond noise.
+    unseen : mapping from str to int
+        Values never seen in training, and their rows.
+
+    Returns
+    -------
+    code, numbers : str, dict
+        `cape._wording._results.what_happened` has the words.
+    """
+    batch = column.batch
+    expected = column.expected
+    if fault == "type" or (fault != "units" and batch[FOREIGN] > _WORTH_NAMING):
+        return "type", {"share": batch[FOREIGN], "kind": column.cells.kind}
+    missing = {"share": batch[MISSING], "expected": expected[MISSING]}
+    more_missing = abs(missing["share"] - missing["expected"])
+    if fault != "units" and more_missing > max(_WORTH_NAMING, effect / 2):
+        return "missing", missing
+    if not column.cells.is_number:
+        return _of_levels(column, effect, unseen)
+    if 0 in (batch[FIRST:].sum(), expected[FIRST:].sum()):
+        return "missing", missing
+    medians = {"median": _median(column, batch), "usual": _median(column, expected)}
+    if fault == "units":
+        return "units", medians
+    # The nine largest values of training lie above its range as well.
+    above = batch[column.above].sum()
+    below = batch[column.below].sum()
+    more_above = above - expected[column.above].sum()
+    more_below = below - expected[column.below].sum()
+    present = {"present": 1 - batch[MISSING], "rows": column.rows}
+    if more_above > _WORTH_NAMING and more_above > more_below:
+        return "above", {"share": above, "end": column.cells.highest, **present}
+    if more_below > _WORTH_NAMING:
+        return "below", {"share": below, "end": column.cells.lowest, **present}
+    if fault == "constant":
+        return "constant", medians
+    # The edge at which batch and training differ most.
+    difference = np.cumsum(batch[FIRST:] - expected[FIRST:])[:-1]
+    place = int(np.argmax(np.abs(difference)))
+    until = slice(FIRST, FIRST + place + 1)
+    shares = {"share": batch[until].sum(), "expected": expected[until].sum()}
+    return "median", {**medians, **shares, "end": column.cells.edges[place]}
+
+
+def _of_levels(
+    column: ColumnInBatch, effect: float, unseen: Mapping[str, int]
+) -> tuple[str, dict[str, Any]]:
+    """Find which levels are new, or which one has become more or less frequent."""
+    share = column.batch[column.unseen]
+    if share - column.cells.unseen_rate > _WORTH_NAMING:
+        ordered = sorted(unseen.items(), key=lambda item: -item[1])
+        names = [name for name, rows in ordered if rows >= _ROWS_OF_A_NAME]
+        return "unseen", {"share": share, "names": names}
+    difference = column.batch - column.expected
+    own = difference[FIRST : FIRST + len(column.cells.levels)]
+    if len(own) == 0:
+        return "moved", {"share": effect}
+    level = int(np.argmax(np.abs(own)))
+    numbers = {"share": column.batch[FIRST + level]}
+    numbers["expected"] = column.expected[FIRST + level]
+    return "level", {**numbers, "level": column.cells.levels[level]}
+
+
+def _median(column: ColumnInBatch, shares: np.ndarray) -> float:
+    """Interpolate the median within its cell."""
+    own = shares[FIRST:]
+    below = np.cumsum(own) / own.sum()
+    cell = int(np.searchsorted(below, 0.5))
+    edges = column.cells.edges
+    if cell == 0:
+        return float(edges[0])
+    if cell == len(edges):
+        return float(edges[-1])
+    start = below[cell - 1]
+    position = (0.5 - start) / (below[cell] - start)
+    return float(edges[cell - 1] + position * (edges[cell] - edges[cell - 1]))

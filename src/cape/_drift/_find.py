@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault, fit_column
+from cape._drift._columns import (
+    ColumnFit,
+    ColumnInBatch,
+    find_fault,
+    fit_column,
+    what_happened,
+)
 from cape._drift._mixture import MixtureFit, fit_mixture, holm
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
@@ -18,6 +24,7 @@ from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._histogram import ONE
 from cape._limits import LEVEL, WIDEST
+from cape._wording._results import what_happened as words_of_column
 
 if TYPE_CHECKING:
     from cape._adaptation import GroupAdaptation
@@ -67,6 +74,21 @@ class ColumnDrift:
     def moved(self) -> bool:
         """Whether the column is at fault or differs significantly."""
         return bool(self.fault) or self.p_adjusted < LEVEL
+
+    @property
+    def what_happened(self) -> str:
+        """What has happened to it, in words."""
+        cells = self.column.cells
+        code, numbers = what_happened(
+            self.column, self.fault, self.fit.effect, self.unseen
+        )
+        values = (cells.lowest, cells.median, cells.highest)
+        form = "number"
+        if cells.kind == "date":
+            form = "date"
+        elif cells.is_number and all(value.is_integer() for value in values):
+            form = "whole"
+        return words_of_column(code, form, numbers)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
@@ -248,6 +250,93 @@ def _of_wide_intervals(
             f"{100 * adaptation.level:g}% interval is wider than {WIDEST}. "
             "cape.examination.rows_needed computes how many rows are needed."
         )
+
+
+_COLUMN_HAPPENED = {
+    "units": (
+        "values are about {factor:,g} times those of training (median {median}, "
+        "{usual} expected), as if in other units"
+    ),
+    "type": "{share:.0%} are of another type; training held {held}",
+    "missing": "{share:.0%} are missing, {expected:.0%} expected",
+    "above": "{part} are {greater} than in training (up to {end})",
+    "below": "{part} are {smaller} than in training (from {end})",
+    "constant": "all values are about {median}, which is rare in training",
+    "median": "median {median}, {usual} expected",
+    "edge": "{share:.0%} are below {end}, {expected:.0%} expected",
+    "unseen": "{share:.0%} are values never seen in training{names}",
+    "level": "{share:.0%} are {level!r}, {expected:.0%} expected",
+    "moved": "{share:.0%} of the values have moved",
+}
+
+_KINDS_OF_VALUES = {
+    "number": "numbers",
+    "date": "dates",
+    "text": "text",
+    "mixed": "text and numbers",
+    "empty": "no value at all",
+}
+
+_MOST_NAMES_OF_VALUES = 3
+
+
+def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
+    """Say what has happened to a column, without its name.
+
+    Parameters
+    ----------
+    code : str
+        What has happened, from `cape._drift._columns.what_happened`.
+    form : {"date", "whole", "number"}
+        How a value of the column is written.
+    numbers : mapping
+        What the code comes with.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    Some of the sentences ::
+
+        all 711 values are later than in training (up to 2013-12-29)
+        100 % are values never seen in training: M, F
+        40 % are missing, 0 % expected
+        median 5, 2 expected
+    """
+    said = dict(numbers)
+    for name in ("median", "usual", "end"):
+        if name in said:
+            said[name] = _value_text(numbers[name], form)
+    if code == "units":
+        said["factor"] = float(f"{numbers['median'] / numbers['usual']:.2g}")
+    if code == "type":
+        said["held"] = _KINDS_OF_VALUES[numbers["kind"]]
+    if code == "median" and said["median"] == said["usual"]:
+        code = "edge"
+    if code == "unseen":
+        names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
+        said["names"] = f": {', '.join(names)}" if names else ""
+    if code in ("above", "below"):
+        said["greater"], said["smaller"] = "greater", "smaller"
+        if form == "date":
+            said["greater"], said["smaller"] = "later", "earlier"
+        share = numbers["share"]
+        said["part"] = f"{share:.0%} of the values"
+        # In rows if it is all of them.
+        if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
+            said["part"] = f"all {round(share * numbers['rows']):,} values"
+    return _COLUMN_HAPPENED[code].format(**said)
+
+
+def _value_text(number: float, form: str) -> str:
+    """Write a value as a person would: a date, a whole number, or three digits."""
+    if form == "date":
+        return f"{datetime.fromtimestamp(float(number), UTC):%Y-%m-%d}"
+    if form == "whole" and abs(number) >= 1:
+        return f"{math.floor(number):.0f}"
+    return f"{number:.3g}"
 
 
 def column_line(column: str, what_happened: str) -> str:

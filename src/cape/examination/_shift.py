@@ -11,7 +11,6 @@ from scipy.special import ndtr
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._column_words import what_happened
 from cape._drift import ColumnDrift, GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
@@ -390,7 +389,7 @@ class ColumnFinding:
             p_adjusted=drift.p_adjusted,
             prevalence=float(drift.fit.prevalence),
             prevalence_error=float(drift.fit.error),
-            what_happened=what_happened(drift),
+            what_happened=drift.what_happened,
         )
 
 

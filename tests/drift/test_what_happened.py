@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._column_words import what_happened
 from cape._columns import TableCells
 from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault
@@ -45,7 +44,7 @@ def words(name, values, effect=0.5):
         find_fault(column),
         counted.unseen.get(place, {}),
     )
-    return f"`{drift.name}`: {what_happened(drift)}"
+    return f"`{drift.name}`: {drift.what_happened}"
 
 
 LATER = TRAINING["date"] + pd.Timedelta("400D")
