@@ -28,7 +28,7 @@ from cape import CapeClassifier, Estimate, metrics
 from cape._group_model import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation
-from cape.rules._names import make_rule
+from cape.rules._bounded import make_rule
 from cape_paper._peers import with_group_columns
 
 KEY = ("data", "criterion", "method")

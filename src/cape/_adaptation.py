@@ -29,7 +29,7 @@ from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape._wording._results import column_line
 from cape.rules import GroupSituation, Prevalence
-from cape.rules._names import describe_rule
+from cape.rules._bounded import describe_rule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -43,7 +43,7 @@ from cape._validation import (
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule
-from cape.rules._names import make_rule
+from cape.rules._bounded import make_rule
 
 __all__ = ["CapeClassifier"]
 

@@ -30,7 +30,7 @@ from cape._validation import all_if_none, check_fitted_cape, check_same_length
 from cape._window import StreamRow, Window, WindowState
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
-from cape.rules._names import describe_rule, make_rule
+from cape.rules._bounded import describe_rule, make_rule
 
 __all__ = ["RollingCape"]
 

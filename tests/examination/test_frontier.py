@@ -13,7 +13,7 @@ from cape import examine
 from cape.examination._draws import BatchDraws, ExpectedRates
 from cape.examination._frontier import _Search
 from cape.rules import CRITERIA, Accuracy, Constrained
-from cape.rules._names import make_rule
+from cape.rules._bounded import make_rule
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "rules"))
 from situations import every_choice, invent, metric

@@ -6,23 +6,29 @@ import numpy as np
 
 from cape import Estimate
 from cape._group_model import MemberRates
-from cape.metrics._between import worst_pe
 from cape.rules import GroupSituation
+from cape.rules._problem import expected_costs
 
 
 def situation(tpr, fpr, predicted, *, estimate=0.4, share=1.0, thetas=None, rows=1000):
-    """A group whose members have these rates, on so many rows of each class."""
+    """A group whose members have these rates, on so many rows of each class.
+
+    ``rows`` may be a pair: those of the positives and those of the negatives.
+    """
     tpr = np.asarray(tpr, dtype=float)
     fpr = np.asarray(fpr, dtype=float)
     if thetas is None:
         thetas = np.linspace(0.9, 0.1, len(tpr))
-    n_rows = np.full(len(tpr), float(rows))
+    positives, negatives = (
+        np.ones(len(tpr)) * of_class
+        for of_class in (rows if isinstance(rows, tuple) else (rows, rows))
+    )
     return GroupSituation(
         share=share,
         estimate=Estimate(estimate),
         thetas=np.asarray(thetas, dtype=float),
         predicted_prevalences=np.asarray(predicted, dtype=float),
-        rates=MemberRates(tpr * n_rows, n_rows, fpr * n_rows, n_rows),
+        rates=MemberRates(tpr * positives, positives, fpr * negatives, negatives),
     )
 
 
@@ -73,8 +79,10 @@ def metric(name, groups, choices):
     difference_of_tpr = np.ptp(of_choices(groups, choices, "tpr"), axis=1)
     difference_of_fpr = np.ptp(of_choices(groups, choices, "fpr"), axis=1)
     if name == "proportional_equality":
-        q = [group.estimate.value for group in groups.values()]
-        pe = np.array([worst_pe(q, shares) for shares in predicted])
+        q = np.array([group.estimate.value for group in groups.values()])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = predicted[:, :, None] / predicted[:, None, :]
+        pe = np.abs(q[:, None] / q - ratios).max(axis=(1, 2))
         return np.where(predicted.min(axis=1) > 0, pe, np.inf)
     if name == "demographic_parity_difference":
         return np.ptp(predicted, axis=1)
@@ -95,3 +103,12 @@ def missed_by(bounds, groups, choices):
         sign = -1 if name.endswith("ratio") else 1
         excess.append(sign * (metric(name, groups, choices) - bound))
     return np.max(excess, axis=0)
+
+
+def total_costs(groups, cost_fp=1.0, cost_fn=1.0):
+    """Expected cost of every choice, in the order of `every_choice`."""
+    total = np.zeros(())
+    for group in groups.values():
+        own = expected_costs(group, cost_fp=cost_fp, cost_fn=cost_fn, use_shares=True)
+        total = total[..., None] + group.share * own
+    return total.ravel()

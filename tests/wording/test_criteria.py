@@ -11,8 +11,7 @@ from cape._wording._criteria import (
     rule_sentence,
 )
 from cape.rules import CRITERIA, RULES, Constrained
-from cape.rules._bounded import BoundedRule
-from cape.rules._names import describe_rule, make_rule
+from cape.rules._bounded import BoundedRule, describe_rule, make_rule
 
 TPR = "equal_opportunity_difference"
 

@@ -33,7 +33,7 @@ from cape._prediction._reading import (
 )
 from cape._validation import all_if_none, check_fitted_cape
 from cape.rules import GroupSituation, Prevalence, Rule
-from cape.rules._names import describe_rule, make_rule
+from cape.rules._bounded import describe_rule, make_rule
 
 
 def find_evidence(

@@ -14,7 +14,7 @@ from cape._wording._examination import criteria_repr
 from cape.examination._draws import BatchDraws, DrawnBatches, central
 from cape.examination._result import json_ready
 from cape.rules import CRITERIA
-from cape.rules._names import bounds_of
+from cape.rules._bounded import bounds_of
 from cape.rules._problem import compared_groups
 
 if TYPE_CHECKING:

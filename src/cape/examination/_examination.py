@@ -40,7 +40,7 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA
-from cape.rules._names import make_rule
+from cape.rules._bounded import make_rule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from cape._wording import _examination as words
 from cape.examination._draws import BatchDraws, central
 from cape.examination._result import flat, json_ready
 from cape.rules import CRITERIA, RULES
-from cape.rules._problem import best_within_each, measure_criterion
+from cape.rules._problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -273,29 +273,25 @@ class _Search:
         is_ratio = self.criterion == "demographic_parity_ratio"
         # A bound that every choice meets.
         loosest = 0.0 if is_ratio else CRITERIA[self.criterion].highest_bound
-        [members] = self._best_within([loosest])
-        widest = measure_criterion(self.criterion, self.draws.situations, members)
+        situations = self.draws.situations
+        problem = Problem(list(situations.values()), [self.criterion], **self.costs)
+        widest = problem.measure(0, problem.solve([loosest]))
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.
             return [self.point(None, None, free)]
         parity = 1.0 if is_ratio else 0.0
         tolerances = np.linspace(parity, widest, n_points).tolist()
         points: dict[tuple[int, ...], FrontierPoint] = {}
-        choices = self._best_within(tolerances)
-        for tolerance, members in zip(tolerances, choices, strict=True):
+        for tolerance in tolerances:
             # Neighbouring tolerances often have the same best choice.
-            key = tuple(members.values())
+            key = tuple(problem.solve([tolerance]))
             if key not in points:
+                members = dict(zip(situations, key, strict=True))
                 points[key] = self.point(None, tolerance, members)
         end = self.point(None, None, free)
         if np.isfinite(end.criterion):
             points.setdefault(tuple(free.values()), end)
         return _without_dominated(list(points.values()), -1 if is_ratio else 1)
-
-    def _best_within(self, bounds: Sequence[float]) -> list[dict[Group, int]]:
-        return best_within_each(
-            self.draws.situations, self.criterion, bounds, **self.costs
-        )
 
     def point(
         self, rule: str | None, tolerance: float | None, members: dict[Group, int]

@@ -31,7 +31,7 @@ from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._sample import CheckedGroup, SheetLabels
 from cape.metrics import confusion_by_group
-from cape.rules._names import make_rule
+from cape.rules._bounded import make_rule
 
 _MOST_COLUMNS = 3
 """Columns that moved, kept of each group and batch."""

@@ -23,7 +23,7 @@ from cape.files._columns import Columns, check_named_once, order_labels, plain_t
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
-from cape.rules._names import describe_rule
+from cape.rules._bounded import describe_rule
 
 _SETTINGS = (
     "pool",

@@ -30,7 +30,7 @@ from cape.report._audit import audit_content
 from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes
 from cape.report._frontier import frontier_summary
 from cape.report._made import facts_of_classifier, stamped
-from cape.rules._names import bounds_of
+from cape.rules._bounded import bounds_of
 
 WIDTHS = (0.2, 0.1, 0.05)
 """Widths of intervals for which the page says how many labels they need."""

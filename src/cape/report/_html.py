@@ -38,7 +38,7 @@ from cape.report._batch import WIDTHS, batch_summary
 from cape.report._frontier import frontier_pictures
 from cape.report._monitor import monitor_pictures
 from cape.report._pictures import audit_pictures, batch_pictures
-from cape.rules._names import bounds_of
+from cape.rules._bounded import bounds_of
 
 _MOST_MOVED = 12
 """Columns that moved in the table: as many as fit a screen, by effect."""

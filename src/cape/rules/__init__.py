@@ -2,6 +2,7 @@
 
 from cape.rules._base import GroupSituation, Prevalence, Rule
 from cape.rules._bounded import (
+    RULES,
     Accuracy,
     Constrained,
     DemographicParity,
@@ -11,7 +12,6 @@ from cape.rules._bounded import (
     ProportionalEquality,
 )
 from cape.rules._criteria import CRITERIA
-from cape.rules._names import RULES
 
 __all__ = [
     "CRITERIA",

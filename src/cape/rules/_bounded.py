@@ -1,23 +1,23 @@
-"""The rules that weigh costs against criteria between groups."""
+"""The rules that weigh costs against criteria between groups; all rules by name."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cape._groups import Group
-from cape._validation import check_number
+from cape._validation import check_choice, check_number
 from cape._wording._results import (
     bound_is_missed,
     criterion_is_undefined,
     rates_are_unknown,
 )
 from cape.metrics._rates import FEWEST_ROWS
-from cape.rules._base import GroupSituation, Rule
-from cape.rules._costs import has_known_rates
+from cape.rules._base import GroupSituation, Prevalence, Rule
 from cape.rules._criteria import CRITERIA
-from cape.rules._problem import Problem
+from cape.rules._problem import Problem, has_known_rates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +105,8 @@ class BoundedRule(Rule):
         return sentences
 
     def _problem(self, groups: Mapping[Group, GroupSituation]) -> Problem:
-        criteria = [CRITERIA[name] for name in self.bounds]
-        return Problem.of(
-            list(groups.values()),
-            criteria,
-            cost_fp=self.cost_fp,
-            cost_fn=self.cost_fn,
-        )
+        situations = list(groups.values())
+        return Problem(situations, list(self.bounds), self.cost_fp, self.cost_fn)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,3 +354,128 @@ class Constrained(BoundedRule):
             if bound is not None:
                 bounds[name] = bound
         return bounds
+
+
+RULES: dict[str, type[Rule]] = {
+    "prevalence": Prevalence,
+    "proportional_equality": ProportionalEquality,
+    "demographic_parity": DemographicParity,
+    "equal_opportunity": EqualOpportunity,
+    "predictive_equality": PredictiveEquality,
+    "equalized_odds": EqualizedOdds,
+    "accuracy": Accuracy,
+    # Fairlearn's names of two of them.
+    "true_positive_rate_parity": EqualOpportunity,
+    "false_positive_rate_parity": PredictiveEquality,
+}
+"""Names of the rules. Everything that lists rules is derived from this."""
+
+# It has no name for the classifier: its bounds have to be given.
+_DESCRIBED: dict[str, type[Rule]] = {**RULES, "constrained": Constrained}
+
+
+def make_rule(rule: Any) -> Rule:
+    """Make a rule from a name, an instance or a description.
+
+    Parameters
+    ----------
+    rule : str, Rule or mapping
+        A name in `RULES`, an instance of a subclass of `Rule`, which is returned, or
+        what `describe_rule` has returned for one of cape's rules.
+
+    Returns
+    -------
+    Rule
+
+    Raises
+    ------
+    ValueError
+        If there is no rule of this name.
+    TypeError
+        If ``rule`` is anything else, such as a class.
+
+    Examples
+    --------
+    >>> from cape.rules._bounded import make_rule
+    >>> make_rule("prevalence")
+    Prevalence()
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str):
+        check_choice("rule", rule, tuple(RULES))
+        return RULES[rule]()
+    if isinstance(rule, Mapping) and "name" in rule:
+        return _from_description(rule)
+    names = ", ".join(map(repr, RULES))
+    raise TypeError(
+        f"rule must be one of {names}, or an instance of a subclass of "
+        f"cape.rules.Rule, got {rule!r}."
+    )
+
+
+def describe_rule(rule: Rule) -> dict[str, Any]:
+    """Describe a rule in a form that JSON can hold.
+
+    Parameters
+    ----------
+    rule : Rule
+
+    Returns
+    -------
+    dict
+        The name and the parameters, which `make_rule` understands. Of a rule of your
+        own it is the name of its class alone.
+
+    Examples
+    --------
+    >>> from cape.rules import Accuracy
+    >>> from cape.rules._bounded import describe_rule
+    >>> describe_rule(Accuracy(cost_fn=5))
+    {'name': 'accuracy', 'cost_fp': 1.0, 'cost_fn': 5.0}
+    """
+    for name, kind in _DESCRIBED.items():
+        if type(rule) is kind:
+            description: dict[str, Any] = {"name": name}
+            for parameter, value in vars(rule).items():
+                # A number may be one of numpy's, which JSON refuses.
+                description[parameter] = None if value is None else float(value)
+            return description
+    return {"name": type(rule).__name__}
+
+
+def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the bounds that a rule keeps, by the names of `CRITERIA`.
+
+    Parameters
+    ----------
+    description : mapping
+        What `describe_rule` has returned.
+
+    Returns
+    -------
+    dict from str to float or None
+        None for a criterion that the rule brings as near to parity as a coin would.
+        Empty for a rule that bounds none, such as the paper's, and for a rule of your
+        own.
+
+    Examples
+    --------
+    >>> from cape.rules import DemographicParity
+    >>> from cape.rules._bounded import describe_rule
+    >>> from cape.rules._bounded import bounds_of
+    >>> bounds_of(describe_rule(DemographicParity(ratio=0.8)))
+    {'demographic_parity_ratio': 0.8}
+    """
+    if description["name"] not in _DESCRIBED:
+        return {}
+    rule = _from_description(description)
+    return rule.bounds if isinstance(rule, BoundedRule) else {}
+
+
+def _from_description(description: Mapping[str, Any]) -> Rule:
+    """Make the rule that `describe_rule` has described."""
+    parameters = dict(description)
+    name = parameters.pop("name")
+    check_choice("rule", name, tuple(_DESCRIBED))
+    return _DESCRIBED[name](**parameters)

@@ -1,4 +1,8 @@
-"""The joint choice of members under criteria, and the nearest one if there is none."""
+"""The joint choice of members under criteria, and the nearest one if there is none.
+
+The members of a group are put in order of what their errors are expected to cost; then
+the cheapest choice within bounds is found for all groups together.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cape._groups import Group
-from cape.rules._base import GroupSituation
-from cape.rules._costs import (
-    RankedMembers,
-    has_known_rates,
-    rank_members,
-    usable_members,
-    variance_of_costs,
-)
+from cape.rules._base import DIGITS, GroupSituation
 from cape.rules._criteria import CRITERIA, Criterion
 from cape.rules._search import SLACK, Candidates, best_choice, best_with_a_coin
 
@@ -26,7 +23,167 @@ _FIRST_WIDTH = 1e-3
 """By how much bounds are widened first; then four times as much, until one is met."""
 
 
+def expected_costs(
+    group: GroupSituation, *, cost_fp: float, cost_fn: float, use_shares: bool
+) -> np.ndarray:
+    """Compute the cost to expect of each member, for one row of the group.
+
+    With both costs 1 this is the error rate, 1 minus the expected accuracy.
+
+    Parameters
+    ----------
+    group : GroupSituation
+    cost_fp, cost_fn : float
+        What a false positive and a false negative cost.
+    use_shares : bool
+        Whether to correct the rates by the observed shares, as in `rates_given_shares`.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        NaN where a rate is unknown.
+    """
+    tpr = group.tpr
+    fpr = group.fpr
+    if use_shares:
+        tpr, fpr = rates_given_shares(group)
+    false_negatives = group.estimate.value * (1 - tpr)
+    false_positives = (1 - group.estimate.value) * fpr
+    return cost_fn * false_negatives + cost_fp * false_positives
+
+
+def rates_given_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
+    """Move the rates of members so that the observed shares of positive calls come out.
+
+    A member calls the share q TPR + (1-q) FPR of the rows positive, which is observed.
+    What is missing is spread over the two rates by the variance that each gives to the
+    share. With equal costs the accuracy that follows is the mean of its two forms with
+    the observed share put in for one of the rates, weighted by inverse variance.
+
+    Parameters
+    ----------
+    group : GroupSituation
+
+    Returns
+    -------
+    tpr, fpr : ndarray of shape (n_members,)
+        NaN where a rate is unknown.
+    """
+    q = group.estimate.value
+    variance_tp, variance_fp = _variances_of_shares(group)
+    called_by_rates = q * group.tpr + (1 - q) * group.fpr
+    missing = group.predicted_prevalences - called_by_rates
+    weight_tp = variance_tp / (variance_tp + variance_fp)
+    # Where q is 0 or 1 the share tells of one rate alone.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tpr = group.tpr + np.where(q > 0, missing * weight_tp / q, 0.0)
+        fpr = group.fpr + np.where(q < 1, missing * (1 - weight_tp) / (1 - q), 0.0)
+    return np.clip(tpr, 0, 1), np.clip(fpr, 0, 1)
+
+
+def has_known_rates(group: GroupSituation) -> np.ndarray:
+    """Tell of which members both rates are known."""
+    return ~np.isnan(group.tpr) & ~np.isnan(group.fpr)
+
+
+def _variances_of_shares(group: GroupSituation) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate the variances of the shares of true and of false positives."""
+    q = group.estimate.value
+    rates = group.rates
+    variance_tp = q**2 * _variance(rates.true_positives, rates.positives)
+    variance_fp = (1 - q) ** 2 * _variance(rates.false_positives, rates.negatives)
+    return variance_tp, variance_fp
+
+
+def _variance(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Estimate the variance of a rate."""
+    # Half a row more of each kind: a rate of 0 in twenty rows is no certainty.
+    rate = (called + 0.5) / (rows + 1)
+    return rate * (1 - rate) / (rows + 1)
+
+
 @dataclass(frozen=True)
+class RankedMembers:
+    """The members of a group that may be chosen, the best first.
+
+    Parameters
+    ----------
+    members : ndarray of int
+        Indices in the pool of the group.
+    utilities : ndarray of float
+        What each of them adds to the total.
+    compared : ndarray of bool of shape (n_criteria,)
+        In which criteria the group takes part.
+    """
+
+    members: np.ndarray
+    utilities: np.ndarray
+    compared: np.ndarray
+
+
+def rank_members(
+    group: GroupSituation,
+    criteria: Sequence[Criterion],
+    *,
+    cost_fp: float,
+    cost_fn: float,
+) -> RankedMembers:
+    """Rank the members of a group by what their errors are expected to cost.
+
+    A group whose rates are unknown, or that takes part in no criterion, gets the
+    paper's ranking: by the distance of the predicted prevalence from the estimate.
+
+    Parameters
+    ----------
+    group : GroupSituation
+    criteria : sequence of Criterion
+    cost_fp, cost_fn : float
+
+    Returns
+    -------
+    RankedMembers
+    """
+    usable, compared = usable_members(group, criteria)
+    without_criteria = len(criteria) == 0
+    is_weighed = without_criteria or compared.any()
+    if is_weighed and has_known_rates(group).any():
+        # In simulations the observed shares bring the accuracy under parity of shares
+        # nearer the truth; without a criterion the plain rates choose better.
+        use_shares = not without_criteria
+        costs = expected_costs(
+            group, cost_fp=cost_fp, cost_fn=cost_fn, use_shares=use_shares
+        )
+    else:
+        costs = np.abs(group.predicted_prevalences - group.estimate.value)
+    if not is_weighed:
+        usable = np.ones(len(costs), dtype=bool)
+    # Ties go to the theta nearest the estimate, then to the smaller theta, as in the
+    # paper's rule (docs/design.md, decision 2).
+    distance_of_theta = np.round(np.abs(group.thetas - group.estimate.value), DIGITS)
+    members = np.lexsort((group.thetas, distance_of_theta, np.round(costs, DIGITS)))
+    members = members[usable[members]]
+    return RankedMembers(members, -group.share * costs[members], compared)
+
+
+def usable_members(
+    group: GroupSituation, criteria: Sequence[Criterion]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which members may be chosen, and in which criteria the group takes part.
+
+    A group takes part in a criterion if the criterion is defined for one of its usable
+    members. Members of which it is undefined are then of no use.
+    """
+    known = has_known_rates(group)
+    usable = known if known.any() else np.ones_like(known)
+    compared = np.zeros(len(criteria), dtype=bool)
+    for place, criterion in enumerate(criteria):
+        defined = usable & ~np.isnan(criterion.values(group)).any(axis=0)
+        if defined.any():
+            compared[place] = True
+            usable = defined
+    return usable, compared
+
+
 class Problem:
     """The members of all groups, and the criteria that they are to meet.
 
@@ -34,42 +191,36 @@ class Problem:
     ----------
     groups : sequence of GroupSituation
         At least one.
-    criteria : sequence of Criterion
-    ranked : sequence of RankedMembers
+    criteria : sequence of str
+        Names in `CRITERIA`.
+    cost_fp, cost_fn : float
+        What a false positive and a false negative cost.
+
+    Attributes
+    ----------
+    ranked : list of RankedMembers
         The usable members of each group, the best first.
     candidates : Candidates
         The same members as arrays.
-    cost_fp, cost_fn : float
-        What a false positive and a false negative cost.
     """
 
-    groups: Sequence[GroupSituation]
-    criteria: Sequence[Criterion]
-    ranked: Sequence[RankedMembers]
-    candidates: Candidates
-    cost_fp: float
-    cost_fn: float
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         groups: Sequence[GroupSituation],
-        criteria: Sequence[Criterion],
-        *,
-        cost_fp: float,
-        cost_fn: float,
-    ) -> Problem:
-        """Rank the members of every group."""
-        ranked = []
+        criteria: Sequence[str],
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+    ):
+        self.groups = groups
+        self.criteria = [CRITERIA[name] for name in criteria]
+        self.costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+        self.ranked = []
         for group in groups:
-            ranked.append(
-                rank_members(group, criteria, cost_fp=cost_fp, cost_fn=cost_fn)
-            )
+            self.ranked.append(rank_members(group, self.criteria, **self.costs))
         values = []
-        for criterion in criteria:
+        for criterion in self.criteria:
             values.append([criterion.values(group) for group in groups])
-        candidates = _stack(ranked, values)
-        return cls(groups, criteria, ranked, candidates, cost_fp, cost_fn)
+        self.candidates = _stack(self.ranked, values)
 
     def solve(self, bounds: Sequence[float | None]) -> list[int]:
         """Find the best choice, or the nearest to one that meets the bounds.
@@ -251,10 +402,10 @@ class Problem:
         for group, member in zip(self.groups, self.without_bounds(), strict=True):
             if not has_known_rates(group)[member]:
                 continue
-            of_members = variance_of_costs(
-                group, cost_fp=self.cost_fp, cost_fn=self.cost_fn
-            )
-            variance += group.share**2 * of_members[member]
+            variance_tp, variance_fp = _variances_of_shares(group)
+            of_cost = self.costs["cost_fn"] ** 2 * variance_tp[member]
+            of_cost += self.costs["cost_fp"] ** 2 * variance_fp[member]
+            variance += group.share**2 * of_cost
         return float(np.sqrt(variance))
 
     def _overlaps(self, criterion: int) -> bool:
@@ -301,51 +452,6 @@ def _stack(
     return Candidates(utilities, np.nan_to_num(stacked), utilities > -np.inf)
 
 
-def best_within_each(
-    groups: Mapping[Group, GroupSituation],
-    criterion: str,
-    bounds: Sequence[float],
-    *,
-    cost_fp: float = 1.0,
-    cost_fn: float = 1.0,
-) -> list[dict[Group, int]]:
-    """Find the choice that `Constrained` makes, for each of many bounds.
-
-    Parameters
-    ----------
-    groups : mapping from group to GroupSituation
-        At least one.
-    criterion : str
-        A name in `CRITERIA`.
-    bounds : sequence of float
-        Of this criterion.
-    cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
-
-    Returns
-    -------
-    list of dict from group to int
-        The chosen members, one dict for each bound.
-
-    Examples
-    --------
-    >>> from cape.rules._problem import best_within_each
-    >>> best_within_each({}, "equal_opportunity_difference", [])
-    []
-    """
-    if not bounds:
-        return []
-    # The members are ranked once, which takes longer than to find one choice.
-    problem = Problem.of(
-        list(groups.values()), [CRITERIA[criterion]], cost_fp=cost_fp, cost_fn=cost_fn
-    )
-    choices = []
-    for bound in bounds:
-        members = problem.solve([bound])
-        choices.append(dict(zip(groups, members, strict=True)))
-    return choices
-
-
 def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:
     """Return the groups that a criterion is defined for.
 
@@ -372,36 +478,3 @@ def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[G
         if takes_part[0]:
             compared.append(group)
     return compared if len(compared) > 1 else []
-
-
-def measure_criterion(
-    name: str,
-    groups: Mapping[Group, GroupSituation],
-    chosen: Mapping[Group, int],
-) -> float:
-    """Compute a criterion of a choice of members, as the rules estimate it.
-
-    Parameters
-    ----------
-    name : str
-        A name in `CRITERIA`.
-    groups : mapping from group to GroupSituation
-    chosen : mapping from group to int
-
-    Returns
-    -------
-    float
-        NaN if fewer than two groups take part.
-
-    Examples
-    --------
-    >>> from cape.rules._problem import measure_criterion
-    >>> measure_criterion("equal_opportunity_difference", {}, {})
-    nan
-    """
-    compared = compared_groups(name, groups)
-    if not compared:
-        return float("nan")
-    situations = [groups[group] for group in compared]
-    members = [int(chosen[group]) for group in compared]
-    return CRITERIA[name].measure(situations, members)
