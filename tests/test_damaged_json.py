@@ -24,7 +24,7 @@ NO_NUMBERS = [-1, 1.5, "x", None, [], {}, True, float("nan"), 10**30]
 
 @pytest.fixture(
     scope="module",
-    params=[("resampled", "folds"), ("threshold", "folds"), ("threshold", "refit")],
+    params=[("resampled", "folds"), ("threshold", "refit")],
     ids="-".join,
 )
 def clf(request):

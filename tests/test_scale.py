@@ -1,6 +1,5 @@
 """On Dask as in memory, for any partitioning, and when a worker is killed."""
 
-import gc
 import logging
 import operator
 import os
@@ -22,9 +21,9 @@ from typer.testing import CliRunner
 
 from cape import AdaptationWarning, CapeClassifier, scale
 from cape.cli import app
-from cape.cli._app import run
 from cape.datasets import make_synthetic
-from cape.files import predict_file, train_file
+from cape.files import predict_file
+from cape.stream import RollingCape
 
 FEATURES = ["U", "V"]
 COLUMNS = ["U", "V", "z"]
@@ -186,13 +185,6 @@ def test_group_columns_and_empty_partitions():
     with pytest.warns(AdaptationWarning, match="look at the columns U"):
         y_pred = scale.predict(clf, thinned).compute()
     np.testing.assert_array_equal(y_pred, clf.predict(expected))
-
-
-def test_a_table_without_rows_has_no_evidence():
-    train = make_synthetic(600, random_state=0).frame
-    clf = CapeClassifier(LogisticRegression(), cv=3, group_columns="z", random_state=0)
-    clf.fit(train[COLUMNS], train["y"])
-    ddf = dd.from_pandas(train[COLUMNS].iloc[:3], npartitions=3)
     assert scale.evidence(clf, ddf[ddf["U"] > 1e9]).rows == {}
 
 
@@ -229,6 +221,8 @@ def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
     ddf = dd.from_pandas(new[COLUMNS], npartitions=2)
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
         scale.adapt(clf, ddf, sensitive_features="z")
+    with pytest.raises(TypeError, match="QuaPyQuantifier"):
+        RollingCape(clf, window=5)
 
 
 @pytest.fixture(scope="module")
@@ -264,50 +258,25 @@ def test_learners_are_trained_by_the_workers(cluster, given_client):
     assert len({task["worker"] for task in tasks.data}) == 2
 
 
-def test_the_commands_use_the_workers(cluster, tmp_path):
-    frame = make_synthetic(1200, random_state=0).frame[["U", "V", "z", "y"]]
-    frame[:800].to_csv(tmp_path / "train.csv", index=False)
-    frame[800:].drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
-
-    def run(name, *dask):
-        """Train and predict with the commands, and say whether workers did it."""
-        model = str(tmp_path / f"{name}.cape")
-        out = str(tmp_path / f"{name}.csv")
-        learner = ["--learner", "logistic", "--cv", "2"]
-        train = ["train", str(tmp_path / "train.csv"), "--out", model, *learner]
-        train += ["--label", "y", "--group", "z"]
-        predict = ["predict", model, str(tmp_path / "new.csv"), "--out", out]
-        used = []
-        for command in (train, predict):
+def test_the_commands_use_the_workers(cluster, people_folder, tmp_path):
+    model, batch = people_folder / "m.cape", people_folder / "new.csv"
+    train = ["train", people_folder / "train.csv", "--label", "y", "--drop", "degree"]
+    train += ["--group", "race", "--learner", "logistic", "--cv", 2]
+    commands = {"m.cape": train, "p.csv": ["predict", model, batch]}
+    for name, command in commands.items():
+        for where, dask in (("here", []), ("there", [cluster.scheduler.address])):
+            options = ["--out", tmp_path / f"{where}-{name}", *dask]
+            if dask:
+                options.insert(2, "--dask")
             with distributed.get_task_stream(cluster) as tasks:
-                result = CliRunner().invoke(app, [*command, *dask])
+                call = [str(word) for word in [*command, *options]]
+                result = CliRunner().invoke(app, call)
             assert result.exit_code == 0, result.output
-            used.append(bool(tasks.data))
-        return pd.read_csv(out), used
-
-    here, used_here = run("here")
-    there, used_there = run("there", "--dask", cluster.scheduler.address)
-    assert used_here == [False, False]
-    assert used_there == [True, True]
-    # A copy of X may lie in memory in another order, which changes the last bits.
-    pd.testing.assert_frame_equal(here, there, rtol=1e-5)
-
-
-@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9", "tls://a:1", ""])
-def test_a_bad_address_is_an_error_of_one_line(tmp_path, capfd, monkeypatch, address):
-    monkeypatch.setattr("cape.cli._options._TIMEOUT", 0.3)
-    frame = make_synthetic(100, random_state=0).frame
-    frame.to_csv(tmp_path / "train.csv", index=False)
-    model = tmp_path / "model.cape"
-    command = ["train", str(tmp_path / "train.csv"), "--out", str(model)]
-    code = run([*command, "--label", "y", "--group", "z", "--dask", address])
-    # A client that failed to connect would complain when it is collected.
-    gc.collect()
-    error = capfd.readouterr().err
-    assert code == 2
-    assert error.startswith("error: --dask must be the address of a running Dask")
-    assert repr(address) in error and error.count("\n") == 1
-    assert not model.exists()
+            assert bool(tasks.data) == bool(dask)
+    written = [
+        (tmp_path / f"{where}-p.csv").read_bytes() for where in ("here", "there")
+    ]
+    assert written[0] == written[1]
 
 
 @pytest.mark.slow
@@ -389,26 +358,18 @@ def test_an_error_in_a_part_comes_back_from_the_worker(cluster):
         next(each)
 
 
-def test_a_file_without_parts_gives_nothing(cluster):
-    assert list(scale.on_workers(cluster)(evidence_of, (), [])) == []
-
-
-def test_who_does_the_parts_of_a_file_makes_no_difference(tmp_path):
+def test_who_does_the_parts_of_a_file_makes_no_difference(
+    tmp_path, people_folder, people_model
+):
     def in_threads(work, shared, parts):
         parts = list(parts)
         with ThreadPoolExecutor(2) as pool:
             results = list(pool.map(lambda part: work(*shared, part), parts))
         return zip(parts, results, strict=True)
 
-    table = tmp_path / "new.csv"
-    new = make_synthetic(500, prevalences=(0.2, 0.8), random_state=1).frame
-    new.drop(columns="y").to_csv(table, index=False)
-    make_synthetic(400, random_state=0).frame.to_parquet(tmp_path / "train.parquet")
-    model = train_file(
-        tmp_path / "train.parquet", None, label="y", group=["z"], learner="logistic"
-    )
-    here = predict_file(model, table, tmp_path / "here.csv")
-    there = predict_file(model, table, tmp_path / "there.csv", rows=70, each=in_threads)
-    assert there.adaptation == here.adaptation
-    written = (tmp_path / "there.csv").read_bytes()
-    assert written == (tmp_path / "here.csv").read_bytes()
+    batch = people_folder / "new.csv"
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    expected = predict_file(people_model, batch, here)
+    found = predict_file(people_model, batch, there, rows=70, each=in_threads)
+    assert found.adaptation == expected.adaptation
+    assert there.read_bytes() == here.read_bytes()

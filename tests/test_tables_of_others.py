@@ -9,8 +9,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._groups import check_groups, split_columns
-from cape._validation import check_same_length, pickable
 
 COLUMNS = ["a", "b"]
 
@@ -54,14 +52,6 @@ def test_lists_of_mixed_types_are_served(frame, expected):
     np.testing.assert_array_equal(clf.predict(X), expected)
 
 
-def test_the_columns_of_a_mixed_list_keep_their_types():
-    rest, taken = split_columns([[1.5, 1, "x"], [2.5, "1", "y"]], [1])
-    assert rest.tolist() == [[1.5, "x"], [2.5, "y"]]
-    assert check_groups(taken).keys == [1, "1"]
-    rest, _ = split_columns([[1, "x"], [2, "y"]], [1])
-    assert rest.dtype.kind == "i"
-
-
 @pytest.mark.parametrize(
     ("make", "call"),
     [
@@ -80,13 +70,5 @@ def test_tables_that_are_not_in_memory_say_what_to_call(frame, make, call):
         make_classifier().fit(lazy, frame["y"])
     with pytest.raises(TypeError, match=rf"sensitive_features\.{call}\(\)"):
         make_classifier().fit(frame[COLUMNS], frame["y"], sensitive_features=groups)
-
-
-def test_lazy_labels_say_what_to_call(frame):
-    with pytest.raises(TypeError, match=r"y\.collect\(\)"):
-        check_same_length(X=frame, y=pl.from_pandas(frame[["y"]]).lazy())
-
-
-def test_a_dict_of_columns_is_no_table(frame):
     with pytest.raises(ValueError, match=r"got a dict: call pandas\.DataFrame"):
-        pickable(frame.to_dict("list"))
+        clf.predict(frame[COLUMNS].to_dict("list"))

@@ -18,8 +18,6 @@ from cape._histogram import ONE, ScoreHistogram
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
 
-__all__ = ["RowLabel", "StreamRow", "Window", "WindowState"]
-
 
 class StreamRow(NamedTuple):
     """What is kept of one row.

@@ -379,7 +379,7 @@ def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) ->
     for features, groups in table.partitions():
         readings.append(dask.delayed(_read)(model, features, groups))
     readings = list(dask.persist(*readings))
-    pieces = [dask.delayed(_evidence_of)(reading) for reading in readings]
+    pieces = [reading.evidence for reading in readings]
     adaptation = clf.adapt(evidence=_sum_as_a_tree(pieces).compute())
     parts = []
     for reading in readings:
@@ -411,10 +411,6 @@ def _check_same_index(features: pd.DataFrame, groups: Any) -> None:
             "sensitive_features must have the index of ddf in every partition, in the "
             "same order: align them, or make them columns of ddf."
         )
-
-
-def _evidence_of(partition: _ReadPartition) -> Evidence:
-    return partition.evidence
 
 
 def _decide(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +91,11 @@ class RollingCape:
         refuse_row_keepers(clf, "RollingCape")
         self.clf = clf
         self.window = _check_window(window)
-        self.refresh = _check_refresh(refresh)
+        if not _is_number_of_rows(refresh):
+            raise ValueError(
+                f"refresh must be a number of rows from 1 on, got {refresh!r}."
+            )
+        self.refresh = int(refresh)
         self.rule = make_rule(clf.rule if rule is None else rule)
         self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
@@ -139,9 +143,9 @@ class RollingCape:
             arriving += self._arriving(reading, moments, cells, names)
         if not isinstance(self.rule, Prevalence):
             # A rule that compares groups has to see them as they were at each row.
-            arriving.sort(key=lambda row: row.place)
-        for row in arriving:
-            positive[row.place] = self._step(self._windows[row.group], row.row)
+            arriving.sort(key=lambda row: row[0])
+        for place, group, row in arriving:
+            positive[place] = self._step(self._windows[group], row)
         if n_rows and times is not None:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
@@ -332,8 +336,8 @@ class RollingCape:
 
     def _arriving(
         self, reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
-    ) -> list[_Arriving]:
-        """Open the window of a group, and list the rows that are to join it."""
+    ) -> list[tuple[int, Group, StreamRow]]:
+        """Open the window of a group, and list its new rows with their places."""
         if reading.group not in self._windows:
             window = self._open_window(reading.group, reading.model)
             self._windows[reading.group] = window
@@ -348,7 +352,7 @@ class RollingCape:
         )
         arriving = []
         for place, row in zip(index.tolist(), rows, strict=True):
-            arriving.append(_Arriving(place, reading.group, StreamRow(*row)))
+            arriving.append((place, reading.group, StreamRow(*row)))
         return arriving
 
     def _step(self, window: Window, row: StreamRow) -> bool:
@@ -485,27 +489,20 @@ def _check_window(window: Any) -> int | timedelta:
     if isinstance(window, np.timedelta64):
         # Python would take it for a whole number.
         window = window.astype("timedelta64[us]").item()
-    if isinstance(window, timedelta):
-        is_good = window > timedelta(0)
-    else:
-        is_number = isinstance(window, Integral) and not isinstance(window, bool)
-        is_good = is_number and window >= 1
-    if not is_good:
-        raise ValueError(
-            "window must be a number of rows from 1 on, or a timedelta above 0, got "
-            f"{window!r}."
-        )
-    return window if isinstance(window, timedelta) else int(window)
+    if isinstance(window, timedelta) and window > timedelta(0):
+        return window
+    if _is_number_of_rows(window):
+        return int(window)
+    raise ValueError(
+        "window must be a number of rows from 1 on, or a timedelta above 0, got "
+        f"{window!r}."
+    )
 
 
-def _check_refresh(refresh: Any) -> int:
-    """Return after how many rows drift is looked at again."""
-    is_number = isinstance(refresh, Integral) and not isinstance(refresh, bool)
-    if not is_number or refresh < 1:
-        raise ValueError(
-            f"refresh must be a number of rows from 1 on, got {refresh!r}."
-        )
-    return int(refresh)
+def _is_number_of_rows(value: Any) -> bool:
+    """Tell whether a value is a whole number from 1 on."""
+    is_number = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_number and int(value) >= 1
 
 
 def _in_nanoseconds(times: Any) -> np.ndarray:
@@ -539,11 +536,3 @@ def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
             f"times must be dates and times, got {str(times)[:60]!r}: {error}."
         ) from None
     return parsed.tz_localize(None).to_numpy()
-
-
-class _Arriving(NamedTuple):
-    """A row that is about to join its window, and its place in the table."""
-
-    place: int
-    group: Group
-    row: StreamRow

@@ -134,6 +134,16 @@ def test_dask_is_an_extra(refused, monkeypatch, people_folder, tmp_path, command
     refused(*call, says="--dask needs Dask: pip install 'cape-fair[dask]'")
 
 
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9", ""])
+def test_a_bad_address_is_an_error_of_one_line(
+    refused, people_folder, tmp_path, monkeypatch, address
+):
+    monkeypatch.setattr("cape.cli._options._TIMEOUT", 0.3)
+    files = [people_folder / "train.csv", "--out", tmp_path / "model.cape"]
+    says = ["--dask must be the address of a running Dask", repr(address)]
+    refused("train", *files, "--label", "y", "--dask", address, says=says)
+
+
 def test_commands_show_their_progress_on_a_terminal(screen, cape, people_folder):
     files = (people_folder / "m.cape", people_folder / "new.csv")
     for command, stages in (

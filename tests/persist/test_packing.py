@@ -1,7 +1,6 @@
 """Packing is undone exactly, and functions and numbers of processors stay behind."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from sklearn.ensemble import (
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, SplineTransformer
+from sklearn.preprocessing import SplineTransformer
 
 from cape import CapeClassifier, persist
 from cape.persist._file import read_parts
@@ -83,27 +82,6 @@ def test_a_vocabulary_comes_back_even_after_an_error():
     assert {type(position) for position in encoder.vocabulary_.values()} == {int}
 
 
-def test_no_trees_come_back(rows):
-    model = HistGradientBoostingClassifier(max_iter=1).fit(*rows)
-    model._predictors = []
-    with packed(model):
-        arrays = model._predictors
-    assert len(arrays) == 1
-    model._predictors = arrays
-    unpack(model)
-    assert model._predictors == []
-
-
-def test_models_that_are_not_fitted_are_left_alone():
-    function = FunctionTransformer(partial(np.add, 1))
-    things = [TfidfVectorizer(), SplineTransformer(), function]
-    before = [dict(vars(thing)) for thing in things]
-    with packed(things):
-        pass
-    unpack(things)
-    assert [vars(thing) for thing in things] == before
-
-
 def test_the_number_of_processors_is_not_stored(rows, path, forge):
     learner = RandomForestClassifier(2, n_jobs=3, random_state=0)
     clf = CapeClassifier(learner, pool="threshold", cv=2, n_jobs=1, random_state=0)
@@ -123,17 +101,3 @@ def test_the_number_of_processors_is_not_stored(rows, path, forge):
     schema["content"]["content"]["n_jobs"] = {**entry, "content": "12", "__id__": 1}
     forge(path, schema=schema)
     assert jobs(persist.load(path)) == {None}
-
-
-def test_the_walk_reaches_every_object_once():
-    shared = LogisticRegression()
-    circle = [shared, {"again": (shared, {1, 2})}, "text", np.arange(3)]
-    circle.append(circle)
-    forest = np.array([[LogisticRegression()], [None]], dtype=object)
-    shared.other = {"forest": forest}
-    try:
-        parts = list(parts_of(circle))
-    finally:
-        del shared.other
-    assert [type(part) for part in parts] == [LogisticRegression] * 2
-    assert parts[0] is shared and parts[1] is forest[0, 0]

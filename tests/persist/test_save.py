@@ -43,7 +43,6 @@ def assert_same_model(loaded, clf, X, z=None):
         {"scores": "folds"},
         {"scores": "refit"},
         {"small_groups": "pooled", "unknown_groups": "pooled"},
-        {"prevalences": [0.25, 0.5, 0.75]},
         {"cv": StratifiedKFold(2)},
     ],
     ids=str,
@@ -140,16 +139,6 @@ def test_a_model_that_is_not_fitted_is_refused(path):
     with pytest.raises(NotFittedError):
         persist.save(CapeClassifier(), path)
     assert not path.exists()
-
-
-def test_columns_come_back(fitted, path):
-    clf = fitted(pool="threshold")
-    loaded = persist.load(persist.save(clf, path))
-    for group, model in clf.models_.items():
-        columns = loaded.models_[group].columns
-        assert columns.cells == model.columns.cells
-        np.testing.assert_array_equal(columns.positives, model.columns.positives)
-        np.testing.assert_array_equal(columns.negatives, model.columns.negatives)
 
 
 def test_a_column_takes_less_than_2_kb_in_a_file(path):

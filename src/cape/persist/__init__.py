@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cape._packages import lazily
 
 if TYPE_CHECKING:
-    from cape.persist._header import read_header
+    from cape.persist._file import read_header
     from cape.persist._save import load, save
     from cape.persist._schema import TRUSTED
 
@@ -21,7 +21,7 @@ __all__ = ["TRUSTED", "load", "read_header", "save"]
 _HOME = {
     "TRUSTED": "cape.persist._schema",
     "load": "cape.persist._save",
-    "read_header": "cape.persist._header",
+    "read_header": "cape.persist._file",
     "save": "cape.persist._save",
 }
 

@@ -18,20 +18,7 @@ from cape._io import check_free, new_file
 from cape._packages import require_extra
 from cape._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
-from cape.persist._file import (
-    Key,
-    key_bytes,
-    naming,
-    not_a_model_file,
-    pack,
-    read_parts,
-)
-from cape.persist._header import (
-    HEADER,
-    make_header,
-    parse_header,
-    warn_of_other_versions,
-)
+from cape.persist import _file
 from cape.persist._packing import packed, unpack
 from cape.persist._schema import SchemaCheck
 
@@ -42,7 +29,7 @@ def save(
     clf: CapeClassifier,
     path: str | Path,
     *,
-    key: Key = None,
+    key: _file.Key = None,
     details: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     trusted: Iterable[str] = (),
@@ -95,16 +82,16 @@ def save(
     check_fitted_cape(clf)
     # Before the work, which may take long; `new_file` checks again.
     path = check_free(path, overwrite=overwrite)
-    secret = key_bytes(key)
-    parts = {HEADER: make_header(clf, details), **_dump(clf, trusted)}
-    content = pack(parts, secret)
+    secret = _file.key_bytes(key)
+    parts = {_file.HEADER: _file.make_header(clf, details), **_dump(clf, trusted)}
+    content = _file.pack(parts, secret)
     with new_file(path, overwrite=overwrite) as temporary:
         temporary.write_bytes(content)
     return path
 
 
 def load(
-    path: str | Path, *, key: Key = None, trusted: Iterable[str] = ()
+    path: str | Path, *, key: _file.Key = None, trusted: Iterable[str] = ()
 ) -> CapeClassifier:
     """Read a model that `save` wrote.
 
@@ -146,11 +133,11 @@ def load(
     exist.
     """
     require_extra("app", "skops", what="cape.persist")
-    parts = read_parts(path, key)
-    header = parse_header(parts, path)
-    warn_of_other_versions(header, path)
+    parts = _file.read_parts(path, key)
+    header = _file.parse_header(parts, path)
+    _file.warn_of_other_versions(header, path)
     check = SchemaCheck(trusted)
-    with naming(path):
+    with _file.naming(path):
         check.read(json.loads(parts[_SCHEMA]))
     if check.unknown:
         raise ValueError(
@@ -158,11 +145,13 @@ def load(
             f"{', '.join(sorted(check.unknown))}. Nothing was loaded. "
             "If you know them to be harmless, name them in trusted."
         )
-    with naming(path):
+    with _file.naming(path):
         clf = _build(parts, check.names.union(trusted))
         is_of_header = clf.fingerprint_ == header["fingerprint"]
     if not is_of_header:
-        raise not_a_model_file(path, "its header has the fingerprint of another model.")
+        raise _file.not_a_model_file(
+            path, "its header has the fingerprint of another model."
+        )
     return clf
 
 
