@@ -1,7 +1,8 @@
 """Algorithm 1 of the paper in plain Python: CAPE in about fifty lines.
 
 This file is for reading. The library does the same, faster and for more than the
-paper's configuration; `tests/test_plain_loop.py` checks that the answers agree.
+paper's configuration; `tests/training/test_algorithm_1.py` checks that the answers
+agree.
 
 The paper is A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior Probability
 Shifts*. Its symbols, and their names below:

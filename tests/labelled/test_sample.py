@@ -115,6 +115,11 @@ def test_known_labels_stand_for_those_that_are_missing():
     assert high - low > 0.2
 
 
+def test_weights_of_independent_draws_may_fall_short_by_chance():
+    drawn = evidence([200, 100, 60, 40], {0.05: ([10, 3, 1, 0], [0, 1, 1, 1])})
+    assert row_weights(drawn) == pytest.approx([20.0])
+
+
 @pytest.mark.parametrize("unit", [1, 3])
 def test_a_row_counts_once_in_the_cells_of_its_scores(unit):
     scores = histogram([3, 6, 3, 0], unit=unit)
