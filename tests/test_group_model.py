@@ -85,6 +85,19 @@ def test_readings_are_what_the_learners_say(clf, batch):
         np.testing.assert_array_equal(model.pool.called(evidence), calls)
 
 
+def test_the_model_as_trained_is_cut_at_one_half(clf, batch):
+    """Without CAPE, a threshold pool's model decides, or else the scoring models."""
+    for group, model in clf.models_.items():
+        as_trained = model.scoring_models
+        if clf.pool == "threshold":
+            as_trained = model.pool.models
+        scores = [by_hand(model, batch.X, learner) for learner in as_trained]
+        mean = np.mean(scores, axis=0)
+        clear = np.abs(mean - HALF) > 1
+        unadapted = read_rows(group, model, Rows(batch.X)).unadapted()
+        np.testing.assert_array_equal(unadapted[clear], (mean > HALF)[clear])
+
+
 def test_scores_at_one_half_are_not_called_positive_by_the_model_as_trained(train):
     model = fit(train, "tree").models_[0]
     at_half = ScoreHistogram.of(np.array([HALF, HALF, HALF + 1, 0]), model.edges)

@@ -7,12 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape import _prediction as prediction
 from cape._learners import _threads
-from cape._learners._scoring import Rows, score_rows
-
-ONE = 2**32  # the unit of rounded scores
-HALF = ONE // 2
 
 FEATURES = list("abcd")
 SETTINGS = [
@@ -151,12 +146,6 @@ def test_predictions_of_a_learner_that_returns_its_input_survive_the_next_piece(
     assert clf.evidence(X, sensitive_features=z).groups[0] == alone.groups[0]
 
 
-# A batch
-
-
-# Readings
-
-
 @pytest.fixture(scope="module", params=SETTINGS, ids="-".join)
 def clf(request):
     return fit(tree(), request.param[0], 2, request.param[1])
@@ -165,21 +154,6 @@ def clf(request):
 @pytest.fixture(scope="module")
 def new():
     return table(150, 2, 1)
-
-
-def test_the_model_as_trained_is_cut_at_one_half(clf, new):
-    """Without CAPE, a threshold pool's model decides, or else the scoring models."""
-    model = clf.models_[0]
-    as_trained = model.scoring_models
-    if clf.pool == "threshold":
-        as_trained = model.pool.models
-    prepared = model.prepare(Rows(new[0]))
-    scores = np.array([score_rows(one, prepared, 1) for one in as_trained])
-    reading = prediction.read_rows(0, model, Rows(new[0]))
-    np.testing.assert_array_equal(reading.unadapted(), scores.mean(axis=0) > HALF)
-
-
-# Adapting and deciding
 
 
 def test_a_group_is_adapted_the_same_alone_or_among_others(clf, new):

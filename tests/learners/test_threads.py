@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from cape._learners import _threads
-from cape._learners._threads import blas_in_one_thread, in_threads, map_pieces
 
 
 def blas_threads():
@@ -24,7 +23,7 @@ def blas_threads():
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_results_come_in_order(threads):
-    assert list(in_threads(lambda i: i * i, range(20), threads)) == [
+    assert list(_threads.in_threads(lambda i: i * i, range(20), threads)) == [
         i * i for i in range(20)
     ]
 
@@ -32,14 +31,14 @@ def test_results_come_in_order(threads):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_error_comes_through(threads):
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(lambda i: 1 // i, [1, 0, 2], threads))
+        list(_threads.in_threads(lambda i: 1 // i, [1, 0, 2], threads))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_have_the_callers_configuration_of_scikit_learn(threads):
     with sklearn.config_context(transform_output="pandas"):
         found = list(
-            in_threads(
+            _threads.in_threads(
                 lambda i: sklearn.get_config()["transform_output"], range(3), threads
             )
         )
@@ -54,14 +53,14 @@ def test_after_an_error_nothing_new_is_begun():
         return 1 // i
 
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(work, range(100), 2))
+        list(_threads.in_threads(work, range(100), 2))
     assert len(begun) <= 3
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_items_are_taken_as_they_are_needed(threads):
     taken, results = [], 0
-    for _ in in_threads(
+    for _ in _threads.in_threads(
         lambda i: i, (taken.append(i) or i for i in range(50)), threads
     ):
         results += 1
@@ -71,9 +70,9 @@ def test_items_are_taken_as_they_are_needed(threads):
 
 def test_the_limit_is_lifted_when_the_last_one_leaves():
     before = blas_threads()
-    with blas_in_one_thread():
+    with _threads.blas_in_one_thread():
         assert set(blas_threads().values()) == {1}
-        with blas_in_one_thread():
+        with _threads.blas_in_one_thread():
             pass
         assert set(blas_threads().values()) == {1}
     assert blas_threads() == before
@@ -84,13 +83,13 @@ def test_threads_that_overlap_leave_the_limit_as_they_found_it():
     inside, go = threading.Event(), threading.Event()
 
     def first():
-        with blas_in_one_thread():
+        with _threads.blas_in_one_thread():
             inside.set()
             go.wait()
 
     def second():
         inside.wait()
-        with blas_in_one_thread():
+        with _threads.blas_in_one_thread():
             go.set()
             worker.join()  # the first leaves before the second
             assert set(blas_threads().values()) == {1}
@@ -111,7 +110,7 @@ def mapped(work, n_rows, threads, n_groups=1, linear=True):
             patch.setattr(_threads, limit, rows)
         patch.setattr(_threads, "available_threads", lambda: threads)
         settings = {"n_groups": n_groups, "linear": linear}
-        return list(map_pieces(work, n_rows, **settings))
+        return list(_threads.map_pieces(work, n_rows, **settings))
 
 
 @given(
