@@ -24,7 +24,6 @@ values = st.one_of(
     st.booleans(),
     st.sampled_from([0.5, 1.0]),
 )
-columns_of_codes = st.lists(st.integers(0, 9), min_size=1, max_size=40)
 
 
 def values_of(groups):
@@ -50,18 +49,6 @@ def test_the_rows_of_a_group_are_those_of_its_value(z):
         return
     for key, group_rows in rows.items():
         assert group_rows.tolist() == [i for i, value in enumerate(z) if value == key]
-
-
-@given(columns_of_codes, st.data())
-def test_the_rows_of_a_piece_are_counted_from_its_start(z, data):
-    start = data.draw(st.integers(0, len(z)))
-    stop = data.draw(st.integers(start, len(z)))
-    groups = check_groups(z)
-    pieces = groups.rows_between(start, stop)
-    assert len(pieces) == len(groups.keys)
-    for key, rows in zip(groups.keys, pieces, strict=True):
-        expected = [i for i, value in enumerate(z[start:stop]) if value == key]
-        assert rows.tolist() == expected
 
 
 @given(st.lists(st.tuples(values, st.sampled_from("xyz")), min_size=1, max_size=30))
@@ -192,32 +179,6 @@ def test_groups_that_cannot_be_read_are_refused(features, message):
     with pytest.raises(ValueError, match="zones must") as caught:
         check_groups(features, "zones")
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("columns", ["b", ["b"], ["b", "a"]])
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-def test_columns_are_taken_out_of_frames(kind, columns):
-    X = kind({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
-    rest, taken = split_columns(X, columns)
-    assert list(taken.columns) == list(columns)
-    assert list(rest.columns) == [name for name in "abc" if name not in columns]
-    assert isinstance(rest, kind)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, np.ndarray.tolist])
-@pytest.mark.parametrize(
-    ("columns", "places"),
-    [(1, [1]), (-1, [2]), ([2, 0], [2, 0]), (np.int8(1), [1]), ([-3, 1], [0, 1])],
-    ids=str,
-)
-def test_columns_are_taken_out_of_arrays(kind, columns, places):
-    X = np.arange(6).reshape(2, 3)
-    rest, taken = split_columns(kind(X), columns)
-    if sparse.issparse(rest):
-        rest = rest.todense()
-        taken = taken.todense()
-    np.testing.assert_array_equal(taken, X[:, places])
-    np.testing.assert_array_equal(rest, np.delete(X, places, axis=1))
 
 
 @pytest.mark.parametrize(

@@ -6,74 +6,21 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.ensemble import StackingClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from cape._validation import (
     HasProbabilities,
     check_binary_labels,
     check_labels,
     check_prevalence,
-    number_of_columns,
-    number_of_rows,
     pickable,
     positive_label,
-    take_columns,
-    take_rows,
 )
 
 ARRAY = np.arange(12.0).reshape(4, 3)
-
-TABLES = {
-    "array": ARRAY,
-    "list": ARRAY.tolist(),
-    "pandas": pd.DataFrame(ARRAY, columns=list("abc")),
-    "polars": pl.DataFrame(ARRAY, schema=list("abc")),
-    "csr": sparse.csr_array(ARRAY),
-    "csc": sparse.csc_array(ARRAY),
-}
-
-
-def as_array(table):
-    if sparse.issparse(table):
-        return table.toarray()
-    return np.asarray(table)
-
-
-@pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)
-def test_rows_and_columns_are_counted_in_tables_of_any_kind(X):
-    assert number_of_rows(X) == _num_samples(X) == 4
-    assert number_of_columns(X) == 3
-
-
-@pytest.mark.parametrize("X", TABLES.values(), ids=TABLES)
-def test_rows_are_taken_from_tables_of_any_kind(X):
-    assert take_rows(X, None) is X
-    rows = np.array([2, 0])
-    np.testing.assert_array_equal(as_array(take_rows(X, rows)), ARRAY[rows])
-    part = take_rows(X, slice(1, 3))
-    np.testing.assert_array_equal(as_array(part), ARRAY[1:3])
-
-
-@pytest.mark.parametrize("name", ["array", "pandas", "polars", "csr"])
-def test_columns_are_taken_by_position(name):
-    X = TABLES[name]
-    part = take_columns(X, [2, 0])
-    assert type(part) is type(_safe_indexing(X, [2, 0], axis=1))
-    np.testing.assert_array_equal(as_array(part), ARRAY[:, [2, 0]])
-
-
-@pytest.mark.parametrize("form", ["coo", "dia", "bsr"])
-def test_other_sparse_formats_become_csr(form):
-    X = sparse.csr_array(ARRAY).asformat(form)
-    converted = pickable(X)
-    assert converted.format == "csr"
-    np.testing.assert_array_equal(converted.toarray(), ARRAY)
 
 
 class Table:
