@@ -1,10 +1,7 @@
 """``python -m cape_paper`` from the outside."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from functools import partial
 
 import pandas as pd
@@ -49,6 +46,7 @@ def tables(people_folder):
     return people_folder / "train.csv", people_folder / "new.csv"
 
 
+@pytest.mark.slow
 def test_synthetic_writes_numbers_a_page_and_pictures(synthetic_run):
     files = {path.name for path in synthetic_run.iterdir()}
     assert {"results.json", "results.md", "cells"} <= files
@@ -58,6 +56,7 @@ def test_synthetic_writes_numbers_a_page_and_pictures(synthetic_run):
     assert (results["n_train"], results["n_test"]) == (300, 100)
 
 
+@pytest.mark.slow
 def test_a_page_of_runs_has_their_pictures_beside_it(synthetic_run, run, tmp_path):
     page = tmp_path / "docs" / "results.md"
     assert run("page", synthetic_run, "--out", page) == (0, "", "")
@@ -137,10 +136,8 @@ def test_mistakes_are_told_in_one_line_before_anything_is_run(
     assert not folder.exists()
 
 
-def test_the_program_and_its_help():
-    command = [sys.executable, "-m", "cape_paper", "reproduce", "--help"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**os.environ}
-    )
+def test_the_help_names_the_experiments(run):
+    code, shown, _ = run("reproduce", "--help")
+    assert code == 0
     for name in ("synthetic", "compas", "meps", "shifts"):
-        assert name in done.stdout
+        assert name in shown

@@ -181,7 +181,7 @@ def test_all_methods_get_the_learner_tuned_on_training_rows(monkeypatch, make_pr
         compare_methods(few, ["Always positive"], seeds=1)
 
 
-PREVALENCES = (0.2, 0.5, 0.8)
+PREVALENCES = (0.2, 0.8)
 SMALL = {"n_train": 1200, "n_test": 600}
 
 

@@ -48,6 +48,13 @@ REJECT = {
     "num_class_thresh": 8,
     "num_ROC_margin": 6,
 }
+
+
+def slowly(*values):
+    """Return the parameters of a test that is slow and rare."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 HAS_TENSORFLOW = importlib.util.find_spec("tensorflow") is not None
 
 
@@ -194,7 +201,10 @@ def test_aif360_needs_two_groups(moved):
 
 @pytest.mark.parametrize(
     ("constraint", "parity"),
-    [("demographic_parity", DemographicParity), ("equalized_odds", EqualizedOdds)],
+    [
+        ("demographic_parity", DemographicParity),
+        slowly("equalized_odds", EqualizedOdds),
+    ],
 )
 def test_fairlearns_methods_are_fairlearns(moved, constraint, parity):
     train, test = moved
@@ -222,7 +232,11 @@ def test_fairlearns_methods_are_fairlearns(moved, constraint, parity):
     np.testing.assert_array_equal(fit_predict(ours, moved), expected)
 
 
-EVERY_METHOD = [name for name in METHODS if not missing_packages(name)]
+EVERY_METHOD = []
+for name in METHODS:
+    if not missing_packages(name):
+        is_slow = name.startswith("Meta") or name.endswith("-eo")
+        EVERY_METHOD.append(slowly(name) if is_slow else name)
 QUICK = {"num_class_thresh": 4, "num_ROC_margin": 3}
 
 
