@@ -88,7 +88,7 @@ def test_rows_that_differ_in_label_or_group_are_no_copies():
 def test_missing_values_are_equal():
     X, y = measured(500)
     X[::3, 0] = np.nan
-    frame = pd.DataFrame(X).assign(text=None)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(text=None)
     assert len(warnings_of(pd.concat([frame, frame]), np.tile(y, 2))) == 1
 
 
