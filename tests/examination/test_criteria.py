@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cape.examination import examine
-from cape.examination._criteria import _DRAWN, expect_criteria
+from cape.examination._expected import expect_criteria, greatest_difference
 from cape.rules import CRITERIA, Constrained, DemographicParity, EqualOpportunity
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -42,8 +42,7 @@ def simulated():
         batches=40, batches_per_training=2, groups=2, training_rows=400, rows=200,
         scores="refit", pool="threshold", seed=7,
     )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return criteria_worlds.simulate(options)
 
 
@@ -101,10 +100,6 @@ def test_only_bounds_of_the_rule_have_probabilities(fitted, batch):
     bounds = {"proportional_equality": 0.3, "equalized_odds_difference": 0.2}
     found = look(fitted, batch, Constrained(**bounds)).criteria
     assert found.bounds == bounds and set(found.probabilities) == set(bounds)
-    text = repr(found)
-    for name, bound in bounds.items():
-        assert f"asked for {bound}" in text
-        assert f"met with probability {found.probabilities[name]:.2f}" in text
     # A rule without a tolerance asks for nothing that could be met.
     assert look(fitted, batch, EqualOpportunity()).criteria.probabilities == {}
 
@@ -163,33 +158,35 @@ def drawn_group(random, predicted, n_draws=400):
     prevalence, tpr, fpr = np.clip(
         places[:, None] + random.normal(0, 0.03, (3, n_draws)), 0.01, 1
     )
-    return SimpleNamespace(prevalence=prevalence, tpr=tpr, fpr=fpr, predicted=predicted)
+    predicted = np.full(n_draws, predicted)
+    return SimpleNamespace(
+        prevalence=prevalence, tpr=tpr, fpr=fpr, predicted_prevalence=predicted
+    )
 
 
 @pytest.mark.parametrize("name", NOISY)
-@pytest.mark.parametrize("n_groups", [2, 4, 9])
+@pytest.mark.parametrize("n_groups", [2, 5])
 def test_blocks_of_pairs_are_all_pairs(random, name, n_groups):
     drawn = [drawn_group(random, random.uniform(0.1, 0.9)) for _ in range(n_groups)]
-    found = _DRAWN[name](drawn)
+    greatest, (low, high) = greatest_difference(name, drawn, 0.95)
     signed = every_pair(name, drawn)
-    np.testing.assert_allclose(found.greatest, np.abs(signed).max(axis=0))
-    low, high = found.interval(0.95)
+    np.testing.assert_allclose(greatest, np.abs(signed).max(axis=0))
     differ = (np.quantile(signed, 0.03, axis=1) > 0).any()
     assert differ == (low > 0)
     if differ:
         # One draw of 400 may fall on either side.
-        assert np.mean(found.greatest < low) == pytest.approx(0.025, abs=0.003)
-        assert np.mean(found.greatest > high) == pytest.approx(0.025, abs=0.003)
+        assert np.mean(greatest < low) == pytest.approx(0.025, abs=0.003)
+        assert np.mean(greatest > high) == pytest.approx(0.025, abs=0.003)
 
 
 def test_groups_that_may_be_equal_have_an_interval_from_0(random):
     tpr = 0.5 + random.normal(0, 0.03, (3, 1000))
     drawn = [SimpleNamespace(tpr=rates) for rates in tpr]
-    found = _DRAWN["equal_opportunity_difference"](drawn)
-    low, high = found.interval(0.95)
+    name = "equal_opportunity_difference"
+    greatest, (low, high) = greatest_difference(name, drawn, 0.95)
     # Nothing lies below 0, so that the upper end leaves out 5 % and not 2.5 %.
     assert low == 0
-    assert np.mean(found.greatest > high) == pytest.approx(0.05, abs=0.002)
+    assert np.mean(greatest > high) == pytest.approx(0.05, abs=0.002)
 
 
 def every_pair(name, drawn):
@@ -200,7 +197,7 @@ def every_pair(name, drawn):
             if one is other:
                 continue
             if name == "proportional_equality":
-                predicted = one.predicted / other.predicted
+                predicted = one.predicted_prevalence / other.predicted_prevalence
                 signed.append(one.prevalence / other.prevalence - predicted)
                 signed.append(-signed[-1])
             if name in ("equal_opportunity_difference", "equalized_odds_difference"):
@@ -212,6 +209,6 @@ def every_pair(name, drawn):
 
 def test_pe_relative_to_a_group_without_calls_is_left_out(random):
     drawn = [drawn_group(random, 0.4), drawn_group(random, 0.0)]
-    found = _DRAWN["proportional_equality"](drawn)
+    greatest, _ = greatest_difference("proportional_equality", drawn, 0.95)
     expected = drawn[1].prevalence / drawn[0].prevalence
-    np.testing.assert_allclose(found.greatest, expected)
+    np.testing.assert_allclose(greatest, expected)

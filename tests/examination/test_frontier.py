@@ -13,7 +13,6 @@ from cape import examine
 from cape.examination._draws import BatchDraws, ExpectedRates
 from cape.examination._frontier import _Search
 from cape.rules import CRITERIA, Accuracy, Constrained
-from cape.rules._bounded import make_rule
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "rules"))
 from situations import every_choice, invent, metric
@@ -81,7 +80,7 @@ def does_not_dominate(curve, criterion):
     return True
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 2**32 - 1),
     criterion=st.sampled_from(sorted(CRITERIA)),
@@ -110,7 +109,7 @@ def test_no_choice_is_better_than_a_point(seed, criterion, costs, n_groups, mono
         assert point.cost.value <= total[as_equal].min() + 1e-9
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 2**32 - 1),
     criterion=st.sampled_from(sorted(set(CRITERIA) - {"proportional_equality"})),
@@ -142,8 +141,10 @@ def frontier(seen, criterion=EQUAL, **options):
     return seen.frontiers([criterion], **options)[criterion]
 
 
-@pytest.mark.parametrize("criterion", sorted(CRITERIA))
-@pytest.mark.parametrize("pool", ["threshold", "resampled"])
+@pytest.mark.parametrize(
+    ("criterion", "pool"),
+    [*[(name, "threshold") for name in CRITERIA], (EQUAL, "resampled")],
+)
 def test_points_go_from_equality_to_accuracy(fitted, batch, criterion, pool):
     seen = examine(fitted(pool=pool), batch.X, sensitive_features=batch.z, n_draws=500)
     found = frontier(seen, criterion, n_points=8)
@@ -158,15 +159,14 @@ def test_points_go_from_equality_to_accuracy(fitted, batch, criterion, pool):
 
 
 def test_every_rule_is_a_point_once(seen):
-    found = frontier(seen)
+    found = frontier(seen, n_points=2)
     names = [point.rule for point in found.rules]
     assert names == [
         "prevalence", "proportional_equality", "demographic_parity",
         "equal_opportunity", "predictive_equality", "equalized_odds", "accuracy",
     ]  # fmt: skip
     for point in found.rules:
-        rule = make_rule(point.rule)
-        adapted = seen.clf.adapt(evidence=seen.evidence, rule=rule)
+        adapted = seen.clf.adapt(evidence=seen.evidence, rule=point.rule)
         members = [outcome.member for outcome in point.groups.values()]
         assert members == [group.classifier for group in adapted.groups.values()]
     assert len(repr(found).splitlines()) == len(names) + 2
@@ -175,7 +175,7 @@ def test_every_rule_is_a_point_once(seen):
 def test_what_was_chosen_is_a_point(seen):
     rule = Constrained(false_positive_rate_difference=0.05)
     bounded = examine(seen.clf, evidence=seen.evidence, rule=rule)
-    found = frontier(bounded)
+    found = frontier(bounded, n_points=2)
     assert found.chosen.rule == "constrained"
     for group, outcome in found.chosen.groups.items():
         adapted = bounded.adaptation.groups[group]
@@ -195,8 +195,8 @@ def test_several_criteria_are_those_one_by_one(seen):
 
 
 def test_costs_move_the_curve(seen):
-    found = frontier(seen, cost_fp=1, cost_fn=5)
-    plain = frontier(seen)
+    found = frontier(seen, cost_fp=1, cost_fn=5, n_points=6)
+    plain = frontier(seen, n_points=6)
     table = found.table()
     assert list(table.columns) == [
         "rule", "tolerance", EQUAL, "cost", "cost_low", "cost_high",
@@ -209,13 +209,10 @@ def test_costs_move_the_curve(seen):
     ]
     # Where a miss costs five times as much, more rows are called positive.
     assert called[0] > called[1]
-    for one, value in ((found, "cost"), (plain, "accuracy")):
-        layers = one.plot().to_dict()["layer"]
-        assert {layer["encoding"]["y"]["title"] for layer in layers} == {value}
 
 
 def test_the_table_has_accuracies(seen):
-    found = frontier(seen, RATIO)
+    found = frontier(seen, RATIO, n_points=4)
     table = found.table()
     assert table["rule"].isna().sum() == len(found.curve)
     points = [*found.curve, *found.rules]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, norm
+from scipy.stats import norm
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -16,14 +16,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from cape import CapeClassifier, Estimate, examine
+from cape import CapeClassifier, examine
 from cape._group_model import GroupModel
 from cape._histogram import ScoreHistogram, edges_for, round_scores
 from cape.datasets import _compas, make_synthetic
 from cape.datasets._files import data_folder
 from cape.examination import ColumnShift
 from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
-from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.quantify import make_quantifier
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning", "ignore:Found unknown categories"
@@ -67,47 +67,13 @@ def test_counting_above_a_half_moves_as_a_test_of_two_shares(batch):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("quantifier", ["spa", "acc", "histogram"])
-def test_the_farther_and_the_more_rows_the_clearer_the_move(quantifier):
-    positives, negatives = of([5, 10, 25, 40]), of([60, 40, 15, 5])
-    trained = model(positives, negatives, quantifier)
-    training = np.array([65, 50, 40, 45])
-    assert p_value_of_scores(trained, of(training)) == pytest.approx(1)
-    step = np.array([-6, -2, 2, 6])
-    farther = [p_value_of_scores(trained, of(training + k * step)) for k in range(7)]
-    assert (np.diff(farther) < 0).all()
-    louder = [p_value_of_scores(trained, of(k * (training + step))) for k in (1, 2, 10)]
-    assert (np.diff(louder) < 0).all()
-    # The classes may change their names.
-    swapped = model(negatives, positives, quantifier)
-    batch = of([9, 8, 7, 12])
-    assert p_value_of_scores(trained, batch) == pytest.approx(
-        p_value_of_scores(swapped, batch), abs=1e-9
-    )
-
-
-@pytest.mark.parametrize("n", [30, 1000])
-def test_the_level_of_the_count_is_that_of_the_binomial(n):
-    """Exact: half of training is above 1/2, so that a batch's count is binomial.
-
-    Counts are whole numbers, so that the level may be off by the chance of the last
-    count accepted at either end.
-    """
-    many = np.array([0, 3, 0, 7]) * 10**7
-    trained = model(of(many), of(many[[0, 3, 2, 1]]))
-    chance = binom(n, 0.5).pmf(np.arange(n + 1))
-    p_values = [p_value_of_scores(trained, of([0, n - k, 0, k])) for k in range(n + 1)]
-    rejected = np.array(p_values) < 0.1
-    assert chance[rejected].sum() == pytest.approx(0.1, abs=2 * chance[~rejected][0])
-
-
 def scores(random, y):
     return round_scores(
         np.where(y, random.beta(4, 2, len(y)), random.beta(2, 4, len(y)))
     )
 
 
-@pytest.mark.parametrize("quantifier", sorted(QUANTIFIERS))
+@pytest.mark.parametrize("quantifier", ["spa", "acc", "hdy"])
 def test_level_and_power_of_a_move(quantifier):
     random = np.random.default_rng(0)
     still, moved = [], []
@@ -294,7 +260,7 @@ def replaced(name, change):
     return lambda table: table.assign(**{name: change(table[name])})
 
 
-FACTORS = (10, 60, 100, 1000, 0.1, 1 / 60, 0.01, 0.001)
+FACTORS = (10, 60, 0.01)
 FAULTS = {
     "date": (replaced("date", lambda x: x + pd.Timedelta("400D")), ["date"]),
     "recode": (replaced("sex", lambda x: x.str[0]), ["sex"]),
@@ -318,7 +284,6 @@ FAULTS = {
         f"height x {by:.3g}": (replaced("height", lambda x, by=by: x * by), ["height"])
         for by in FACTORS
     },
-    "income x 10": (replaced("income", lambda x: x * 10), ["income"]),
     "income x 0.01": (replaced("income", lambda x: x / 100), ["income"]),
 }
 
@@ -382,15 +347,8 @@ def test_who_ignores_drift_is_told_of_columns_all_the_same(trained, new):
 
 REAL_FAULTS = {
     "x 60": ("age", lambda values: values * 60),
-    "x 0.01": ("age", lambda values: values / 100),
-    "missing": ("age", lambda values: values * np.nan),
     "type": ("age", lambda values: values.astype(str) + " y"),
-    "date": (
-        "age",
-        lambda values: pd.Timestamp("2020-01-01") + pd.to_timedelta(values, "D"),
-    ),
     "recode": ("sex", lambda values: values.str[0]),
-    "encoding": ("sex", lambda values: values.str.replace("a", "Ã¤")),
     "new category": (
         "sex",
         lambda values: values.where(np.arange(len(values)) % 5 > 0, "new"),
@@ -476,20 +434,6 @@ def test_drift_that_was_ignored_is_not_called_consistent(adapted):
     drifting = replace(adapted, verdict="some_drift")
     assert judge(drifting, cautious=False).word == "ignored"
     assert judge(adapted, cautious=False).word == "consistent"
-
-
-def test_the_reason_for_not_telling_is_few_rows_or_columns_that_disagree(adapted):
-    unknown = replace(adapted, verdict="cannot_tell", rows=1234)
-    few = replace(unknown, quantifier_estimate=Estimate(0.5, 0.1, 0.9))
-    assert "1,234 are too few" in judge(few).text
-    assert "disagree" in judge(unknown).text
-
-
-def test_no_verdict_says_that_the_assumption_holds(adapted):
-    for word in ("consistent", "some_drift", "drifted", "cannot_tell", "not_tested"):
-        verdict = judge(replace(adapted, verdict=word))
-        assert verdict.word == word
-        assert "holds" not in verdict.text and "fails" not in verdict.text
 
 
 def test_an_adaptation_has_the_reservation_of_the_verdict(adapted, seen):

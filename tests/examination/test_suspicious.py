@@ -1,33 +1,30 @@
 """Columns that should not be learned from are found, and good columns are not."""
 
-import datetime
 import json
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
 
 from cape.datasets import _compas
 from cape.datasets._files import data_folder
 from cape.examination import suspicious_columns
-from cape.examination._suspicious import (
-    TEXT_FORMATS,
-    level_auc,
-    number_auc,
-    read_column,
-    reason_answer,
-    reason_date,
-    reason_identifier,
-    reason_row_number,
-    split_in_halves,
-)
 
 N = 400
+
+
+def reason_of(values, kind, positive=None):
+    """Return why a column is suspicious in this way; None if it is not."""
+    values = pd.Series(values)
+    if positive is None:
+        positive = np.arange(len(values)) % 2 == 0
+    found = suspicious_columns(pd.DataFrame({"x": values}), positive)
+    reasons = [finding.reason for finding in found.of_kind(kind)]
+    return reasons[0] if reasons else None
 
 
 @pytest.fixture
@@ -65,25 +62,16 @@ def test_columns_are_named_in_the_order_of_the_table(table, y):
     assert found.columns == list(EXPECTED)
     assert found.table()["kind"].to_dict() == EXPECTED
     assert found.table().index.name == "column"
+    content = json.loads(json.dumps(found.to_dict()))
+    assert [entry["kind"] for entry in content["findings"]] == list(EXPECTED.values())
+    assert content["rows"] == content["rows_in_table"] == N
     assert [one.column for one in found.of_kind("date")] == ["day"]
     assert (found.rows, found.rows_in_table) == (N, N)
     assert list(table.drop(columns=found.columns)) == ["age", "income", "job"]
 
 
-def test_the_result_as_dict_and_in_print(table, y):
-    found = suspicious_columns(table[["age", "row"]], y)
-    assert json.loads(json.dumps(found.to_dict())) == {
-        "rows": N,
-        "rows_in_table": N,
-        "findings": [{"column": "row", "kind": "row number", "why": "counts the rows"}],
-    }
-    text = "SuspiciousColumns(\n  row: row number, counts the rows\n)"
-    assert repr(found) == text
-
-
 def test_nothing_found(table, y):
     found = suspicious_columns(table[["age", "income", "job"]], y)
-    assert repr(found) == "SuspiciousColumns(none found)"
     assert found.columns == []
     assert found.to_dict()["findings"] == []
     assert list(found.table().columns) == ["kind", "why"]
@@ -102,11 +90,6 @@ def test_arrays_and_polars_are_read_as_pandas_is(table, y):
     ]
     numbers = suspicious_columns(table[["age", "row"]].to_numpy(), y)
     assert numbers.table()["kind"].to_dict() == {1: "row number"}
-
-
-def test_two_columns_of_the_same_name(table, y):
-    twice = table[["row", "row"]].set_axis(["a", "a"], axis=1)
-    assert suspicious_columns(twice, y).columns == ["a", "a"]
 
 
 def test_labels_of_any_type(table, y):
@@ -208,7 +191,7 @@ COMPAS = {
 }
 
 
-@pytest.mark.parametrize("rows", [300, 3000, None])
+@pytest.mark.parametrize("rows", [300, 3000])
 def test_no_false_alarm_in_the_bank(rows):
     path = data_folder() / "bank" / "bank-full.csv.gz"
     if not path.exists():
@@ -219,58 +202,44 @@ def test_no_false_alarm_in_the_bank(rows):
 
 # Reading a column
 
-DAY_OBJECTS = [datetime.date(2013, 8, 14), None, datetime.date(2014, 1, 2)]
-KINDS_OF_COLUMNS = {
-    "number": [
-        np.array([1.0, np.nan, 3.0]),
-        np.array([1, None, 3], dtype=object),
-        pd.Series([1, None, 3], dtype="Int64"),
-        pd.Series([1, None, 3], index=[7, 7, 7], dtype="float32"),
-        pl.Series([1, None, 3]),
-        pd.Series(pd.to_timedelta([1, None, 3], unit="s")),
-    ],
-    "text": [
-        pd.Series(["1", None, "3"], dtype=object),
-        pd.Series(["1", pd.NA, "3"], dtype="string"),
-        pd.Series([1, None, 3], dtype="Int64").astype("category"),
-        np.array(["1", None, "3"], dtype=object),
-        pl.Series(["1", None, "3"], dtype=pl.Categorical),
-    ],
-    "date": [
-        pd.Series(pd.to_datetime(DAY_OBJECTS)),
-        pd.Series(pd.to_datetime(DAY_OBJECTS)).dt.tz_localize("Europe/Berlin"),
-        pd.Series(pd.to_datetime(DAY_OBJECTS)).dt.to_period("D"),
-        pd.Series(DAY_OBJECTS, dtype=object),
-        pl.Series(DAY_OBJECTS),
-    ],
-}
-
-
-@pytest.mark.parametrize("kind", KINDS_OF_COLUMNS)
-def test_a_column_of_any_table_is_read_as_what_it_holds(kind):
-    for values in KINDS_OF_COLUMNS[kind]:
-        column = read_column(values)
-        assert column.kind == kind and len(column.present) == 2
-        assert pd.isna(column.values).tolist() == [False, True, False]
-        if kind == "date":
-            assert column.values[0] < column.values[2]
-        else:
-            assert [float(value) for value in column.present] == [1, 3]
+MANY_DAYS = pd.Series(pd.date_range("2013-01-01", periods=60))
+MANY_DAYS[7] = pd.NaT
+DAY_OBJECTS = [None if pd.isna(day) else day.date() for day in MANY_DAYS]
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
+    "values",
     [
-        (pd.Series([True, False]), ["True", "False"]),
-        (pd.Series([True, None], dtype="boolean"), ["True", None]),
-        (pd.Series([1, "a"], dtype=object), ["1", "a"]),
-        (pd.Series([[1, 2], None], dtype=object), ["[1, 2]", None]),
+        MANY_DAYS,
+        MANY_DAYS.dt.tz_localize("Europe/Berlin"),
+        MANY_DAYS.dt.to_period("D"),
+        pd.Series(DAY_OBJECTS, dtype=object),
+        np.array(DAY_OBJECTS, dtype=object),
+        pl.Series(DAY_OBJECTS).to_numpy(),
     ],
 )
-def test_everything_else_is_text(values, expected):
-    column = read_column(values)
-    assert column.kind == "text" and column.values.tolist() == expected
-    assert read_column(pd.Series([None, None], dtype=object)).kind == "number"
+def test_dates_of_any_table_are_read(values):
+    assert reason_of(values, "date") == ("dates",)
+
+
+@pytest.mark.parametrize(
+    ("again", "missing"),
+    [
+        (lambda y: pd.Series(y, dtype="Int64"), pd.NA),
+        (lambda y: pd.Series(y, dtype=object), None),
+        (lambda y: pd.Series(y.astype(str), dtype="string"), pd.NA),
+        (lambda y: pd.Series(y.astype(str)).astype("category"), None),
+        (lambda y: pd.Series(y == 1).astype("boolean"), pd.NA),
+        (lambda y: pd.Series(pd.to_timedelta(y, unit="s")), None),
+        # Any object has a text, also a list, which could not be counted.
+        (lambda y: pd.Series([[label] for label in y], dtype=object), None),
+    ],
+)
+def test_values_of_any_type_are_read(y, again, missing):
+    values = again(y)
+    values[3] = missing
+    code, auc = reason_of(values, "tells the answer", y == 1)
+    assert code == "auc" and auc > 0.99
 
 
 # Row numbers and identifiers
@@ -280,16 +249,16 @@ SEEDS = st.integers(0, 10_000)
 
 
 def identified(values):
-    return reason_identifier(read_column(values))
+    return reason_of(values, "identifier")
 
 
 def test_row_numbers_are_found_in_a_sample_of_rows():
-    rows = np.sort(np.random.default_rng(0).choice(10_000, 100, replace=False))
-    column = read_column(rows + 1)
-    assert reason_row_number(column, rows) == ("counts",)
+    table = pd.DataFrame({"x": np.arange(10_000) + 1})
+    found = suspicious_columns(table, np.arange(10_000) % 2, max_rows=100)
+    assert found.table()["kind"].tolist() == ["row number"]
     # The rows of another sample are not counted, but they are in order.
-    assert reason_row_number(column, np.arange(100)) is None
-    assert reason_identifier(column) == ("in order", 100, "increase", 1.0)
+    rows = np.sort(np.random.default_rng(0).choice(10_000, 100, replace=False))
+    assert identified(rows + 1) == ("in order", 100, "increase", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -304,10 +273,11 @@ def test_row_numbers_are_found_in_a_sample_of_rows():
     ],
 )
 def test_what_does_not_count_the_rows(values):
-    assert reason_row_number(read_column(values), np.arange(len(values))) is None
+    assert reason_of(values, "row number") is None
 
 
-@given(SIZES, SEEDS, st.integers(2, 10**6), st.booleans(), st.booleans())
+@settings(max_examples=15)
+@given(SIZES, SEEDS, st.integers(3, 10**6), st.booleans(), st.booleans())
 def test_whole_numbers_in_the_order_of_rows(n, seed, largest_step, down, with_gaps):
     random = np.random.default_rng(seed)
     numbers = np.cumsum(random.integers(1, largest_step, n)).astype(float)
@@ -320,16 +290,7 @@ def test_whole_numbers_in_the_order_of_rows(n, seed, largest_step, down, with_ga
     assert identified(numbers) == ("in order", n_present, direction, 1.0)
 
 
-def test_files_in_order_one_after_the_other():
-    numbers = np.r_[50_000:90_000:100, 10_000:50_000:100, 0:10_000:100] ** 2
-    assert identified(numbers) == (
-        "in order",
-        900,
-        "increase",
-        pytest.approx(897 / 899),
-    )
-
-
+@settings(max_examples=15)
 @given(SEEDS, st.floats(1, 20))
 def test_numbers_that_were_given_out_once(seed, sparsity):
     n_possible = int(sparsity * 1000)
@@ -341,6 +302,7 @@ def test_numbers_that_were_given_out_once(seed, sparsity):
         assert identified(numbers)[:3] == ("differ", 995, 1000)
 
 
+@settings(max_examples=15)
 @given(
     SIZES,
     SEEDS,
@@ -391,41 +353,8 @@ def draw_labels(n, prevalence=0.5, seed=0):
     return np.random.default_rng(seed).random(n) < prevalence
 
 
-def halves(positive, seed=0):
-    return split_in_halves(positive, np.random.RandomState(seed))
-
-
 def told(values, positive):
-    return reason_answer(read_column(pd.Series(values)), positive, halves(positive))
-
-
-@given(SEEDS, st.integers(1, 20))
-def test_the_auc_of_numbers_is_scikit_learns_either_way(seed, n_values):
-    random = np.random.default_rng(seed)
-    positive = np.r_[True, False, random.random(98) < 0.3]
-    numbers = random.integers(0, n_values, 100).astype(float)
-    expected = roc_auc_score(positive, numbers)
-    auc = number_auc(numbers, positive)
-    assert auc == pytest.approx(max(expected, 1 - expected))
-    # It depends on the order of numbers alone, also where some are missing.
-    numbers[random.random(100) < 0.2] = np.nan
-    auc = number_auc(numbers, positive)
-    assert number_auc(-numbers, positive) == pytest.approx(auc)
-    assert number_auc(np.exp(numbers), ~positive) == pytest.approx(auc)
-
-
-@given(SEEDS, st.floats(0.05, 0.95), st.sampled_from([2, 50, 400, 2000]))
-def test_levels_of_noise_have_an_auc_of_a_half(seed, prevalence, n_levels):
-    # In the rows themselves, 2,000 levels would have an AUC near 1, and shares that
-    # leave out the row an AUC near 0 or 1.
-    positive = draw_labels(2000, prevalence, seed)
-    first = halves(positive, seed)
-    for half in (first, ~first):
-        assert abs(half.sum() - 1000) <= 1
-        assert abs(positive[half].sum() - positive.sum() / 2) <= 0.5
-    codes = np.random.default_rng(seed + 1).integers(0, n_levels, 2000)
-    assert abs(level_auc(codes, positive, first) - 0.5) < 0.2
-    assert level_auc(np.arange(2000), positive, first) == 0.5
+    return reason_of(values, "tells the answer", positive)
 
 
 @pytest.mark.parametrize("as_type", [float, str, bool, "category", "Int64"])
@@ -454,7 +383,6 @@ def test_codes_in_no_order():
     codes = np.where(
         positive, random.choice([1, 3, 5], 1000), random.choice([2, 4], 1000)
     )
-    assert number_auc(codes.astype(float), positive) < 0.9
     assert told(codes, positive) == ("auc", 1.0)
 
 
@@ -499,16 +427,12 @@ def test_what_is_no_answer():
     assert told(positive & (luck < 0.3), positive) is None
     assert told([None] * 100, employed[:100]) is None
     assert told(["a"] * 100, employed[:100]) is None
+    # Nine rows of a class tell nothing.
+    few = np.arange(100) < 9
+    assert told(few, few) is told(few, ~few) is None
 
 
-def test_few_rows_of_a_class_tell_nothing():
-    positive = np.arange(100) < 9
-    assert told(positive, positive) is None
-    assert told(positive, ~positive) is None
-    positive = np.arange(100) < 10
-    assert told(positive, positive) is not None
-
-
+@settings(max_examples=15)
 @given(SEEDS, st.floats(0.1, 0.9), st.floats(0, 2))
 def test_good_predictors_are_no_answers(seed, prevalence, separation):
     # AUCs of up to .92.
@@ -527,10 +451,12 @@ DAYS = pd.Series(pd.date_range("2012-11-20", "2014-03-01", freq="2D"))
 
 
 def dated(values):
-    return reason_date(read_column(values))
+    return reason_of(values, "date")
 
 
-@pytest.mark.parametrize("format_", TEXT_FORMATS)
+@pytest.mark.parametrize(
+    "format_", ["%Y-%m-%d", "%d/%m/%Y", "%m-%d-%Y", "%d.%m.%y", "%d %b %Y", "%B %d, %Y"]
+)
 def test_text_that_reads_as_dates(format_):
     for tail in ("", " 06:03:42", " 6:03", "T06:03:42+01:00"):
         text = DAYS.dt.strftime(format_) + tail
@@ -591,6 +517,7 @@ def test_what_is_no_date(values):
     assert dated(values) is None
 
 
+@settings(max_examples=15)
 @given(st.lists(st.floats(-1e7, 1e7), min_size=10, max_size=50))
 def test_measurements_are_no_dates(numbers):
     # One value that is no day of any calendar.

@@ -9,24 +9,13 @@ of the predictions (``expected``, ``criteria``, ``frontiers``), what labels say
 `rows_to_label` draws the rows of a batch that somebody should label.
 """
 
-from cape.examination._criteria import ExpectedCriteria
 from cape.examination._examination import Examination, examine
-from cape.examination._expected import ExpectedPerformance
+from cape.examination._expected import ExpectedCriteria, ExpectedPerformance
 from cape.examination._frontier import Frontier
-from cape.examination._labels import LabelChecks
-from cape.examination._needed import (
-    rows_needed,
-    rows_to_label,
-)
+from cape.examination._needed import LabelChecks, rows_needed, rows_to_label
 from cape.examination._recommend import recommend
-from cape.examination._shift import (
-    ColumnShift,
-    PrevalenceMoved,
-    PriorShiftTest,
-)
-from cape.examination._suspicious import (
-    suspicious_columns,
-)
+from cape.examination._shift import ColumnShift, PrevalenceMoved, PriorShiftTest
+from cape.examination._suspicious import suspicious_columns
 
 __all__ = [
     "ColumnShift",

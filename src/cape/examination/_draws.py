@@ -21,6 +21,7 @@ from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
+from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
 
@@ -44,57 +45,6 @@ _MANY_ROWS = 1e9
 
 _ALMOST_NONE = 1e-6
 """Rows of a class that has none."""
-
-
-@dataclass(frozen=True)
-class DrawnBatches:
-    """Simulated batches of one group, as one member decides them.
-
-    Parameters
-    ----------
-    rows : int
-        Rows of the group, the same in every batch.
-    positives, true_positives, false_positives : ndarray of shape (n_draws,)
-    predicted : float
-        Share of rows that the member calls positive, which is known.
-    """
-
-    rows: int
-    positives: np.ndarray
-    true_positives: np.ndarray
-    false_positives: np.ndarray
-    predicted: float
-
-    @property
-    def prevalence(self) -> np.ndarray:
-        """Share of positives."""
-        return self.positives / self.rows
-
-    @property
-    def tpr(self) -> np.ndarray:
-        """True positive rate; NaN, as in `cape.metrics`, without a positive."""
-        return _shares(self.true_positives, self.positives)
-
-    @property
-    def fnr(self) -> np.ndarray:
-        """False negative rate; NaN without a positive."""
-        return _shares(self.positives - self.true_positives, self.positives)
-
-    @property
-    def fpr(self) -> np.ndarray:
-        """False positive rate; NaN without a negative."""
-        return _shares(self.false_positives, self.rows - self.positives)
-
-    @property
-    def accuracy(self) -> np.ndarray:
-        """Share of rows that are called what they are."""
-        negatives = self.rows - self.positives
-        return (self.true_positives + negatives - self.false_positives) / self.rows
-
-
-def _shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    undefined = np.full(len(part), np.nan)
-    return np.divide(part, whole, out=undefined, where=whole > 0)
 
 
 @dataclass(frozen=True)
@@ -227,7 +177,7 @@ class GroupDraws:
             "accuracy": central(drawn.accuracy, self.level, knows_fpr and knows_fnr),
         }
 
-    def new_sample(self, member: int) -> DrawnBatches:
+    def new_sample(self, member: int) -> Confusion:
         """Draw batches from the rates of training, so that the number of calls varies.
 
         Under drift these rates have moved, nobody knows how. Their mixture has been
@@ -252,18 +202,16 @@ class GroupDraws:
             positives,
             random,
         )
-        called = self._called(member)
         if self.adapted.held_back > 0:
+            called = self._called(member)
             surplus = called - true_positives - false_positives
             shared = np.rint(surplus * self.prevalences).astype(int)
             true_positives = np.clip(true_positives + shared, 0, positives)
             false_positives = np.clip(called - true_positives, 0, negatives)
             true_positives = np.clip(called - false_positives, 0, positives)
-        return DrawnBatches(
-            rows, positives, true_positives, false_positives, called / rows
-        )
+        return _tables(true_positives, false_positives, positives, rows)
 
-    def given_calls(self, member: int) -> DrawnBatches:
+    def given_calls(self, member: int) -> Confusion:
         """Draw batches in which the member calls as many rows positive as in this one.
 
         All members share the random numbers, so that differences are not noise.
@@ -282,9 +230,7 @@ class GroupDraws:
         mean, deviation = self._split(of_member, called, positives, negatives)
         drawn = np.rint(mean + deviation * self.normals)
         true_positives = _within(called, positives, negatives, drawn)
-        return DrawnBatches(
-            rows, positives, true_positives, called - true_positives, called / rows
-        )
+        return _tables(true_positives, called - true_positives, positives, rows)
 
     def _called(self, member: int) -> int:
         """Return how many rows a member calls positive."""
@@ -310,6 +256,19 @@ class GroupDraws:
         total = np.maximum(variance_1 + variance_0, 1e-12)
         mean = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
         return mean, np.sqrt(variance_1 * variance_0 / total)
+
+
+def _tables(
+    true_positives: Any, false_positives: Any, positives: Any, rows: int
+) -> Confusion:
+    """Return simulated batches of a group, decided by one member, as counts."""
+    return Confusion(
+        tp=true_positives,
+        fp=false_positives,
+        fn=positives - true_positives,
+        tn=rows - positives - false_positives,
+        rows=rows,
+    )
 
 
 def _within(
@@ -477,17 +436,17 @@ class BatchDraws:
 
     def expected(self, members: Mapping[Group, int]) -> dict[Group, ExpectedRates]:
         """Compute what to expect of the members of all groups."""
-        expected = {}
-        for group, member in members.items():
-            expected[group] = self.groups[group].expected(member)
-        return expected
+        return {
+            group: self.groups[group].expected(member)
+            for group, member in members.items()
+        }
 
-    def given_calls(self, members: Mapping[Group, int]) -> dict[Group, DrawnBatches]:
+    def given_calls(self, members: Mapping[Group, int]) -> dict[Group, Confusion]:
         """Draw batches in which the members of all groups call what they called."""
-        drawn = {}
-        for group, member in members.items():
-            drawn[group] = self.groups[group].given_calls(member)
-        return drawn
+        return {
+            group: self.groups[group].given_calls(member)
+            for group, member in members.items()
+        }
 
     def criterion(
         self,
@@ -587,9 +546,7 @@ def _as_counts(rate: float) -> tuple[np.ndarray, np.ndarray]:
     return np.array([_MANY_ROWS]), np.array([_MANY_ROWS * rate])
 
 
-def central(
-    values: np.ndarray, level: float, known: bool = True
-) -> tuple[float, float]:
+def central(values: Any, level: float, known: bool = True) -> tuple[float, float]:
     """Return the ends of the central ``level`` of drawn values; [0, 1] if unknown.
 
     Rates of finite batches are multiples of 1 / rows, so that the ends are drawn values

@@ -21,12 +21,20 @@ from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
 from cape._wording import _examination as words
 from cape.classifier import CapeClassifier
-from cape.examination._criteria import ExpectedCriteria, expect_criteria
 from cape.examination._draws import BatchDraws
-from cape.examination._expected import ExpectedPerformance, expect_rates
+from cape.examination._expected import (
+    ExpectedCriteria,
+    ExpectedPerformance,
+    expect_criteria,
+    expect_rates,
+)
 from cape.examination._frontier import Frontier, find_frontiers
-from cape.examination._labels import LabelChecks, check_labels
-from cape.examination._needed import plan_labels, plan_rows
+from cape.examination._needed import (
+    LabelChecks,
+    check_labels,
+    plan_labels,
+    plan_rows,
+)
 from cape.examination._result import group_index, json_ready, shown
 from cape.examination._shift import (
     ColumnShift,

@@ -1,8 +1,8 @@
-"""Performance without labels: the rates to expect before labels arrive."""
+"""What to expect before labels arrive: rates of groups, and fairness criteria."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,13 @@ from cape._wording import _examination as words
 from cape.examination._draws import BatchDraws, GroupDraws, central
 from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
-from cape.metrics._rates import FEWEST_ROWS
+from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
+from cape.rules import CRITERIA
+from cape.rules._bounded import bounds_of
+from cape.rules._problem import compared_groups
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from cape.metrics._rates import Confusion
 
 _RATES = {
     "fpr": "fpr",
@@ -274,18 +275,211 @@ def expect_pe(
     # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return Estimate(float("nan"), 0.0, float("inf"))
-    # A drawn prevalence of 0 in the denominator counts as an infinite ratio.
-    infinite = np.full(len(prevalences), np.inf)
-    ratios = np.divide(
-        prevalences, other_prevalences, out=infinite, where=other_prevalences > 0
-    )
+    ratios = _ratios(prevalences, other_prevalences)
     interval = central(ratios - predicted[0] / predicted[1], level)
     return Estimate(float(pe), *fold(*interval))
 
 
-def fold(low: float, high: float) -> tuple[float, float]:
-    """Return the interval of an absolute value from that of the signed value."""
-    farthest = max(abs(low), abs(high))
-    if low <= 0 <= high:
-        return 0.0, farthest
-    return min(abs(low), abs(high)), farthest
+_ROUNDING = 1e-9
+"""A rule meets its bound but for rounding, and so does what is drawn."""
+
+_MOST_PAIRS = 20
+"""Pairs of groups that are looked at to tell whether any of them differ."""
+
+
+@dataclass(frozen=True)
+class ExpectedCriteria:
+    """What to expect of every fairness criterion, before labels arrive.
+
+    A rule meets its criterion with estimates. The intervals are for what will be
+    observed: they count the noise of the estimated prevalences, of the rates of the
+    members, and of the batch. A choice on the edge of its bound misses it about as
+    often as not, and its probability says how often it is met.
+
+    Parameters
+    ----------
+    values : mapping from str to Estimate
+        The accuracy of all rows, and each criterion by the name of the metric that
+        measures it: the expected value over the groups that it is defined for, NaN if
+        it is undefined, and the interval of the value as it will be observed.
+    bounds : mapping from str to float or None
+        What the rule asked for; None where it asks for as little as a coin would give.
+    probabilities : mapping from str to float
+        Probability that a bound is met in this batch.
+    level : float
+        Confidence level of the intervals.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> groups = {"sensitive_features": new.sensitive_features}
+    >>> seen = examine(clf, new.data, rule="demographic_parity", **groups)
+    >>> seen.criteria.values["demographic_parity_difference"].is_below(0.01)
+    True
+    """
+
+    values: Mapping[str, Estimate]
+    bounds: Mapping[str, float | None]
+    probabilities: Mapping[str, float]
+    level: float
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each criterion, and one for accuracy."""
+        import pandas as pd
+
+        rows = {name: self._entry(name) for name in self.values}
+        frame = pd.DataFrame.from_dict(rows, orient="index")
+        frame.index.name = "criterion"
+        return frame.astype(float)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as a dict that JSON can hold."""
+        entries = []
+        for name in self.values:
+            entries.append({"criterion": name, **json_ready(self._entry(name))})
+        return {"level": self.level, "criteria": entries}
+
+    def __repr__(self) -> str:
+        return words.criteria_repr(self)
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        return {
+            **self.values[name]._asdict(),
+            "bound": self.bounds.get(name),
+            "probability": self.probabilities.get(name),
+        }
+
+
+def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriteria:
+    """Compute what to expect of the members that an adaptation has chosen.
+
+    Parameters
+    ----------
+    draws : BatchDraws
+        Of the same batch.
+    adaptation : Adaptation
+
+    Returns
+    -------
+    ExpectedCriteria
+    """
+    level = adaptation.level
+    members = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
+    expected = draws.expected(members)
+    drawn = draws.given_calls(members)
+    bounds = bounds_of(adaptation.rule)
+    values = {"accuracy": Estimate(float("nan"), 0.0, 1.0)}
+    if members:
+        cost, costs = draws.cost(members, expected, cost_fp=1, cost_fn=1)
+        values["accuracy"] = _holding(1 - cost, *central(1 - costs, level))
+    probabilities = {}
+    for name, criterion in CRITERIA.items():
+        value = draws.criterion(name, members, expected)
+        if np.isnan(value):
+            values[name] = Estimate(value, 0.0, float("inf"))
+            continue
+        compared = [drawn[group] for group in compared_groups(name, draws.situations)]
+        if name == "demographic_parity_ratio":
+            # It is observed, and has no interval.
+            measured: Any = np.array([_smallest_ratio(compared)])
+            interval = central(measured, level)
+        else:
+            measured, interval = greatest_difference(name, compared, level)
+        values[name] = _holding(float(value), *interval)
+        bound = bounds.get(name)
+        if bound is not None:
+            excess = criterion.exceeded_by(measured, bound)
+            probabilities[name] = float(np.mean(excess <= _ROUNDING))
+    return ExpectedCriteria(values, bounds, probabilities, level)
+
+
+def _holding(value: float, low: float, high: float) -> Estimate:
+    """Put a value and an interval from other draws together."""
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def _predicted(drawn: Confusion) -> float:
+    """Return the share of rows that is called positive, the same in every draw."""
+    return float(np.ravel(drawn.predicted_prevalence)[0])
+
+
+def _smallest_ratio(drawn: Sequence[Confusion]) -> float:
+    """Compare the groups that are called positive least and most."""
+    predicted = [_predicted(group) for group in drawn]
+    greatest = max(predicted)
+    # Where nobody is called positive, all shares are equal.
+    return min(predicted) / greatest if greatest > 0 else 1.0
+
+
+def greatest_difference(
+    name: str, drawn: Sequence[Confusion], level: float
+) -> tuple[np.ndarray, tuple[float, float]]:
+    """Compute the greatest difference of any pair of groups in every draw.
+
+    Absolute values of draws would never reach 0. So the interval starts at 0 unless
+    some pair differs by its signed interval. Nothing can lie below 0, and the upper end
+    has then all of the error to itself.
+
+    Parameters
+    ----------
+    name : str
+        A name in `CRITERIA`.
+    drawn : sequence of Confusion
+        Draws of every group.
+    level : float
+
+    Returns
+    -------
+    greatest, interval : ndarray of shape (n_draws,), pair of float
+    """
+    greatest: Any = 0.0
+    # Signed differences of the pairs that differ most: hundreds of groups have too many
+    # pairs to keep all.
+    signed: Any = None
+    for block in _differences(name, drawn):
+        greatest = np.maximum(greatest, np.abs(block).max(axis=0))
+        if signed is not None:
+            block = np.concatenate([signed, block])
+        order = np.argsort(-np.abs(block.mean(axis=1)), kind="stable")
+        signed = block[order[:_MOST_PAIRS]]
+    for differences in signed:
+        low, high = central(differences, level)
+        if low > 0 or high < 0:
+            return greatest, central(greatest, level)
+    high = np.quantile(greatest, level, method="inverted_cdf")
+    return greatest, (0.0, float(high))
+
+
+_COMPARED = {
+    "demographic_parity_difference": ["predicted_prevalence"],
+    "equal_opportunity_difference": ["tpr"],
+    "false_positive_rate_difference": ["fpr"],
+    "equalized_odds_difference": ["tpr", "fpr"],
+}
+"""Rates that criteria compare, by the names of `cape.rules.CRITERIA`."""
+
+
+def _differences(name: str, drawn: Sequence[Confusion]) -> Iterator[np.ndarray]:
+    """Yield differences between groups in blocks of shape (n_pairs, n_draws)."""
+    for field in _COMPARED.get(name, []):
+        rates = [getattr(group, field) for group in drawn]
+        # Each group to all groups after it. A rate without rows differs from none.
+        for place in range(len(rates) - 1):
+            yield np.nan_to_num(rates[place] - np.array(rates[place + 1 :]))
+    if name != "proportional_equality":
+        return
+    for place, other in enumerate(drawn):
+        # rho_z / rho_z' - predicted ratio, of each z' and all other groups z. PE
+        # relative to a group without positive calls is undefined.
+        if _predicted(other) == 0:
+            continue
+        groups = [*drawn[:place], *drawn[place + 1 :]]
+        prevalences = np.array([group.prevalence for group in groups])
+        predicted = np.array([[_predicted(group)] for group in groups])
+        yield _ratios(prevalences, other.prevalence) - predicted / _predicted(other)
+
+
+def _ratios(prevalences: np.ndarray, others: Any) -> np.ndarray:
+    """Divide drawn prevalences; one of 0 in the denominator is an infinite ratio."""
+    infinite = np.full(prevalences.shape, np.inf)
+    return np.divide(prevalences, others, out=infinite, where=others > 0)

@@ -1,19 +1,22 @@
-"""How many rows, or labels, an interval of a given width takes; and which to label."""
+"""What labels say of estimates; how many labels or rows are needed; which to label."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
+from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import drift_deviation, mean_score
+from cape._estimate import Estimate
 from cape._evidence import Evidence
-from cape._groups import Group
+from cape._groups import Group, unique_names
 from cape._labelled import (
     RowDraw,
     Strata,
@@ -23,12 +26,15 @@ from cape._labelled import (
     score_cells,
     share_out,
     stratify,
+    use_labels,
 )
+from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
-from cape._wording._examination import rows_to_label_repr
+from cape._wording import _examination as words
+from cape._wording._results import describe_labels
 from cape.classifier import CapeClassifier
-from cape.examination._result import group_index
+from cape.examination._result import GroupResult, group_index, json_ready, shown
 from cape.quantify._base import Moments, moment_interval
 
 if TYPE_CHECKING:
@@ -198,15 +204,8 @@ def plan_labels(
             adapted.mean_score,
             width,
         )
-        lines.append(
-            {
-                "rows": adapted.rows,
-                "labels": need.labels,
-                "plain": need.plain,
-                "saving": need.saving,
-                "prevalence": need.prevalence,
-            }
-        )
+        line = {"rows": adapted.rows, "labels": need.labels, "plain": need.plain}
+        lines.append({**line, "saving": need.saving, "prevalence": need.prevalence})
     return pd.DataFrame(lines, index=group_index(evidence.groups))
 
 
@@ -321,7 +320,7 @@ class RowsToLabel:
         )
 
     def __repr__(self) -> str:
-        return rows_to_label_repr(self)
+        return words.rows_to_label_repr(self)
 
 
 def rows_to_label(
@@ -418,3 +417,132 @@ def rows_to_label(
     drawn = draw.result()
     groups_of_rows = [groups[code] for code in drawn.groups]
     return RowsToLabel(drawn.rows, groups_of_rows, probabilities)
+
+
+@dataclass(frozen=True)
+class LabelChecks(InNotebook, GroupResult):
+    """What labels say of the label-free estimates of all groups.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupAdaptation
+        Their ``estimate`` is the one with labels, even where these did not decide.
+    decide : bool
+        Whether the labels corrected the estimates that members were picked for. If not,
+        they were compared with the estimates and did nothing else.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> groups = new.sensitive_features
+    >>> labels = new.target.where(groups == 0)
+    >>> seen = examine(clf, new.data, labels, sensitive_features=groups)
+    >>> seen.labels.groups[0].labels.verdict, seen.labels.refuted
+    ('confirmed', [])
+    """
+
+    groups: Mapping[Group, GroupAdaptation]
+    decide: bool
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups are called, each by a name of its own."""
+        return unique_names(self.groups)
+
+    @property
+    def refuted(self) -> list[Group]:
+        """Groups whose estimate labels refute, at 5 % over all groups together."""
+        return Adaptation("", self.groups).refuted
+
+    def by_labels(self, group: Group) -> Estimate:
+        """Return what labels say of a group; unknown where they cannot be used."""
+        check = self.groups[group]
+        if check.labels.verdict is None:
+            return Estimate(math.nan)
+        return check.estimate._replace(value=check.labels.estimate)
+
+    def shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture, one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Group, rows, now (estimated without labels), low and high; and what labels
+            say: compared, compared_low and compared_high, missing where they cannot be
+            used.
+        """
+        import pandas as pd
+
+        rows = []
+        for group, check in self.groups.items():
+            row: dict[str, Any] = {"group": self.names[group], "rows": check.rows}
+            row |= zip(("now", "low", "high"), check.without_labels, strict=True)
+            compared = ("compared", "compared_low", "compared_high")
+            row |= zip(compared, self.by_labels(group), strict=True)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw what was estimated without labels, and what labels say; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        return _plot.moved(
+            self.shares(),
+            title=words.WITH_AND_WITHOUT_LABELS,
+            now=words.WITHOUT_LABELS,
+            compared=words.BY_LABELS,
+            width=300,
+        )
+
+    def _shown(self) -> Shown:
+        return shown(self.groups, *words.labels_shown(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the checks as a dict that JSON can hold, with their words."""
+        entries = []
+        for group, check in self.groups.items():
+            entry = {"group": self.names[group], **json_ready(check.flat())}
+            entries.append({**entry, "text": describe_labels(check)})
+        refuted = [self.names[group] for group in self.refuted]
+        return {"decide": self.decide, "refuted": refuted, "groups": entries}
+
+
+def check_labels(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+    *,
+    decide: bool,
+) -> LabelChecks | None:
+    """Compare the label-free estimate of every group with the labels of its rows.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+        Evidence of the batch, with its labels.
+    adaptation : Adaptation
+        Adaptation to the batch, with intervals.
+    decide : bool
+        Whether the adaptation was made with these labels.
+
+    Returns
+    -------
+    LabelChecks or None
+        None if no row has a label.
+    """
+    if not any(part.labelled_rows for part in evidence.groups.values()):
+        return None
+    if decide:
+        return LabelChecks(adaptation.groups, decide)
+    checks = {}
+    for group, part in evidence.groups.items():
+        adapted = adaptation.groups[group]
+        findings, estimate, _ = use_labels(
+            models[group], part, adapted.estimate, adaptation.level
+        )
+        checks[group] = replace(adapted, labels=findings, estimate=estimate)
+    return LabelChecks(checks, decide)

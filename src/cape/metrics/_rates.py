@@ -341,8 +341,13 @@ def estimate_of_draws(
         low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
         low, high = float(min(low, value)), float(max(high, value))
     if absolute:
-        holds_zero = low <= 0 <= high
-        low, high = sorted([abs(low), abs(high)])
-        low = 0.0 if holds_zero else low
+        low, high = fold(low, high)
         value = abs(value)
     return Estimate(float(value), low, high)
+
+
+def fold(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of an absolute value from that of the signed value."""
+    holds_zero = low <= 0 <= high
+    low, high = sorted([abs(low), abs(high)])
+    return 0.0 if holds_zero else low, high
