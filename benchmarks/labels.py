@@ -29,7 +29,7 @@ from study import grouped, markdown_table, read_options, replace_block, store, s
 
 from cape import CapeClassifier
 from cape._labelled import cells_of_rows, predictions, proportion_interval, stratify
-from cape._labelled._prevalence import combine, estimate_with_labels
+from cape._labelled._sample import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
 from cape_paper._problem import load_cases
 

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._columns import UNITS, ColumnCells, unit_window
-from cape._columns._cells import (
+from cape._columns import (
+    UNITS,
     Column,
+    ColumnCells,
     _hash_levels,
     choose_cells,
     column_names,
     hash_of,
+    unit_window,
 )
 
 CELLS = [

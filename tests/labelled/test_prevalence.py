@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cape._labelled import LabelledSample, compare_with_labels, proportion_interval
-from cape._labelled._prevalence import combine, estimate_with_labels
+from cape._labelled._sample import combine, estimate_with_labels
 
 shares = st.floats(0, 1)
 levels = st.floats(0.5, 0.99)

@@ -13,7 +13,7 @@ from cape._labelled import (
     predictions,
     stratify,
 )
-from cape._labelled._prevalence import estimate_with_labels
+from cape._labelled._sample import estimate_with_labels
 from cape.quantify import edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores

@@ -22,11 +22,12 @@ from cape._labelled._draw import (
     stratify,
 )
 from cape._labelled._needed import LabelNeed, fewest_within, labels_for_width
-from cape._labelled._prevalence import compare_with_labels, proportion_interval
 from cape._labelled._sample import (
     LabelledSample,
+    compare_with_labels,
     labelled_sample,
     predictions,
+    proportion_interval,
     returned_p_value,
     score_cells,
 )

@@ -15,8 +15,12 @@ from scipy.special import expit
 from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._labelled._draw import Strata, stratify
-from cape._labelled._prevalence import estimate_with_labels
-from cape._labelled._sample import LabelledSample, log_odds, predictions
+from cape._labelled._sample import (
+    LabelledSample,
+    estimate_with_labels,
+    log_odds,
+    predictions,
+)
 from cape._limits import FEWEST_LABELS
 
 

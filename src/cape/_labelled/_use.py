@@ -20,19 +20,17 @@ from sklearn.isotonic import isotonic_regression
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel, MemberRates
-from cape._labelled._prevalence import (
+from cape._labelled._sample import (
     PoweredEstimate,
     combine,
     compare_with_labels,
-    estimate_with_labels,
-    proportion_interval,
-    shrinkage,
-)
-from cape._labelled._sample import (
     drawn_p_value,
+    estimate_with_labels,
     labelled_sample,
     predictions,
+    proportion_interval,
     row_weights,
+    shrinkage,
 )
 from cape._limits import FEWEST_LABELS
 from cape.metrics._rates import FEWEST_ROWS
