@@ -116,34 +116,47 @@ def test_positives_and_negatives_are_the_rows_with_that_label(clf):
 # What is refused
 
 
-def test_labels_that_the_model_does_not_know_are_refused(one_clf):
+def with_label(value):
     known = some_labels()
-    known[LABELLED[3]] = "1"
-    with pytest.raises(ValueError, match=r"y must hold the labels \[0, 1\].*got '1'"):
-        of_labels(one_clf, known)
-    known[LABELLED[3]] = 2
-    with pytest.raises(ValueError, match=r"y must hold the labels .* got 2"):
-        one_clf.adapt(X, known, sensitive_features=z)
+    known[LABELLED[3]] = value
+    return known
 
 
-@pytest.mark.parametrize("length", [0, 1, N - 1, N + 1])
-def test_labels_must_be_as_many_as_rows(one_clf, length):
-    with pytest.raises(ValueError, match=rf"\by\b.*{length}"):
-        of_labels(one_clf, np.resize(some_labels(), length))
-
-
-@pytest.mark.parametrize("labels", [np.zeros((N, 2)), "yes", 5, {"a": 1}], ids=repr)
-def test_what_is_no_column_of_labels_is_refused(one_clf, labels):
-    with pytest.raises(ValueError, match="^y must be one column of labels, got shape"):
-        of_labels(one_clf, labels)
-
-
-@pytest.mark.parametrize("bad", [0.0, -0.1, 1.01, np.nan, np.inf, 1e-12])
-def test_probabilities_of_labelled_rows_are_above_0_and_at_most_1(one_clf, bad):
+def with_probability(value):
     probabilities = np.full(N, 0.5)
-    probabilities[LABELLED[0]] = bad
-    with pytest.raises(ValueError, match=r"inclusion_probability must be in \(0, 1\]"):
-        of_labels(one_clf, some_labels(), inclusion_probability=probabilities)
+    probabilities[LABELLED[0]] = value
+    return probabilities
+
+
+LENGTHS = (0, 1, N - 1, N + 1)
+NO_COLUMNS = (np.zeros((N, 2)), "yes", 5, {"a": 1})
+NO_PROBABILITIES = (0.0, -0.1, 1.01, np.nan, np.inf, 1e-12)
+REFUSED = [
+    (with_label("1"), None, r"y must hold the labels \[0, 1\].*got '1'"),
+    (with_label(2), None, r"y must hold the labels .* got 2"),
+    *[(np.resize(some_labels(), n), None, rf"\by\b.*{n}") for n in LENGTHS],
+    *[(y, None, "^y must be one column of labels, got shape") for y in NO_COLUMNS],
+    *[
+        (
+            some_labels(),
+            with_probability(bad),
+            r"inclusion_probability must be in \(0, 1",
+        )
+        for bad in NO_PROBABILITIES
+    ],
+    (some_labels(), ["a"] * N, "inclusion_probability must be a number"),
+    (some_labels(), np.full(N - 1, 0.5), f"inclusion_probability.*{N - 1}"),
+    (some_labels(), np.full((N, 2), 0.5), "must be one number .* shape"),
+    (None, 0.5, "inclusion_probability needs labels"),
+]
+
+
+@pytest.mark.parametrize(("labels", "probability", "message"), REFUSED)
+def test_labels_and_probabilities_that_cannot_be_used_are_refused(
+    one_clf, labels, probability, message
+):
+    with pytest.raises(ValueError, match=message):
+        of_labels(one_clf, labels, inclusion_probability=probability)
 
 
 def test_probabilities_of_other_rows_are_not_read(one_clf):
@@ -155,28 +168,11 @@ def test_probabilities_of_other_rows_are_not_read(one_clf):
     assert list(found.groups[0].labelled) == [1 << 30]
 
 
-@pytest.mark.parametrize(
-    ("probability", "message"),
-    [
-        (["a"] * N, "inclusion_probability must be a number"),
-        (np.full(N - 1, 0.5), f"inclusion_probability.*{N - 1}"),
-        (np.full((N, 2), 0.5), "inclusion_probability must be one number .* shape"),
-    ],
-    ids=["text", "length", "shape"],
-)
-def test_what_is_no_probability_is_refused(one_clf, probability, message):
-    with pytest.raises(ValueError, match=message):
-        of_labels(one_clf, some_labels(), inclusion_probability=probability)
-
-
-def test_probabilities_need_labels_and_evidence_has_its_own(one_clf):
-    with pytest.raises(ValueError, match="inclusion_probability needs labels"):
-        of_labels(one_clf, None, inclusion_probability=0.5)
+def test_evidence_has_its_own_labels(one_clf):
     evidence = of_labels(one_clf, some_labels())
-    with pytest.raises(ValueError, match="y and inclusion_probability must be None"):
-        one_clf.adapt(evidence=evidence, y=some_labels())
-    with pytest.raises(ValueError, match="y and inclusion_probability must be None"):
-        one_clf.adapt(evidence=evidence, inclusion_probability=0.5)
+    for given_twice in ({"y": some_labels()}, {"inclusion_probability": 0.5}):
+        with pytest.raises(ValueError, match="y and inclusion_probability must be"):
+            one_clf.adapt(evidence=evidence, **given_twice)
 
 
 # Evidence with labels adds up

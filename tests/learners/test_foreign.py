@@ -98,41 +98,22 @@ def _their_warnings():
         yield
 
 
-@pytest.fixture(params=["threshold", "resampled"])
-def fit(train, request):
-    """Fit CAPE with a learner, with each of the pools."""
-
-    def fit(learner):
-        clf = CapeClassifier(
-            learner, pool=request.param, cv=2, prevalences=3, random_state=0
-        )
-        return clf.fit(train.X, train.y, sensitive_features=train.z)
-
-    return fit
-
-
+@pytest.mark.parametrize("pool", ["threshold", "resampled"])
 @pytest.mark.parametrize("make", TYPES, ids=lambda make: make.__name__)
-def test_a_learner_comes_back(fit, batch, tmp_path, make):
-    clf = fit(make())
-    path = persist.save(clf, tmp_path / "model.cape", trusted=TYPES[make])
-    loaded = persist.load(path, trusted=TYPES[make])
-    for method in ("predict", "predict_proba"):
-        expected = getattr(clf, method)(batch.X, sensitive_features=batch.z)
-        result = getattr(loaded, method)(batch.X, sensitive_features=batch.z)
-        np.testing.assert_array_equal(result, expected)
-
-
-@pytest.mark.parametrize("make", TYPES, ids=lambda make: make.__name__)
-def test_a_learner_is_useful(fit, batch, make):
-    labels = fit(make()).predict(batch.X, sensitive_features=batch.z)
+def test_a_learner_is_useful_and_comes_back_if_the_user_vouches_for_it(
+    train, batch, tmp_path, make, pool
+):
+    clf = CapeClassifier(make(), pool=pool, cv=2, prevalences=3, random_state=0)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    labels = clf.predict(batch.X, sensitive_features=batch.z)
     assert np.mean(labels == batch.y) > 0.7
-
-
-@pytest.mark.parametrize("make", TYPES, ids=lambda make: make.__name__)
-def test_nobody_vouches_for_a_foreign_type_but_the_user(fit, tmp_path, make):
-    clf = fit(make())
     with pytest.raises(ValueError, match=f"got {', '.join(TYPES[make])}"):
         persist.save(clf, tmp_path / "model.cape")
     path = persist.save(clf, tmp_path / "model.cape", trusted=TYPES[make])
     with pytest.raises(ValueError, match="Nothing was loaded"):
         persist.load(path)
+    loaded = persist.load(path, trusted=TYPES[make])
+    for method in ("predict", "predict_proba"):
+        expected = getattr(clf, method)(batch.X, sensitive_features=batch.z)
+        result = getattr(loaded, method)(batch.X, sensitive_features=batch.z)
+        np.testing.assert_array_equal(result, expected)
