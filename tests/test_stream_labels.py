@@ -32,7 +32,7 @@ def fitted(**settings):
 
 @pytest.fixture(
     scope="module",
-    params=[("resampled", "refit"), ("resampled", "folds"), ("threshold", "folds")],
+    params=[("resampled", "refit"), ("threshold", "folds")],
     ids="-".join,
 )
 def clf(request):

@@ -288,7 +288,10 @@ def on_workers(
         # As tasks and not by `client.scatter`: what was scattered is gone with the
         # workers that hold it, and a task is done again. Not pure: hashing a model
         # takes longer than sending it.
-        common = [_sent_once(client, item) for item in shared]
+        with warnings.catch_warnings():
+            # Dask advises to scatter what is large.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            common = [client.submit(_itself, item, pure=False) for item in shared]
         # A cluster whose workers are still starting has no threads yet.
         threads_of_workers = client.nthreads().values()
         n_threads = max(sum(threads_of_workers), 1)
@@ -304,14 +307,6 @@ def on_workers(
             yield waiting_parts.popleft(), result
 
     return each
-
-
-def _sent_once(client: Any, item: Any) -> Any:
-    """Send what all parts need to the cluster, which hands it on among its workers."""
-    with warnings.catch_warnings():
-        # Dask advises to scatter what is large.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        return client.submit(_itself, item, pure=False)
 
 
 def _itself(item: Any) -> Any:
@@ -347,21 +342,16 @@ def _split(ddf: Any, sensitive_features: Any) -> _Table:
         return _Table(ddf, sensitive_features)
     if isinstance(sensitive_features, str):
         sensitive_features = [sensitive_features]
-    return _split_columns(ddf, list(sensitive_features))
-
-
-def _split_columns(ddf: Any, columns: list[str]) -> _Table:
-    """Take columns out of a Dask DataFrame; one is a Series, several a DataFrame."""
+    columns = list(sensitive_features)
     unknown = [column for column in columns if column not in ddf.columns]
     if unknown:
         raise ValueError(
             "sensitive_features must be columns of ddf, among "
             f"{list(ddf.columns)[:20]}, got {unknown}."
         )
-    features = ddf.drop(columns=columns)
-    if len(columns) == 1:
-        return _Table(features, ddf[columns[0]])
-    return _Table(features, ddf[columns])
+    # One column is a Series, several are a DataFrame.
+    groups = ddf[columns[0] if len(columns) == 1 else columns]
+    return _Table(ddf.drop(columns=columns), groups)
 
 
 def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) -> Any:

@@ -292,18 +292,12 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(
     assert list(out.iterdir()) == []
 
 
-AUDIT = """
-import sys
-from cape.cli._app import run
-sys.exit(run(["audit", "/dev/stdin", "--label", "y", "--prediction", "y", "--json"]))
-"""
-
-
 @pytest.mark.slow
 def test_standard_input_is_read_from_a_file_and_refused_from_a_pipe(tmp_path):
     content = "y,x\n" + "1,2\n0,3\n" * 20
     (tmp_path / "t.csv").write_text(content)
-    command = [sys.executable, "-c", AUDIT]
+    command = [sys.executable, "-m", "cape", "audit", "/dev/stdin"]
+    command += ["--label", "y", "--prediction", "y", "--json"]
     with (tmp_path / "t.csv").open() as redirected:
         done = subprocess.run(command, stdin=redirected, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -169,24 +169,6 @@ def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tm
     refuse(month, "--fail-if", "pd>", says=says)
 
 
-def test_other_separators_and_encodings_are_read(cape, model, months):
-    _, plain, _ = cape("monitor", model, months / "jan.csv")
-    frame = pd.read_csv(months / "jan.csv").assign(note="é")
-    frame.to_csv(months / "jan.csv", index=False, sep="\t", encoding="utf-16")
-    code, out, err = cape(
-        "monitor",
-        model,
-        months / "jan.csv",
-        "--separator",
-        "tab",
-        "--encoding",
-        "utf-16",
-    )
-    assert code == 0
-    assert out == plain
-    assert err.count("\n") == 1
-
-
 @pytest.fixture
 def broken(months):
     """A month whose ages are in days."""

@@ -28,7 +28,7 @@ def network(monkeypatch):
             raise served["content"]
         Path(name).write_bytes(served["content"])
 
-    monkeypatch.setattr(_files, "_downloader", lambda: fetch)
+    monkeypatch.setattr(_files, "_fetch", fetch)
     return served
 
 
@@ -77,7 +77,7 @@ def test_interrupted_download_leaves_no_half_file(tmp_path, monkeypatch):
         Path(name).write_bytes(CONTENT[:3])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_files, "_downloader", lambda: fetch)
+    monkeypatch.setattr(_files, "_fetch", fetch)
     with pytest.raises(KeyboardInterrupt):
         get_file(FILE, tmp_path)
     assert files_below(tmp_path) == []

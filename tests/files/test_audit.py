@@ -80,24 +80,11 @@ def test_without_group_columns_all_rows_are_one_group(count, frame):
     assert counts["everyone"].rows == 300
 
 
-def test_the_groups_of_a_finer_division_add_up(count, frame):
-    coarse, *_ = count(frame, group=["g"])
-    fine, *_ = count(frame, group=["g", "s"])
-    for group in ("a", "b"):
-        assert fine[group, "1"] + fine[group, "2"] == coarse[group]
-
-
 def test_a_label_that_is_its_own_prediction_is_always_right(count, frame):
     counts, *_ = count(frame, prediction="y")
     everyone = counts["everyone"]
     assert everyone.accuracy == 1
     assert everyone.tp == frame["y"].sum()
-
-
-def test_progress_counts_all_rows(count, frame):
-    steps = []
-    count(frame, rows=100, on_rows=lambda *step: steps.append(step))
-    assert steps == [("counting", 100)] * 3
 
 
 def test_naming_the_other_label_positive_swaps_the_counts(count, frame):

@@ -1,7 +1,5 @@
 """Columns of another file: their order, their types and their spelling."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +9,7 @@ from hypothesis import strategies as st
 from cape.files._columns import (
     Columns,
     as_kind,
-    by_value,
     group_text,
-    order_labels,
     plain_text,
     plain_value,
 )
@@ -57,11 +53,6 @@ def test_order_does_not_matter_and_kinds_are_those_of_training():
     assert str(table["t"].dtype) == "str"
     assert table.index.tolist() == [7, 3]
     assert list(notes) == []
-
-
-def test_a_missing_group_stays_missing():
-    table = ready(FRAME.assign(z=["1", None]))
-    assert table["z"].isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -166,28 +157,6 @@ def test_predictions_are_labels_of_the_kind_of_the_training_file(
     assert back.tolist() == [1, 0]
 
 
-def test_what_is_saved_comes_back():
-    content = json.loads(json.dumps(COLUMNS.to_dict()))
-    assert Columns.from_dict(content) == COLUMNS
-
-
-@pytest.mark.parametrize(
-    "change", [{"labels": ["no"]}, {"groups": None}, {"features": ["n"]}, {"label": 0}]
-)
-def test_content_with_a_part_of_the_wrong_type_is_refused(change):
-    content = {**COLUMNS.to_dict(), **change}
-    if change == {"label": 0}:
-        del content["label"]
-    with pytest.raises(ValueError, match="content must be what"):
-        Columns.from_dict(content)
-
-
-def test_the_label_is_read_only_if_it_is_there():
-    without = COLUMNS.types(labels=False)
-    assert without == {**COLUMNS.features, "z": "text"}
-    assert COLUMNS.types(labels=True) == {**without, "y": "text"}
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(one, "1") for one in (1, 1.0, "1", "1.0", "1.00", "1,0", np.float32(1))]
@@ -230,30 +199,3 @@ def test_a_group_column_that_is_respelled_is_noted_once():
     ]
     group_text(pd.Series(["north", "south"]), notes)
     assert len(list(notes)) == 1
-
-
-@pytest.mark.parametrize(
-    ("labels", "positive"),
-    [
-        (("0", "1"), "1"),
-        (("9", "10"), "10"),
-        (("-1", "0.5"), "0.5"),
-        (("no", "yes"), "yes"),
-        (("False", "True"), "True"),
-        (("1", "unknown"), "unknown"),
-    ],
-)
-def test_the_greater_label_is_positive_unless_told(labels, positive):
-    assert order_labels(labels, None)[1] == positive
-    assert order_labels(reversed(labels), None)[1] == positive
-    assert by_value(labels[0]) < by_value(labels[1])
-
-
-@given(st.integers(-50, 50), st.integers(-50, 50))
-def test_any_label_can_be_positive_however_it_is_spelled(first, second):
-    if first == second:
-        second += 1
-    labels = [str(first), str(second)]
-    assert order_labels(labels, f"{first}.0") == (str(second), str(first))
-    with pytest.raises(ValueError, match="the positive label must be"):
-        order_labels(labels, "evil")

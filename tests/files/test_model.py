@@ -55,6 +55,9 @@ def test_a_model_that_python_saved_has_no_columns(tmp_path, people_model):
         ("data", "text"),
         ("settings", None),
         ("columns", {"labels": 3}),
+        ("columns", {"labels": ["no"]}),
+        ("columns", {"groups": None}),
+        ("columns", {"features": ["n"]}),
         ("columns", "text"),
         ("groups", [{"group": 1}]),
     ],
@@ -63,6 +66,8 @@ def test_a_model_that_python_saved_has_no_columns(tmp_path, people_model):
 def test_damaged_details_are_refused_by_the_name_of_the_file(
     tmp_path, people_model, name, value
 ):
+    if isinstance(value, dict):
+        value = {**people_model.details[name], **value}
     details = {**people_model.details, name: value}
     if value is None:
         del details[name]

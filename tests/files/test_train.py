@@ -130,6 +130,8 @@ def test_the_defaults_are_those_of_the_classifier(train, frame):
         (["bad", "good"], None, ("bad", "good"), "text"),
         (["bad", "good"], "bad", ("good", "bad"), "text"),
         ([10.0, 9.0], None, ("9", "10"), "number"),
+        ([10, 9], "9.0", ("10", "9"), "number"),
+        (["1", "unknown"], None, ("1", "unknown"), "text"),
         ([0.5, 1.5], None, ("0.5", "1.5"), "number"),
         ([True, False], None, ("False", "True"), "flag"),
         (["2020-01-01", "2020-01-02"], None, ("2020-01-01", "2020-01-02"), "text"),

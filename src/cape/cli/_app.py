@@ -25,7 +25,7 @@ from cape._wording._notes import note_text
 from cape._wording._terminal import Styled, TextTable, in_options
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import TaskID
 
 app = typer.Typer(
     help="Fair classification under prior probability shift.",
@@ -300,43 +300,23 @@ def progress(
         console=aside,
         transient=True,
     ) as bar:
+        tasks: dict[str, TaskID] = {}
+
         # The caller knows nothing about bars: it gets a function to call.
-        yield _Stages(bar, total, unit, stop_at).advance
+        def advance(stage: str, done: int) -> None:
+            if stage == stop_at:
+                # Two bars on one terminal would overwrite each other.
+                bar.stop()
+                return
+            if stage not in tasks:
+                n_units: float | None = total
+                # A CSV does not tell its length, but stages go over the same rows.
+                if total is None and tasks:
+                    n_units = bar.tasks[0].completed
+                tasks[stage] = bar.add_task(stage, total=n_units, speed=unit)
+            bar.advance(tasks[stage], done)
+            speed = bar.tasks[-1].speed
+            if speed:
+                bar.update(tasks[stage], speed=f"{speed:,.0f} {unit}/s")
 
-
-class _Stages:
-    """The stages of the work, as tasks of a progress bar.
-
-    Parameters
-    ----------
-    bar : rich.progress.Progress
-    total, unit, stop_at
-        See `progress`.
-    """
-
-    def __init__(
-        self, bar: Progress, total: int | None, unit: str, stop_at: str | None
-    ):
-        self._bar = bar
-        self._total: float | None = total
-        self._unit = unit
-        self._stop_at = stop_at
-        self._tasks: dict[str, TaskID] = {}
-
-    def advance(self, stage: str, done: int) -> None:
-        """Count units of a stage as done."""
-        if stage == self._stop_at:
-            # Two bars on one terminal would overwrite each other.
-            self._bar.stop()
-            return
-        if stage not in self._tasks:
-            # A CSV does not tell its length, but every stage goes over the same rows.
-            if self._total is None and self._tasks:
-                self._total = self._bar.tasks[-1].completed
-            task = self._bar.add_task(stage, total=self._total, speed=self._unit)
-            self._tasks[stage] = task
-        task = self._tasks[stage]
-        self._bar.advance(task, done)
-        speed = self._bar.tasks[-1].speed
-        if speed:
-            self._bar.update(task, speed=f"{speed:,.0f} {self._unit}/s")
+        yield advance

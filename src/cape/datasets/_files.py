@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,10 +91,9 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 def _download(file: RemoteFile, path: Path) -> None:
     """Download a file, verify it, and give it its name."""
     try:
-        download = _downloader()
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as temporary:
-            download(file.url, str(temporary))
+            _fetch(file.url, temporary)
             mismatch = _mismatch(temporary, file.sha256)
             if mismatch:
                 raise OSError(f"the file downloaded {mismatch}")
@@ -106,20 +104,15 @@ def _download(file: RemoteFile, path: Path) -> None:
         ) from error
 
 
-def _downloader() -> Callable[[str, str], None]:
-    """A function that writes what is at a URL to a file; tests replace it."""
+def _fetch(url: str, path: Path) -> None:
+    """Write what is at a URL to a file; tests replace it."""
     try:
         import pooch
     except ImportError as error:
         raise ImportError("downloading needs pooch (install cape-fair[app])") from error
     # pooch's own cache is not used: its files would not be where a user puts them by
     # hand.
-    downloader = pooch.HTTPDownloader(timeout=60)
-
-    def download(url: str, file_name: str) -> None:
-        downloader(url, file_name, None)
-
-    return download
+    pooch.HTTPDownloader(timeout=60)(url, str(path), None)
 
 
 def _mismatch(path: Path, sha256: str) -> str:
