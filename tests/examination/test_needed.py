@@ -8,16 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 from cape import Estimate, examine
-from cape._group_model import GroupModel
-from cape._histogram import ScoreHistogram, round_scores
+from cape._histogram import ScoreHistogram
 from cape.datasets import make_synthetic
 from cape.examination import rows_needed, rows_to_label
-from cape.examination._needed import rows_at
-from cape.quantify import make_quantifier
-from cape.quantify._base import Moments, moment_interval
 
 # Rows
 
@@ -91,74 +86,6 @@ def test_drift_asks_for_more_rows_and_sets_a_limit(seen, clf):
     assert found.rows_needed(0.05).loc[0, "rows"] == np.inf
     lost = drifted(seen, without_labels=Estimate(0.5, 0.0, 1.0), held_back=1.0)
     assert lost.rows_needed(0.5).loc[0].tolist() == [np.inf, 1.0]
-
-
-EDGES = round_scores([0.25, 0.5, 0.75])
-MIDDLES = round_scores([0.125, 0.375, 0.625, 0.875])
-
-
-def model(positives, negatives, quantifier="acc"):
-    """A model that knows its scores, and nothing else."""
-    histograms = []
-    for counts in (positives, negatives):
-        counts = np.asarray(counts, dtype=np.int64)
-        histograms.append(ScoreHistogram(EDGES, counts, counts * MIDDLES))
-    return GroupModel(
-        size=int(sum(histogram.size for histogram in histograms)),
-        prevalence=0.5,
-        positives=histograms[0],
-        negatives=histograms[1],
-        positive=1,
-        scoring_models=[],
-        quantifier=make_quantifier(quantifier).fit(*histograms),
-        pool=None,
-    )
-
-
-@settings(max_examples=15)
-@given(
-    st.floats(0, 1),
-    st.floats(0.03, 0.6),
-    st.floats(0.5, 0.99),
-    st.sampled_from(["spa", "acc", "emq", "histogram"]),
-)
-def test_one_row_fewer_than_needed_is_too_few(rho, width, level, quantifier):
-    trained = model([50, 100, 250, 400], [600, 400, 150, 50], quantifier)
-    rows, narrowest = rows_at(trained, rho, width, level)
-    t, f = (
-        trained.quantifier.statistic_moments(histogram, rho)
-        for histogram in (trained.positives, trained.negatives)
-    )
-
-    def width_of(n):
-        batch = Moments(f.mean + rho * (t.mean - f.mean), 0.0, n)
-        low, high = moment_interval(t, f, batch, level)
-        return high - low
-
-    assert narrowest == pytest.approx(width_of(np.inf))
-    if np.isinf(rows):
-        assert width_of(10**9) > width
-    else:
-        assert width_of(rows) <= width and narrowest <= width
-        assert rows == 1 or width_of(rows - 1) > width
-
-
-def test_without_noise_of_training_the_rows_needed_are_the_textbook_s():
-    """n = (2 z / width)^2 s / d^2, s the variance within classes, d between means."""
-    many = np.array([1, 2, 3, 4]) * 10**10
-    trained = model(many, many[::-1])
-    z = norm.ppf(0.975)
-    for width in (0.1, 0.02):
-        within = 0.7 * 0.3  # three in ten of either class are on the wrong side
-        rows, narrowest = rows_at(trained, 0.5, width, 0.95)
-        assert rows == pytest.approx((2 * z / width) ** 2 * within / 0.4**2, rel=1e-3)
-        assert narrowest < 1e-4
-
-
-@pytest.mark.filterwarnings("ignore:the scores cannot tell the classes apart")
-def test_scores_that_tell_nothing_never_have_rows_enough():
-    useless = model([5, 5, 5, 5], [5, 5, 5, 5], "spa")
-    assert rows_at(useless, 0.5, 0.9, 0.5) == (np.inf, 1.0)
 
 
 # Labels

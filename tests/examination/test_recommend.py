@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 
 from cape.examination import recommend
 from cape.examination._recommend import (
-    Recommendation,
     draw_batch,
     mean_over_batches,
 )
@@ -99,22 +97,6 @@ def test_a_summary_of_batches_leaves_out_what_is_undefined():
     alone = mean_over_batches(np.array([[0.1, np.nan]]))
     assert alone["pd"] == 0.1
     assert np.isnan([alone["pd_error"], alone["pe"], alone["pe_error"]]).all()
-
-
-def test_the_best_is_the_least_of_its_batch_size_and_what_is_undefined_is_none():
-    index = pd.MultiIndex.from_product([[50, 100], ["threshold"], ["cc", "spa"]])
-    index.names = ["batch_size", "pool", "quantifier"]
-    values = {
-        "pd": [0.3, 0.1, 0.2, 0.4],
-        "pd_error": 0.01,
-        "pe": [1.0, 2.0, 4.0, 3.0],
-        "pe_error": np.nan,
-    }
-    found = Recommendation(pd.DataFrame({**values, "batches": 5}, index=index))
-    assert found.best()["quantifier"].tolist() == ["spa", "cc"]
-    assert found.best("pe")["quantifier"].tolist() == ["cc", "spa"]
-    assert found.table()["pd"].tolist() == [0.1, 0.3, 0.2, 0.4]
-    assert [row["pe_error"] for row in found.to_dict()["results"]] == [None] * 4
 
 
 @settings(max_examples=10)

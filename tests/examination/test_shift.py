@@ -18,12 +18,12 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from cape import CapeClassifier, examine
 from cape._group_model import GroupModel
-from cape._histogram import ScoreHistogram, edges_for, round_scores
+from cape._histogram import ScoreHistogram
 from cape.datasets import _compas, make_synthetic
 from cape.datasets._files import data_folder
 from cape.examination import ColumnShift
 from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
-from cape.quantify import make_quantifier
+from cape.quantify import edges_for, make_quantifier, round_scores
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning", "ignore:Found unknown categories"

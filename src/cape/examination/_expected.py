@@ -167,11 +167,10 @@ class ExpectedPerformance(InNotebook, GroupResult):
                 # The ends belong to an interval. An undefined rate is NaN, and no
                 # comparison with it is true.
                 outside = value < expected.low or value > expected.high
-                row = {"expected": expected.value, "low": expected.low}
-                row |= {"high": expected.high, "observed": value, "inside": not outside}
-                rows.append(row)
+                rows.append((*expected, value, not outside))
         index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
-        return pd.DataFrame(rows, index=index)
+        columns = ["expected", "low", "high", "observed", "inside"]
+        return pd.DataFrame(rows, columns=columns, index=index)
 
     def plot(self) -> Any:
         """Draw the rates to expect of each group; needs altair.

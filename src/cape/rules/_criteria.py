@@ -6,7 +6,6 @@ groups, which is what `cape.rules._search` understands.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,8 +17,16 @@ _LOG_OF_NOTHING = -1000.0
 """Stands for the logarithm of 0, and is below that of any share."""
 
 
-class Criterion(ABC):
-    """What is compared between groups, and how a bound on its metric is kept."""
+class Criterion:
+    """The greatest difference between two groups, and how a bound on it is kept.
+
+    Subclasses compare otherwise, and measure another metric.
+
+    Parameters
+    ----------
+    *fields : str
+        Fields of GroupSituation, all of which are compared.
+    """
 
     highest_bound = 1.0
     """Bounds beyond this one have no meaning."""
@@ -27,16 +34,20 @@ class Criterion(ABC):
     n_values = 1
     """How many values are compared."""
 
+    def __init__(self, *fields: str):
+        self.fields = fields
+        if fields:
+            self.n_values = len(fields)
+
     @property
     def is_one_window(self) -> bool:
         """Whether one value is compared, with the same bound for every pair."""
         return self.n_values == 1
 
-    @abstractmethod
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return what is compared: (n_values, n_members), NaN where undefined."""
+        return np.array([getattr(group, field) for field in self.fields])
 
-    @abstractmethod
     def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
         """Turn a bound on the metric into bounds on differences of values.
 
@@ -50,12 +61,22 @@ class Criterion(ABC):
         ndarray of shape (n_groups, n_groups)
             Of the value of the group in the row minus that of the group in the column.
         """
+        return np.full((len(groups), len(groups)), bound)
 
-    @abstractmethod
     def measure(
         self, groups: Sequence[GroupSituation], members: Sequence[int]
     ) -> float:
         """Compute the metric to expect if these members decide."""
+        return float(np.ptp(self.chosen(groups, members), axis=0).max())
+
+    def chosen(
+        self, groups: Sequence[GroupSituation], members: Sequence[int]
+    ) -> np.ndarray:
+        """Return the values of the chosen members: (n_groups, n_values)."""
+        chosen = []
+        for group, member in zip(groups, members, strict=True):
+            chosen.append(self.values(group)[:, member])
+        return np.array(chosen)
 
     def mixed(self, group: GroupSituation) -> np.ndarray:
         """Return values of which tossing a coin between members gives the mean."""
@@ -68,35 +89,6 @@ class Criterion(ABC):
     def eased(self, bound: float, by: float) -> float:
         """Widen a bound."""
         return bound + by
-
-
-class Difference(Criterion):
-    """The greatest difference between two groups.
-
-    Parameters
-    ----------
-    *fields : str
-        Fields of GroupSituation, all of which are compared.
-    """
-
-    def __init__(self, *fields: str):
-        self.fields = fields
-        self.n_values = len(fields)
-
-    def values(self, group: GroupSituation) -> np.ndarray:
-        """Return the rates or shares of the members."""
-        return np.array([getattr(group, field) for field in self.fields])
-
-    def bounds(self, groups: Sequence[GroupSituation], bound: float) -> np.ndarray:
-        """Every pair has the same bound."""
-        return np.full((len(groups), len(groups)), bound)
-
-    def measure(
-        self, groups: Sequence[GroupSituation], members: Sequence[int]
-    ) -> float:
-        """Compute the greatest difference."""
-        chosen = _values_of(self, groups, members)
-        return float(np.ptp(chosen, axis=0).max())
 
 
 class ShareRatio(Criterion):
@@ -117,8 +109,7 @@ class ShareRatio(Criterion):
         self, groups: Sequence[GroupSituation], members: Sequence[int]
     ) -> float:
         """Compute the ratio; 1 if nobody is called positive."""
-        chosen = _values_of(self, groups, members)
-        return float(np.exp(-np.ptp(chosen)))
+        return float(np.exp(-np.ptp(self.chosen(groups, members))))
 
     def exceeded_by(self, measured: float, bound: float) -> float:
         """Tell how far the ratio is below its bound."""
@@ -176,23 +167,13 @@ class PairwisePE(Criterion):
 
 CRITERIA: dict[str, Criterion] = {
     "proportional_equality": PairwisePE(),
-    "demographic_parity_difference": Difference("predicted_prevalences"),
+    "demographic_parity_difference": Criterion("predicted_prevalences"),
     "demographic_parity_ratio": ShareRatio(),
-    "equal_opportunity_difference": Difference("tpr"),
-    "false_positive_rate_difference": Difference("fpr"),
-    "equalized_odds_difference": Difference("tpr", "fpr"),
+    "equal_opportunity_difference": Criterion("tpr"),
+    "false_positive_rate_difference": Criterion("fpr"),
+    "equalized_odds_difference": Criterion("tpr", "fpr"),
 }
 """All criteria, by the name of the metric that measures them."""
-
-
-def _values_of(
-    criterion: Criterion, groups: Sequence[GroupSituation], members: Sequence[int]
-) -> np.ndarray:
-    """Return the values of the chosen members: (n_groups, n_values)."""
-    chosen = []
-    for group, member in zip(groups, members, strict=True):
-        chosen.append(criterion.values(group)[:, member])
-    return np.array(chosen)
 
 
 def _log(shares: np.ndarray) -> np.ndarray:
