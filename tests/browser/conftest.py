@@ -22,8 +22,7 @@ from cape.files._columns import Columns
 from cape.report import write_report
 from cape.report._audit import audit_summary
 from cape.report._batch import batch_summary
-from cape.report._explorer import explorer_summary
-from cape.report._made import file_provenance
+from cape.report._model import explorer_summary, file_provenance
 from cape.report._monitor import monitor_summary
 
 EVIL = "<script>alert(1)</script>"
@@ -96,9 +95,7 @@ def make_summaries(model, names, folder):
         make_table(names, 150 * len(names), place).to_csv(path, index=False)
     monitored = list(monitor_files(model, paths))
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    provenance = file_provenance(
-        model.details, files, fingerprint=model.clf.fingerprint_
-    )
+    provenance = file_provenance(model, files)
     examination = examine_file(model, paths[0])
     frame = copy(examination)
     frame.observed = frame.provenance = frame.labels = None
@@ -126,10 +123,7 @@ def examine_file(model, path):
     """The examination of a file with labels."""
     predicted = predict_file(model, path)
     file = (path.name, predicted.rows, predicted.sha256)
-    provenance = file_provenance(
-        model.details, [file], fingerprint=model.clf.fingerprint_
-    )
-    predicted.examination.provenance = provenance
+    predicted.examination.provenance = file_provenance(model, [file])
     return predicted.examination
 
 

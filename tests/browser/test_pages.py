@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cape.metrics._between import worst_pe
-from cape.report._explorer import Members, outcomes
+from cape.report._model import Members, outcomes
 
 pytestmark = pytest.mark.browser
 

@@ -78,3 +78,22 @@ def test_the_demo_prints_the_numbers_of_its_seed(cape, tmp_path, monkeypatch):
             expected += [row[metric, 0], row[metric, 1]]
         expected.append(row["pe", "worst pair"])
         assert shown[name] == pytest.approx(expected, abs=0.0005001)
+
+
+def test_the_picture_has_a_tick_a_dot_and_the_gap_between_them():
+    table = _demo.run_demo(n_train=1000, n_test=500)
+    spec = _demo.draw_prevalences(table).to_dict()
+    gap, tick, dot = spec["layer"]
+    (rows,) = spec["datasets"].values()
+    marks = [layer["mark"]["type"] for layer in (gap, tick, dot)]
+    assert marks == ["rule", "tick", "circle"]
+    assert (gap["encoding"]["x"]["field"], gap["encoding"]["x2"]["field"]) == (
+        tick["encoding"]["x"]["field"],
+        dot["encoding"]["x"]["field"],
+    )
+    assert dot["encoding"]["y"]["sort"] == list(table.index)
+    for row in rows:
+        group = int(row["group"].removeprefix("group "))
+        shares = table.loc[row["classifier"]]
+        assert row["true prevalence"] == shares["prevalence", group]
+        assert row["predicted prevalence"] == shares["predicted_prevalence", group]

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from cape import Estimate, examine
-from cape._wording._examination import suspicion_text, verdict_text
+from cape._wording._examination import suspicion_text
+from cape._wording._results import verdict_text
 
 
 @pytest.mark.parametrize(

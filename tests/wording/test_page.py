@@ -2,13 +2,20 @@
 
 import pytest
 
+from cape import Estimate
 from cape._wording._page import (
     columns_sentence,
     expected_pe_sentence,
+    labels_head,
+    labels_text,
     lede,
     made_rows,
+    monitor_head,
+    monitor_text,
+    prevalence_sentence,
     rests_sentence,
 )
+from cape.examination import LabelChecks
 
 VERSIONS = {"cape": "1.0", "python": "3.12"}
 MADE = {"versions": VERSIONS, "date": "2024-03-01T08:30+00:00"}
@@ -132,3 +139,110 @@ def test_a_model_without_groups_says_none():
     rows = dict(made_rows({**MADE, "columns": columns}))
     assert rows["groups"] == "none" and rows["features"] == "u"
     assert rows["label"] == "y: 1 is positive, 0 negative"
+
+
+@pytest.mark.parametrize(
+    ("training", "estimate", "sentence"),
+    [
+        (0.045, Estimate(0.004, 0.0, 0.02), "0.045 in training, is now 0.004 (0.000 "),
+        (0.5, Estimate(0.13, 0.09, 0.17), "0.50 in training, is now 0.13 (0.09 to "),
+    ],
+)
+def test_a_small_share_keeps_three_digits(adapted, training, estimate, sentence):
+    group = adapted(training_prevalence=training, estimate=estimate)
+    assert f"a: prevalence was {sentence}" in prevalence_sentence("a", group)
+
+
+# What labels say of the estimates
+
+
+@pytest.fixture
+def checks(adapted):
+    """Checks of groups with given verdicts; p-values are those of the verdict."""
+
+    def make(changes=None, decide=False, **verdicts):
+        p_values = {"refuted": 0.03, "confirmed": 0.8, "not_contradicted": 0.3}
+        groups = {}
+        for group, verdict in verdicts.items():
+            labels = {"rows": 50, "estimate": 0.25, "verdict": verdict}
+            labels["p_value"] = p_values.get(verdict, float("nan"))
+            groups[group] = adapted(labels={**labels, **(changes or {}).get(group, {})})
+        return LabelChecks(groups, decide)
+
+    return make
+
+
+def test_a_group_that_chance_explains_is_not_refuted(checks):
+    """Of twenty good estimates, one is refuted at 5 %."""
+    others = dict.fromkeys([f"g{i}" for i in range(19)], "confirmed")
+    labels = checks(odd="refuted", **others)
+    assert "do not contradict" in labels_head(labels)
+    assert "By itself, odd would be refuted, but among 20" in labels_text(labels)
+    alone = labels_head(checks(odd="refuted"))
+    assert alone == "The labels refute the estimates of odd"
+
+
+def test_every_group_is_named_under_its_verdict(checks):
+    changes = {"c": {"rows": 4}, "d": {"rows": 0}, "f": {"p_value": 1e-3}}
+    verdicts = {"a": "confirmed", "b": "not_contradicted", "c": None, "d": None}
+    text = labels_text(checks(changes, **verdicts))
+    assert "They confirm that of a to within 0.1" in text
+    assert "In b they are no sign against the estimate" in text
+    assert "Fewer than 10 rows of c have a label" in text
+    assert "No row of d has a label" in text
+    changes["d"]["sample_p_value"] = 0.001
+    changes["d"]["rows"] = 40
+    text = labels_text(checks(changes, **verdicts, f="refuted"))
+    assert "The labels confirm the estimate of a to within 0.1." in text
+    assert "rows of d do not look drawn from the batch" in text
+
+
+def test_many_refuted_groups_are_counted(checks):
+    names = [f"g{number}" for number in range(9)]
+    changes = {name: {"p_value": 1e-9} for name in names}
+    text = labels_text(checks(changes, **dict.fromkeys(names, "refuted")))
+    assert text.count("Share of positives in") == 6
+    assert "3 more groups: see below" in text
+    assert "0.250 (0.500 to 0.700) according to the labels, 0.200 (0.100 to 0" in text
+
+
+@pytest.mark.parametrize(
+    ("decide", "verdict", "head"),
+    [
+        (True, "refuted", "The labels refute the label-free estimates of a"),
+        (False, "confirmed", "The labels confirm the estimates to within 0.1"),
+        (False, None, "The labels cannot tell whether the estimates are right"),
+    ],
+)
+def test_the_headline_of_labels(checks, decide, verdict, head):
+    assert labels_head(checks(decide=decide, a=verdict)) == head
+
+
+# Many batches
+
+
+def test_groups_that_moved_are_named_once():
+    assert monitor_head([]) == "No group has clearly moved."
+    assert monitor_head({"y", "x"}) == "x and y moved in at least one batch."
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        (["consistent"], "Consistent with a prior shift in 1 of 1 batch."),
+        (
+            ["drifted", "cannot_tell"],
+            "More moved than the prevalences, and estimates were held back, in 1 of 2 "
+            "batches: b1. The prevalence of a group cannot be told in 1 of 2 batches: "
+            "b2.",
+        ),
+        (
+            ["fault"] * 8,
+            "Columns are not what they were in training in 8 of 8 batches: b1, b2, b3, "
+            "b4, b5 and 3 more batches.",
+        ),
+    ],
+)
+def test_the_verdict_over_many_batches(codes, text):
+    batches = [(f"b{place}", code) for place, code in enumerate(codes, 1)]
+    assert monitor_text(batches) == text

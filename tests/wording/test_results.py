@@ -1,4 +1,4 @@
-"""What labels say of an estimate is told in one sentence, and warned of if need be."""
+"""What is said of labels, verdicts, rules and training; doubts are warned of."""
 
 import re
 import warnings
@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from cape import Adaptation, AdaptationWarning
 from cape._adaptation import warn_if_doubtful
-from cape._wording._results import describe_labels, describe_verdict
+from cape._wording import _results as wording
+from cape._wording._results import (
+    CRITERION_NAMES,
+    RULE_NAMES,
+    bound_sentence,
+    criterion_interval,
+    describe_labels,
+    describe_verdict,
+    rule_sentence,
+)
+from cape.rules import CRITERIA, RULES, Constrained
 
 USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
 
@@ -155,3 +165,93 @@ def test_a_column_at_fault_leaves_labels_their_say(fitted, batch):
     assert any("Without labels, nothing can be said" in text for text in messages)
     with pytest.warns(AdaptationWarning, match=r"\. Nothing can be said"):
         clf.adapt(far, **groups)
+
+
+# Rules and criteria
+
+TPR = "equal_opportunity_difference"
+
+
+def entry(name, value=0.04, low=0.0, high=0.12, bound=None, probability=None):
+    return {
+        "criterion": name,
+        "value": value,
+        "low": low,
+        "high": high,
+        "bound": bound,
+        "probability": probability,
+    }
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_every_criterion_and_rule_has_a_name_and_a_sentence(name):
+    assert set(CRITERION_NAMES) == {"accuracy", *CRITERIA}
+    # Some rules have a second, short name.
+    own_name = next(one for one, kind in RULES.items() if kind is RULES[name])
+    assert own_name in RULE_NAMES
+    sentence = rule_sentence(own_name, getattr(RULES[name](), "bounds", {}))
+    assert sentence.endswith(".") and "None" not in sentence
+
+
+def test_the_sentence_of_a_rule_has_its_bounds():
+    bounds = {"proportional_equality": 0.1, "demographic_parity_ratio": 0.8}
+    sentence = rule_sentence("constrained", Constrained(**bounds).bounds)
+    assert "PE) of at most 0.1 and a ratio" in sentence
+    assert "(four-fifths rule) of at least 0.8" in sentence
+    assert "MiddleMember" in rule_sentence("MiddleMember", {})
+
+
+def test_the_probability_is_said():
+    sentence = bound_sentence(entry(TPR, bound=0.05, probability=0.6123), 0.05)
+    assert sentence == (
+        "Difference of true positive rates: 0.040 is expected (0.000 to 0.120); at "
+        "most 0.05 was asked for, which this batch meets with probability 0.61."
+    )
+
+
+def test_what_is_observed_is_not_expected():
+    known = entry("demographic_parity_ratio", 0.81, 0.81, 0.81, 0.8, 1.0)
+    sentence = bound_sentence(known, 0.8)
+    assert "0.810, as observed in this batch; at least 0.8" in sentence
+    assert "four-fifths" in sentence
+
+
+def test_a_rule_without_a_tolerance_has_no_probability():
+    sentence = bound_sentence(entry(TPR), None)
+    assert sentence.endswith("0.040 is expected (0.000 to 0.120).")
+
+
+def test_an_undefined_criterion_is_said_to_be_unknown():
+    assert "cannot be told" in bound_sentence(entry(TPR, None, 0.0, None), 0.05)
+
+
+def test_intervals_may_be_open_or_observed():
+    endless = entry("proportional_equality", 0.4, 0.1, None)
+    assert criterion_interval(endless) == "0.100 or more"
+    assert criterion_interval(entry(TPR)) == "0.000 to 0.120"
+    # Quantiles of equal numbers differ in their last digit.
+    known = entry("demographic_parity_ratio", 0.4, 0.4, np.nextafter(0.4, 1))
+    assert criterion_interval(known) == "observed"
+
+
+def test_warnings_of_fit():
+    assert wording.few_rows_of_a_class({("a", 1): 1, "b": 12.5}, 25) == (
+        "fewer than min_class_size=25 rows of a class in 'a, 1' (1 row), 'b' "
+        "(12.5 rows): intervals of these groups may not hold."
+    )
+    assert wording.scores_without_signal({"b": 0.512}) == (
+        "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95 % interval "
+        "of the AUC is not above 0.5. The prevalences of these groups cannot be "
+        "estimated from such scores."
+    )
+    alike = wording.scores_are_alike(0.3, 0.25)
+    assert wording.of_group(alike, 0) == (
+        "group '0': the scores cannot tell the classes apart (mean score of positives "
+        "0.3000, of negatives 0.2500): every estimate will be the training prevalence, "
+        "with interval [0, 1]."
+    )
+    assert wording.rows_are_repeated(4000, 5000) == (
+        "4,000 of 5,000 rows occur more than once, with the same label: intervals "
+        "count every copy as one more row and will be too narrow. Leave the copies "
+        "out, or give each row once with its number as sample_weight."
+    )

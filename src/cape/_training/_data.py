@@ -18,7 +18,7 @@ from cape._validation import (
     take_rows,
 )
 from cape._wording._numbers import rows_text, shortened
-from cape._wording._training import (
+from cape._wording._results import (
     few_rows_of_a_class,
     rows_are_repeated,
     scores_without_signal,

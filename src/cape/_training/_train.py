@@ -61,7 +61,7 @@ from cape._validation import (
     number_of_rows,
     take_rows,
 )
-from cape._wording._training import of_group
+from cape._wording._results import of_group
 from cape.quantify import Quantifier, make_quantifier
 from cape.sampling import prevalence_grid
 

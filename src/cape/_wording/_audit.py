@@ -17,7 +17,10 @@ from cape._wording._numbers import (
 if TYPE_CHECKING:
     from cape.metrics import Audit
     from cape.metrics._audit import Finding
-    from cape.report._audit import KnownPairs
+
+Names = Mapping[Hashable, str]
+Clearest = tuple["Finding", int, bool]
+"""The pair of groups that differs most clearly, among how many, and whether it does."""
 
 _MOST_GROUPS = 12
 
@@ -56,6 +59,10 @@ CLASSIFIERS = {
     "predictions": "the predictions",
 }
 """Whose rates are compared; the predictions of an audit may be anybody's."""
+
+COMPARED = {"cape": CLASSIFIERS["cape"], "unadapted": "as trained"}
+"""The two classifiers of a batch with labels: the model as trained, cut at 1/2, is what
+the user would have without CAPE."""
 
 BETWEEN_NAMES = {
     "pe": "PE",
@@ -206,12 +213,23 @@ _WRONGED = {
 """True label of the rows that an error rate counts, and what they are called."""
 
 
-def audit_words(known: KnownPairs, columns: Mapping[str, str]) -> list[dict[str, str]]:
+def audit_words(
+    audit: Audit,
+    names: Names,
+    rows: int,
+    pairs: Mapping[str, Clearest],
+    columns: Mapping[str, str],
+) -> list[dict[str, str]]:
     """Say in plain words what an audit found, for readers who know no FPR.
 
     Parameters
     ----------
-    known : KnownPairs
+    audit : Audit
+    names : mapping from group to str
+    rows : int
+        Of all groups.
+    pairs : mapping
+        The clearest pair of each metric.
     columns : mapping
         Names of the columns and labels; what it does not name is left out.
 
@@ -220,20 +238,27 @@ def audit_words(known: KnownPairs, columns: Mapping[str, str]) -> list[dict[str,
     list of dict
         Each has a ``head`` of a few words and a ``text`` of a few sentences.
     """
-    return [
-        {"head": "What is compared", "text": _what_is_compared(known, columns)},
-        {"head": "Who is called positive how often", "text": _who_is_called(known)},
-        {"head": "Who is wrongly called positive", "text": _wronged(known, "fpr")},
-        {"head": "Who is wrongly called negative", "text": _wronged(known, "fnr")},
-        {"head": "How sure this is", "text": _how_sure(known)},
-    ]
+    compared = _what_is_compared(rows, len(names), columns)
+    called = _who_is_called(audit, names, pairs.get(RATIO))
+    texts = {
+        "What is compared": compared,
+        "Who is called positive how often": called,
+        "Who is wrongly called positive": _wronged(audit, names, pairs, "fpr"),
+        "Who is wrongly called negative": _wronged(audit, names, pairs, "fnr"),
+        "How sure this is": (
+            f"Numbers in parentheses are {level_text(audit.level)} intervals: they are "
+            "wide where rows are few. All of this takes the labels for the truth. "
+            "Whether it is worse to be called positive or negative depends on what the "
+            "predictions are used for."
+        ),
+    }
+    return [{"head": head, "text": text} for head, text in texts.items()]
 
 
-def _what_is_compared(known: KnownPairs, columns: Mapping[str, str]) -> str:
+def _what_is_compared(rows: int, n_groups: int, columns: Mapping[str, str]) -> str:
     """Say what the predictions are compared with, and which label is positive."""
-    rows = rows_text(sum(confusion.rows for confusion in known.counts.values()))
-    groups = counted(len(known.counts), "group")
-    text = f"Predictions are compared with the labels of {rows} in {groups}."
+    groups = counted(n_groups, "group")
+    text = f"Predictions are compared with the labels of {rows_text(rows)} in {groups}."
     if "label" in columns and "prediction" in columns:
         text += f" The label is {columns['label']}, and {columns['prediction']} the "
         text += "prediction."
@@ -245,122 +270,79 @@ def _what_is_compared(known: KnownPairs, columns: Mapping[str, str]) -> str:
     return text
 
 
-def _who_is_called(known: KnownPairs) -> str:
+def _who_is_called(audit: Audit, names: Names, clearest: Clearest | None) -> str:
     """Say how often groups are called positive, and how often they are positive."""
-    pair = known.clearest(RATIO)
-    if pair is None:
-        return _shares_alone(known)
-    shares = [_called_and_true(known, group) for group in (pair.group, pair.other)]
-    sentences = [f"{shares[0]}. {shares[1]}."]
-    name = known.names[pair.group]
-    other = known.names[pair.other]
+    called = _rates(audit, "predicted_prevalence")
+    true = _rates(audit, "prevalence")
+    shares = {}
+    for group in true:
+        shares[group] = (
+            f"{names[group]}: {percent(called[group])} are called positive, and "
+            f"{percent(true[group])} are"
+        )
+    if clearest is None:
+        # No two groups can be compared.
+        if not shares:
+            return "There are too few rows in every group to say."
+        return f"{joined(list(shares.values()))}."
+    pair = clearest[0]
     value, low, high = pair.estimate
-    ratio = f"{value:.2f} ({low:.2f} to {high:.2f})"
-    sentences.append(
-        f"The predicted share of {name} is {ratio} times that of {other}"
-        f"{_true_ratio(known, pair)}."
+    by_the_labels = ""
+    if true[pair.other]:
+        ratio = true[pair.group] / true[pair.other]
+        by_the_labels = f"; by the labels it would be {ratio:.2f} times"
+    four_fifths = "The rows do not tell whether that is below four fifths."
+    if high < 0.8:
+        four_fifths = "That is below four fifths."
+    elif low >= 0.8:
+        four_fifths = "That is above four fifths."
+    return (
+        f"{shares[pair.group]}. {shares[pair.other]}. The predicted share of "
+        f"{names[pair.group]} is {value:.2f} ({low:.2f} to {high:.2f}) times that of "
+        f"{names[pair.other]}{by_the_labels}. {four_fifths} "
+        f"{_more_than_chance(clearest)}"
     )
-    sentences.append(_four_fifths(pair))
-    sentences.append(_more_than_chance(known, pair))
-    return " ".join(sentences)
 
 
-def _shares_alone(known: KnownPairs) -> str:
-    """Write the shares of groups of which no two can be compared."""
-    sentences = []
-    for finding in known.audit.findings:
-        if finding.metric == "prevalence" and finding.enough:
-            sentences.append(_called_and_true(known, finding.group))
-    if not sentences:
-        return "There are too few rows in every group to say."
-    return f"{joined(sentences)}."
+def _rates(audit: Audit, metric: str) -> dict[Hashable, float]:
+    """Return a rate of the groups that have enough rows."""
+    rates = {}
+    for finding in audit.findings:
+        if finding.metric == metric and finding.enough:
+            rates[finding.group] = finding.estimate.value
+    return rates
 
 
-def _value(known: KnownPairs, group: Hashable, metric: str) -> str:
-    """Write a rate of a group in percent."""
-    for finding in known.audit.findings:
-        if finding.group == group and finding.metric == metric:
-            return percent(finding.estimate.value)
-    raise KeyError((group, metric))
-
-
-def _called_and_true(known: KnownPairs, group: Hashable) -> str:
-    """Say how often a group is called positive, and how often it is."""
-    called = _value(known, group, "predicted_prevalence")
-    true = _value(known, group, "prevalence")
-    return f"{known.names[group]}: {called} are called positive, and {true} are"
-
-
-def _true_ratio(known: KnownPairs, pair: Finding) -> str:
-    """Compare the ratio of predicted shares with that of true shares."""
-    other = known.counts[pair.other].prevalence
-    if not other:
-        return ""
-    ratio = known.counts[pair.group].prevalence / other
-    return f"; by the labels it would be {ratio:.2f} times"
-
-
-def _four_fifths(pair: Finding) -> str:
-    """Say on which side of four fifths the ratio of predicted shares lies."""
-    if pair.estimate.high < 0.8:
-        return "That is below four fifths."
-    if pair.estimate.low >= 0.8:
-        return "That is above four fifths."
-    return "The rows do not tell whether that is below four fifths."
-
-
-def _wronged(known: KnownPairs, rate: str) -> str:
+def _wronged(
+    audit: Audit, names: Names, pairs: Mapping[str, Clearest], rate: str
+) -> str:
     """Say which group an error strikes more often."""
     true, called = _WRONGED[rate]
     whose = f"Of the rows that are {true} according to their label,"
-    pair = known.clearest(f"{rate}_difference")
-    if pair is None:
-        return f"{whose} {_rates(known, rate)}."
-    higher = _value(known, pair.group, rate)
-    lower = _value(known, pair.other, rate)
-    name = known.names[pair.group]
-    other = known.names[pair.other]
+    shares = {}
+    for group, share in _rates(audit, rate).items():
+        shares[group] = f"{percent(share)} of {names[group]}"
+    clearest = pairs.get(f"{rate}_difference")
+    if clearest is None and not shares:
+        return f"{whose} there are too few in every group to compare."
+    if clearest is None:
+        return f"{whose} {joined(list(shares.values()))} are called {called}."
+    pair = clearest[0]
     size, low, high = map(points, pair.estimate)
-    difference = f"{size} ({low} to {high})"
     return (
-        f"{whose} {higher} of {name} and {lower} of {other} are called {called}: a "
-        f"difference of {difference} percentage points. "
-        f"{_more_than_chance(known, pair)}"
+        f"{whose} {shares[pair.group]} and {shares[pair.other]} are called {called}: a "
+        f"difference of {size} ({low} to {high}) percentage points. "
+        f"{_more_than_chance(clearest)}"
     )
 
 
-def _rates(known: KnownPairs, rate: str) -> str:
-    """Write an error rate of the groups of which it is known."""
-    texts = []
-    for finding in known.audit.findings:
-        if finding.metric == rate and finding.enough:
-            name = known.names[finding.group]
-            texts.append(f"{percent(finding.estimate.value)} of {name}")
-    if not texts:
-        return "there are too few in every group to compare"
-    return f"{joined(texts)} are called {_WRONGED[rate][1]}"
-
-
-def _more_than_chance(known: KnownPairs, pair: Finding) -> str:
+def _more_than_chance(clearest: Clearest) -> str:
     """Say whether a difference is more than chance, and among how many pairs."""
-    clear = known.is_clear(pair)
+    _, n_pairs, is_clear = clearest
     among = ""
-    n_pairs = known.n_pairs(pair.metric)
     if n_pairs > 1:
         among = f", the clearest among {n_pairs} pairs of groups,"
-    if clear:
-        return f"This difference{among} is more than chance."
-    return f"This difference{among} may be chance."
-
-
-def _how_sure(known: KnownPairs) -> str:
-    """Say what the numbers in parentheses mean, and what they rest on."""
-    level = level_text(known.audit.level)
-    return (
-        f"Numbers in parentheses are {level} intervals: they are wide where rows are "
-        "few. All of this takes the labels for the truth. Whether it is worse to be "
-        "called positive or negative depends on what the predictions are used for."
-    )
+    return f"This difference{among} {'is more than' if is_clear else 'may be'} chance."
 
 
 def left_out_groups(names: list[str], fewest_rows: int) -> str:

@@ -9,25 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._limits import WIDEST
+from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     group_name,
     level_text,
-    listed,
     p_value_text,
+    shortened,
     unique_names,
 )
-from cape._wording._results import (
-    column_line,
-    describe_label_free,
-    describe_labels,
-    describe_verdict,
-    estimate_name,
-    without_labels,
-)
+from cape._wording._results import column_line, describe_label_free, describe_labels
 
 if TYPE_CHECKING:
-    from cape._adaptation import GroupAdaptation
     from cape.examination import (
         ColumnShift,
         Examination,
@@ -45,11 +37,6 @@ if TYPE_CHECKING:
 
 Table = list[dict[str, Any]]
 
-RATE_NAMES = {
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
-    "accuracy": "accuracy",
-}
 WITHOUT_LABELS = "estimated without labels"
 BY_LABELS = "according to the labels"
 COLUMNS_NOT_COUNTED = "Columns were not counted"
@@ -63,8 +50,6 @@ _MOST_NOTES = 10
 _MOST_LINES = 5
 _MOST_COLUMNS = 3
 """Columns that moved, shown for each group."""
-
-_MOST_FAULTS = 3
 
 
 def _in_brackets(name: str, lines: Sequence[str], head: str = "") -> str:
@@ -157,10 +142,8 @@ def columns_repr(shift: ColumnShift) -> str:
             lines.append(f"{name}: no sign that a column moved")
             continue
         lines.append(f"{name}:")
-        for finding in moved[:_MOST_LINES]:
-            lines.append(f"  {column_line(finding.column, finding.what_happened)}")
-        if len(moved) > _MOST_LINES:
-            lines.append(f"  and {len(moved) - _MOST_LINES} more")
+        found = [column_line(one.column, one.what_happened) for one in moved]
+        lines += [f"  {line}" for line in shortened(found, _MOST_LINES, end="and ")]
     return _in_brackets("ColumnShift", lines)
 
 
@@ -177,66 +160,6 @@ def columns_title(n_columns: int, n_moved: int) -> str:
     """Say how many columns moved."""
     found = f"{n_moved} of them moved" if n_moved else "no sign that one moved"
     return f"{n_columns} columns of groups, the worst first: {found}"
-
-
-def verdict_text(
-    word: str,
-    adapted: GroupAdaptation,
-    *,
-    at_fault: Sequence[str],
-    auc: float,
-    cautious: bool,
-    untested: str,
-) -> str:
-    """Say what the tests of one group found, with the reason.
-
-    Parameters
-    ----------
-    word : str
-        The verdict.
-    adapted : GroupAdaptation
-    at_fault : sequence of str
-        Columns that are plainly not what they were in training.
-    auc : float
-        How well the scores tell the classes apart in training.
-    cautious : bool
-        Whether drift held the estimate back.
-    untested : {"columns", "scores", ""}
-        What was not looked at.
-
-    Returns
-    -------
-    str
-        A sentence without its full stop.
-    """
-    without = without_labels(adapted)
-    if word == "fault":
-        columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
-        reason = f"because of {columns}, not what it was in training"
-        if cautious:
-            return f"cannot tell the prevalence{without} {reason}"
-        return f"{estimate_name(adapted)} is worthless {reason}"
-    if word == "ignored":
-        return "more moved than the prevalence, and it was ignored as you asked"
-    if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
-        return (
-            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
-            f"scores with an AUC of {auc:.2f}"
-        )
-    if word == "cannot_tell":
-        return (
-            f"cannot tell{without}: columns and scores disagree on the prevalence, and "
-            f"{estimate_name(adapted)} was held back from "
-            f"{adapted.quantifier_estimate.value:.3f}"
-        )
-    return describe_verdict(adapted) + _UNTESTED[untested]
-
-
-_UNTESTED = {
-    "columns": ", as far as the scores tell: no column was looked at",
-    "scores": ", as far as the columns tell: the scores were not tested",
-    "": "",
-}
 
 
 # What to expect
@@ -265,7 +188,7 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
     for entry in expected.groups.values():
         row: dict[str, Any] = {"rows": entry.rows}
         for name, rate in entry.rates.items():
-            row[name if name == "accuracy" else name.upper()] = rate
+            row[RATE_NAMES[name]] = rate
         rows.append(row)
     notes = []
     worst = expected.worst_pair()

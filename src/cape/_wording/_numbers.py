@@ -46,7 +46,9 @@ def rows_text(rows: int) -> str:
     return counted(rows, "row")
 
 
-def shortened(names: Iterable[str], most: int, noun: str = "") -> list[str]:
+def shortened(
+    names: Iterable[str], most: int, noun: str = "", end: str = ""
+) -> list[str]:
     """Keep the first names of a list, and count the others.
 
     Parameters
@@ -56,6 +58,8 @@ def shortened(names: Iterable[str], most: int, noun: str = "") -> list[str]:
         Names that are kept.
     noun : str, default=""
         What is counted, in the plural.
+    end : str, default=""
+        What stands before the number of the others.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def shortened(names: Iterable[str], most: int, noun: str = "") -> list[str]:
     names = list(names)
     if len(names) <= most:
         return names
-    return [*names[:most], f"{len(names) - most:,} more {noun}".rstrip()]
+    return [*names[:most], f"{end}{len(names) - most:,} more {noun}".rstrip()]
 
 
 def listed(names: Iterable[str], most: int, noun: str = "") -> str:

@@ -383,6 +383,11 @@ def _unbroken_p(value: float) -> str:
     return f"p {_p_value(value)}".replace(" ", "\u00a0")
 
 
+def width_headings(widths: Iterable[float]) -> list[str]:
+    """Return the heads of columns that stand for widths of intervals."""
+    return [f"width {width:g}" for width in widths]
+
+
 def labels_head(labels: LabelChecks) -> str:
     """Return the headline of what labels say of the estimates."""
     estimates = "label-free estimates" if labels.decide else "estimates"

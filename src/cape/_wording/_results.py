@@ -1,4 +1,4 @@
-"""What is said of results: adaptations, rules and examinations."""
+"""What is said of training, of adaptations and their verdicts, and of rules."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
-from cape._wording._numbers import group_name, shortened
+from cape._wording._numbers import group_name, listed, shortened
 
 if TYPE_CHECKING:
     from cape._adaptation import Adaptation, GroupAdaptation
 
 _MOST_NAMES = 10
 _MOST_COLUMNS = 5
+_MOST_FAULTS = 3
 
 
 def describe_group(adapted: GroupAdaptation) -> str:
@@ -89,6 +90,66 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "cannot_tell":
         return f"cannot tell the prevalence{without_labels(adapted)}"
     return "not tested for other shifts"
+
+
+def verdict_text(
+    word: str,
+    adapted: GroupAdaptation,
+    *,
+    at_fault: Sequence[str],
+    auc: float,
+    cautious: bool,
+    untested: str,
+) -> str:
+    """Say what the tests of one group found, with the reason.
+
+    Parameters
+    ----------
+    word : str
+        The verdict.
+    adapted : GroupAdaptation
+    at_fault : sequence of str
+        Columns that are plainly not what they were in training.
+    auc : float
+        How well the scores tell the classes apart in training.
+    cautious : bool
+        Whether drift held the estimate back.
+    untested : {"columns", "scores", ""}
+        What was not looked at.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+    """
+    without = without_labels(adapted)
+    if word == "fault":
+        columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
+        reason = f"because of {columns}, not what it was in training"
+        if cautious:
+            return f"cannot tell the prevalence{without} {reason}"
+        return f"{estimate_name(adapted)} is worthless {reason}"
+    if word == "ignored":
+        return "more moved than the prevalence, and it was ignored as you asked"
+    if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
+        return (
+            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
+            f"scores with an AUC of {auc:.2f}"
+        )
+    if word == "cannot_tell":
+        return (
+            f"cannot tell{without}: columns and scores disagree on the prevalence, and "
+            f"{estimate_name(adapted)} was held back from "
+            f"{adapted.quantifier_estimate.value:.3f}"
+        )
+    return describe_verdict(adapted) + _UNTESTED[untested]
+
+
+_UNTESTED = {
+    "columns": ", as far as the scores tell: no column was looked at",
+    "scores": ", as far as the columns tell: the scores were not tested",
+    "": "",
+}
 
 
 def reservation(adapted: GroupAdaptation) -> str:
@@ -373,3 +434,187 @@ def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str
 
 def _named(groups: Sequence[Hashable]) -> str:
     return ", ".join(repr(group_name(group)) for group in groups)
+
+
+# Rules and criteria
+
+Bounds = Mapping[str, float | None]
+"""Bounds that a rule keeps, by criterion; None is as near to parity as a coin."""
+
+CRITERION_NAMES = {
+    "accuracy": "accuracy",
+    "proportional_equality": "proportional equality (PE)",
+    "demographic_parity_difference": "difference of predicted shares",
+    "demographic_parity_ratio": "ratio of predicted shares (four-fifths rule)",
+    "equal_opportunity_difference": "difference of true positive rates",
+    "false_positive_rate_difference": "difference of false positive rates",
+    "equalized_odds_difference": "difference of both rates (equalized odds)",
+}
+"""How the page and the terminal call a criterion, by the name of its metric."""
+
+CRITERION_MEANINGS = {
+    "accuracy": "share of the rows that are decided right",
+    "proportional_equality": (
+        "how far the ratio of two groups' predicted shares is from the ratio of their "
+        "true shares"
+    ),
+    "demographic_parity_difference": (
+        "between the groups that are called positive most and least"
+    ),
+    "demographic_parity_ratio": (
+        "smallest share called positive, relative to the greatest; the four-fifths "
+        "rule asks for at least 0.8"
+    ),
+    "equal_opportunity_difference": "of those who are positive, how many are called so",
+    "false_positive_rate_difference": (
+        "of those who are negative, how many are called positive"
+    ),
+    "equalized_odds_difference": "the greater of the two differences of rates",
+}
+
+RULE_NAMES = {
+    "prevalence": "predicted share = true share (the paper's rule)",
+    "proportional_equality": "proportional equality",
+    "demographic_parity": "demographic parity",
+    "equal_opportunity": "equal opportunity",
+    "predictive_equality": "equal false positive rates",
+    "equalized_odds": "equalized odds",
+    "accuracy": "best accuracy",
+    "constrained": "several bounds at once",
+}
+"""How the page calls a rule, by its name in `cape.rules.RULES`."""
+
+_SENTENCES = {
+    "prevalence": (
+        "In each group, the classifier whose predicted share of positives is nearest "
+        "the estimated one."
+    ),
+    "accuracy": (
+        "In each group, the classifier whose errors are expected to cost least."
+    ),
+}
+
+
+def rule_sentence(name: str, bounds: Bounds) -> str:
+    """Say what the rule of a batch aims at.
+
+    Parameters
+    ----------
+    name : str
+        Of the rule.
+    bounds : mapping
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rule_sentence("equal_opportunity", {"equal_opportunity_difference": 0.05})
+    'One classifier for each group, chosen together: those whose errors are expected to
+    cost least among all with a difference of true positive rates of at most 0.05.'
+    """
+    if name in _SENTENCES:
+        return _SENTENCES[name]
+    wishes = []
+    for criterion, bound in bounds.items():
+        asked = bound_text(criterion, bound)
+        wishes.append(f"a {CRITERION_NAMES[criterion]} of {asked}")
+    if not wishes:
+        return f"One classifier for each group, chosen by {name}."
+    return (
+        "One classifier for each group, chosen together: those whose errors are "
+        f"expected to cost least among all with {' and '.join(wishes)}."
+    )
+
+
+def bound_text(name: str, bound: float | None) -> str:
+    """Say what a rule asks of a criterion."""
+    if bound is None:
+        return "next to nothing"
+    if name == "demographic_parity_ratio":
+        return f"at least {bound:g}"
+    return f"at most {bound:g}"
+
+
+def bound_sentence(entry: Mapping[str, Any], bound: float | None) -> str:
+    """Say with which probability a bound of the rule is met in a batch."""
+    name = CRITERION_NAMES[entry["criterion"]]
+    start = name[0].upper() + name[1:]
+    if entry["value"] is None:
+        return f"{start}: it cannot be told, because too few groups are compared."
+    expected = (
+        f"{start}: {entry['value']:.3f} is expected ({criterion_interval(entry)})"
+    )
+    if _is_known(entry):
+        expected = f"{start}: {entry['value']:.3f}, as observed in this batch"
+    if bound is None:
+        return f"{expected}."
+    asked = f"{bound_text(entry['criterion'], bound)} was asked for"
+    met = f"which this batch meets with probability {entry['probability']:.2f}"
+    return f"{expected}; {asked}, {met}."
+
+
+def _is_known(entry: Mapping[str, Any]) -> bool:
+    """Tell whether a criterion needs no label, as those of predicted shares."""
+    if entry["low"] is None or entry["high"] is None:
+        return False
+    # Not ==: quantiles of equal numbers differ in their last digit.
+    return math.isclose(entry["low"], entry["high"], rel_tol=1e-9)
+
+
+def criterion_interval(entry: Mapping[str, Any]) -> str:
+    """Write the interval of a criterion, which may be open or observed."""
+    if _is_known(entry):
+        return "observed"
+    if entry["high"] is None:
+        return f"{entry['low']:.3f} or more"
+    return f"{entry['low']:.3f} to {entry['high']:.3f}"
+
+
+# Training
+
+
+def few_rows_of_a_class(sizes: Mapping[Hashable, float], least: int) -> str:
+    """Name groups, and how many rows the smaller class of each has."""
+    groups = []
+    for group, size in sizes.items():
+        noun = "row" if size == 1 else "rows"
+        groups.append(f"{group_name(group)!r} ({size:g} {noun})")
+    return (
+        f"fewer than min_class_size={least} rows of a class in {', '.join(groups)}: "
+        "intervals of these groups may not hold."
+    )
+
+
+def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
+    """Name groups whose AUC may be 1/2."""
+    groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
+    return (
+        f"the scores do not tell the classes apart in {', '.join(groups)}: the 95 % "
+        "interval of the AUC is not above 0.5. The prevalences of these groups cannot "
+        "be estimated from such scores."
+    )
+
+
+def scores_are_alike(positives: float, negatives: float) -> str:
+    """Compare the mean scores of two classes that no quantifier can tell apart."""
+    return (
+        "the scores cannot tell the classes apart (mean score of positives "
+        f"{positives:.4f}, of negatives {negatives:.4f}): every estimate will be the "
+        "training prevalence, with interval [0, 1]."
+    )
+
+
+def of_group(message: str, group: Hashable) -> str:
+    """Say which group a warning is about."""
+    return f"group {group_name(group)!r}: {message}"
+
+
+def rows_are_repeated(n_repeated: int, n_rows: int) -> str:
+    """Say how many rows are copies, and what to do about it."""
+    return (
+        f"{n_repeated:,} of {n_rows:,} rows occur more than once, with the same label: "
+        "intervals count every copy as one more row and will be too narrow. Leave the "
+        "copies out, or give each row once with its number as sample_weight."
+    )

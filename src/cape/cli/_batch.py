@@ -72,7 +72,7 @@ def predict(
     from cape.files import load_model, predict_file
     from cape.files._notes import Notes
     from cape.report._batch import batch_summary
-    from cape.report._made import file_provenance
+    from cape.report._model import file_provenance
 
     aim = costs.of_rule(rule)
     loaded = load_model(model, key=key_file)
@@ -92,13 +92,9 @@ def predict(
             on_rows=on_rows,
             each=each,
         )
-    provenance = file_provenance(
-        loaded.details,
-        [(file.name, prediction.rows, prediction.sha256)],
-        fingerprint=loaded.clf.fingerprint_,
-    )
     examination = prediction.examination
-    examination.provenance = provenance
+    files = [(file.name, prediction.rows, prediction.sha256)]
+    examination.provenance = file_provenance(loaded, files)
     came_back = None
     if prediction.checked is not None:
         came_back = []
@@ -334,7 +330,7 @@ def monitor(
     output.check([model, *paths])
     from cape.files import load_model, monitor_files
     from cape.files._notes import Notes
-    from cape.report._made import file_provenance
+    from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
@@ -355,8 +351,7 @@ def monitor(
             )
         )
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    fingerprint = loaded.clf.fingerprint_
-    provenance = file_provenance(loaded.details, files, fingerprint=fingerprint)
+    provenance = file_provenance(loaded, files)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
     output.give_and_judge(
         summary,

@@ -13,6 +13,8 @@ import typer
 from rich import box
 from rich.table import Table
 
+from cape import _plot
+from cape._wording._page import PICTURES
 from cape.cli._app import app, console, give_path
 
 if TYPE_CHECKING:
@@ -30,20 +32,16 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
     Example: cape demo --out pictures
     """
-    from cape.report._pictures import (
-        draw_prevalences,
-        frame_prevalences,
-        save_chart,
-    )
-
     # The demo takes some seconds: say what is being done.
     with console.status("making data") as status:
         table = run_demo(
             random_state=seed, on_step=lambda name: status.update(f"training {name}")
         )
         status.update("drawing")
-        chart = draw_prevalences(frame_prevalences(table))
-        picture = save_chart(chart, out / "cape-demo.png")
+        out.mkdir(parents=True, exist_ok=True)
+        picture = out / "cape-demo.png"
+        # Twice the pixels, for screens that have them.
+        draw_prevalences(table).save(str(picture), scale_factor=2)
     console.print(_demo_table(table))
     console.print(
         "PD: how far the predicted share of positives is from the true one. "
@@ -122,6 +120,51 @@ def run_demo(
     for name, y_pred in predictions.items():
         rows[name] = fairness_table(test.target, y_pred, sensitive_features=groups)
     return pd.DataFrame(rows).T
+
+
+# The colours of Okabe and Ito, which readers with any colour vision can tell apart.
+_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+
+
+def draw_prevalences(table: pd.DataFrame) -> Any:
+    """Draw predicted prevalences as dots and true ones as ticks; the gap between is PD.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `run_demo`.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    import pandas as pd
+
+    alt = _plot.import_altair()
+    names = {"prevalence": "true prevalence"}
+    names["predicted_prevalence"] = "predicted prevalence"
+    frame = pd.DataFrame(table[list(names)].stack(level=1, future_stack=True))
+    frame = frame.rename(columns=names).rename_axis(["classifier", "group"])
+    frame = frame.reset_index()
+    frame = frame.assign(group="group " + frame["group"].astype(str))
+    # In the order of the table, not of the alphabet.
+    axis = alt.Axis(labelLimit=220)
+    y = alt.Y("classifier:N", sort=list(table.index), title=None, axis=axis)
+    colour = alt.Color("group:N", title=None, scale=alt.Scale(range=_COLOURS))
+    scale = alt.Scale(domain=[0, 1])
+    base = alt.Chart(frame).encode(y=y, color=colour)
+    gap = base.mark_rule(strokeWidth=3, opacity=0.45)
+    layers = [gap.encode(x="true prevalence:Q", x2="predicted prevalence:Q")]
+    tick = base.mark_tick(thickness=3, size=26)
+    dot = base.mark_circle(size=130, opacity=1)
+    for mark, share in ((tick, "true"), (dot, "predicted")):
+        x = alt.X(f"{share} prevalence:Q", scale=scale, title=PICTURES["share axis"])
+        layers.append(mark.encode(x=x))
+    title = alt.TitleParams(
+        PICTURES["demo title"], subtitle=PICTURES["demo subtitle"], anchor="start"
+    )
+    chart = alt.layer(*layers)
+    return chart.properties(width=520, height=60 * len(table), title=title)
 
 
 # The columns of the paper's Table 1, and what PD is computed from.

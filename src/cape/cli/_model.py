@@ -36,13 +36,11 @@ def explore(
     check_files([model], [out], overwrite=force)
     from cape.files import load_model
     from cape.report import write_report
-    from cape.report._explorer import explorer_summary
-    from cape.report._made import file_provenance
+    from cape.report._model import explorer_summary, file_provenance
 
     loaded = load_model(model, key=key_file)
-    fingerprint = loaded.clf.fingerprint_
-    provenance = file_provenance(loaded.details, [], fingerprint=fingerprint)
     title = loaded.details["data"]["file"]
+    provenance = file_provenance(loaded)
     summary = explorer_summary(loaded.clf, title=title, provenance=provenance)
     give_path("page", write_report(summary, out, overwrite=force))
 

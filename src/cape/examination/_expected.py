@@ -15,6 +15,7 @@ from cape._estimate import Estimate
 from cape._groups import Group, group_labels, unique_names
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
+from cape._wording._audit import RATE_HEADINGS
 from cape.examination._draws import BatchDraws, GroupDraws, central
 from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
@@ -183,9 +184,10 @@ class ExpectedPerformance(InNotebook, GroupResult):
 
         rows = []
         names = unique_names(self.groups)
-        for rate, rate_name in words.RATE_NAMES.items():
+        for rate, heading in RATE_HEADINGS.items():
             for group, expected in self.groups.items():
-                row = {"rate": rate_name, "group": names[group], "rows": expected.rows}
+                name = names[group]
+                row = {"rate": heading.lower(), "group": name, "rows": expected.rows}
                 rows.append({**row, **getattr(expected, rate)._asdict()})
         title = words.expected_title(self.level)
         return _plot.rates(pd.DataFrame(rows), title=title)

@@ -21,6 +21,7 @@ from cape._limits import LEVEL, NOTABLY_HELD_BACK
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
+from cape._wording._results import verdict_text
 from cape.examination._result import GroupResult, flat, json_ready, shown
 
 if TYPE_CHECKING:
@@ -555,7 +556,7 @@ def judge_group(
         if not columns:
             untested = "columns"
     is_held_back = adapted.held_back > NOTABLY_HELD_BACK
-    text = words.verdict_text(
+    text = verdict_text(
         word,
         adapted,
         at_fault=at_fault,

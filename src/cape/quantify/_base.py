@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from cape._histogram import ScoreHistogram
 from cape._validation import check_is_fitted, check_prevalence
-from cape._wording._training import scores_are_alike
+from cape._wording._results import scores_are_alike
 
 # The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
 _NEAREST_TO_PURE = 1e-3

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from cape._estimate import Estimate
 from cape._groups import Group
 from cape._wording._audit import RATIO, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
@@ -13,7 +13,7 @@ from cape._wording._page import Summary
 from cape.metrics import Audit
 from cape.metrics._audit import Finding, audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
-from cape.report._made import stamped
+from cape.report._model import stamped
 
 _DRAWS = 20_000
 """Draws behind the interval of a pair that is judged over all pairs together."""
@@ -69,14 +69,16 @@ def audit_summary(
     names = unique_names(counts)
     audit = audit_counts(counts, level=level)
     files = [{"file": name, "sha256": file_sha256}]
+    rows = sum(confusion.rows for confusion in counts.values())
+    pairs = clearest_pairs(audit, counts)
     return {
         "kind": "audit",
         "title": title or name,
         "author": author,
         "note": note,
-        "rows": sum(confusion.rows for confusion in counts.values()),
+        "rows": rows,
         "level": level,
-        "words": audit_words(KnownPairs(counts, names, audit), columns),
+        "words": audit_words(audit, names, rows, pairs, columns),
         "observed": {"cape": audit_content(audit, counts, names)},
         "made": stamped({"files": files, "columns": columns}),
     }
@@ -121,66 +123,67 @@ def audit_content(
     }
 
 
-@dataclass(frozen=True)
-class KnownPairs:
-    """What the sentences of an audit are made from.
+def clearest_pairs(
+    audit: Audit, counts: Mapping[Group, Confusion]
+) -> dict[str, tuple[Finding, int, bool]]:
+    """Find the pair of groups whose difference is the *clearest*, for each metric.
 
-    Sentences name the pair of groups whose difference is the *clearest*: the pair with
-    the largest lower end of its interval. The largest difference is often that of a
-    group of a dozen rows, and says nothing.
+    It is the pair with the largest lower end of its interval. The largest difference is
+    often that of a group of a dozen rows, and says nothing.
 
     Parameters
     ----------
-    counts : mapping from group to Confusion
-    names : mapping from group to str
     audit : Audit
+    counts : mapping from group to Confusion
+
+    Returns
+    -------
+    dict from str to (Finding, int, bool)
+        By metric: the pair, how many pairs without order have enough rows, and whether
+        it differs by more than chance among all of them.
     """
+    clearest: dict[str, tuple[Finding, int, bool]] = {}
+    for metric in (RATIO, "fpr_difference", "fnr_difference"):
+        pairs = [one for one in audit.between if one.metric == metric and one.enough]
+        # Of a pair in both orders, the group with the higher rate comes first, or that
+        # with the lower share.
+        ordered = [one for one in pairs if _distance(one).value >= 0]
+        if ordered:
+            pair = max(ordered, key=_clearness)
+            n_pairs = len({frozenset((one.group, one.other)) for one in pairs})
+            is_clear = _is_clear(pair, n_pairs, audit.level, counts)
+            clearest[metric] = (pair, n_pairs, is_clear)
+    return clearest
 
-    counts: Mapping[Group, Confusion]
-    names: Mapping[Group, str]
-    audit: Audit
 
-    def clearest(self, metric: str) -> Finding | None:
-        """Return the pair whose difference is clearest; None if none has a value."""
-        pairs = []
-        for finding in self.audit.between:
-            # Of a pair in both orders, the group with the higher rate comes first, or
-            # that with the lower share.
-            is_first = finding.estimate.value >= 0
-            if metric == RATIO:
-                is_first = finding.estimate.value <= 1
-            if finding.metric == metric and finding.enough and is_first:
-                pairs.append(finding)
-        if not pairs:
-            return None
-        if metric == RATIO:
-            return min(pairs, key=lambda one: (one.estimate.high, one.estimate.value))
-        return max(pairs, key=lambda one: (one.estimate.low, one.estimate.value))
+def _clearness(pair: Finding) -> tuple[float, float]:
+    value, low, _ = _distance(pair)
+    return low, value
 
-    def is_clear(self, pair: Finding) -> bool:
-        """Tell whether a pair differs by more than chance, among all pairs.
 
-        The clearest of 190 pairs differs by chance, too, so that its interval is
-        judged at Bonferroni's level over all pairs.
-        """
-        n_pairs = self.n_pairs(pair.metric)
-        if n_pairs > 1:
-            counts = {group: self.counts[group] for group in (pair.group, pair.other)}
-            level = 1 - (1 - self.audit.level) / n_pairs
-            audit = audit_counts(counts, level=level, n_resamples=_DRAWS)
-            pair = next(
-                finding
-                for finding in audit.between
-                if (finding.metric, finding.group) == (pair.metric, pair.group)
-            )
-        if pair.metric == RATIO:
-            return pair.estimate.is_below(1)
-        return pair.estimate.is_above(0)
+def _distance(pair: Finding) -> Estimate:
+    """Return how far a difference is above 0, or a ratio below 1."""
+    if pair.metric != RATIO:
+        return pair.estimate
+    value, low, high = pair.estimate
+    return Estimate(1 - value, 1 - high, 1 - low)
 
-    def n_pairs(self, metric: str) -> int:
-        """Count the pairs of groups, without order, that have enough rows."""
-        pairs = set()
-        for finding in self.audit.between:
-            if finding.metric == metric and finding.enough:
-                pairs.add(frozenset((finding.group, finding.other)))
-        return len(pairs)
+
+def _is_clear(
+    pair: Finding, n_pairs: int, level: float, counts: Mapping[Group, Confusion]
+) -> bool:
+    """Tell whether a pair differs by more than chance, among all pairs.
+
+    The clearest of 190 pairs differs by chance, too, so that its interval is judged at
+    Bonferroni's level over all pairs.
+    """
+    if n_pairs > 1:
+        counts = {group: counts[group] for group in (pair.group, pair.other)}
+        level = 1 - (1 - level) / n_pairs
+        audit = audit_counts(counts, level=level, n_resamples=_DRAWS)
+        pair = next(
+            finding
+            for finding in audit.between
+            if (finding.metric, finding.group) == (pair.metric, pair.group)
+        )
+    return _distance(pair).is_above(0)

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from cape._adaptation import GroupAdaptation
 from cape._groups import Group, group_labels
-from cape._wording._criteria import bound_sentence
-from cape._wording._page import (
-    SEEN_BY_LABELS_ALONE,
-    Summary,
-    compared_text,
-    label_text,
-    labels_head,
-    labels_text,
-    moved_text,
-    prevalence_sentence,
-    verdict_head,
-    verdict_text,
-)
+from cape._wording import _page as words
+from cape._wording._page import Summary
+from cape._wording._results import bound_sentence
 from cape.examination import Examination, LabelChecks
+from cape.examination._result import json_ready
 from cape.metrics._audit import audit_counts
 from cape.metrics._between import worst_pe
 from cape.report._audit import audit_content
-from cape.report._explorer import BatchRates, explorer_data, members_of, outcomes
-from cape.report._frontier import frontier_summary
-from cape.report._made import facts_of_classifier, stamped
+from cape.report._model import (
+    Members,
+    explorer_data,
+    facts_of_classifier,
+    members_of,
+    outcomes,
+    stamped,
+    unadapted,
+)
+from cape.report._pictures import frontier_summary
 from cape.rules._bounded import bounds_of
 
 WIDTHS = (0.2, 0.1, 0.05)
@@ -49,9 +46,6 @@ _MARKS = {
     "consistent": "good",
 }
 """Verdicts, the gravest first, and the mark that each of them gets."""
-
-VERDICTS = tuple(_MARKS)
-"""All verdicts, the gravest first."""
 
 
 def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
@@ -94,7 +88,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "labels": _labels(examination),
         "groups": _group_entries(examination, content["adaptation"]),
         "shift_test": content["shift_test"],
-        "columns": {**content["columns"], "moved": _moved_columns(examination)},
+        "columns": {**content["columns"], "moved": _moved_columns(content["columns"])},
         "expected": {
             **content["expected"],
             "unadapted": _expected_unadapted(examination, estimates),
@@ -105,27 +99,28 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": _compared(examination),
-        "explorer": explorer_data(examination.clf, estimates, _rates(examination)),
-        "made": _made(examination),
+        "explorer": explorer_data(examination.clf, estimates, _members(examination)),
+        "made": stamped(_provenance(examination)),
     }
 
 
-def _rates(examination: Examination) -> dict[Group, BatchRates]:
+def _members(examination: Examination) -> dict[Group, Members]:
     """Return what to expect of all members; where CAPE chose, as the page says it."""
-    rates = {}
-    for group, chosen in examination.adaptation.groups.items():
+    members = {}
+    for group, adapted in examination.adaptation.groups.items():
+        chosen = adapted.classifier
         tpr, fpr = examination.draws.groups[group].member_rates
         expected = examination.expected.groups[group]
         fpr = fpr.copy()
         # Members that call as many rows positive as the chosen one are left out:
         # rounded, they would be as near to the estimate, or nearer.
         called = examination.draws.situations[group].predicted_prevalences
-        tpr = np.where(called == called[chosen.classifier], np.nan, tpr)
+        tpr = np.where(called == called[chosen], np.nan, tpr)
         # Labels may have set limits to the rates of the member that decides.
-        tpr[chosen.classifier] = 1 - expected.fnr.value
-        fpr[chosen.classifier] = expected.fpr.value
-        rates[group] = BatchRates(tpr, fpr, chosen.classifier)
-    return rates
+        tpr[chosen] = 1 - expected.fnr.value
+        fpr[chosen] = expected.fpr.value
+        members[group] = members_of(examination.clf.model_of(group), (tpr, fpr), chosen)
+    return members
 
 
 def _positive_label(examination: Examination) -> str:
@@ -154,7 +149,7 @@ def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Sum
         verdict = examination.verdict(group)
         text = ""
         if labels is not None:
-            text = label_text(labels.groups[group], decide=labels.decide)
+            text = words.label_text(labels.groups[group], decide=labels.decide)
         entries.append(
             {
                 **entry,
@@ -166,8 +161,10 @@ def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Sum
                 # The interval beside it is that of the group by itself, too.
                 "p_moved": moved.p_value,
                 "p_moved_adjusted": moved.p_adjusted,
-                "moved_text": moved_text(groups[group], moved, examination.moved.alpha),
-                "sentence": prevalence_sentence(names[group], groups[group]),
+                "moved_text": words.moved_text(
+                    groups[group], moved, examination.moved.alpha
+                ),
+                "sentence": words.prevalence_sentence(names[group], groups[group]),
                 "label_text": text,
             }
         )
@@ -194,31 +191,37 @@ def batch_verdict(examination: Examination) -> Summary:
         verdicts[name] = examination.verdict(group)
         if adapted.labels.verdict is not None:
             with_labels.append(name)
-    words = [verdict.word for verdict in verdicts.values()] or ["not_tested"]
-    word = worst_word(words)
-    mark = mark_of(words, clear=all(verdict.clear for verdict in verdicts.values()))
-    head = verdict_head(word, clear=mark == "good", with_labels=bool(with_labels))
-    text = verdict_text(verdicts, with_labels)
+    codes = [verdict.word for verdict in verdicts.values()] or ["not_tested"]
+    word = worst_word(codes)
+    mark = mark_of(codes, clear=all(verdict.clear for verdict in verdicts.values()))
+    head = words.verdict_head(word, clear=mark == "good", with_labels=bool(with_labels))
+    text = words.verdict_text(verdicts, with_labels)
     refuted = examination.labels is not None and bool(examination.labels.refuted)
     if mark in ("good", "open") and refuted:
         # Green would say that all is well.
         mark = "warn"
-        text += SEEN_BY_LABELS_ALONE
+        text += words.SEEN_BY_LABELS_ALONE
+    # Mostly the same happened in all groups; it is told as it is in the largest.
+    rows = {
+        examination.names[group]: n for group, n in examination.evidence.rows.items()
+    }
+    columns = _columns_of_groups(examination.columns.to_dict())
+    columns.sort(key=lambda column: rows[column[0]], reverse=True)
     return {
         "word": word,
         "mark": mark,
         "head": head,
         "text": text,
-        "faults": _faults(examination),
+        "faults": columns_at_fault(columns, "groups"),
     }
 
 
-def mark_of(words: Sequence[str], *, clear: bool) -> str:
+def mark_of(codes: Sequence[str], *, clear: bool) -> str:
     """Choose the colour of some verdicts together.
 
     Parameters
     ----------
-    words : sequence of str
+    codes : sequence of str
     clear : bool
         Whether there is no reservation about any group.
 
@@ -235,13 +238,13 @@ def mark_of(words: Sequence[str], *, clear: bool) -> str:
     >>> mark_of(["consistent"], clear=False)
     'open'
     """
-    mark = _MARKS[worst_word(words)]
+    mark = _MARKS[worst_word(codes)]
     if mark == "good" and not clear:
         return "open"
     return mark
 
 
-def worst_word(words: Sequence[str]) -> str:
+def worst_word(codes: Sequence[str]) -> str:
     """Return the gravest of some verdicts.
 
     Examples
@@ -249,49 +252,54 @@ def worst_word(words: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(words, key=list(_MARKS).index)
+    return min(codes, key=list(_MARKS).index)
 
 
-def _faults(examination: Examination) -> list[Summary]:
-    """List the columns at fault, once each, with the groups in which they are.
+def columns_at_fault(
+    columns: Iterable[tuple[str, Summary]], where: str
+) -> list[Summary]:
+    """List the columns at fault, once each, with the places in which they are.
 
-    What happened is told as it is in the largest group: mostly the same happened in
-    all of them.
+    Parameters
+    ----------
+    columns : iterable of (place, column)
+        Columns as in a summary, each with the group or batch in which it was found.
+        What happened to a column is told as it is where it comes first.
+    where : {"groups", "batches"}
+        What the places are.
+
+    Returns
+    -------
+    list of dict
+        With ``column``, ``what_happened``, and the places under ``where``.
     """
-    rows = examination.evidence.rows
-    largest_first = sorted(
-        examination.columns.groups, key=lambda group: rows[group], reverse=True
-    )
     faults: dict[str, Summary] = {}
-    names = examination.names
-    for group in largest_first:
-        for finding in examination.columns.groups[group]:
-            if not finding.fault:
-                continue
-            entry = {
-                "column": finding.column,
-                "what_happened": finding.what_happened,
-                "groups": [],
-            }
-            faults.setdefault(finding.column, entry)["groups"].append(names[group])
+    for place, column in columns:
+        if column["fault"]:
+            name = column["column"]
+            happened = column["what_happened"]
+            entry = {"column": name, "what_happened": happened, where: []}
+            places = faults.setdefault(name, entry)[where]
+            if place not in places:
+                places.append(place)
     return list(faults.values())
 
 
-def _moved_columns(examination: Examination) -> list[Summary]:
+def _columns_of_groups(columns: Summary) -> list[tuple[str, Summary]]:
+    """Return all columns of all groups, each with the name of its group."""
+    pairs = []
+    for entry in columns["groups"]:
+        pairs += [(entry["group"], column) for column in entry["columns"]]
+    return pairs
+
+
+def _moved_columns(columns: Summary) -> list[Summary]:
     """List the columns that moved in any group: at fault first, then by effect."""
+    keys = ("column", "fault", "effect", "p_adjusted", "what_happened")
     entries: list[Summary] = []
-    for group in examination.columns.groups:
-        for finding in examination.columns.moved(group):
-            entries.append(
-                {
-                    "group": examination.names[group],
-                    "column": finding.column,
-                    "fault": finding.fault,
-                    "effect": finding.effect,
-                    "p_adjusted": finding.p_adjusted,
-                    "what_happened": finding.what_happened,
-                }
-            )
+    for name, column in _columns_of_groups(columns):
+        if column["moved"]:
+            entries.append({"group": name, **{key: column[key] for key in keys}})
     entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
     return entries
 
@@ -311,8 +319,8 @@ def _labels(examination: Examination) -> Summary | None:
         "used": labels.decide and any(verdicts),
         "verdict": {
             "mark": _mark_of_labels(labels),
-            "head": labels_head(labels),
-            "text": labels_text(labels),
+            "head": words.labels_head(labels),
+            "text": words.labels_text(labels),
         },
         "needed": _labels_needed(labels),
     }
@@ -382,17 +390,16 @@ def _compared(examination: Examination) -> Summary | None:
     rates = []
     for row in both.reset_index().to_dict("records"):
         name = names[row["group"]]
-        rates.append({"group": name, "metric": row["metric"], **_numbers(row)})
-    return {"rates": rates, "text": compared_text(rates)}
-
-
-def _numbers(row: Mapping[Any, Any]) -> Summary:
-    """Return one row of a comparison as JSON can hold it."""
-    numbers: Summary = {"inside": bool(row["inside"])}
-    for name in ("expected", "low", "high", "observed"):
-        value = float(row[name])
-        numbers[name] = None if value != value else value
-    return numbers
+        numbers = {key: row[key] for key in ("expected", "low", "high", "observed")}
+        rates.append(
+            {
+                "group": name,
+                "metric": row["metric"],
+                "inside": bool(row["inside"]),
+                **json_ready(numbers),
+            }
+        )
+    return {"rates": rates, "text": words.compared_text(rates)}
 
 
 def _expected_unadapted(
@@ -405,12 +412,10 @@ def _expected_unadapted(
     for group, estimate in estimates.items():
         model = examination.clf.model_of(group)
         # One member only, so that the rule picks it whatever the estimate.
-        rates = outcomes(members_of(model).unadapted, estimate)
-        entry: Summary = {"group": names[group]}
-        for name, value in rates.items():
-            entry[name] = float(value)
-        entries.append(entry)
-        predicted.append(entry["predicted"])
+        outcome = outcomes(unadapted(model), estimate)
+        rates = {name: float(value) for name, value in outcome.items()}
+        entries.append({"group": names[group], **rates})
+        predicted.append(rates["predicted"])
     pe = worst_pe(list(estimates.values()), predicted)
     # JSON has no NaN.
     return {"groups": entries, "pe": None if math.isnan(pe) else pe}
@@ -455,9 +460,8 @@ def _observed(examination: Examination) -> Summary | None:
     return audits
 
 
-def _made(examination: Examination) -> Summary:
-    """Return how the page was made, from files or from the classifier alone."""
+def _provenance(examination: Examination) -> Summary:
+    """Return where the batch comes from: from files, or from the classifier alone."""
     if examination.provenance is None:
-        return stamped(facts_of_classifier(examination.clf))
-    fingerprint = examination.clf.fingerprint_
-    return stamped({"fingerprint": fingerprint, **examination.provenance})
+        return facts_of_classifier(examination.clf)
+    return {"fingerprint": examination.clf.fingerprint_, **examination.provenance}

@@ -15,33 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from cape._io import check_report, new_file
-from cape._wording import _page as words
-from cape._wording._audit import (
-    BETWEEN_NAMES,
-    CLASSIFIERS,
-    GLOSSARY,
-    RATE_NAMES,
-    observed_caption,
-)
-from cape._wording._criteria import (
-    CRITERION_MEANINGS,
-    CRITERION_NAMES,
-    bound_text,
-    criterion_interval,
-    rule_sentence,
-)
-from cape._wording._numbers import level_text, p_value_text, printable, rows_text
-from cape._wording._page import HEADINGS, Summary
-from cape._wording._results import column_line
+from cape._wording import _audit, _numbers, _page, _results
+from cape._wording._page import Summary
 from cape.examination import Examination
 from cape.report._batch import WIDTHS, batch_summary
-from cape.report._frontier import frontier_pictures
 from cape.report._monitor import monitor_pictures
 from cape.report._pictures import audit_pictures, batch_pictures
 from cape.rules._bounded import bounds_of
-
-_MOST_MOVED = 12
-"""Columns that moved in the table: as many as fit a screen, by effect."""
 
 
 def write_report(
@@ -111,70 +91,28 @@ def to_html(content: Examination | Summary) -> str:
     '<!doctype html>'
     """
     summary = _printable(_summary_of(content))
-    kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its sections use.
-    context: Summary = {
-        "s": summary,
-        "policy": _policy(),
-        "heading": words.page_heading(kind, summary["title"]),
-        "lede": words.lede(summary),
-        "css": _asset("page.css"),
-        "explorer_js": _asset("explorer.js"),
-        "explorer_json": _json_for_script(summary.get("explorer")),
-        "frontier_js": _asset("frontier.js"),
-        "frontier_json": _json_for_script(summary.get("frontiers")),
-        "made_rows": words.made_rows(summary["made"]),
-        "each_by_itself": words.EACH_BY_ITSELF,
-        "fault_head": words.VERDICT_HEADS["fault"],
-        "glossary": GLOSSARY,
-        "pictures": {},
-    }
-    if kind == "batch":
-        context.update(_batch_context(summary))
-    if kind == "audit":
+    context: Summary = {"s": summary, "pictures": {}, "policy": _policy()}
+    if summary["kind"] == "batch":
+        context["pictures"] = batch_pictures(summary)
+        context["bounds"] = bounds_of(summary["rule"])
+    elif summary["kind"] == "audit":
         context["pictures"] = audit_pictures(summary)
-    if kind == "monitor":
+    elif summary["kind"] == "monitor":
         context["pictures"] = monitor_pictures(summary)
     if summary.get("observed"):
         context.update(_observed_context(summary))
     return _template().render(context)
 
 
-def _batch_context(summary: Summary) -> Summary:
-    """Return what the sections of the batch page need beside the summary."""
-    bounds = bounds_of(summary["rule"])
-    columns = summary["columns"]
-    compared: dict[str, Summary] = {}
-    if summary["compared"] is not None:
-        for rate in summary["compared"]["rates"]:
-            compared.setdefault(rate["group"], {})[rate["metric"]] = rate
-    corrected = [group["label_verdict"] is not None for group in summary["groups"]]
-    frontiers = frontier_pictures(summary)
-    return {
-        "pictures": {**batch_pictures(summary), "frontiers": frontiers},
-        "tests": {test["group"]: test for test in summary["shift_test"]["groups"]},
-        "columns_moved": columns["moved"][:_MOST_MOVED],
-        "columns_sentence": words.columns_sentence(columns, _MOST_MOVED),
-        "rests": words.rests_sentence(summary["groups"]),
-        "rule_sentence": rule_sentence(summary["rule"]["name"], bounds),
-        "bounds": bounds,
-        "criterion_names": CRITERION_NAMES,
-        "criterion_meanings": CRITERION_MEANINGS,
-        "expected_pe": words.expected_pe_sentence(summary),
-        "compared": compared,
-        "all_corrected": all(corrected),
-        "widths": WIDTHS,
-    }
-
-
 def _observed_context(summary: Summary) -> Summary:
     """Return the fairness table and the table of worst pairs, for the template."""
     observed = summary["observed"]
     both = "unadapted" in observed
-    names = {"cape": CLASSIFIERS["predictions"]}
-    columns = dict(RATE_NAMES)
+    names = {"cape": _audit.CLASSIFIERS["predictions"]}
+    columns = dict(_audit.RATE_NAMES)
     if both:
-        names = {"cape": CLASSIFIERS["cape"], "unadapted": "as trained"}
+        names = _audit.COMPARED
         # Beside the names of two classifiers there is room for six rates.
         del columns["precision"]
     groups: dict[str, Summary] = {}
@@ -188,13 +126,12 @@ def _observed_context(summary: Summary) -> Summary:
     between = []
     # Both classifiers predict the same rows: either both have pairs or none has.
     if observed["cape"]["pairs"]:
-        for metric, label in BETWEEN_NAMES.items():
+        for metric, label in _audit.BETWEEN_NAMES.items():
             pairs = [_worst_or_why(observed[who], metric) for who in names]
             between.append((label, pairs))
     return {
         "both": both,
         "classifiers": names,
-        "observed_caption": observed_caption(summary["level"], both=both),
         "observed_columns": columns,
         "observed_groups": groups,
         "between_rows": between,
@@ -217,7 +154,7 @@ def _printable(content: Any) -> Any:
     inside the library that draws, and half a surrogate pair cannot be written as UTF-8.
     """
     if isinstance(content, str):
-        return printable(content)
+        return _numbers.printable(content)
     if isinstance(content, (list, tuple)):
         return [_printable(value) for value in content]
     if isinstance(content, dict):
@@ -262,9 +199,9 @@ def _summary_of(content: Any) -> Summary:
             "content must be an Examination or a summary (dict), "
             f"got {type(content).__name__}."
         )
-    if content.get("kind") not in HEADINGS:
+    if content.get("kind") not in _page.HEADINGS:
         raise ValueError(
-            f"content['kind'] must be one of {', '.join(map(repr, HEADINGS))}, "
+            f"content['kind'] must be one of {', '.join(map(repr, _page.HEADINGS))}, "
             f"got {content.get('kind')!r}."
         )
     return content
@@ -280,16 +217,23 @@ def _template() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {
-        "level": level_text,
-        "p_value": p_value_text,
-        "rows": rows_text,
-        "width": "width {:g}".format,
-        "verdict": words.verdict_word,
-        "label_verdict": words.label_verdict,
-        "criterion_interval": criterion_interval,
+    environment.policies["json.dumps_kwargs"] = {
+        "separators": (",", ":"),
+        "allow_nan": False,
     }
-    environment.globals |= {"bound_text": bound_text, "column_line": column_line}
+    environment.filters |= {
+        "cell": _cell,
+        "level": _numbers.level_text,
+        "p_value": _numbers.p_value_text,
+        "rows": _numbers.rows_text,
+    }
+    environment.globals |= {
+        "words": _page,
+        "rates": _audit,
+        "results": _results,
+        "asset": _asset,
+        "widths": WIDTHS,
+    }
     return environment.from_string(_asset("page.html"))
 
 
@@ -299,14 +243,9 @@ def _asset(name: str) -> str:
     return (files("cape.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def _json_for_script(content: Any) -> str:
-    r"""Return JSON that can stand in a script element.
-
-    A ``</script>`` in the name of a group would end the element, so that ``<`` is
-    written as ``\u003c``. The two separators U+2028 and U+2029 end a line in
-    JavaScript.
-    """
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+def _cell(value: Any) -> str:
+    """Write a number behind a picture with three digits; what is missing is empty."""
+    # None and NaN: an unadapted classifier has no interval.
+    if value is None or value != value:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

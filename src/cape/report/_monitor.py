@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,9 +17,12 @@ from cape._wording._page import (
     monitor_text,
     worst_column,
 )
-from cape.report._batch import mark_of, worst_word
-from cape.report._made import stamped
-from cape.report._pictures import Picture
+from cape.report._batch import columns_at_fault, mark_of, worst_word
+from cape.report._model import stamped
+from cape.report._pictures import picture
+
+if TYPE_CHECKING:
+    from cape.files import MonitoredBatch
 
 _DRIFTED = ["fault", "drifted", "ignored"]
 _MOST_TICKS = 12
@@ -32,41 +35,8 @@ _MOST_LABELS = 400
 """Labels of an axis; a file of 1990 among those of 2024 is no axis of months."""
 
 
-class BatchRecord(Protocol):
-    """What the monitor page needs to know about one batch.
-
-    `cape.files.MonitoredBatch` is such a record.
-
-    Attributes
-    ----------
-    name : str
-        What the batch is called, such as the name of its file.
-    rows : int
-        Number of rows.
-    groups : list of dict
-        For each group its name (``group``), ``rows``, ``training`` prevalence,
-        ``estimate`` with ``low`` and ``high``, ``pd_bound``, whether it ``moved``, the
-        ``verdict`` on a prior shift, whether it is ``clear``, and the worst
-        ``columns`` that moved, of ``columns_moved`` in all.
-    pe : float or None
-        Expected PE of the worst pair.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def groups(self) -> list[Summary]: ...
-
-    @property
-    def pe(self) -> float | None: ...
-
-
 def monitor_summary(
-    batches: Sequence[BatchRecord],
+    batches: Sequence[MonitoredBatch],
     *,
     level: float,
     provenance: Mapping[str, Any],
@@ -75,7 +45,7 @@ def monitor_summary(
 
     Parameters
     ----------
-    batches : sequence of BatchRecord
+    batches : sequence of MonitoredBatch
         What was found in each batch, in order of time.
     level : float in (0, 1)
         Confidence level of the intervals.
@@ -120,7 +90,7 @@ def monitor_summary(
     }
 
 
-def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
+def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
     """Turn groups of batches into batches of groups.
 
     A group may be absent from some batches, so that each entry has its place in time.
@@ -141,51 +111,34 @@ def _over_time(batches: Sequence[BatchRecord]) -> list[Summary]:
     return list(groups.values())
 
 
-def _word_of(batch: BatchRecord) -> str:
+def _word_of(batch: MonitoredBatch) -> str:
     """Return the gravest verdict of the groups of a batch."""
     return worst_word([record["verdict"] for record in batch.groups])
 
 
-def _verdict(batches: Sequence[BatchRecord]) -> Summary:
+def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
     """Say what has moved, and what else the tests found."""
     # Sets, because a group counts once however often it moved.
     moved = set()
+    columns: list[tuple[str, Summary]] = []
     clear = True
     for batch in batches:
         for record in batch.groups:
             clear = clear and record["clear"]
             if record["moved"]:
                 moved.add(record["group"])
+            columns += [(batch.name, column) for column in record["columns"]]
     words = [_word_of(batch) for batch in batches]
     return {
         "word": worst_word(words),
         "mark": mark_of(words, clear=clear),
         "head": monitor_head(moved),
         "text": monitor_text([(batch.name, _word_of(batch)) for batch in batches]),
-        "faults": _faults(batches),
+        "faults": columns_at_fault(columns, "batches"),
     }
 
 
-def _faults(batches: Sequence[BatchRecord]) -> list[Summary]:
-    """List the columns at fault, with the batches in which they are."""
-    faults: dict[str, Summary] = {}
-    for batch in batches:
-        for record in batch.groups:
-            for column in record["columns"]:
-                if not column["fault"]:
-                    continue
-                entry = {
-                    "column": column["column"],
-                    "what_happened": column["what_happened"],
-                    "batches": [],
-                }
-                known = faults.setdefault(column["column"], entry)
-                if batch.name not in known["batches"]:
-                    known["batches"].append(batch.name)
-    return list(faults.values())
-
-
-def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
+def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
     """Draw the pictures of the monitor page.
 
     Parameters
@@ -208,8 +161,7 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Picture]]:
     pictures = []
     for name, frame in frames.items():
         title = PICTURES["over time title"].format(name, len(names))
-        chart = draw_over_time(frame, domain)
-        pictures.append(Picture(name, title, chart, frame))
+        pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
     return {"over_time": pictures}
 
 

@@ -1,26 +1,30 @@
-"""Pictures of the pages: the numbers behind each, and how a chart becomes an SVG.
+"""Pictures of the pages, and the numbers behind each.
 
 A function ``frame_*`` returns the numbers, and a function of `cape._plot` draws them.
 To add a picture, add it to `batch_pictures` or `audit_pictures`, and put
 ``{{ gallery(pictures.name) }}`` into ``page/page.html``. Pictures are 340 pixels wide,
 so that they can be read on a phone without being scaled.
+
+The points of the section "What to aim at" are computed here, too (`frontier_summary`);
+the script of the page (``page/frontier.js``) shows them, and computes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cape import _plot
+from cape._notebook import LINE, svg_or_reason
 from cape._plot import ALARM, INK, NOW, SOFT, THEN
-from cape._svg import LINE, svg_or_reason
 from cape._wording._audit import CLASSIFIERS, RATE_HEADINGS
 from cape._wording._page import PICTURES, Summary
+from cape._wording._results import CRITERION_NAMES, RULE_NAMES
+from cape.examination import Examination, Frontier
 
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
@@ -28,16 +32,36 @@ MOST_HISTOGRAMS = 12
 MOST_COLUMNS = 10
 """Columns in a picture."""
 
-_KINDS = {
-    "true prevalence": "prevalence",
-    "predicted prevalence": "predicted_prevalence",
-}
-# The colours of Okabe and Ito, which readers with any colour vision can tell apart.
-_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
-
 # A column with a larger error speaks for any prevalence.
 _LARGEST_ERROR = 0.15
 _NORMAL_95 = 1.96
+
+CRITERIA_SHOWN = (
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "false_positive_rate_difference",
+    "proportional_equality",
+)
+"""The criteria that a person can choose from."""
+
+MOST_GROUPS = 12
+"""With more groups the search takes seconds, and the tables are too long to read."""
+
+_MOST_POINTS = 30
+_FEWEST_POINTS = 8
+_MOST_OUTCOMES = 90
+"""Points times groups of one curve."""
+
+# Six, though the page shows three: a number that is rounded twice, such as 0.04246
+# by way of 0.0425, would differ from the same number elsewhere on the page.
+_DIGITS = 6
+_WIDTH = 260
+_HEIGHT = 180
+_NEAR = 14
+"""Pixels between two marks, below which their texts would overlap."""
+
+_OUTCOMES = ("predicted_prevalence", "fpr", "fnr", "accuracy", "pd")
+"""What is shown of each group, in the order of the table's columns."""
 
 # Vega can draw fixed colours only, but the page has two themes. The colours of a chart
 # are exchanged for the CSS variables of the page once the picture is drawn.
@@ -51,9 +75,8 @@ _CSS_COLOURS = {
 }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """One picture of a page, with the numbers behind it.
+def picture(heading: str, title: str, chart: Any, frame: pd.DataFrame) -> Summary:
+    """Return one picture as the template shows it, with the numbers behind it.
 
     Parameters
     ----------
@@ -66,75 +89,19 @@ class Picture:
     frame : DataFrame
         The numbers behind the drawing.
     """
-
-    heading: str
-    title: str
-    chart: Any
-    frame: pd.DataFrame
-
-    @property
-    def svg(self) -> str:
-        """The drawing as SVG in the colours of the page, or a sentence why not."""
-        return svg_or_reason(lambda: self.chart, self.title, _CSS_COLOURS)
-
-    @property
-    def columns(self) -> list[str]:
-        """Column names of the numbers."""
-        return list(self.frame.columns)
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """The numbers as text, with three digits; what is missing is empty."""
-        rows = []
-        for values in self.frame.itertuples(index=False):
-            rows.append([_cell(value) for value in values])
-        return rows
+    svg = svg_or_reason(lambda: chart, title, _CSS_COLOURS)
+    numbers = list(frame.itertuples(index=False, name=None))
+    columns = list(frame.columns)
+    return {
+        "heading": heading,
+        "title": title,
+        "svg": svg,
+        "columns": columns,
+        "rows": numbers,
+    }
 
 
-def _cell(value: Any) -> str:
-    # None and NaN: an unadapted classifier has no interval.
-    if pd.isna(value):
-        return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def save_chart(chart: Any, path: Path) -> Path:
-    """Write a chart as PNG, SVG or HTML, by the ending of ``path``.
-
-    The page of HTML contains all scripts, so that it opens without a network. A missing
-    folder is made.
-
-    Parameters
-    ----------
-    chart : altair chart
-        The chart.
-    path : Path
-        Where to write it.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Examples
-    --------
-    >>> import altair as alt
-    >>> chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
-    >>> save_chart(chart, folder / "charts" / "point.svg").name
-    'point.svg'
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    options: dict[str, Any] = {}
-    # Twice the pixels, for screens that have them; scripts inlined, for use offline.
-    if path.suffix == ".png":
-        options["scale_factor"] = 2
-    if path.suffix == ".html":
-        options["inline"] = True
-    chart.save(str(path), **options)
-    return path
-
-
-def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
+def batch_pictures(summary: Summary) -> dict[str, list[Summary]]:
     """Draw the pictures of the batch page.
 
     Parameters
@@ -148,16 +115,17 @@ def batch_pictures(summary: Summary) -> dict[str, list[Picture]]:
         Lists of pictures under the names by which the page asks for them.
     """
     frame = frame_moved(summary["groups"], summary["labels"])
-    moved = Picture("", PICTURES["moved title"], _plot.moved(frame), frame)
+    moved = picture("", PICTURES["moved title"], _plot.moved(frame), frame)
     return {
         "moved": [moved],
         "histograms": _histogram_pictures(summary),
         "columns": _column_pictures(summary),
         "rates": rate_pictures(summary),
+        "frontiers": frontier_pictures(summary),
     }
 
 
-def audit_pictures(summary: Summary) -> dict[str, list[Picture]]:
+def audit_pictures(summary: Summary) -> dict[str, list[Summary]]:
     """Draw the pictures of the audit page.
 
     Parameters
@@ -172,7 +140,7 @@ def audit_pictures(summary: Summary) -> dict[str, list[Picture]]:
     """
     frame = frame_shares(summary["observed"]["cape"]["groups"])
     return {
-        "shares": [Picture("", PICTURES["audit title"], _plot.audit(frame), frame)],
+        "shares": [picture("", PICTURES["audit title"], _plot.audit(frame), frame)],
         "rates": rate_pictures(summary),
     }
 
@@ -208,7 +176,7 @@ def frame_shares(findings: list[Summary]) -> pd.DataFrame:
     return pd.DataFrame(list(groups.values()), columns=columns)
 
 
-def _histogram_pictures(summary: Summary) -> list[Picture]:
+def _histogram_pictures(summary: Summary) -> list[Summary]:
     """Draw the scores of the largest groups."""
     rows = {group["group"]: group["rows"] for group in summary["groups"]}
     largest_first = sorted(
@@ -219,11 +187,11 @@ def _histogram_pictures(summary: Summary) -> list[Picture]:
         name = entry["group"]
         frame = frame_histogram(entry)
         title = PICTURES["scores title"].format(name)
-        pictures.append(Picture(name, title, _plot.scores(frame), frame))
+        pictures.append(picture(name, title, _plot.scores(frame), frame))
     return pictures
 
 
-def _column_pictures(summary: Summary) -> list[Picture]:
+def _column_pictures(summary: Summary) -> list[Summary]:
     """Draw what single columns say of the prevalence, in the largest groups."""
     columns = {}
     for entry in summary["columns"]["groups"]:
@@ -238,7 +206,7 @@ def _column_pictures(summary: Summary) -> list[Picture]:
         # One column alone has nothing to disagree with.
         if len(frame) > 1:
             title = PICTURES["columns title"].format(name)
-            pictures.append(Picture(name, title, _plot.columns(frame), frame))
+            pictures.append(picture(name, title, _plot.columns(frame), frame))
     return pictures
 
 
@@ -285,7 +253,7 @@ def frame_columns(columns: list[Summary], group: Summary) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def rate_pictures(summary: Summary) -> list[Picture]:
+def rate_pictures(summary: Summary) -> list[Summary]:
     """Draw FPR, FNR and accuracy by group, for the batch page and the audit page.
 
     Parameters
@@ -295,7 +263,7 @@ def rate_pictures(summary: Summary) -> list[Picture]:
 
     Returns
     -------
-    list of Picture
+    list of dict
         One picture for each rate.
     """
     rates = frame_rates(summary)
@@ -304,7 +272,7 @@ def rate_pictures(summary: Summary) -> list[Picture]:
     for rate, name in RATE_HEADINGS.items():
         frame = rates[rates["rate"] == rate].drop(columns="rate")
         title = PICTURES["rates title"].format(name)
-        pictures.append(Picture(name, title, _plot.rates(frame), frame))
+        pictures.append(picture(name, title, _plot.rates(frame), frame))
     return pictures
 
 
@@ -421,87 +389,203 @@ def _expected_rates(summary: Summary, rate: str) -> Iterator[Summary]:
         yield {"group": group["group"], "classifier": name, "value": group[rate]}
 
 
-def frame_prevalences(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the true and predicted prevalence of each group by each classifier.
+def frontier_summary(examination: Examination) -> Summary | None:
+    """Return the frontiers of a batch, as its page shows them.
 
     Parameters
     ----------
-    table : DataFrame
-        Rows of `cape.metrics.fairness_table`, one for each classifier.
+    examination : Examination
+
+    Returns
+    -------
+    dict or None
+        ``groups`` are their names, ``columns`` the rates of a group, ``rules`` the
+        choices of the named rules and that of this batch, and ``curves`` has one entry
+        for each criterion. None if there are too few or too many groups.
+    """
+    n_groups = len(examination.adaptation.groups)
+    if not 1 < n_groups <= MOST_GROUPS:
+        return None
+    n_points = _MOST_OUTCOMES // n_groups
+    found = examination.frontiers(
+        CRITERIA_SHOWN, n_points=min(max(n_points, _FEWEST_POINTS), _MOST_POINTS)
+    )
+    curves = []
+    for frontier in found.values():
+        # A criterion without two groups that it is defined for has no curve.
+        if len(frontier.curve) > 1:
+            curves.append(_curve(frontier))
+    if not curves:
+        return None
+    return {
+        "groups": list(examination.names.values()),
+        "columns": list(_OUTCOMES),
+        "rules": _rules(next(iter(found.values()))),
+        "curves": curves,
+        "width": _WIDTH,
+        "height": _HEIGHT,
+    }
+
+
+def _rules(frontier: Frontier) -> list[Summary]:
+    """Return what the rules choose, and last what was chosen for this batch."""
+    entries = []
+    for number, point in enumerate(frontier.rules, 1):
+        names = {"name": RULE_NAMES[str(point.rule)], "mark": str(number)}
+        entries.append({**names, **_choice(point)})
+    chosen = {"name": PICTURES["chosen"], "mark": "now"}
+    entries.append({**chosen, **_choice(frontier.chosen)})
+    return entries
+
+
+def _curve(frontier: Frontier) -> Summary:
+    points = []
+    for point in frontier.curve:
+        points.append({"criterion": _rounded(point.criterion), **_choice(point)})
+    choices = [*frontier.rules, frontier.chosen]
+    x_domain, y_domain = _domains(frontier)
+    return {
+        "criterion": frontier.criterion,
+        "name": CRITERION_NAMES[frontier.criterion],
+        "points": points,
+        "rules": [_rounded(point.criterion) for point in choices],
+        "x_domain": x_domain,
+        "y_domain": y_domain,
+    }
+
+
+def _domains(frontier: Frontier) -> tuple[list[float], list[float]]:
+    """Return the ends of the axes, of the criterion and of the accuracy.
+
+    Rules that are far from the curve stay outside: it would be flat beside them.
+    """
+    widest = frontier.curve[-1].criterion
+    lowest = min(point.accuracy.low for point in frontier.curve)
+    highest = max(point.accuracy.high for point in frontier.curve)
+    farthest = 2 * widest
+    worst = 2 * lowest - highest
+    for point in [*frontier.rules, frontier.chosen]:
+        accuracy = point.accuracy.value
+        if point.criterion <= farthest and accuracy >= worst:
+            widest = max(widest, point.criterion)
+            lowest = min(lowest, accuracy)
+            highest = max(highest, accuracy)
+    return [0.0, _up(widest)], [-_up(-lowest), _up(highest)]
+
+
+def _up(value: float) -> float:
+    """Round up, so that rounded points stay inside."""
+    return math.ceil(value * 10**_DIGITS) / 10**_DIGITS
+
+
+def _choice(point: Any) -> Summary:
+    """Return what a choice of members leads to."""
+    outcomes = []
+    for outcome in point.groups.values():
+        outcomes.append([_rounded(getattr(outcome, name)) for name in _OUTCOMES])
+    return {
+        "accuracy": _rounded(point.accuracy.value),
+        "low": _rounded(point.accuracy.low),
+        "high": _rounded(point.accuracy.high),
+        "pe": _rounded(point.proportional_equality),
+        "outcomes": outcomes,
+    }
+
+
+def _rounded(value: float) -> float | None:
+    """Round a number for the page; what is undefined is None."""
+    return round(float(value), _DIGITS) if np.isfinite(value) else None
+
+
+def frontier_pictures(summary: Summary) -> list[Summary]:
+    """Draw the frontier of each criterion.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary`.
+
+    Returns
+    -------
+    list of dict
+    """
+    frontiers_shown = summary["frontiers"]
+    if frontiers_shown is None:
+        return []
+    pictures = []
+    for curve in frontiers_shown["curves"]:
+        frame = frame_frontier(curve, frontiers_shown["rules"])
+        heading = curve["name"][0].upper() + curve["name"][1:]
+        title = PICTURES["frontier title"].format(curve["name"])
+        chart = _plot.frontier(
+            frame,
+            criterion="criterion",
+            title=curve["name"],
+            label="mark",
+            x_domain=curve["x_domain"],
+            y_domain=curve["y_domain"],
+            width=_WIDTH,
+            height=_HEIGHT,
+        )
+        pictures.append(picture(heading, title, chart, frame))
+    return pictures
+
+
+def frame_frontier(curve: Summary, rules: Sequence[Summary]) -> pd.DataFrame:
+    """Return the points of a frontier, then the rules, as far as the picture reaches.
+
+    Parameters
+    ----------
+    curve : dict
+        One of ``curves``.
+    rules : list of dict
+        The ``rules`` of the summary.
 
     Returns
     -------
     DataFrame
-        With the columns classifier, group, kind and prevalence.
-
-    Examples
-    --------
-    >>> from cape.metrics import fairness_table
-    >>> groups = [0, 0, 1, 1]
-    >>> row = fairness_table([0, 1, 1, 0], [0, 1, 1, 1], sensitive_features=groups)
-    >>> frame_prevalences(pd.DataFrame({"one": row}).T)["prevalence"].tolist()
-    [0.5, 0.5, 0.5, 1.0]
+        Columns criterion, accuracy, accuracy_low, accuracy_high, rule and mark.
     """
     rows = []
-    for name, row in table.iterrows():
-        for group in table["predicted_prevalence"].columns:
-            for kind, column in _KINDS.items():
-                share = float(row[column, group])
-                rows.append([name, f"group {group}", kind, share])
-    return pd.DataFrame(rows, columns=["classifier", "group", "kind", "prevalence"])
+    for point in curve["points"]:
+        rows.append(_row(point["criterion"], point, None, None))
+    marked: list[dict[str, Any]] = []
+    for value, rule in zip(curve["rules"], rules, strict=True):
+        right, bottom = curve["x_domain"][1], curve["y_domain"][0]
+        if value is None or value > right or rule["accuracy"] < bottom:
+            continue
+        row = _row(value, rule, rule["name"], rule["mark"])
+        neighbour = _neighbour(row, marked, curve)
+        if neighbour is not None:
+            # One text for marks that lie on each other.
+            neighbour["mark"] += f" {rule['mark']}"
+            row["mark"] = ""
+        marked.append(row)
+    return pd.DataFrame([*rows, *marked])
 
 
-def draw_prevalences(frame: pd.DataFrame) -> Any:
-    """Draw predicted prevalences as dots and true ones as ticks; the gap between is PD.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_prevalences`.
-
-    Returns
-    -------
-    altair.LayerChart
-
-    Examples
-    --------
-    >>> from cape.metrics import fairness_table
-    >>> groups = [0, 0, 1, 1]
-    >>> row = fairness_table([0, 1, 1, 0], [0, 1, 1, 1], sensitive_features=groups)
-    >>> chart = draw_prevalences(frame_prevalences(pd.DataFrame({"one": row}).T))
-    >>> len(chart.layer)
-    3
-    """
-    alt = _plot.import_altair()
-    # In the order of the table, not of the alphabet.
-    order = list(dict.fromkeys(frame["classifier"]))
-    axis = alt.Axis(labelLimit=220)
-    y = alt.Y("classifier:N", sort=order, title=None, axis=axis)
-    x = alt.X(
-        "prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=PICTURES["share axis"]
-    )
-    colour = alt.Color("group:N", title=None, scale=alt.Scale(range=_COLOURS))
-    true = frame["kind"] == "true prevalence"
-    gap = alt.Chart(_both_prevalences(frame)).mark_rule(strokeWidth=3, opacity=0.45)
-    gap = gap.encode(
-        y=y, color=colour, x="true prevalence:Q", x2="predicted prevalence:Q"
-    )
-    tick = alt.Chart(frame[true]).mark_tick(thickness=3, size=26)
-    tick = tick.encode(x=x, y=y, color=colour)
-    dot = alt.Chart(frame[~true]).mark_circle(size=130, opacity=1)
-    dot = dot.encode(x=x, y=y, color=colour)
-    title = alt.TitleParams(
-        PICTURES["demo title"],
-        subtitle=PICTURES["demo subtitle"],
-        anchor="start",
-    )
-    layers = gap + tick + dot
-    return layers.properties(width=520, height=60 * len(order), title=title)
+def _neighbour(
+    row: dict[str, Any], marked: list[dict[str, Any]], curve: Summary
+) -> dict[str, Any] | None:
+    """Return the first mark with a text that is too near to write another one."""
+    left, right = curve["x_domain"]
+    bottom, top = curve["y_domain"]
+    for other in marked:
+        across = _WIDTH * abs(row["criterion"] - other["criterion"])
+        up = _HEIGHT * abs(row["accuracy"] - other["accuracy"])
+        room = _NEAR * len(other["mark"].split())
+        is_near = across < room * (right - left) and up < _NEAR * (top - bottom)
+        if other["mark"] and is_near:
+            return other
+    return None
 
 
-def _both_prevalences(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return both prevalences side by side, a row for each classifier and group."""
-    wide = frame.pivot_table(
-        index=["classifier", "group"], columns="kind", values="prevalence"
-    )
-    return wide.reset_index().rename_axis(columns=None)
+def _row(value: float, choice: Summary, rule: Any, mark: Any) -> dict[str, Any]:
+    return {
+        "criterion": value,
+        "accuracy": choice["accuracy"],
+        "accuracy_low": choice["low"],
+        "accuracy_high": choice["high"],
+        "rule": rule,
+        "mark": mark,
+    }

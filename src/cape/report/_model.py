@@ -1,50 +1,141 @@
-"""What each group would see at any prevalence, in closed form from the members' rates.
+"""What pages say of the model: how it was made, and what it would do elsewhere.
 
-Under prior shift the true and false positive rate of a member do not move with the
-prevalence rho, so that it predicts rho tpr + (1 - rho) fpr. CAPE takes the member whose
-prediction is nearest rho. The page computes the same in the browser from the same
-numbers (``page/explorer.js``); this module is the reference that it is tested against.
+A page about files gets its *provenance* from whoever read the files. Without files
+there is still something to say: what the classifier knows about itself.
+
+The explorer shows what each group would see at any prevalence, in closed form from the
+members' rates. Under prior shift the true and false positive rate of a member do not
+move with the prevalence rho, so that it predicts rho tpr + (1 - rho) fpr. CAPE takes
+the member whose prediction is nearest rho. The page computes the same in the browser
+from the same numbers (``page/explorer.js``); this module is the reference that it is
+tested against.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape._packages import package_versions
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
 from cape.classifier import CapeClassifier
-from cape.report._made import facts_of_classifier, stamped
 from cape.rules._base import nearest_member
 
+if TYPE_CHECKING:
+    from cape.files import TableModel
+
+_PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")
+# They change how long training takes, and no prediction.
+_NO_EFFECT = ("n_jobs", "verbose")
 # Thinned to so many, a pool has a PD at most one step of a slider (0.01) greater.
 _MOST_MEMBERS = 200
 # More digits would make the page longer and move no curve.
 _DIGITS = 6
 
 
-class BatchRates(NamedTuple):
-    """What to expect of the members of a group in one batch.
+def file_provenance(
+    model: TableModel, files: Sequence[tuple[str, int, str]] = ()
+) -> Summary:
+    """Say which files a page is about, and where its model comes from.
 
     Parameters
     ----------
-    tpr, fpr : ndarray of shape (n_members,)
-    chosen : int or None
-        The member that decides, which is never left out.
+    model : TableModel
+        The model as ``cape train`` saved it.
+    files : sequence of (name, rows, sha256)
+        The files that the page is about.
+
+    Returns
+    -------
+    dict
+        The ``provenance`` of an examination or of a summary.
     """
+    entries = []
+    for name, rows, sha256 in files:
+        entries.append({"file": name, "rows": rows, "sha256": sha256})
+    return {
+        "files": entries,
+        "training": model.details["data"],
+        "learner": model.details["learner"],
+        "settings": model.details["settings"],
+        "columns": model.details["columns"],
+        "fingerprint": model.clf.fingerprint_,
+    }
 
-    tpr: np.ndarray
-    fpr: np.ndarray
-    chosen: int | None = None
+
+def facts_of_classifier(clf: CapeClassifier) -> Summary:
+    """Say what a fitted classifier knows about itself, without any file.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+
+    Returns
+    -------
+    dict
+        ``classifier``, ``learner``, ``settings`` and ``fingerprint``.
+
+    Examples
+    --------
+    >>> facts = facts_of_classifier(clf)
+    >>> facts["classifier"], facts["learner"], facts["settings"]["pool"]
+    ('CapeClassifier', 'LogisticRegression()', 'threshold')
+    """
+    settings = {}
+    for name, value in clf.get_params(deep=False).items():
+        # The learner has a line of its own, and some parameters change no prediction.
+        if name != "estimator" and name not in _NO_EFFECT:
+            settings[name] = _json_value(value)
+    # None stands for a default that may change with the version.
+    learner = "the default learner"
+    if clf.estimator is not None:
+        learner = " ".join(repr(clf.estimator).split())
+    return {
+        "classifier": type(clf).__name__,
+        "learner": learner,
+        "settings": settings,
+        "fingerprint": clf.fingerprint_,
+    }
 
 
-@dataclass(frozen=True)
-class Members:
+def stamped(made: Mapping[str, Any]) -> Summary:
+    """Add the date and the versions of the software.
+
+    Parameters
+    ----------
+    made : mapping
+        What is known about the model and the data.
+
+    Returns
+    -------
+    dict
+        The section ``made`` of a summary. A date or versions that are given are kept.
+
+    Examples
+    --------
+    >>> sorted(stamped({"files": []}))
+    ['date', 'files', 'versions']
+    """
+    # UTC, because a page may be read anywhere.
+    now = datetime.now(UTC).isoformat(timespec="minutes")
+    return {"date": now, "versions": package_versions(_PACKAGES), **made}
+
+
+def _json_value(value: Any) -> Any:
+    """Return a parameter as JSON can hold it; an object is written as its repr."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    return " ".join(repr(value).split())
+
+
+class Members(NamedTuple):
     """Rates of the members of one group.
 
     Parameters
@@ -66,40 +157,18 @@ class Members:
     tpr: np.ndarray
     fpr: np.ndarray
 
-    def take(self, members: np.ndarray) -> Members:
-        """Return some of the members, by their places, with six digits."""
-        return Members(
-            thetas=self.thetas[members].round(_DIGITS),
-            tpr=self.tpr[members].round(_DIGITS),
-            fpr=self.fpr[members].round(_DIGITS),
-        )
-
     def to_dict(self) -> dict[str, list[float]]:
         """Return the members as the page's script reads them."""
-        return {
-            "theta": self.thetas.tolist(),
-            "tpr": self.tpr.tolist(),
-            "fpr": self.fpr.tolist(),
-        }
+        names = ("theta", "tpr", "fpr")
+        return {name: rates.tolist() for name, rates in zip(names, self, strict=True)}
 
 
-class GroupMembers(NamedTuple):
-    """The classifiers that the explorer compares in one group.
-
-    Parameters
-    ----------
-    cape : Members
-        The members of the pool.
-    unadapted : Members
-        The model as trained, cut at 1/2, as the only member.
-    """
-
-    cape: Members
-    unadapted: Members
-
-
-def members_of(model: GroupModel, in_batch: BatchRates | None = None) -> GroupMembers:
-    """Return the rates of a group's members, and of the model as trained.
+def members_of(
+    model: GroupModel,
+    rates: tuple[np.ndarray, np.ndarray] | None = None,
+    chosen: int | None = None,
+) -> Members:
+    """Return the rates of a group's members.
 
     Members whose rates are unknown are left out. A pool with more than 200 members is
     thinned, so that the page stays small.
@@ -108,26 +177,33 @@ def members_of(model: GroupModel, in_batch: BatchRates | None = None) -> GroupMe
     ----------
     model : GroupModel
         What training left of the group.
-    in_batch : BatchRates, default=None
-        What to expect of all members in a batch; None takes their rates in training.
+    rates : pair of ndarray, default=None
+        TPR and FPR to expect of all members in a batch; None takes their rates in
+        training.
+    chosen : int, default=None
+        The member that decides, which is never left out.
 
     Returns
     -------
-    GroupMembers
+    Members
         With numbers rounded to six digits.
     """
-    if in_batch is None:
-        in_batch = BatchRates(model.pool.rates.tpr, model.pool.rates.fpr)
-    members = Members(model.pool.thetas, in_batch.tpr, in_batch.fpr)
+    if rates is None:
+        rates = (model.pool.rates.tpr, model.pool.rates.fpr)
+    members = Members(model.pool.thetas, *rates)
     # A rate is NaN, unknown, if it rests on fewer than ten unseen rows.
     places = np.flatnonzero(~np.isnan(members.tpr + members.fpr))
     if len(places) > _MOST_MEMBERS:
         places = _thinned(members, places)
-        if in_batch.chosen is not None:
-            places = np.union1d(places, [in_batch.chosen])
-    tpr, fpr = model.unadapted_rates()
-    unadapted = Members(*np.array([[model.prevalence], [tpr], [fpr]]))
-    return GroupMembers(members.take(places), unadapted.take(np.array([0])))
+        if chosen is not None:
+            places = np.union1d(places, [chosen])
+    return Members(*(values[places].round(_DIGITS) for values in members))
+
+
+def unadapted(model: GroupModel) -> Members:
+    """Return the model as trained, cut at 1/2, as the only member."""
+    values = np.array([model.prevalence, *model.unadapted_rates()])
+    return Members(*values.round(_DIGITS)[:, None])
 
 
 def _thinned(members: Members, places: np.ndarray) -> np.ndarray:
@@ -191,7 +267,7 @@ def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
 def explorer_data(
     clf: CapeClassifier,
     now: Mapping[Group, float] | None = None,
-    in_batch: Mapping[Group, BatchRates] | None = None,
+    members: Mapping[Group, Members] | None = None,
 ) -> Summary:
     """Return the numbers that the page's script computes from.
 
@@ -202,8 +278,8 @@ def explorer_data(
     now : mapping from group to float, default=None
         Where the sliders stand at first; only these groups are shown. None shows all
         groups at their training prevalences.
-    in_batch : mapping from group to BatchRates, default=None
-        What to expect of all members in a batch; None takes their rates in training.
+    members : mapping from group to Members, default=None
+        What to expect of the members in a batch; None takes their rates in training.
 
     Returns
     -------
@@ -225,14 +301,14 @@ def explorer_data(
     names = unique_names(now)
     for group, prevalence in now.items():
         model = clf.model_of(group)
-        members = members_of(model, None if in_batch is None else in_batch[group])
+        pool = members_of(model) if members is None else members[group]
         entries.append(
             {
                 "name": names[group],
                 "training": round(model.prevalence, _DIGITS),
                 "now": round(prevalence, _DIGITS),
-                "cape": members.cape.to_dict(),
-                "unadapted": members.unadapted.to_dict(),
+                "cape": pool.to_dict(),
+                "unadapted": unadapted(model).to_dict(),
             }
         )
     return {"groups": entries}

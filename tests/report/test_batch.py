@@ -1,0 +1,449 @@
+"""Numbers and verdicts of a batch are those of the Python API; its page shows them."""
+
+import html
+import json
+import re
+from copy import copy
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from cape import AdaptationWarning, CapeClassifier
+from cape.examination import examine
+from cape.examination._examination import Observed
+from cape.examination._result import json_ready
+from cape.metrics import audit, confusion_by_group
+from cape.report import to_html
+from cape.report._batch import mark_of, worst_word
+
+LEVEL = 0.9
+
+
+@pytest.fixture(scope="module")
+def frame(people_folder):
+    return pd.read_csv(people_folder / "new.csv")
+
+
+@pytest.fixture(scope="module")
+def X(frame):
+    """The rows of the file as the classifier takes them."""
+    return frame.drop(columns="y")
+
+
+@pytest.fixture(scope="module")
+def seen(people_model, X):
+    return examine(people_model.clf, X, level=LEVEL)
+
+
+@pytest.fixture(scope="module")
+def summary(summaries):
+    return summaries["batch"]
+
+
+@pytest.fixture(scope="module")
+def tables(pages):
+    return tables_of(pages["batch"])
+
+
+def tables_of(page):
+    """Beginnings of the captions of a page's tables, with the texts of their cells."""
+    found = {}
+    for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
+        caption = html.unescape(re.search(r"<caption><span>(.*?)</span>", table)[1])
+        rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.split("<tbody>")[1], re.DOTALL)
+        found[" ".join(caption.split()[:3])] = [
+            [_text(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+            for row in rows
+        ]
+    return found
+
+
+def _text(cell):
+    return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"<small[^>]*>", " ", cell)))
+
+
+def within(value, low, high):
+    return f"{value:.3f} {low:.3f}\u2013{high:.3f}"
+
+
+# Numbers
+
+
+def test_estimates_intervals_choices_and_bounds_are_those_of_adapt(summary, seen):
+    adaptation = seen.adaptation
+    assert summary["level"] == adaptation.level and summary["rows"] == 700
+    # With the reason, the examination may have another verdict.
+    fields = [name for name in adaptation.groups["blue"].flat() if name != "verdict"]
+    for entry in summary["groups"]:
+        group = entry["group"]
+        expected = json_ready(adaptation.groups[group].flat())
+        assert {name: entry[name] for name in fields} == {
+            name: expected[name] for name in fields
+        }
+        moved = seen.moved.groups[group]
+        assert (entry["moved"], entry["p_moved"]) == (moved.moved, moved.p_value)
+
+
+@pytest.mark.parametrize(
+    ("part", "attribute"), [("shift_test", "prior_shift"), ("expected", "expected")]
+)
+def test_tests_and_expectations_are_those_of_the_examination(
+    summary, seen, part, attribute
+):
+    expected = getattr(seen, attribute).to_dict()
+    assert {name: summary[part][name] for name in expected} == expected
+
+
+def test_observed_rates_are_the_audit_of_the_predictions(
+    summary, people_model, X, seen, frame
+):
+    clf = people_model.clf
+    truth = {"sensitive_features": frame["race"], "level": LEVEL}
+    y_pred = clf.predict(X, adaptation=seen.adaptation) == clf.classes_[1]
+    expected = audit(frame["y"], y_pred, **truth).to_dict()
+    found = summary["observed"]
+    assert {name: found["cape"][name] for name in expected} == expected
+    assert found["unadapted"]["groups"] != found["cape"]["groups"]
+    for audited in found.values():
+        for metric, worst in audited["worst"].items():
+            extreme = min if metric.endswith("_ratio") else max
+            pairs = [one for one in audited["pairs"] if one["metric"] == metric]
+            assert worst["value"] == extreme(pair["value"] for pair in pairs)
+    both = seen.compare(frame["y"], y_pred, sensitive_features=frame["race"])
+    assert len(summary["compared"]["rates"]) == len(both) == 8
+    for rate in summary["compared"]["rates"]:
+        row = both.loc[(rate["group"], rate["metric"])]
+        assert {name: rate[name] for name in row.index} == row.to_dict()
+
+
+def test_what_the_model_as_trained_would_do_follows_from_its_two_rates(
+    summary, people_model
+):
+    predicted, estimates = {}, {}
+    unadapted = summary["expected"]["unadapted"]
+    for entry, chosen in zip(unadapted["groups"], summary["groups"], strict=True):
+        group = entry["group"]
+        tpr, fpr = people_model.clf.models_[group].unadapted_rates()
+        rho = estimates[group] = chosen["estimate"]
+        predicted[group] = rho * tpr + (1 - rho) * fpr
+        rates = [predicted[group], rho * tpr + (1 - rho) * (1 - fpr), fpr, 1 - tpr]
+        names = ("predicted", "accuracy", "fpr", "fnr")
+        assert [entry[name] for name in names] == pytest.approx(rates, abs=2e-6)
+    pe = max(
+        abs(estimates[a] / estimates[b] - predicted[a] / predicted[b])
+        for a, b in permutations(predicted, 2)
+    )
+    assert unadapted["pe"] == pytest.approx(pe, abs=1e-4)
+
+
+def test_the_mixture_is_made_of_the_training_classes_at_the_quantifiers_answer(
+    summary, people_model
+):
+    for entry, chosen in zip(summary["histograms"], summary["groups"], strict=True):
+        model = people_model.clf.models_[entry["group"]]
+        edges = np.rint(np.arange(1, 20) / 20 * 2**32).astype(int)
+        classes = (model.positives.merged(edges), model.negatives.merged(edges))
+        positives, negatives = (counts / counts.sum() for counts in classes)
+        answer = chosen["quantifier_estimate"]
+        expected = answer * positives + (1 - answer) * negatives
+        assert entry["mixture"] == pytest.approx(expected.tolist(), abs=1e-5)
+        assert sum(entry["batch"]) == pytest.approx(1, abs=1e-3)
+
+
+def test_the_page_shows_what_was_chosen_and_the_verdicts(tables, seen):
+    chosen = []
+    for group, a in seen.adaptation.groups.items():
+        shares = (a.made_for, a.predicted_prevalence, a.pd_bound)
+        chosen.append([group, *(f"{share:.3f}" for share in shares)])
+    assert tables["The classifier of"] == chosen
+    verdicts = []
+    for group, test in seen.prior_shift.groups.items():
+        numbers = [f"{test.p_adjusted:.3f}", f"{test.effect:.1%}"]
+        verdicts.append([group, seen.verdict(group).text, *numbers])
+    assert tables["Verdicts at the"] == verdicts
+
+
+def test_the_page_shows_expected_rates_and_the_observed_ones_below(tables, summary):
+    compared = {(r["group"], r["metric"]): r for r in summary["compared"]["rates"]}
+    rows = tables["Expected rates of"]
+    for row, group in zip(rows, summary["expected"]["groups"], strict=True):
+        assert row[0] == group["group"]
+        for cell, rate in zip(row[1:], ("fpr", "fnr", "accuracy", "pd"), strict=True):
+            seen = compared[group["group"], rate]
+            ends = (group[f"{rate}_low"], group[f"{rate}_high"])
+            end = "" if seen["inside"] else ", outside"
+            observed = f"true {seen['observed']:.3f}{end}"
+            assert cell == f"{within(group[rate], *ends)} {observed}"
+
+
+def test_the_page_shows_observed_rates_of_both_classifiers_and_the_worst_pairs(
+    tables, summary
+):
+    rows = tables["Each rate with"]
+    metrics = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
+    names = [f"{g['group']} {g['rows']:,} rows" for g in summary["groups"]]
+    assert [row[0] for row in rows[::2]] == names
+    for place, row in enumerate(rows):
+        group, who = ("blue", "green")[place // 2], ("cape", "unadapted")[place % 2]
+        found = {}
+        for f in summary["observed"][who]["groups"]:
+            if f["group"] == group:
+                found[f["metric"]] = within(f["value"], f["low"], f["high"])
+        assert row[-6:] == [found[metric] for metric in metrics]
+    rows = tables["Between groups: the"]
+    assert len(rows) == 6
+    for cell, who in zip(rows[0][1:], ("cape", "unadapted"), strict=True):
+        pe = summary["observed"][who]["worst"]["pe"]
+        number = within(pe["value"], pe["low"], pe["high"])
+        assert cell == f"{number} {pe['group']} to {pe['other']}"
+
+
+def test_every_group_gets_the_same_sections(summary, pages):
+    parts = [summary["groups"], summary["histograms"]]
+    parts += [summary[name]["groups"] for name in ("shift_test", "columns", "expected")]
+    for part in parts:
+        assert [entry["group"] for entry in part] == ["blue", "green"]
+    for group in summary["groups"]:
+        name, sentence = group["group"], group["sentence"]
+        assert f"<strong>{name}</strong>{sentence[len(name) :]}." in pages["batch"]
+
+
+def test_a_summary_computes_nothing_anew(seen, summarise, monkeypatch):
+    """All estimates, tests and expectations come from the examination."""
+    from cape.quantify import Quantifier
+
+    def refuse(*arguments, **options):
+        raise AssertionError("computed twice")
+
+    monkeypatch.setattr(Quantifier, "estimate", refuse)
+    monkeypatch.setattr(Quantifier, "interval", refuse)
+    assert summarise(seen)["rows"] == 700
+
+
+# Where it comes from
+
+
+def made_section(page):
+    """Terms and texts of the section that says how the page was made."""
+    section = page.split("<h2>How it was made</h2>")[1]
+    return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", section))
+
+
+@pytest.fixture(scope="module")
+def plain(fitted, batch):
+    """An examination of rows that come from no file."""
+    return examine(fitted(pool="threshold"), batch.X, sensitive_features=batch.z)
+
+
+def test_it_says_what_is_known_of_the_classifier_and_nothing_of_files(plain, summarise):
+    page = to_html({**summarise(plain), "notes": ["column <age> is ignored."]})
+    made = made_section(page)
+    terms = ["classifier", "learner", "parameters", "fingerprint", "versions", "date"]
+    assert list(made) == terms
+    assert made["classifier"] == "CapeClassifier"
+    assert made["learner"] == "LogisticRegression()"
+    assert made["fingerprint"] == plain.clf.fingerprint_
+    for parameter in ("pool threshold", "quantifier onestep", "cv 5", "random_state 0"):
+        assert parameter in made["parameters"]
+    for word in ("SHA-256", "a model trained on", ".csv", "n_jobs", "verbose"):
+        assert word not in page
+    # Notes stand below the verdict.
+    place = page.index("column &lt;age&gt; is ignored.")
+    assert page.index('class="verdict good"') < place < page.index("<h2>")
+
+
+def test_settings_that_json_cannot_hold_are_written_as_text(train, batch, summarise):
+    class Ours(CapeClassifier):
+        pass
+
+    settings = {"cv": StratifiedKFold(3), "prevalences": np.array([0.25, 0.75])}
+    clf = Ours(LogisticRegression(C=0.5), pool="threshold", random_state=0, **settings)
+    labels = np.where(train.y == 1, "yes", "no")
+    clf.fit(train.X, labels, sensitive_features=train.z)
+    summary = summarise(examine(clf, batch.X, sensitive_features=batch.z))
+    assert summary["positive"] == "label yes"
+    made = summary["made"]
+    assert json.loads(json.dumps(made)) == made
+    assert made["settings"]["cv"].startswith("StratifiedKFold(n_splits=3")
+    assert made["settings"]["prevalences"] == "array([0.25, 0.75])"
+    assert made["learner"] == "LogisticRegression(C=0.5)"
+    assert made["classifier"] == "Ours"
+
+
+def test_provenance_is_told_as_it_was_given(plain, summarise):
+    of_file = copy(plain)
+    columns = {"label": "paid", "labels": ["yes", "no"], "groups": [], "features": []}
+    given = {"columns": columns, "date": "2020-02-29T12:00+00:00"}
+    of_file.provenance = {**given, "versions": {"cape": "0.0"}}
+    summary = summarise(of_file)
+    assert summary["positive"] == "paid = no"
+    fingerprint = {"fingerprint": plain.clf.fingerprint_}
+    assert summary["made"] == {**fingerprint, **of_file.provenance}
+
+
+def test_labels_that_came_later_are_audited(plain, batch, summarise):
+    y_pred = plain.clf.predict(
+        batch.X, sensitive_features=batch.z, adaptation=plain.adaptation
+    )
+    counts = confusion_by_group(batch.y, y_pred, sensitive_features=batch.z)
+    labelled = copy(plain)
+    labelled.observed = Observed(cape=counts, unadapted=counts)
+    for finding in summarise(labelled)["observed"]["cape"]["groups"]:
+        if finding["metric"] == "accuracy":
+            assert finding["value"] == counts[int(finding["group"])].accuracy
+    labelled.observed = Observed(cape={}, unadapted={})
+    assert summarise(labelled)["observed"] is None
+
+
+def test_one_group_has_no_pairs_and_nothing_to_aim_at(plain, batch, summarise):
+    own = batch.z == 0
+    groups = {"sensitive_features": batch.z[own]}
+    summary = summarise(examine(plain.clf, batch.X[own], **groups))
+    assert summary["expected"]["unadapted"]["pe"] is None
+    assert summary["expected"]["pairs"] == []
+    assert summary["frontiers"] is None
+
+
+# Verdicts
+
+codes = st.lists(
+    st.sampled_from(
+        ["fault", "drifted", "ignored", "cannot_tell", "some_drift", "not_tested"]
+        + ["consistent"] * 3
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(codes, st.booleans())
+def test_the_mark_is_green_only_if_all_are_consistent_and_clear(codes, clear):
+    mark = mark_of(codes, clear=clear)
+    assert (mark == "good") == (set(codes) == {"consistent"} and clear)
+    red = {"fault", "drifted", "ignored"}
+    assert (mark == "bad") == bool(set(codes) & red)
+    worst = worst_word(codes)
+    assert worst in codes and mark_of([worst], clear=clear) == mark
+
+
+def test_a_batch_like_training_but_for_its_shares_is_consistent(summaries, pages):
+    summary, page = summaries["new"], pages["new"]
+    assert summary["verdict"]["word"] == "consistent"
+    assert summary["verdict"]["mark"] == "good"
+    assert f'<div class="verdict good"><p><strong>{summary["verdict"]["head"]}' in page
+    assert all(group["moved"] for group in summary["groups"])
+    assert summary["columns"]["moved"] == [] and 'class="verdict bad' not in page
+    for part in ("observed", "labels", "compared"):
+        assert summary[part] is None
+    for absent in ("verdict labels", 'class="outside"', "were not used to estimate"):
+        assert absent not in page
+    # What no test can see, and what rests on the assumption, is said all the same.
+    for sentence in (
+        "No test without labels sees everything.",
+        "This rests on the assumption",
+        "Its bound is right if the interval of the prevalence is.",
+        "now, with its 90 % interval",
+        "the bound at level 0.9, if the interval of the prevalence is right",
+    ):
+        assert sentence in page
+
+
+@pytest.fixture(scope="module")
+def changed(people_folder, people_model, tmp_path_factory, batch_of_file):
+    """Summarise the new rows, changed."""
+
+    def make(change):
+        path = tmp_path_factory.mktemp("words") / "b.csv"
+        change(pd.read_csv(people_folder / "new.csv")).to_csv(path, index=False)
+        return batch_of_file(people_model, path)
+
+    return make
+
+
+FAULTS = {
+    "recoded": lambda frame: frame.assign(
+        degree=frame["degree"].map({"F": "felony", "M": "misdemeanour"})
+    ),
+    "in other units": lambda frame: frame.assign(age=frame["age"] * 365),
+    "all missing": lambda frame: frame.assign(age=np.nan),
+    "all alike": lambda frame: frame.assign(age=33.0),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_red_and_names_its_groups(changed, fault):
+    summary = changed(FAULTS[fault])
+    assert summary["verdict"]["word"] == "fault"
+    assert summary["verdict"]["mark"] == "bad"
+    (entry,) = summary["verdict"]["faults"]
+    assert sorted(entry["groups"]) == ["blue", "green"]
+
+
+def test_a_fault_stands_before_any_number(changed):
+    def fault(frame):
+        return frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0))
+
+    summary = changed(fault)
+    assert [group["verdict"] for group in summary["groups"]] == ["fault", "consistent"]
+    (entry,) = summary["verdict"]["faults"]
+    assert entry["groups"] == ["blue"]
+    page = to_html(summary)
+    # The labels have a box of their own, below it.
+    boxes = re.findall(r'class="verdict ([^"]*)"', page)
+    assert boxes[0] == "bad faults" and boxes[1].startswith("labels")
+    assert page.index(html.escape(entry["what_happened"])) < page.index("<h2>")
+
+
+def test_a_column_that_moved_is_in_the_table_and_in_the_picture(changed):
+    random = np.random.default_rng(0)
+
+    def half(frame):
+        some = random.random(len(frame)) < 0.5
+        return frame.assign(degree=frame["degree"].where(some, "M"))
+
+    summary = changed(half)
+    moved = summary["columns"]["moved"]
+    assert "degree" in {entry["column"] for entry in moved}
+    effects = [entry["effect"] for entry in moved]
+    assert effects == sorted(effects, reverse=True)
+    assert summary["verdict"]["mark"] in ("warn", "bad", "open")
+    page = to_html(summary)
+    for entry in moved:
+        assert f"<td>{entry['what_happened']}</td>" in html.unescape(page)
+    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    of_columns = [svg for svg in pictures if "each column of" in svg]
+    assert any("var(--bad)" in svg for svg in of_columns)
+
+
+def test_drift_that_is_ignored_is_named_and_never_green(people_model, X, summarise):
+    odd = FAULTS["all alike"](X)
+    with pytest.warns(AdaptationWarning, match="look at the scores"):
+        seen = examine(people_model.clf, odd, drift="ignore")
+    summary = summarise(seen)
+    assert summary["drift"] == "ignore" and summary["verdict"]["mark"] == "bad"
+
+
+def test_four_rows_are_too_few_to_tell(changed):
+    summary = changed(lambda frame: frame.groupby("race").head(2).drop(columns="y"))
+    assert summary["verdict"]["word"] == "cannot_tell"
+    assert summary["verdict"]["mark"] == "open" and summary["rows"] == 4
+    assert not any(test["tested"] for test in summary["shift_test"]["groups"])
+
+
+def test_untested_scores_get_no_green_mark(train, batch, summarise):
+    learner = HistGradientBoostingClassifier(max_iter=3)
+    clf = CapeClassifier(learner, scores="refit", cv=2, random_state=0)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    with pytest.warns(AdaptationWarning, match="not tested"):
+        seen = examine(clf, batch.X, sensitive_features=batch.z)
+    summary = summarise(seen)
+    assert summary["verdict"]["mark"] != "good"
+    assert not any(test["sound"] for test in summary["shift_test"]["groups"])
+    assert to_html(summary).count("<td>not tested</td>") == len(summary["groups"])

@@ -1,0 +1,360 @@
+"""A page is one file, needs nothing else, and what it names is text."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cape import examine
+from cape.report import to_html, write_report
+
+KINDS = ["batch", "audit", "monitor", "explorer"]
+EVIL = (
+    "</script><script>alert(1)</script> <!-- <img src=x onerror=alert(2)> &amp; Größe "
+    "组 \"double\" 'single' `back` \\ \\u003c {{ 7 * 7 }} {% raw %} \u2028"
+)
+HOSTILE = ["a\x00b", "\x1b[31mred", "\ud800", "\ufffe", "\u202eabc", "a\nb"]
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: elements with attributes, texts and scripts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self.scripts = [], [], []
+        self._inside = None
+        self.feed(page)
+        self.text = "".join(self.texts)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_comment(self, data):
+        self.elements.append(("comment", {}))
+
+    def handle_data(self, data):
+        (self.scripts if self._inside == "script" else self.texts).append(data)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_whole_and_loads_nothing(pages, kind):
+    page = pages[kind]
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    for tag in ("main", "style", "section", "figure", "table", "svg", "script", "ul"):
+        assert len(re.findall(rf"<{tag}\b", page)) == page.count(f"</{tag}>")
+    assert "{{" not in page and "{%" not in page and "Undefined" not in page
+    addresses = re.findall(r"\b(?:https?:)?//[\w.-]+\.[a-z]+[^\s\"'<)]*", page)
+    allowed = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert set(addresses) <= allowed
+    sources = re.findall(r"""(?:src|href|action)\s*=\s*["']([^"']*)""", page)
+    assert set(sources + re.findall(r"[^-]url\(([^)#]*)", page)) <= {"data:,"}
+    assert not re.search(r"<(?:img|iframe|object|embed|base|form|audio|video)\b", page)
+    scripts = r"XMLHttpRequest|WebSocket|sendBeacon|importScripts|fetch\(|@import"
+    assert not re.search(rf"{scripts}|\bimport\b\s*[({{'\"]", page)
+
+
+HEADINGS = {
+    "batch": [
+        "How far has each group moved?",
+        "What the labels say of the estimates",
+        "Is it a prior shift?",
+        "Which columns moved?",
+        "What CAPE chose",
+        "What to expect of these predictions",
+        "What is given up",
+        "What to aim at",
+        "What the labels say",
+        "Observed rates by group",
+        "What if the shares were different?",
+        "How it was made",
+    ],
+    "audit": [
+        "In plain words",
+        "What the labels say",
+        "Observed rates by group",
+        "Glossary",
+        "How it was made",
+    ],
+    "monitor": ["Share of positives over time", "Every batch", "How it was made"],
+    "explorer": ["Move the shares of positives", "How it was made"],
+}
+HEADINGS["new"] = [
+    head for head in HEADINGS["batch"] if not head.startswith("What the labels say")
+]
+HEADINGS["new"][-3] = "Expected rates by group, if the assumption is right"
+
+
+@pytest.mark.parametrize("kind", HEADINGS)
+def test_the_sections_come_in_order(pages, kind):
+    assert re.findall(r"<h2>(.*?)</h2>", pages[kind]) == HEADINGS[kind]
+
+
+def test_every_picture_has_a_name_and_its_numbers(pages):
+    pictures = r'<svg[^>]*role="img"><title>([^<]+)</title>'
+    assert len(re.findall(pictures, pages["batch"])) == 1 + 2 + 1 + 4 + 3
+    assert pages["batch"].count("<summary>The numbers</summary>") == 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_json_is_the_summary_that_the_page_is_made_of(
+    tmp_path, summaries, pages, kind
+):
+    path = write_report(summaries[kind], tmp_path / "r.json")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content == summaries[kind]
+    # Without its pictures, which take their time, in one kind only.
+    if kind == "explorer":
+        page = write_report(content, tmp_path / "r.html").read_text(encoding="utf-8")
+        assert page == pages[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_says_how_it_was_made(summaries, pages, kind):
+    made = summaries[kind]["made"]
+    part = pages[kind].split("<h2>How it was made</h2>")[1]
+    for file in made["files"]:
+        assert f"SHA-256 {file['sha256']}" in part and file["file"] in part
+    for name, version in made["versions"].items():
+        assert f"{name} {version}" in part
+    assert made["date"][:10] in part
+    assert ("fingerprint" in part) == (kind != "audit")
+    if kind != "audit":
+        assert made["fingerprint"] in part
+        assert made["training"]["sha256"] in part and "age, degree, free" in part
+
+
+# Contents and paths
+
+
+def test_a_page_of_an_examination_is_that_of_its_summary(
+    fitted, batch, summarise, tmp_path
+):
+    own = batch.z == 0
+    groups = {"sensitive_features": batch.z[own]}
+    seen = examine(fitted(pool="threshold"), batch.X[own], **groups)
+    # With a date of its own, the page would be that of another minute.
+    seen.provenance = {"date": "2020-02-29T12:00+00:00", "versions": {"cape": "0.0"}}
+    path = write_report(seen, tmp_path / "march.html")
+    assert path.read_text(encoding="utf-8") == to_html(summarise(seen))
+    path = write_report(seen, tmp_path / "march.json")
+    assert json.loads(path.read_text(encoding="utf-8")) == summarise(seen)
+    # One group has no pairs, and nothing to aim at.
+    page = (tmp_path / "march.html").read_text(encoding="utf-8")
+    for absent in ("What to aim at", "What is given up", "Expected PE"):
+        assert absent not in page
+    named = to_html({**summarise(seen), "title": "March <2024>", "histograms": []})
+    assert "<h1>Batch report</h1>" in page
+    assert "<h1>Batch report: March &lt;2024&gt;</h1>" in named
+
+
+@pytest.mark.parametrize("content", [None, "march", ["march"], 3, examine])
+def test_other_contents_are_refused_by_name(tmp_path, content):
+    with pytest.raises(TypeError, match=f"content must be .* {type(content).__name__}"):
+        write_report(content, tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["none", None])
+def test_a_summary_of_an_unknown_kind_is_refused(kind):
+    with pytest.raises(ValueError, match=r"content\['kind'\] must be one of 'batch'"):
+        to_html({"kind": kind})
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("r.json", {"rows": float("nan")}), ("r.html", {"rows": None})],
+)
+def test_a_summary_that_cannot_be_written_leaves_all_as_it_was(
+    tmp_path, summaries, name, damage
+):
+    old = tmp_path / name
+    old.write_text("old")
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        write_report({**summaries["audit"], **damage}, old, overwrite=True)
+    assert old.read_text() == "old" and list(tmp_path.iterdir()) == [old]
+
+
+def test_a_disk_that_fails_leaves_the_old_report_and_nothing_else(
+    tmp_path, summaries, monkeypatch
+):
+    old = write_report(summaries["audit"], tmp_path / "r.json")
+    before = old.read_text()
+
+    def half(self, text, **options):
+        with self.open("w") as file:
+            file.write(text[: len(text) // 2])
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="no space left"):
+        write_report({**summaries["audit"], "title": "new"}, old, overwrite=True)
+    with pytest.raises(OSError, match="no space left"):
+        write_report(summaries["audit"], tmp_path / "other.json")
+    assert old.read_text() == before and list(tmp_path.iterdir()) == [old]
+
+
+def test_overwriting_replaces_and_must_be_asked_for(tmp_path, summaries):
+    path = write_report(summaries["audit"], tmp_path / "r.json")
+    changed = {**summaries["audit"], "title": "another"}
+    with pytest.raises(FileExistsError, match="--force"):
+        write_report(changed, path)
+    assert json.loads(path.read_text())["title"] == "a.csv"
+    write_report(changed, path, overwrite=True)
+    assert json.loads(path.read_text())["title"] == "another"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["none/r.json", "r", "r.txt", "r.html.gz", ".html"])
+def test_a_path_that_cannot_be_is_refused_before_anything_is_written(
+    tmp_path, summaries, name
+):
+    with pytest.raises((FileNotFoundError, ValueError), match="must end in|not exist"):
+        write_report(summaries["audit"], tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_does_not_import_files():
+    code = "import sys, cape.report; print('cape.files' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "False"
+
+
+# Names are text
+
+
+@pytest.fixture(scope="module")
+def evil(summaries, renamed):
+    """Every kind of page with a name that would do harm as markup."""
+    pages = {}
+    for kind in KINDS:
+        summary = renamed(summaries[kind], "blue", EVIL) | {"title": EVIL}
+        pages[kind] = summary, Page(to_html(summary))
+    return pages
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_is_read_as_it_was_written_and_makes_no_element(evil, kind):
+    _, page = evil[kind]
+    tags = {tag for tag, _ in page.elements}
+    assert not {"img", "b", "comment", "iframe", "object"} & tags
+    for _, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")]
+    # Data and script of the explorer; a batch has those of the frontiers, too.
+    expected = {"batch": 4, "explorer": 2, "audit": 0, "monitor": 0}[kind]
+    assert sum(tag == "script" for tag, _ in page.elements) == expected
+    assert len(page.scripts) == expected
+    assert page.text.count(EVIL.replace("\u2028", "\\u2028")) >= 2
+
+
+@pytest.mark.parametrize("kind", ["batch", "explorer"])
+def test_scripts_get_names_as_data(evil, kind):
+    _, page = evil[kind]
+    name = EVIL.replace("\u2028", "\\u2028")
+    assert json.loads(page.scripts[-2])["groups"][0]["name"] == name
+    for script in page.scripts:
+        is_data = script.lstrip().startswith(("{", "["))
+        assert not is_data or not set("<>&\u2028") & set(script)
+        assert is_data or "alert" not in script
+    labels = [attributes.get("aria-label", "") for _, attributes in page.elements]
+    assert kind == "explorer" or any(name in label for label in labels)
+
+
+def test_no_group_is_called_by_a_rank(pages):
+    ranks = "privileged|reference group|protected|majority|minority|baseline|best group"
+    for page in pages.values():
+        assert not re.search(ranks, Page(page).text.lower())
+
+
+@pytest.mark.slow
+def test_control_characters_do_not_end_the_process(tmp_path, audit_of):
+    """In a process of its own: without the escapes it ends by a signal."""
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(audit_of(_counts(HOSTILE))))
+    code = (
+        "import json, sys; from cape.report import to_html;"
+        "page = to_html(json.load(open(sys.argv[1])));"
+        "print(page.count('<svg'), page.count('could not be drawn'))"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    n_pictures, n_failures = map(int, done.stdout.split())
+    assert n_pictures > 0 and n_failures == 0
+
+
+def _counts(names):
+    return dict.fromkeys(names, (40, 10, 10, 40))
+
+
+@pytest.mark.parametrize("ending", ["html", "json"])
+def test_a_page_of_hostile_names_is_written(tmp_path, audit_of, ending):
+    path = write_report(audit_of(_counts(HOSTILE)), tmp_path / f"größe.{ending}")
+    text = path.read_text(encoding="utf-8")
+    assert text and not set("\x00\x1b\ufffe\u202e") & set(text)
+
+
+class _Panic(BaseException):
+    """As Rust's panics come to Python."""
+
+
+@pytest.mark.parametrize("error", [ValueError("<b>bad</b>"), _Panic("lost")])
+def test_a_failed_picture_says_so_in_its_place(monkeypatch, summaries, error):
+    def fail(spec):
+        raise error
+
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", fail)
+    page = to_html(summaries["audit"])
+    assert f"This picture could not be drawn ({type(error).__name__}: " in page
+    assert "<b>bad" not in page and page.rstrip().endswith("</html>")
+
+
+def test_an_interrupted_page_stays_interrupted(monkeypatch, summaries):
+    def interrupt(spec):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        to_html(summaries["audit"])
+
+
+# The policy
+
+
+def hashes_of(page, tag):
+    """Hash the texts of all elements without attributes."""
+    hashes = []
+    for text in re.findall(rf"<{tag}>(.*?)</{tag}>", page, flags=re.DOTALL):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest())
+        hashes.append(f"'sha256-{digest.decode()}'")
+    return hashes
+
+
+def test_the_browser_may_run_the_pages_own_script_and_style_and_nothing_else(pages):
+    page = pages["batch"]
+    pattern = r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">'
+    (content,) = re.findall(pattern, page)
+    policy = {}
+    for directive in html.unescape(content).split(";"):
+        name, *sources = directive.split()
+        policy[name] = sources
+    assert policy["default-src"] == ["'none'"]
+    assert policy["style-src"] == hashes_of(page, "style")
+    assert policy["script-src"] == hashes_of(page, "script")
+    assert policy["img-src"] == ["data:"]
+    assert page.index("Content-Security-Policy") < page.index("<style>")
+    # Attributes with style or code would need 'unsafe-inline'.
+    body = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<[^>]*\s(style|on[a-z]+)=", body)

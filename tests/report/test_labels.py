@@ -1,0 +1,166 @@
+"""What the page has of labels: at the top, in the first picture, and in tables."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cape import Estimate
+from cape.examination import LabelChecks, examine
+from cape.examination._examination import Observed
+from cape.metrics import confusion_by_group
+from cape.report import to_html
+from cape.report._batch import WIDTHS, _mark_of_labels, labels_for_width
+
+pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
+
+
+@pytest.fixture(scope="module")
+def examined(fitted, batch):
+    """Examine the batch with some labels."""
+
+    def run(y, **options):
+        clf = fitted(pool="threshold")
+        return examine(clf, batch.X, y, sensitive_features=batch.z, **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def sampled(batch):
+    """Which rows a plain sample has."""
+    return np.random.default_rng(0).permutation(len(batch.y)) < 80
+
+
+@pytest.fixture(scope="module")
+def refuted(examined, batch, summarise):
+    """The summary of a batch whose labels are all turned round."""
+    seen = examined(1 - batch.y, labels_decide=False)
+    everything = np.ones(len(batch.y), dtype=bool)
+    observe(seen, batch, 1 - batch.y, everything)
+    return summarise(seen)
+
+
+def observe(seen, batch, y, known):
+    """Count what the predictions are worth by the labels of some rows."""
+    groups = {"sensitive_features": batch.z}
+    y_pred = seen.clf.predict(batch.X, **groups, adaptation=seen.adaptation)
+    counts = confusion_by_group(
+        y[known], y_pred[known], sensitive_features=batch.z[known], pos_label=1
+    )
+    seen.observed = Observed(counts, counts)
+
+
+def boxes(page):
+    """Return the classes of the boxes at the top."""
+    return re.findall(r'<div class="verdict ([^"]*)">', page[: page.index("<h2>")])
+
+
+def test_labels_that_refute_stand_at_the_top_with_the_true_share(refuted, batch):
+    page = to_html(refuted)
+    # A green box below a red one would say that all is well.
+    assert boxes(page) == ["labels bad", "warn"]
+    top = page[: page.index("<h2>")]
+    for check in refuted["labels"]["groups"]:
+        share = 1 - batch.y[batch.z == int(check["group"])].mean()
+        assert check["label_estimate"] == pytest.approx(share)
+        assert f"{share:.3f}" in top and f"{check['without_labels']:.3f}" in top
+    assert "were not used to estimate it" in page
+    assert "according to the labels</li>" in page
+    outside = sum(not rate["inside"] for rate in refuted["compared"]["rates"])
+    assert page.count('<small class="outside">true') == outside >= 6
+
+
+def test_labels_that_refute_correct_where_they_decide(
+    examined, batch, sampled, summarise
+):
+    summary = summarise(examined(np.where(sampled, 1 - batch.y, None)))
+    page = to_html(summary)
+    assert boxes(page)[0] == "labels warn"
+    assert "estimated without labels, with its interval</li>" in page
+    assert "were not used to estimate it" not in page
+    assert "if the assumption is right</span></caption>" not in page
+    section = re.search(r'<section class="checked">.*?</section>', page, re.S)
+    rows = re.findall(r"<tr>\s*<th scope=.row.*?</tr>", section[0], re.S)
+    for row, group in zip(rows, summary["groups"], strict=False):
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+        name, checked, without, with_labels, _ = cells
+        assert name == group["group"]
+        assert checked == f"{group['labelled']} of {group['rows']}"
+        assert without.startswith(f"{group['without_labels']:.3f} (")
+        assert with_labels.startswith(f"{group['estimate']:.3f} (")
+
+
+def test_labels_that_confirm_are_green_and_rates_are_compared(
+    examined, batch, summarise
+):
+    seen = examined(batch.y, labels_decide=False)
+    observe(seen, batch, batch.y, np.ones(len(batch.y), dtype=bool))
+    summary = summarise(seen)
+    assert summary["labels"]["verdict"]["mark"] == "good"
+    assert len(summary["compared"]["rates"]) == 8
+
+
+@pytest.mark.parametrize("decide", [True, False])
+def test_early_outcomes_conclude_nothing(examined, batch, summarise, decide):
+    early = np.where(batch.X[:, 0] > np.median(batch.X[:, 0]), batch.y, None)
+    summary = summarise(examined(early, labels_decide=decide))
+    labels = summary["labels"]
+    assert labels["verdict"]["mark"] == "open" and not labels["used"]
+    assert [check["label_verdict"] for check in labels["groups"]] == [None, None]
+    if decide:
+        # Labels that cannot be used are in no picture.
+        assert 'class="diamond"' not in to_html(summary)
+
+
+@given(m=st.integers(10, 400), more=st.integers(20, 5000), width=st.floats(0.01, 0.9))
+def test_labels_for_a_width_follow_the_variance_of_a_finite_batch(
+    adapted, m, more, width
+):
+    rows = m + more
+    check = adapted(rows=rows, estimate=Estimate(0.25, 0.15, 0.35), labels={"rows": m})
+    needed = labels_for_width(check, width)
+    assert 0 < needed <= rows
+    assert labels_for_width(check, check.estimate.width) == m
+    assume(1 < needed < rows - 1)
+    # With that many labels the width is the one asked for, up to rounding.
+    widths = []
+    for labels in (needed - 0.5, needed + 0.5):
+        variance = (1 / labels - 1 / rows) / (1 / m - 1 / rows)
+        widths.append(check.estimate.width * np.sqrt(variance))
+    assert widths[1] - 1e-9 <= width <= widths[0] + 1e-9
+
+
+def test_more_labels_are_promised_only_where_they_narrow(
+    examined, batch, sampled, summarise, refuted
+):
+    needed = summarise(examined(np.where(sampled, batch.y, None)))["labels"]["needed"]
+    assert len(needed) == 2
+    for entry in needed:
+        assert len(entry["needed"]) == len(WIDTHS)
+        assert entry["needed"] == sorted(entry["needed"])
+    assert summarise(examined(batch.y))["labels"]["needed"] == []
+    assert refuted["labels"]["needed"] == []
+
+
+def test_rates_of_some_rows_are_not_compared(examined, batch, sampled, summarise):
+    """The intervals are for all rows of a group, and fewer rows have more noise."""
+    seen = examined(np.where(sampled, batch.y, None), labels_decide=False)
+    observe(seen, batch, batch.y, sampled)
+    assert summarise(seen)["compared"] is None
+    observe(seen, batch, batch.y, sampled | (batch.z == 0))
+    rates = summarise(seen)["compared"]["rates"]
+    assert [rate["group"] for rate in rates] == ["0"] * 4
+
+
+@pytest.mark.parametrize(
+    ("estimate", "decide", "mark"),
+    # Where labels decide, the estimate is mended.
+    [(0.25, False, "warn"), (0.5, False, "bad"), (0.5, True, "warn")],
+)
+def test_a_small_difference_is_said_and_is_no_alarm(adapted, estimate, decide, mark):
+    labels = {"rows": 50, "estimate": estimate, "verdict": "refuted", "p_value": 0.03}
+    checks = LabelChecks({"a": adapted(labels=labels)}, decide)
+    assert _mark_of_labels(checks) == mark

@@ -1,0 +1,212 @@
+"""The page of many batches: its axis of time, its verdicts and its pictures."""
+
+import html
+import re
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cape.report import to_html
+from cape.report._monitor import (
+    batch_labels,
+    draw_over_time,
+    frame_over_time,
+    monitor_summary,
+    with_gaps,
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["2024-01.csv", "2024-02.csv"], ["2024-01", "2024-02"]),
+        (["a_20240131.csv", "a_20240229.csv"], ["2024-01-31", "2024-02-29"]),
+        # Out of order, mixed, twice, or in a longer number: no dates.
+        (["2024-02.csv", "2024-01.csv"], ["2024-02", "2024-01"]),
+        (["x2024-01.csv", "x2024-02-01.csv"], ["x2024-01", "x2024-02-01"]),
+        (["v1_2024-01.csv", "v2_2024-01.csv"], ["v1_2024-01", "v2_2024-01"]),
+        (["120240101.csv", "120240102.csv"], ["120240101", "120240102"]),
+        (["2024-13.csv", "2024-14.csv"], ["2024-13", "2024-14"]),
+        # Without their endings two names would be one.
+        (["a.csv", "a.parquet"], ["a.csv", "a.parquet"]),
+        (["north.csv", "south.csv"], ["north", "south"]),
+    ],
+)
+def test_labels(names, labels):
+    assert batch_labels(names) == labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "steps"),
+    [
+        (["2023-11", "2024-02"], ["2023-11", "2023-12", "2024-01", "2024-02"]),
+        (["2024-02-28", "2024-02-29", "2024-03-02"], 4),
+        # No regular steps, no such day, one label, a span of many years: as they are.
+        (["2024-01-01", "2024-01-03", "2024-01-08"], 3),
+        (["2024-02-30", "2024-02-31"], 2),
+        (["2024-01"], 1),
+        (["1970-01", "2024-01"], 2),
+    ],
+)
+def test_gaps(labels, steps):
+    found = with_gaps(labels)
+    assert set(labels) <= set(found)
+    assert found == steps if isinstance(steps, list) else len(found) == steps
+
+
+@given(st.sets(st.integers(0, 60), min_size=2))
+def test_no_month_is_lost_and_months_have_no_gap(months):
+    first = pd.Period("2019-07", freq="M")
+    labels = [str(first + month) for month in sorted(months)]
+    found = with_gaps(batch_labels([f"sales {label}.csv" for label in labels]))
+    assert len(found) == max(months) - min(months) + 1
+    assert [label for label in found if label in labels] == labels
+
+
+# Verdicts
+
+
+def monitored(*batches):
+    """Batches, given for each group whether it moved and its verdict."""
+    records = []
+    for place, groups in enumerate(batches, 1):
+        entries = []
+        for group, (moved, verdict) in groups.items():
+            entry = {"group": group, "training": 0.5, "moved": moved, "columns": []}
+            entries.append({**entry, "verdict": verdict, "clear": True})
+        name = f"b{place}.csv"
+        records.append(SimpleNamespace(name=name, rows=10, groups=entries, pe=None))
+    return records
+
+
+STILL, MOVED, BROKEN, FEW, FAULT = (
+    (False, "consistent"),
+    (True, "consistent"),
+    (False, "drifted"),
+    (False, "cannot_tell"),
+    (False, "fault"),
+)
+
+
+@pytest.mark.parametrize(
+    ("batches", "mark", "word", "drifted"),
+    [
+        ([{"x": STILL, "y": STILL}], "good", "consistent", []),
+        ([{"x": STILL, "y": MOVED}, {"x": STILL}], "good", "consistent", []),
+        ([{"y": MOVED, "x": BROKEN}, {"y": FEW}], "bad", "drifted", ["b1.csv"]),
+        ([{"x": FEW}, {"x": FEW, "y": STILL}], "open", "cannot_tell", []),
+        ([{"x": STILL}, {"x": FAULT, "y": BROKEN}], "bad", "fault", ["b2.csv"]),
+    ],
+)
+def test_the_verdict_over_many_batches(batches, mark, word, drifted):
+    found = monitor_summary(monitored(*batches), level=0.95, provenance={})
+    assert (found["verdict"]["mark"], found["verdict"]["word"]) == (mark, word)
+    assert found["drifted"] == drifted
+
+
+def test_a_page_names_the_fault_and_marks_its_batch(
+    people_folder, people_model, tmp_path, monitor_of_files
+):
+    frame = pd.read_csv(people_folder / "new.csv")
+    odd = frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0))
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    paths = [tmp_path / "odd.csv", people_folder / "train.csv"]
+    summary = monitor_of_files(people_model, paths, level=0.8)
+    page = to_html(summary)
+    (fault,) = summary["verdict"]["faults"]
+    assert fault["column"] == "age" and fault["batches"] == ["odd.csv"]
+    happened = html.escape(f"`age`: {fault['what_happened']}")
+    assert page.index(happened) < page.index("<h2>")
+    assert f"<li>odd.csv: {happened}</li>" in page
+    svgs = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert ["var(--bad)" in svg for svg in svgs] == [True, False]
+    assert "estimate, with its 80 % interval" in page
+
+
+def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(summaries, pages):
+    found, alone = summaries["monitor"], summaries["batch"]
+    assert found["title"] == "train.csv to new.csv" and found["rows"] == 1600
+    shared = ("rows", "estimate", "low", "high", "predicted_prevalence", "pd_bound")
+    rows = re.findall(
+        r'<tr>\s*<th scope="row">new.csv</th>(.*?)</tr>', pages["monitor"], re.DOTALL
+    )
+    for place, group in enumerate(alone["groups"]):
+        entry = found["groups"][place]
+        assert [batch["moved"] for batch in entry["batches"]] == [False, True]
+        last = entry["batches"][-1]
+        assert {name: last[name] for name in shared} == {
+            name: group[name] for name in shared
+        }
+        rates = alone["expected"]["groups"][place]
+        assert (last["fpr"], last["accuracy"]) == (rates["fpr"], rates["accuracy"])
+        assert (last["theta"], last["place"]) == (group["made_for"], 2)
+        assert entry["training"] == group["training_prevalence"]
+        assert re.findall(r"<td>(.*?)</td>", rows[place]) == [
+            str(group["rows"]),
+            f"{group['estimate']:.3f}",
+            f"{group['low']:.3f}\u2013{group['high']:.3f}",
+            f"{group['estimate'] - group['training_prevalence']:+.3f}",
+            "yes",
+            f"{group['pd_bound']:.3f}",
+            "consistent",
+        ]
+    worst = max(pair["pe"] for pair in alone["expected"]["pairs"])
+    assert found["batches"][1]["expected_pe"] == worst
+
+
+# Pictures
+
+
+def over_time(*codes, labels=None):
+    batches = []
+    shares = {"estimate": 0.4, "low": 0.3, "high": 0.5, "training": 0.6}
+    for place, code in enumerate(codes, 1):
+        if code is not None:
+            batches.append({"place": place, "verdict": code, **shares})
+    labels = labels or [f"b{place}" for place in range(1, len(codes) + 1)]
+    return frame_over_time({"group": "a", "batches": batches}, labels)
+
+
+def layers(chart):
+    """Each layer's encoding and rows."""
+    spec = chart.to_dict()
+    shared = spec.get("data")
+    found = []
+    for part in spec["layer"]:
+        rows = spec["datasets"][part.get("data", shared)["name"]]
+        found.append((part["encoding"], rows))
+    return found
+
+
+def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
+    frame = over_time("some_drift", "drifted", "cannot_tell", "fault")
+    bars, then, line, dots, crosses = layers(draw_over_time(frame, [0, 0.5]))
+    assert [row["batch"] for row in crosses[1]] == ["b2", "b4"]
+    assert len(line[1]) == len(dots[1]) == len(bars[1]) == 4
+    assert then[0]["y"]["field"] == "training"
+    assert line[0]["y"]["scale"]["domain"] == [0, 0.5]
+    assert line[0]["x"]["scale"]["domain"] == ["b1", "b2", "b3", "b4"]
+    assert (bars[0]["y"]["field"], bars[0]["y2"]["field"]) == ("low", "high")
+
+
+def test_a_line_is_broken_where_a_group_or_a_month_is_missing():
+    labels = ["2024-01", "2024-02", "2024-04"]
+    frame = over_time("consistent", None, "consistent", labels=labels)
+    assert frame["batch"].tolist() == ["2024-01", "2024-02", "2024-03", "2024-04"]
+    assert frame["estimate"].isna().tolist() == [False, True, True, False]
+    bars, _, line, dots, _ = layers(draw_over_time(frame, [0, 1]))
+    assert len(line[1]) == 4 and len(dots[1]) == len(bars[1]) == 2
+
+
+@pytest.mark.parametrize("n", [1, 3, 11, 12, 13, 365])
+def test_every_tick_of_the_axis_is_a_batch_and_comes_once(n):
+    frame = over_time(*["consistent"] * n)
+    spec = draw_over_time(frame, [0, 1]).to_dict()
+    ticks = spec["layer"][0]["encoding"]["x"]["axis"]["values"]
+    assert ticks[0] == "b1" and len(ticks) <= 12
+    places = [int(tick[1:]) for tick in ticks]
+    assert len({after - before for before, after in pairwise(places)}) <= 1

@@ -1,0 +1,115 @@
+"""What the audit page says in plain words, from counts alone."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cape.metrics._rates import Confusion
+from cape.report._audit import audit_summary
+
+COLUMNS = {"label": "again", "prediction": "risk", "positive": "yes", "negative": "no"}
+BLUE = (400, 240, 100, 260)
+GREEN = (150, 70, 150, 630)
+
+
+def words_of(counts, columns=COLUMNS):
+    groups = {}
+    for group, cells in counts.items():
+        groups[group] = Confusion(*map(float, cells), rows=sum(cells))
+    facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0"}
+    parts = audit_summary(groups, **facts, columns=columns)["words"]
+    assert [part["head"] for part in parts] == [
+        "What is compared",
+        "Who is called positive how often",
+        "Who is wrongly called positive",
+        "Who is wrongly called negative",
+        "How sure this is",
+    ]
+    return [part["text"] for part in parts]
+
+
+def test_two_groups_are_compared_in_words():
+    compared, called, accused, missed, sure = words_of({"blue": BLUE, "green": GREEN})
+    assert compared == (
+        "Predictions are compared with the labels of 2,000 rows in 2 groups. The label "
+        "is again, and risk the prediction. Positive is yes, and negative no."
+    )
+    assert called.startswith(
+        "green: 22 % are called positive, and 30 % are. blue: 64 % are called "
+        "positive, and 50 % are. The predicted share of green is 0.34 ("
+    )
+    assert "times that of blue; by the labels it would be 0.60 times." in called
+    assert "That is below four fifths." in called
+    assert accused.startswith(
+        "Of the rows that are negative according to their label, 48 % of blue and "
+        "10 % of green are called positive: a difference of 38 ("
+    )
+    assert missed.startswith(
+        "Of the rows that are positive according to their label, 50 % of green and "
+        "20 % of blue are called negative: a difference of 30 ("
+    )
+    for text in (called, accused, missed):
+        assert text.endswith("This difference is more than chance.")
+    assert "95 % intervals" in sure and "takes the labels for the truth" in sure
+
+
+def test_one_group_has_rates_and_no_difference():
+    compared, called, accused, missed, _ = words_of({"blue": BLUE}, columns={})
+    assert compared == (
+        "Predictions are compared with the labels of 1,000 rows in 1 group."
+    )
+    assert called == "blue: 64 % are called positive, and 50 % are."
+    assert accused.endswith("48 % of blue are called positive.")
+    assert missed.endswith("20 % of blue are called negative.")
+
+
+def test_a_dozen_rows_are_not_the_headline():
+    texts = words_of({"blue": BLUE, "few": (4, 5, 2, 1), "green": GREEN})
+    for text in texts[1:4]:
+        assert "few" not in text
+        assert "is more than chance" in text
+    assert "the clearest among 3 pairs of groups, is more" in texts[1]
+    # Six of the dozen are positive, and six negative: too few to compare rates.
+    assert "the clearest" not in texts[2] and "the clearest" not in texts[3]
+
+
+def test_equal_groups_differ_by_chance():
+    texts = words_of({"a": BLUE, "b": BLUE, "c": BLUE})
+    for text in texts[1:4]:
+        assert "may be chance" in text and "more than" not in text
+    assert "That is above four fifths." in texts[1]
+
+
+def test_few_rows_leave_much_open():
+    counts = {"a": (8, 4, 2, 6), "b": (6, 2, 4, 8)}
+    assert "The rows do not tell whether that is below" in words_of(counts)[1]
+    _, called, accused, missed, _ = words_of({"a": (1, 1, 1, 1), "b": (1, 1, 1, 1)})
+    assert called == "There are too few rows in every group to say."
+    assert "too few in every group to compare" in accused
+    assert "too few in every group to compare" in missed
+
+
+def test_a_share_of_one_in_a_hundred_keeps_its_digits():
+    counts = {"a": (30, 93, 50, 9827), "b": (30, 40, 50, 9880)}
+    called, accused = words_of(counts)[1:3]
+    assert "b: 0.70 % are called positive, and 0.80 % are." in called
+    assert "0.94 % of a and 0.40 % of b are called positive" in accused
+    assert "a difference of 0.53 (" in accused
+
+
+cells = st.lists(st.integers(0, 60), min_size=4, max_size=4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(cells, min_size=1, max_size=4))
+def test_words_are_there_for_any_counts(tables):
+    for text in words_of(dict(enumerate(tables))):
+        assert text and "nan" not in text and "inf" not in text
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_the_group_with_the_higher_rate_comes_first(order):
+    counts = {"a": (100, 61, 60, 139), "b": (900, 606, 610, 1394)}
+    for text in words_of({group: counts[group] for group in order})[2:4]:
+        assert "a difference of 0." in text or "a difference of 2." in text
+        assert "a difference of \u2212" not in text
