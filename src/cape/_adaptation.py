@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from cape._estimate import Estimate
 from cape._groups import (
     Group,
     group_labels,
-    group_name,
     group_to_json,
     groups_from_json,
     name_index,
@@ -186,6 +185,9 @@ class Adaptation(InNotebook):
         empty if nobody looked.
     situations : mapping from group to GroupSituation, default={}
         What the rule saw. Neither JSON nor a pickle keeps it.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people. JSON does
+        not keep it.
 
     Examples
     --------
@@ -206,10 +208,16 @@ class Adaptation(InNotebook):
     situations: Mapping[Group, GroupSituation] = field(
         default_factory=dict, compare=False
     )
+    group_columns: Sequence[str] | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers need what was picked, and not the road to it.
         return {**self.__dict__, "drifts": {}, "situations": {}}
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups are called, each by a name of its own."""
+        return unique_names(self.groups, self.group_columns)
 
     @property
     def refuted(self) -> list[Group]:
@@ -244,7 +252,7 @@ class Adaptation(InNotebook):
         import pandas as pd
 
         rows = []
-        names = unique_names(self.groups)
+        names = self.names
         for group, adapted in self.groups.items():
             row: dict[str, Any] = {
                 "group": names[group],
@@ -288,9 +296,9 @@ class Adaptation(InNotebook):
                 "verdict": words.describe_verdict(adapted),
             }
             rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.groups))
+        table = pd.DataFrame(rows, index=name_index(self.groups, self.group_columns))
         title = f"Share of positives of each group{self._interval_words()}"
-        names = unique_names(self.groups)
+        names = self.names
         sentences = []
         for group, adapted in self.groups.items():
             if adapted.labels.rows:
@@ -347,7 +355,7 @@ class Adaptation(InNotebook):
         if not self.groups:
             return "Adaptation(no rows)"
         lines = ["Adaptation("]
-        names = unique_names(self.groups)
+        names = self.names
         for group, adapted in self.groups.items():
             lines.append(f"  {names[group]}: {words.describe_group(adapted)}")
         lines.append(")")
@@ -396,10 +404,9 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
 
     Labels that refute an estimate, or that cannot be used, are named as well.
     """
-    names = {group: group_name(group) for group in adaptation.groups}
     faults = []
     for drift in adaptation.drifts.values():
         for column in drift.faults:
             faults.append(column_line(column.name, column.what_happened))
-    for sentence in words.doubts(adaptation, names, faults, adaptation.refuted):
+    for sentence in words.doubts(adaptation, adaptation.names, faults, adaptation.refuted):
         warnings.warn(sentence, AdaptationWarning, stacklevel=3)

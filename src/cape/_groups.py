@@ -7,7 +7,7 @@ after it, the group of a row is a small integer (see `Groups`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -327,7 +327,9 @@ def group_labels(groups: Iterable[Group]) -> dict[Group, Any]:
     return labels
 
 
-def name_index(groups: Iterable[Group]) -> pd.Index:
+def name_index(
+    groups: Iterable[Group], columns: Sequence[str] | None = None
+) -> pd.Index:
     """Return the names of groups as the index of a table that people read.
 
     Examples
@@ -338,7 +340,28 @@ def name_index(groups: Iterable[Group]) -> pd.Index:
     """
     import pandas as pd
 
-    return pd.Index(list(unique_names(groups).values()), name="group")
+    return pd.Index(list(unique_names(groups, columns).values()), name="group")
+
+
+def combined_columns(group_columns: Any) -> list[str] | None:
+    """Return the columns whose values a group combines; None if it is one value.
+
+    Parameters
+    ----------
+    group_columns : column, list of columns, or None
+        Of a classifier.
+
+    Examples
+    --------
+    >>> from cape._groups import combined_columns
+    >>> combined_columns(["Race", "Sex"]), combined_columns("Race")
+    (['Race', 'Sex'], None)
+    """
+    if group_columns is None or isinstance(group_columns, (str, Integral)):
+        return None
+    columns = list(group_columns)
+    has_names = all(isinstance(column, str) for column in columns)
+    return columns if has_names and len(columns) > 1 else None
 
 
 def group_to_json(group: Group) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._group_model import GroupModel
-from cape._groups import Group, Groups, split_groups
+from cape._groups import Group, Groups, combined_columns, split_groups
 from cape._learners._choice import note_on_text
 from cape._prediction import (
     adapt,
@@ -519,7 +519,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             columns=columns,
         )
         models = {group: self.model_of(group) for group in evidence.groups}
-        adaptation = adapt(models, evidence, level=level, rule=rule, drift=drift)
+        adaptation = adapt(
+            models,
+            evidence,
+            level=level,
+            rule=rule,
+            drift=drift,
+            group_columns=combined_columns(self.group_columns),
+        )
         warn_if_doubtful(adaptation)
         return adaptation
 

@@ -447,3 +447,28 @@ def test_untested_scores_get_no_green_mark(train, batch, summarise):
     assert summary["verdict"]["mark"] != "good"
     assert not any(test["sound"] for test in summary["shift_test"]["groups"])
     assert to_html(summary).count("<td>not tested</td>") == len(summary["groups"])
+
+
+def test_groups_of_two_columns_are_named_by_their_columns(draw_people, summarise):
+    people = draw_people(1200).assign(Sex=lambda frame: np.arange(len(frame)) % 2)
+    people = people[["age", "race", "Sex", "y"]].dropna()
+    clf = CapeClassifier(
+        LogisticRegression(),
+        group_columns=["race", "Sex"],
+        pool="threshold",
+        cv=2,
+        random_state=0,
+    )
+    seen = examine(clf.fit(people.drop(columns="y"), people["y"]), people.head(600))
+    names = [f"race {race} · Sex {sex}" for race in ("blue", "green") for sex in (0, 1)]
+    assert list(seen.names.values()) == names
+    summary = summarise(seen)
+    for part in ("shift_test", "columns", "expected"):
+        assert [entry["group"] for entry in summary[part]["groups"]] == names
+    assert [entry["name"] for entry in summary["explorer"]["groups"]] == names
+    for result in (seen, seen.moved, seen.prior_shift, seen.columns, seen.expected):
+        assert names[0] in repr(result)
+    assert names[0] in repr(seen.adaptation)
+    assert names[0] in seen.expected._repr_html_()
+    with pytest.warns(AdaptationWarning, match=f"'{names[0]}'"):
+        clf.adapt(people.drop(columns="y").iloc[:5])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -119,6 +119,7 @@ def adapt(
     rule: Rule | None = None,
     drift: str = "cautious",
     drifts: Mapping[Group, GroupDrift] | None = None,
+    group_columns: Sequence[str] | None = None,
 ) -> Adaptation:
     """Estimate the prevalence of each group, and let the rule pick its member.
 
@@ -136,6 +137,8 @@ def adapt(
         Whether what else has moved holds the estimates back.
     drifts : mapping from group to GroupDrift, default=None
         What speaks against a prior shift; None looks for it.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine.
 
     Returns
     -------
@@ -219,6 +222,7 @@ def adapt(
         notes=tuple(notes),
         drifts=drifts,
         situations=situations,
+        group_columns=group_columns,
     )
 
 

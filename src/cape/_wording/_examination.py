@@ -15,7 +15,6 @@ from cape._wording._numbers import (
     level_text,
     p_value_text,
     shortened,
-    unique_names,
 )
 from cape._wording._results import column_line, describe_label_free, describe_labels
 
@@ -66,7 +65,7 @@ def moved_repr(moved: PrevalenceMoved) -> str:
     if not moved.moved:
         return "PrevalenceMoved(no group moved)"
     lines = []
-    names = unique_names(moved.groups)
+    names = moved.names
     for group, test in moved.groups.items():
         lines.append(
             f"{names[group]}: {_moved(test.moved)}, {test.training_prevalence:.3f} "
@@ -89,7 +88,7 @@ NOT_SOUND = (
 def prior_shift_repr(tests: PriorShiftTest) -> str:
     """Say what the tests of the scores found."""
     lines = []
-    names = unique_names(tests.groups)
+    names = tests.names
     for group, test in tests.groups.items():
         found = f"{test.rows} rows are too few to test"
         if test.tested:
@@ -136,7 +135,7 @@ def columns_repr(shift: ColumnShift) -> str:
     if not shift.counted:
         return "ColumnShift(columns were not counted)"
     lines = []
-    for group, name in unique_names(shift.groups).items():
+    for group, name in shift.names.items():
         moved = shift.moved(group)
         if not moved:
             lines.append(f"{name}: no sign that a column moved")
@@ -168,7 +167,7 @@ def columns_title(n_columns: int, n_moved: int) -> str:
 def expected_repr(expected: ExpectedPerformance) -> str:
     """Say which rates to expect."""
     lines = []
-    names = unique_names(expected.groups)
+    names = expected.names
     for group, entry in expected.groups.items():
         rates = []
         for name, (value, low, high) in entry.rates.items():
@@ -202,7 +201,7 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
 
 
 def _pair(expected: ExpectedPerformance, pair: tuple[Any, Any]) -> str:
-    names = unique_names(expected.groups)
+    names = expected.names
     return f"{names[pair[0]]} to {names[pair[1]]}"
 
 

@@ -127,6 +127,7 @@ def audit(
         level=level,
         file=file,
         file_sha256=sha256,
+        group_columns=groups,
         columns=columns,
         title=title,
         author=author,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cape._wording import _terminal as words
-from cape._wording._numbers import group_name
+from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import argument, check_files, command, option
@@ -99,7 +99,8 @@ def predict(
     if prediction.checked is not None:
         came_back = []
         for group, found in prediction.checked.items():
-            came_back.append({"group": group_name(group), **found._asdict()})
+            name = examination.names[group]
+            came_back.append({"group": name, **found._asdict()})
     output.give(
         batch_summary(examination, title=file.name),
         lambda summary: words.predicted(summary, came_back),
@@ -248,6 +249,7 @@ def sample(
     added: keep cape_key and the label column.
     """
     check_files([model, file], [out], overwrite=force)
+    from cape._groups import combined_columns
     from cape._tables import table_length
     from cape.files import load_model, sample_file
     from cape.files._notes import Notes
@@ -272,9 +274,11 @@ def sample(
             each=each,
         )
     groups = []
+    names = unique_names(sampled.drawn, combined_columns(loaded.clf.group_columns))
     for group, drawn in sampled.drawn.items():
-        name = group_name(group)
-        groups.append({"group": name, "rows": sampled.rows[group], "drawn": drawn})
+        groups.append(
+            {"group": names[group], "rows": sampled.rows[group], "drawn": drawn}
+        )
     said = _app.give_notes(notes)
     if as_json:
         _app.give_json({"out": str(out), "groups": groups, "notes": said})

@@ -7,7 +7,7 @@ that a number is computed in one place and has the same value wherever it appear
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from cape import _plot
 from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._drift import find_drift
 from cape._evidence import Evidence
-from cape._groups import Group, group_labels, unique_names
+from cape._groups import Group, combined_columns, group_labels
 from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
@@ -178,17 +178,18 @@ class Examination(InNotebook):
     @property
     def names(self) -> dict[Group, str]:
         """What the groups of the batch are called, each by a name of its own."""
-        return unique_names(self.adaptation.groups)
+        return self.adaptation.names
 
     @cached_property
     def moved(self) -> PrevalenceMoved:
         """Whether the prevalences have moved."""
-        return find_moves(self._models, self.evidence, self.adaptation)
+        return self._named(find_moves(self._models, self.evidence, self.adaptation))
 
     @cached_property
     def prior_shift(self) -> PriorShiftTest:
         """Whether the scores speak against a prior shift."""
-        return check_scores(self._models, self.evidence, self.adaptation.drifts)
+        drifts = self.adaptation.drifts
+        return self._named(check_scores(self._models, self.evidence, drifts))
 
     @cached_property
     def columns(self) -> ColumnShift:
@@ -200,7 +201,7 @@ class Examination(InNotebook):
             for group, adapted in self.adaptation.groups.items():
                 answers[group] = adapted.quantifier_estimate.value
             found = find_drift(self._models, self.evidence.groups, answers)
-        return ColumnShift.of(found)
+        return self._named(ColumnShift.of(found))
 
     @cached_property
     def draws(self) -> BatchDraws:
@@ -216,7 +217,7 @@ class Examination(InNotebook):
     @cached_property
     def expected(self) -> ExpectedPerformance:
         """The rates to expect before labels arrive."""
-        return expect_rates(self.draws, self.adaptation)
+        return self._named(expect_rates(self.draws, self.adaptation))
 
     @cached_property
     def criteria(self) -> ExpectedCriteria:
@@ -228,7 +229,12 @@ class Examination(InNotebook):
         """What labels say of the estimates that were made without them."""
         evidence = self.evidence if self._labelled is None else self._labelled
         decide = self._labelled is None
-        return check_labels(self._models, evidence, self.adaptation, decide=decide)
+        checks = check_labels(self._models, evidence, self.adaptation, decide=decide)
+        return None if checks is None else self._named(checks)
+
+    def _named(self, result: Any) -> Any:
+        """Let a result call its groups what the examination calls them."""
+        return replace(result, group_columns=self.adaptation.group_columns)
 
     def verdict(self, group: Group) -> GroupVerdict:
         """Say what scores and columns of a group say of a prior shift, and why.
@@ -490,7 +496,7 @@ class Examination(InNotebook):
         return _plot.moved(frame, title=title, compared=compared, width=300)
 
     def _shown(self) -> Shown:
-        return shown(self.adaptation.groups, *words.examination_shown(self))
+        return shown(self.names, *words.examination_shown(self))
 
     def __repr__(self) -> str:
         return words.examination_repr(self)
@@ -591,6 +597,7 @@ def examine(
         level=level,
         rule=make_rule(clf.rule if rule is None else rule),
         drift=check_drift(clf.drift if drift is None else drift),
+        group_columns=combined_columns(clf.group_columns),
     )
     # Warnings come through: whoever calls this for a file turns them into notes.
     warn_if_doubtful(adaptation)

@@ -12,7 +12,7 @@ import numpy as np
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
-from cape._groups import Group, group_labels, unique_names
+from cape._groups import Group, group_labels
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._audit import RATE_HEADINGS
@@ -88,6 +88,8 @@ class ExpectedPerformance(InNotebook, GroupResult):
         denominator is 0.
     level : float
         Confidence level of the intervals.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
     groups: Mapping[Group, GroupExpected]
     between: Mapping[tuple[Group, Group], Estimate]
     level: float
+    group_columns: Sequence[str] | None = None
 
     def pairs(self) -> pd.DataFrame:
         """Return the expected PE of all ordered pairs of groups.
@@ -183,7 +186,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
         import pandas as pd
 
         rows = []
-        names = unique_names(self.groups)
+        names = self.names
         for rate, heading in RATE_HEADINGS.items():
             for group, expected in self.groups.items():
                 name = names[group]
@@ -193,14 +196,14 @@ class ExpectedPerformance(InNotebook, GroupResult):
         return _plot.rates(pd.DataFrame(rows), title=title)
 
     def _shown(self) -> Shown:
-        return shown(self.groups, *words.expected_shown(self))
+        return shown(self.names, *words.expected_shown(self))
 
     def __repr__(self) -> str:
         return words.expected_repr(self)
 
     def _facts(self) -> dict[str, Any]:
         pairs = []
-        names = unique_names(self.groups)
+        names = self.names
         for (group, other), pe in self.between.items():
             values = {"pe": pe.value, "pe_low": pe.low, "pe_high": pe.high}
             entry = {"group": names[group], "other": names[other]}

@@ -16,7 +16,7 @@ from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import drift_deviation, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
-from cape._groups import Group, unique_names
+from cape._groups import Group
 from cape._labelled import (
     RowDraw,
     Strata,
@@ -430,6 +430,8 @@ class LabelChecks(InNotebook, GroupResult):
     decide : bool
         Whether the labels corrected the estimates that members were picked for. If not,
         they were compared with the estimates and did nothing else.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
 
     Examples
     --------
@@ -443,11 +445,7 @@ class LabelChecks(InNotebook, GroupResult):
 
     groups: Mapping[Group, GroupAdaptation]
     decide: bool
-
-    @property
-    def names(self) -> dict[Group, str]:
-        """What the groups are called, each by a name of its own."""
-        return unique_names(self.groups)
+    group_columns: Sequence[str] | None = None
 
     @property
     def refuted(self) -> list[Group]:
@@ -498,7 +496,7 @@ class LabelChecks(InNotebook, GroupResult):
         )
 
     def _shown(self) -> Shown:
-        return shown(self.groups, *words.labels_shown(self))
+        return shown(self.names, *words.labels_shown(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their words."""

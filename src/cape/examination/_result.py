@@ -7,11 +7,11 @@ a data frame with one row for each group, and into a dict that JSON can hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
-from cape._groups import Group, group_labels, name_index, unique_names
+from cape._groups import Group, group_labels, unique_names
 from cape._notebook import Shown
 
 if TYPE_CHECKING:
@@ -22,11 +22,17 @@ class GroupResult:
     """Base of the results that hold one dataclass for each group.
 
     A subclass is a dataclass with a field ``groups``, a mapping from group to
-    dataclass. It overrides `_facts` if it knows more than what it says about each
-    group.
+    dataclass, and a field ``group_columns``, the columns whose values groups combine.
+    It overrides `_facts` if it knows more than what it says about each group.
     """
 
     groups: Mapping[Group, Any]
+    group_columns: Sequence[str] | None
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """What the groups are called, each by a name of its own."""
+        return unique_names(self.groups, self.group_columns)
 
     def table(self) -> pd.DataFrame:
         """Return the result as a data frame.
@@ -53,7 +59,7 @@ class GroupResult:
         """
         # A list and no mapping: in JSON the keys of a mapping would have to be text.
         entries = []
-        names = unique_names(self.groups)
+        names = self.names
         for group, result in self.groups.items():
             entries.append({"group": names[group], **json_ready(flat(result))})
         return {**self._facts(), "groups": entries}
@@ -72,12 +78,13 @@ def group_index(groups: Iterable[Group]) -> pd.Index:
 
 
 def shown(
-    groups: Iterable[Group], title: str, rows: list[dict[str, Any]], notes: list[str]
+    names: Mapping[Group, str], title: str, rows: list[dict[str, Any]], notes: list[str]
 ) -> Shown:
     """Return what a notebook shows of a result with one row for each group."""
     import pandas as pd
 
-    return Shown(title, pd.DataFrame(rows, index=name_index(groups)), notes)
+    index = pd.Index(list(names.values()), name="group")
+    return Shown(title, pd.DataFrame(rows, index=index), notes)
 
 
 def flat(record: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import ColumnDrift, GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
-from cape._groups import Group, group_labels, name_index, unique_names
+from cape._groups import Group, group_labels
 from cape._histogram import ScoreHistogram
 from cape._labelled import compare_with_labels, label_estimate
 from cape._limits import LEVEL, NOTABLY_HELD_BACK
@@ -80,6 +80,8 @@ class PrevalenceMoved(GroupResult):
         The test of each group of the batch.
     alpha : float
         Level of the test over all groups together.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class PrevalenceMoved(GroupResult):
 
     groups: Mapping[Group, GroupMoved]
     alpha: float
+    group_columns: Sequence[str] | None = None
 
     @property
     def moved(self) -> bool:
@@ -245,6 +248,8 @@ class PriorShiftTest(InNotebook, GroupResult):
         The test of each group of the batch.
     alpha : float
         Level of the test over all groups together.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
 
     Examples
     --------
@@ -256,6 +261,7 @@ class PriorShiftTest(InNotebook, GroupResult):
 
     groups: Mapping[Group, GroupShiftTest]
     alpha: float
+    group_columns: Sequence[str] | None = None
 
     @property
     def sound(self) -> bool:
@@ -283,13 +289,13 @@ class PriorShiftTest(InNotebook, GroupResult):
         frame = self.table()
         effect = frame["effect"].where(frame["tested"])
         frame = frame.assign(effect=effect, clear=frame["rejected"])
-        frame["group"] = name_index(self.groups)
+        frame["group"] = list(self.names.values())
         return _plot.unexplained(
             frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES, width=300
         )
 
     def _shown(self) -> Shown:
-        return shown(self.groups, *words.prior_shift_shown(self))
+        return shown(self.names, *words.prior_shift_shown(self))
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -395,7 +401,7 @@ class ColumnFinding:
 
 
 @dataclass(frozen=True)
-class ColumnShift(InNotebook):
+class ColumnShift(InNotebook, GroupResult):
     """The columns of a batch that are no mixture of the two classes in training.
 
     Under prior shift every column of a group is distributed as in training, positives
@@ -408,6 +414,8 @@ class ColumnShift(InNotebook):
     groups : mapping from group to tuple of ColumnFinding
         Columns at fault first, then by effect. Empty if columns were not counted, as
         with a model that was fitted with ``drift="ignore"``.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
 
     Examples
     --------
@@ -421,6 +429,7 @@ class ColumnShift(InNotebook):
     """
 
     groups: Mapping[Group, tuple[ColumnFinding, ...]]
+    group_columns: Sequence[str] | None = None
 
     @classmethod
     def of(cls, found: Mapping[Group, GroupDrift]) -> ColumnShift:
@@ -467,14 +476,14 @@ class ColumnShift(InNotebook):
         -------
         altair chart
         """
-        frame = self._table(unique_names(self.groups))
+        frame = self._table(self.names)
         names = frame["column"] + ", " + frame["group"]
         frame = frame.assign(column=names, clear=frame["moved"])
         title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
         return _plot.unexplained(frame, name="column", title=title, key=key, width=300)
 
     def _shown(self) -> Shown:
-        frame = self._table(unique_names(self.groups))
+        frame = self._table(self.names)
         if not self.counted:
             return Shown(words.COLUMNS_NOT_COUNTED, frame.head(0))
         names = words.COLUMN_HEADINGS
@@ -486,7 +495,7 @@ class ColumnShift(InNotebook):
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as a dict that JSON can hold."""
         groups = []
-        names = unique_names(self.groups)
+        names = self.names
         for group, findings in self.groups.items():
             columns = [json_ready(flat(finding)) for finding in findings]
             groups.append({"group": names[group], "columns": columns})

@@ -19,7 +19,7 @@ import pandas as pd
 
 from cape._adaptation import Adaptation, AdaptationWarning
 from cape._evidence import Evidence
-from cape._groups import Group, Groups, unique_names
+from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._prediction import Reading, decide
 from cape._tables import Dialect, Table, TableError, TableWriter
@@ -515,7 +515,7 @@ def rows_needed_of_file(
         for_width = examination.labels_needed(width)
         labels = dict(zip(groups, for_width.to_dict("records"), strict=True))
     rows = dict(zip(clf.groups_, planned.to_dict("records"), strict=True))
-    names = unique_names(groups)
+    names = unique_names(groups, combined_columns(clf.group_columns))
     needs = []
     for group in groups:
         # A group that training did not have has no line, and nothing to plan with.

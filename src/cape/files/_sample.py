@@ -22,7 +22,7 @@ import pandas as pd
 
 from cape import _labelled
 from cape._evidence import Evidence
-from cape._groups import Group, group_name
+from cape._groups import Group, combined_columns, unique_names
 from cape._io import check_apart
 from cape._tables import Dialect, TableError, TableWriter, missing_column, table_format
 from cape.classifier import CapeClassifier
@@ -377,6 +377,7 @@ class SheetLabels:
         # Filled in group by group.
         probabilities = np.zeros(len(codes))
         groups = {}
+        names = unique_names(evidence.groups, combined_columns(clf.group_columns))
         for group in evidence.groups:
             code = kept.groups.index(group)
             checked = _check_group(drawn, code, strata[code], codes, probabilities)
@@ -386,7 +387,7 @@ class SheetLabels:
             if checked.returned and not checked.used:
                 notes.say(
                     "labels_not_used",
-                    group=group_name(group),
+                    group=names[group],
                     returned=checked.returned,
                     drawn=checked.drawn,
                     p_value=checked.p_value,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cape import persist
-from cape._groups import unique_names
+from cape._groups import combined_columns, unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
 from cape._tables import Dialect, TableError, check_columns_exist
@@ -226,7 +226,7 @@ def train_file(
 
 def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
     """Describe the groups of a classifier as JSON can hold them."""
-    names = unique_names(clf.models_)
+    names = unique_names(clf.models_, combined_columns(clf.group_columns))
     content = []
     for group, model in clf.models_.items():
         content.append(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cape._estimate import Estimate
-from cape._groups import Group
+from cape._groups import Group, combined_columns
 from cape._wording._audit import RATIO, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
@@ -29,6 +29,7 @@ def audit_summary(
     title: str | None = None,
     author: str = "",
     note: str = "",
+    group_columns: Sequence[str] | None = None,
 ) -> Summary:
     """Summarise predictions that anybody made, with intervals.
 
@@ -49,6 +50,8 @@ def audit_summary(
         Heading of the page; None is the name of the file.
     author, note : str, default=""
         Who made the audit, and what a reader has to know first.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, if there are several.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def audit_summary(
     ('scored.csv', 20)
     """
     name = Path(file).name
-    names = unique_names(counts)
+    names = unique_names(counts, combined_columns(group_columns))
     audit = audit_counts(counts, level=level)
     files = [{"file": name, "sha256": file_sha256}]
     rows = sum(confusion.rows for confusion in counts.values())

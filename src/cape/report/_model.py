@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group
+from cape._groups import Group, combined_columns
 from cape._packages import package_versions
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
@@ -298,7 +298,7 @@ def explorer_data(
     if now is None:
         now = {group: clf.model_of(group).prevalence for group in clf.groups_}
     entries = []
-    names = unique_names(now)
+    names = unique_names(now, combined_columns(clf.group_columns))
     for group, prevalence in now.items():
         model = clf.model_of(group)
         pool = members_of(model) if members is None else members[group]
