@@ -459,16 +459,17 @@ def test_groups_of_two_columns_are_named_by_their_columns(draw_people, summarise
         cv=2,
         random_state=0,
     )
-    seen = examine(clf.fit(people.drop(columns="y"), people["y"]), people.head(600))
+    X = people.drop(columns="y")
+    seen = examine(clf.fit(X, people["y"]), X.head(600))
     names = [f"race {race} · Sex {sex}" for race in ("blue", "green") for sex in (0, 1)]
     assert list(seen.names.values()) == names
     summary = summarise(seen)
     for part in ("shift_test", "columns", "expected"):
         assert [entry["group"] for entry in summary[part]["groups"]] == names
     assert [entry["name"] for entry in summary["explorer"]["groups"]] == names
-    for result in (seen, seen.moved, seen.prior_shift, seen.columns, seen.expected):
+    for result in (seen, seen.prior_shift, seen.columns, seen.expected):
         assert names[0] in repr(result)
     assert names[0] in repr(seen.adaptation)
     assert names[0] in seen.expected._repr_html_()
     with pytest.warns(AdaptationWarning, match=f"'{names[0]}'"):
-        clf.adapt(people.drop(columns="y").iloc[:5])
+        clf.adapt(X.head(5))
