@@ -408,5 +408,7 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
     for drift in adaptation.drifts.values():
         for column in drift.faults:
             faults.append(column_line(column.name, column.what_happened))
-    for sentence in words.doubts(adaptation, adaptation.names, faults, adaptation.refuted):
+    for sentence in words.doubts(
+        adaptation, adaptation.names, faults, adaptation.refuted
+    ):
         warnings.warn(sentence, AdaptationWarning, stacklevel=3)
