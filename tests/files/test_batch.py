@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from cape import CapeClassifier
-from cape.files import TableModel, count_file, monitor_files, predict_file, train_file
+from cape.files import TableModel, count_file, monitor_files, predict_file
 from cape.metrics import confusion_by_group
 
 FORMATS = {
@@ -359,15 +361,12 @@ def test_added_names_do_not_collide(tmp_path, people_model, new):
     ]
 
 
-def test_one_group_and_no_group_column(tmp_path, people_folder):
-    model = train_file(
-        people_folder / "train.csv",
-        None,
-        label="y",
-        drop=["degree", "free", "race"],
-        learner="logistic",
-        settings={"cv": 2},
-    )
+def test_one_group_and_no_group_column(tmp_path, people_folder, people_model):
+    train = pd.read_csv(people_folder / "train.csv").fillna({"age": 40})
+    clf = CapeClassifier(make_pipeline(SimpleImputer(), LogisticRegression()), cv=2)
+    kinds = {"age": "number"}
+    columns = replace(people_model.columns, groups=(), features=kinds)
+    model = TableModel(clf.fit(train[["age"]], train["y"]), columns, {})
     found = predict_file(model, people_folder / "new.csv", tmp_path / "out.csv")
     assert list(found.adaptation.groups) == ["everyone"]
     assert len(pd.read_csv(tmp_path / "out.csv")) == 700

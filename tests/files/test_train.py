@@ -57,7 +57,9 @@ def codes(notes):
     return [note.code for note in notes]
 
 
-@pytest.mark.parametrize("learner", ["logistic", "boosting"])
+@pytest.mark.parametrize(
+    "learner", ["logistic", pytest.param("boosting", marks=pytest.mark.slow)]
+)
 def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(train, learner):
     random = np.random.default_rng(0)
     n = 1500
@@ -116,6 +118,7 @@ def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(
     }
 
 
+@pytest.mark.slow
 def test_the_defaults_are_those_of_the_classifier(train, frame):
     model = train(frame, learner="auto", settings={})
     clf = CapeClassifier(group_columns=["z"], random_state=0)

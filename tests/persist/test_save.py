@@ -54,7 +54,14 @@ def test_models_of_many_settings_come_back(fitted, batch, path, settings):
     assert repr(loaded.get_params()) == repr(clf.get_params())
 
 
-@pytest.mark.parametrize("name", fuzz.learners())
+def learners():
+    """All of them; those that take seconds to train are rarely tried."""
+    for name in fuzz.learners():
+        is_slow = name in ("tables", "boosted tables")
+        yield pytest.param(name, marks=[pytest.mark.slow] if is_slow else [])
+
+
+@pytest.mark.parametrize("name", list(learners()))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_learners_come_back(path, name):
     clf, X = fuzz.fit(name)

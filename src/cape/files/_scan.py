@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -413,16 +413,15 @@ class KeptRows:
         self._type = row_type(n_models)
         self._codes: dict[Group, int] = {}
         self._folder = folder
-        self._stack = ExitStack()
 
     def __enter__(self) -> KeptRows:
         # On POSIX systems the file loses its name as soon as it is open: even a process
         # that is killed leaves nothing behind.
-        self._file = self._stack.enter_context(tempfile.TemporaryFile(dir=self._folder))
+        self._file = tempfile.TemporaryFile(dir=self._folder)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._stack.close()
+        self._file.close()
 
     def add(self, records: np.ndarray, groups: Sequence[Group]) -> None:
         """Append rows.
