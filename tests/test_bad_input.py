@@ -153,7 +153,9 @@ def fitted_attributes(clf):
     return [name for name in vars(clf) if name.endswith("_")]
 
 
-@pytest.mark.parametrize(("change", "messages"), CASES, ids=lambda part: str(part)[:50])
+@pytest.mark.parametrize(
+    ("change", "messages"), CASES, ids=[str(c[1])[:50] for c in CASES]
+)
 def test_fit_refuses_and_leaves_nothing_behind(train, change, messages):
     changes = changes_of(change, train)
     settings = {"estimator": LogisticRegression(), "cv": 2, "prevalences": 2}
