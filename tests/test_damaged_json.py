@@ -158,22 +158,17 @@ def test_scores_of_other_units_are_refused(clf, content):
             read(clf, changed(content, (*GROUP, "scores", "unit"), other))
 
 
-@pytest.mark.parametrize("name", ["cells", "edges"])
-def test_cells_and_edges_come_once_and_in_order(clf, content, name):
+@pytest.mark.parametrize("name", ["cells", "edges", "counts", "sums"])
+def test_lists_have_their_length_and_their_order(clf, content, name):
     path = (*GROUP, "scores", name)
     numbers = at(content, path)
-    repeated = [numbers[0], numbers[0], *numbers[2:]]
-    descending = [numbers[1], numbers[0], *numbers[2:]]
-    for wrong in (repeated, descending, [*numbers[:-1], 10**15]):
-        with pytest.raises(ValueError, match=rf"groups\[0\]\.scores\.{name} must be"):
-            read(clf, changed(content, path, wrong))
-
-
-@pytest.mark.parametrize("name", ["counts", "sums"])
-def test_lists_of_other_lengths_are_refused(clf, content, name):
-    path = (*GROUP, "scores", name)
-    numbers = at(content, path)
-    for wrong in (numbers[:-1], [*numbers, 1]):
+    if name in ("counts", "sums"):
+        damaged = [numbers[:-1], [*numbers, 1]]
+    else:
+        repeated = [numbers[0], numbers[0], *numbers[2:]]
+        descending = [numbers[1], numbers[0], *numbers[2:]]
+        damaged = [repeated, descending, [*numbers[:-1], 10**15]]
+    for wrong in damaged:
         with pytest.raises(ValueError, match=rf"groups\[0\]\.scores\.{name} must be"):
             read(clf, changed(content, path, wrong))
 

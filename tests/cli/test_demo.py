@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from cape.cli import _demo
@@ -69,9 +68,6 @@ def test_the_demo_prints_the_numbers_of_its_seed(cape, tmp_path, monkeypatch):
     assert (table["accuracy", 0] > 0.85).all()
     for column in [("pd", 0), ("pd", 1), ("pe", "worst pair")]:
         assert table[column].idxmax() == "Max_Acc"
-    pd.testing.assert_frame_equal(
-        table, run_demo(n_train=3000, n_test=3000, random_state=7)
-    )
     for name, row in table.iterrows():
         expected = []
         for metric in ("accuracy", "predicted_prevalence", "pd"):
