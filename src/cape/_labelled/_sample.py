@@ -119,19 +119,20 @@ class LabelledSample:
         return max(1.0, float(self.weight.max() / mean_weight))
 
 
-def labelled_sample(evidence: GroupEvidence) -> LabelledSample | None:
-    """Collect the labelled rows of a group; None if there are none.
+def labelled_sample(evidence: GroupEvidence) -> LabelledSample:
+    """Collect the labelled rows of a group.
 
     Parameters
     ----------
     evidence : GroupEvidence
+        With labelled rows.
 
     Returns
     -------
-    LabelledSample or None
+    LabelledSample
     """
     if evidence.labelled_rows == 0:
-        return None
+        raise ValueError("evidence must have labelled rows, got none.")
     strata = [_labelled_cells(rows) for rows in evidence.labelled.values()]
     return LabelledSample(
         score_cells(evidence), np.array(strata), row_weights(evidence)

@@ -401,10 +401,10 @@ def use_labels(
     calls : CheckedCalls or None
         What labels say of the calls of members; None if they cannot be used.
     """
-    sample = labelled_sample(evidence)
     labelled_rows = evidence.labelled_rows
-    if sample is None:
-        return LabelFindings(labelled_rows), label_free, None
+    if labelled_rows == 0:
+        return LabelFindings(0), label_free, None
+    sample = labelled_sample(evidence)
     is_complete = sample.excess.sum() == 0
     if sample.n_labelled < FEWEST_LABELS and not is_complete:
         return LabelFindings(labelled_rows), label_free, None
@@ -445,6 +445,4 @@ def label_estimate(
     PoweredEstimate
     """
     sample = labelled_sample(evidence)
-    if sample is None:
-        raise ValueError("evidence must have labelled rows, got none.")
     return estimate_with_labels(sample, predictions(model, label_free))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cape._wording._audit import COMPARED, RATE_NAMES
 from cape._wording._numbers import shortened
 from cape._wording._results import column_line
 
@@ -203,9 +204,11 @@ def _pairs(values: Mapping[str, Any]) -> str:
 _MOST_COLUMNS = 3
 _PAPER_RULE = "prevalence"
 
-# The model as trained, cut at 1/2, is what the user would have without CAPE.
-_CLASSIFIERS = {"cape": "CAPE", "unadapted": "as trained"}
-_METRICS = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+# As many rates as fit into 80 characters, the true share by its name in other tables.
+_SHOWN_RATES = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+_RATES = {rate: RATE_NAMES[rate] for rate in _SHOWN_RATES} | {
+    "prevalence": "prevalence"
+}
 
 # Beside the estimate stands what it is to be compared with.
 _LABEL_COLUMNS = {True: "label-free", False: "by labels"}
@@ -320,9 +323,8 @@ def _verdicts(summary: Mapping[str, Any]) -> Blocks:
     for group in summary["groups"]:
         lines = [group["verdict_text"]]
         moved = columns.get(group["group"], [])
-        lines += [f"  {sentence}" for sentence in moved[:_MOST_COLUMNS]]
-        if len(moved) > _MOST_COLUMNS:
-            lines.append(f"  and {len(moved) - _MOST_COLUMNS} more columns")
+        few = shortened(moved, _MOST_COLUMNS, "columns", end="and ")
+        lines += [f"  {sentence}" for sentence in few]
         alike.setdefault("\n".join(lines), []).append(group["group"])
     yield ""
     for text, names in alike.items():
@@ -377,13 +379,13 @@ def _observed(observed: Mapping[str, Any]) -> Blocks:
     """Say how CAPE and the model as trained compare with the labels."""
     rows = []
     worst = []
-    for who, name in _CLASSIFIERS.items():
+    for who, name in COMPARED.items():
         for group, found in _by_group(observed[who]["groups"]).items():
-            cells = [value_or_few(found[metric]) for metric in _METRICS]
+            cells = [value_or_few(found[metric]) for metric in _RATES]
             rows.append([group, name, *cells])
         if "pe" in observed[who]["worst"]:
             worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
-    columns = ["group", "classifier", "FPR", "FNR", "accuracy", "prevalence", "PD"]
+    columns = ["group", "classifier", *_RATES.values()]
     yield TextTable("What the labels say", columns, rows)
     if worst:
         yield f"PE of the worst pair: {', '.join(worst)}"
@@ -497,11 +499,11 @@ def audited(summary: Mapping[str, Any]) -> Blocks:
     content = summary["observed"]["cape"]
     rows = []
     for name, found in _by_group(content["groups"]).items():
-        cells = [value_or_few(found[metric]) for metric in _METRICS]
+        cells = [value_or_few(found[metric]) for metric in _RATES]
         range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
         rows.append([name, found["accuracy"]["rows"], *cells, range_of_pd])
     level = f"{level_heading(summary['level'])} of PD"
-    columns = ["group", "rows", "FPR", "FNR", "accuracy", "prevalence", "PD", level]
+    columns = ["group", "rows", *_RATES.values(), level]
     yield TextTable(f"{summary['rows']} rows", columns, rows)
     labels = summary["made"]["columns"]
     yield (

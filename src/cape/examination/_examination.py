@@ -229,8 +229,10 @@ class Examination(InNotebook):
         """What labels say of the estimates that were made without them."""
         evidence = self.evidence if self._labelled is None else self._labelled
         decide = self._labelled is None
+        if not any(part.labelled_rows for part in evidence.groups.values()):
+            return None
         checks = check_labels(self._models, evidence, self.adaptation, decide=decide)
-        return None if checks is None else self._named(checks)
+        return self._named(checks)
 
     def _named(self, result: Any) -> Any:
         """Let a result call its groups what the examination calls them."""

@@ -514,7 +514,7 @@ def check_labels(
     adaptation: Adaptation,
     *,
     decide: bool,
-) -> LabelChecks | None:
+) -> LabelChecks:
     """Compare the label-free estimate of every group with the labels of its rows.
 
     Parameters
@@ -529,11 +529,8 @@ def check_labels(
 
     Returns
     -------
-    LabelChecks or None
-        None if no row has a label.
+    LabelChecks
     """
-    if not any(part.labelled_rows for part in evidence.groups.values()):
-        return None
     if decide:
         return LabelChecks(adaptation.groups, decide)
     checks = {}

@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 
 from cape import _plot
-from cape._notebook import LINE, svg_or_reason
-from cape._plot import ALARM, INK, NOW, SOFT, THEN
+from cape._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
 from cape._wording._audit import CLASSIFIERS, RATE_HEADINGS
 from cape._wording._page import PICTURES, Summary
 from cape._wording._results import CRITERION_NAMES, RULE_NAMES
