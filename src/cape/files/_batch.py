@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,11 @@ from cape.examination._examination import Observed
 from cape.files import _scan
 from cape.files._model import TableModel
 from cape.files._notes import Notes
-from cape.files._sample import CheckedGroup, SheetLabels
 from cape.metrics import confusion_by_group
 from cape.rules._bounded import make_rule
+
+if TYPE_CHECKING:
+    from cape.files._sample import CheckedGroup
 
 _MOST_COLUMNS = 3
 """Columns that moved, kept of each group and batch."""
@@ -149,7 +151,11 @@ def predict_file(
     rule = _check_aim(rule, drift)
     inputs = [path] if checked is None else [path, checked]
     check_apart([out], inputs)
-    sheet = None if checked is None else SheetLabels(checked, model)
+    sheet = None
+    if checked is not None:
+        from cape.files._sample import SheetLabels
+
+        sheet = SheetLabels(checked, model)
     scan = _scan.Scan(path, dialect or model.dialect, on_rows)
     names = scan.table.names
     writing: Any = nullcontext()
