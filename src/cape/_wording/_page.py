@@ -402,20 +402,56 @@ def labels_head(labels: LabelChecks) -> str:
     return f"The labels do not contradict the {estimates}"
 
 
+_OF_LABELS = {
+    "not_contradicted": (
+        "In {names} they are no sign against the estimate, but do not confirm it to "
+        "within 0.1."
+    ),
+    # Of twenty good estimates, one is refuted by chance.
+    "by_chance": (
+        "By itself, {names} would be refuted, but among {n} groups chance explains it."
+    ),
+    "no_sample": (
+        "The labelled rows of {names} do not look drawn from the batch, which is how "
+        "early outcomes look: nothing is concluded from them."
+    ),
+    "few": "Fewer than 10 rows of {names} have a label.",
+    "no_label": "No row of {names} has a label.",
+}
+
+
 def labels_text(labels: LabelChecks) -> str:
     """Say in a few sentences what labels say of the estimates."""
     sentences = []
     if labels.refuted:
         sentences += _refuted_sentences(labels)
-    confirmed = _names_of(labels, "confirmed")
+    names: dict[str, list[str]] = {}
+    for group, name in labels.names.items():
+        names.setdefault(_label_code(labels, group), []).append(name)
+    confirmed = names.get("confirmed", [])
     if confirmed and len(confirmed) < len(labels.groups):
         confirm = (
             "The labels confirm the estimate" if sentences else "They confirm that"
         )
         sentences.append(f"{confirm} of {joined(confirmed)} to within 0.1.")
-    sentences += _unclear_sentences(labels)
-    sentences += _unused_sentences(labels)
+    for code, sentence in _OF_LABELS.items():
+        if code in names:
+            listed = joined(names[code])
+            sentences.append(sentence.format(names=listed, n=len(labels.groups)))
     return " ".join(sentences)
+
+
+def _label_code(labels: LabelChecks, group: Any) -> str:
+    """Return the verdict of labels on a group, or why there is none."""
+    found = labels.groups[group].labels
+    if found.verdict == "refuted" and group not in labels.refuted:
+        return "by_chance"
+    if found.verdict is not None:
+        return found.verdict
+    if found.rows == 0:
+        return "no_label"
+    # NaN, where nothing was tested, is the only number that differs from itself.
+    return "no_sample" if found.sample_p_value == found.sample_p_value else "few"
 
 
 def _refuted_sentences(labels: LabelChecks) -> list[str]:
@@ -446,63 +482,6 @@ def _both(check: GroupAdaptation) -> str:
         share += f" ({check.estimate.low:.3f} to {check.estimate.high:.3f})"
     without = f"{value:.3f} ({low:.3f} to {high:.3f})"
     return f"{share} according to the labels, {without} without them"
-
-
-def _unclear_sentences(labels: LabelChecks) -> list[str]:
-    """Name the groups that labels neither confirm nor refute."""
-    sentences = []
-    open_names = _names_of(labels, "not_contradicted")
-    if open_names:
-        sentences.append(
-            f"In {joined(open_names)} they are no sign against the estimate, but do "
-            "not confirm it to within 0.1."
-        )
-    # Of twenty good estimates, one is refuted by chance.
-    by_itself = []
-    for group, check in labels.groups.items():
-        if check.labels.verdict == "refuted" and group not in labels.refuted:
-            by_itself.append(labels.names[group])
-    if by_itself:
-        sentences.append(
-            f"By itself, {joined(by_itself)} would be refuted, but among "
-            f"{len(labels.groups)} groups chance explains it."
-        )
-    return sentences
-
-
-def _unused_sentences(labels: LabelChecks) -> list[str]:
-    """Name the groups whose labels cannot be used, and why."""
-    no_sample = []
-    few = []
-    without = []
-    for group, check in labels.groups.items():
-        if check.labels.verdict is not None:
-            continue
-        if check.labels.rows == 0:
-            without.append(labels.names[group])
-        elif check.labels.sample_p_value == check.labels.sample_p_value:
-            no_sample.append(labels.names[group])
-        else:
-            few.append(labels.names[group])
-    sentences = []
-    if no_sample:
-        sentences.append(
-            f"The labelled rows of {joined(no_sample)} do not look drawn from the "
-            "batch, which is how early outcomes look: nothing is concluded from them."
-        )
-    if few:
-        sentences.append(f"Fewer than 10 rows of {joined(few)} have a label.")
-    if without:
-        sentences.append(f"No row of {joined(without)} has a label.")
-    return sentences
-
-
-def _names_of(labels: LabelChecks, verdict: str) -> list[str]:
-    names = []
-    for group, check in labels.groups.items():
-        if check.labels.verdict == verdict:
-            names.append(labels.names[group])
-    return names
 
 
 def compared_text(rates: Sequence[Summary]) -> str:
