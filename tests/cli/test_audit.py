@@ -34,9 +34,15 @@ def test_json_holds_the_numbers_of_the_python_function(cape, base, scored, group
     options = [word for name in groups for word in ("--group", name)]
     code, out, err = cape(*base, *options, "--level", 0.8, "--json")
     content = json.loads(out)
-    expected = audit(
+    found = audit(
         scored["y"], scored["yhat"], sensitive_features=scored[groups], level=0.8
-    ).to_dict()
+    )
+    names = None
+    if len(groups) == 2:
+        # People read what a value is of.
+        values = {finding.group for finding in found.findings}
+        names = {(race, sex): f"race {race} · sex {sex}" for race, sex in values}
+    expected = found.to_dict(names)
     observed = content["observed"]["cape"]
     assert (code, err) == (0, "")
     assert (content["level"], content["rows"]) == (0.8, 240)
