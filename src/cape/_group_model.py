@@ -318,7 +318,7 @@ class ResampledPool(Pool):
     Examples
     --------
     >>> from cape._group_model import ResampledPool
-    from cape._learners._fitting import fit_member
+    >>> from cape._learners._fitting import fit_member
     >>> thetas = np.array([0.2, 0.8])
     >>> members = [
     ...     fit_member(LogisticRegression(), train.data, train.target, 1, theta)
