@@ -180,12 +180,32 @@ def people_model(people_folder):
     return load_model(people_folder / "m.cape")
 
 
-@pytest.fixture
-def notes():
-    """Collect the remarks of functions of `cape.files`."""
+@pytest.fixture(scope="session")
+def table_model():
+    """Make the model of a file whose features are numbers, and the group ``z``."""
+    from cape.files import TableModel
+    from cape.files._columns import Columns
+
+    def make(clf, features, details=None):
+        kinds = dict.fromkeys(features, "number")
+        columns = Columns("y", ("0", "1"), "number", ("z",), kinds)
+        return TableModel(clf, columns, details or {})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_notes():
+    """Make a collector of the remarks of functions of `cape.files`."""
     from cape.files._notes import Notes
 
-    return Notes()
+    return Notes
+
+
+@pytest.fixture
+def notes(make_notes):
+    """Collect the remarks of functions of `cape.files`."""
+    return make_notes()
 
 
 # A process that finds some packages no more than if they had never been installed.

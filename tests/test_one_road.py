@@ -16,13 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape.files import TableModel, predict_file
-from cape.files._columns import Columns
+from cape.files import predict_file
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.stream import RollingCape
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
+FEATURES = ("number", "u", "v")
 SETTINGS = list(product(("threshold", "resampled"), ("refit", "folds")))
 every_setting = pytest.mark.parametrize(
     ("pool", "scores"), SETTINGS, ids=["-".join(pair) for pair in SETTINGS]
@@ -260,23 +260,17 @@ def test_given_evidence_or_an_adaptation_only_the_picked_member_is_asked(
         assert asked == by_the_picked_member(clf, adaptation)
 
 
-def table_model(clf):
-    features = dict.fromkeys(("number", "u", "v"), "number")
-    columns = Columns("y", ("0", "1"), "number", ("z",), features)
-    return TableModel(clf, columns, {})
-
-
 @every_setting
 @pytest.mark.parametrize("labelled", [False, True])
 def test_both_passes_over_a_file_together_ask_for_each_row_once(
-    counting, frame, tmp_path, asked, pool, scores, labelled
+    counting, frame, table_model, tmp_path, asked, pool, scores, labelled
 ):
     clf = counting[pool, scores]
     table = frame
     if labelled:
         table = frame.assign(y=np.arange(N_ROWS) % 2)
     table.to_csv(tmp_path / "new.csv", index=False)
-    model = table_model(clf)
+    model = table_model(clf, FEATURES)
     predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", rows=13)
     assert asked == by_every_learner(clf)
     out = pd.read_csv(tmp_path / "out.csv")
@@ -341,13 +335,14 @@ def test_the_rule_sees_all_groups_of_a_batch_in_one_call(
 
 
 def test_the_rule_sees_all_groups_of_a_file_and_of_a_cluster_in_one_call(
-    counting, frame, partitions, tmp_path, calls_of_the_rule
+    counting, frame, table_model, partitions, tmp_path, calls_of_the_rule
 ):
     from cape import scale
 
     clf = counting["threshold", "refit"]
     frame.to_csv(tmp_path / "new.csv", index=False)
-    predict_file(table_model(clf), tmp_path / "new.csv", tmp_path / "out.csv", rows=11)
+    model = table_model(clf, FEATURES)
+    predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", rows=11)
     assert [list(groups) for groups in calls_of_the_rule] == [["a", "b", "c"]]
     calls_of_the_rule.clear()
     scale.predict(clf, partitions).compute()

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from cape.cli._app import run
+from cape.cli import run
 
 
 @pytest.fixture

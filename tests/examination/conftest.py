@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, examine
+from cape.datasets._files import data_folder
 
 
 def draw_three(n, prevalences, seed):
@@ -19,6 +20,19 @@ def draw_three(n, prevalences, seed):
         y.append(label.astype(int))
         z.append(np.full(n, group))
     return np.concatenate(X), np.concatenate(y), np.concatenate(z)
+
+
+@pytest.fixture(scope="session")
+def published_file():
+    """Find a file of the data that people publish; without it, the test is skipped."""
+
+    def find(name):
+        path = data_folder() / name
+        if not path.exists():
+            pytest.skip(f"{name} is not here: set CAPE_DATA to a folder that has it")
+        return path
+
+    return find
 
 
 @pytest.fixture(scope="session")

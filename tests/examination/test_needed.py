@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape import Estimate, examine
-from cape._histogram import ScoreHistogram
+from cape import Estimate, ScoreHistogram, examine
 from cape.datasets import make_synthetic
 from cape.examination import rows_needed, rows_to_label
 

@@ -16,11 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from cape import CapeClassifier, examine
+from cape import CapeClassifier, ScoreHistogram, examine
 from cape._group_model import GroupModel
-from cape._histogram import ScoreHistogram
-from cape.datasets import _compas, make_synthetic
-from cape.datasets._files import data_folder
+from cape.datasets import make_synthetic
 from cape.examination import ColumnShift
 from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
 from cape.quantify import edges_for, make_quantifier, round_scores
@@ -357,12 +355,9 @@ REAL_FAULTS = {
 
 
 @pytest.fixture(scope="module")
-def compas():
+def compas(published_file):
     """A model of every second row of COMPAS, and the other rows."""
-    file = data_folder() / _compas.FILE.path
-    if not file.exists():
-        pytest.skip("COMPAS is not here: set CAPE_DATA, or fetch it once")
-    people = pd.read_csv(file)
+    people = pd.read_csv(published_file("compas/compas-scores-two-years.csv"))
     people = people[people["race"].isin(["African-American", "Caucasian"])]
     names = ["age", "sex", "priors_count", "juv_fel_count", "c_charge_degree"]
     y, z = people["is_recid"].to_numpy(), people["race"].to_numpy()

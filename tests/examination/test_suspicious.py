@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cape.datasets import _compas
-from cape.datasets._files import data_folder
 from cape.examination import suspicious_columns
 
 N = 400
@@ -141,15 +139,8 @@ def test_mistakes(table, y, change, message):
         suspicious_columns(**{"X": table, "y": y, **change})
 
 
-needs_compas = pytest.mark.skipif(
-    not (data_folder() / _compas.FILE.path).exists(),
-    reason="COMPAS is not here: set CAPE_DATA, or fetch it once",
-)
-
-
-@needs_compas
-def test_compas_as_it_was_published():
-    frame = pd.read_csv(data_folder() / _compas.FILE.path)
+def test_compas_as_it_was_published(published_file):
+    frame = pd.read_csv(published_file("compas/compas-scores-two-years.csv"))
     found = suspicious_columns(frame.drop(columns="is_recid"), frame["is_recid"])
     names = {kind: [one.column for one in found.of_kind(kind)] for kind in KINDS}
     assert names == COMPAS
@@ -192,11 +183,8 @@ COMPAS = {
 
 
 @pytest.mark.parametrize("rows", [300, 3000])
-def test_no_false_alarm_in_the_bank(rows):
-    path = data_folder() / "bank" / "bank-full.csv.gz"
-    if not path.exists():
-        pytest.skip("the file is not here: set CAPE_DATA to a folder that has it")
-    frame = pd.read_csv(path, nrows=rows)
+def test_no_false_alarm_in_the_bank(published_file, rows):
+    frame = pd.read_csv(published_file("bank/bank-full.csv.gz"), nrows=rows)
     assert suspicious_columns(frame.drop(columns="y"), frame["y"]).columns == []
 
 

@@ -13,7 +13,6 @@ from cape.files._columns import (
     plain_text,
     plain_value,
 )
-from cape.files._notes import Notes
 
 COLUMNS = Columns(
     "y",
@@ -34,20 +33,9 @@ FRAME = pd.DataFrame(
 DAYS = pd.to_datetime(["2020-01-01", "2020-01-02"])
 
 
-def ready(frame, notes=None):
-    return COLUMNS.table(frame, "new.csv", Notes() if notes is None else notes)
-
-
-def converted(values, kind):
-    """Convert a column; return its values, and the kinds that a note names."""
-    notes = Notes()
-    column = as_kind(pd.Series(values, name="c"), kind, "new.csv", notes)
-    return column, [(note.values["here"], note.values["training"]) for note in notes]
-
-
-def test_order_does_not_matter_and_kinds_are_those_of_training():
-    notes = Notes()
-    table = ready(FRAME[["z", "f", "d", "t", "n"]].set_axis([7, 3]), notes)
+def test_order_does_not_matter_and_kinds_are_those_of_training(notes):
+    shuffled = FRAME[["z", "f", "d", "t", "n"]].set_axis([7, 3])
+    table = COLUMNS.table(shuffled, "new.csv", notes)
     assert list(table) == ["n", "t", "d", "f", "z"]
     assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"]
     assert str(table["t"].dtype) == "str"
@@ -81,16 +69,20 @@ def test_order_does_not_matter_and_kinds_are_those_of_training():
         ([None, None], "flag", [np.nan, np.nan], None),
     ],
 )
-def test_another_type_is_converted_when_harmless_and_said(values, kind, expected, said):
-    column, notes = converted(values, kind)
+def test_another_type_is_converted_when_harmless_and_said(
+    notes, values, kind, expected, said
+):
+    column = as_kind(pd.Series(values, name="c"), kind, "new.csv", notes)
     wanted = pd.Series(expected).astype(column.dtype)
     pd.testing.assert_series_equal(column, wanted, check_names=False)
-    assert notes == ([said] if said else [])
+    noted = [(note.values["here"], note.values["training"]) for note in notes]
+    assert noted == ([said] if said else [])
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=10))
-def test_numbers_in_text_are_the_same_numbers(values):
-    column, _ = converted([repr(value) for value in values], "number")
+def test_numbers_in_text_are_the_same_numbers(make_notes, values):
+    texts = pd.Series([repr(value) for value in values], name="c")
+    column = as_kind(texts, "number", "new.csv", make_notes())
     # pandas 3.0 reads some texts to the number beside.
     np.testing.assert_array_max_ulp(column.to_numpy(), np.array(values), maxulp=1)
 
@@ -106,15 +98,13 @@ def test_numbers_in_text_are_the_same_numbers(values):
         (["x" * 41, "true"], "flag", r"here text such as 'x{40}' \(1 rows\)"),
     ],
 )
-def test_a_conversion_that_would_lose_values_is_refused(values, kind, message):
-    notes = Notes()
+def test_a_conversion_that_would_lose_values_is_refused(notes, values, kind, message):
     with pytest.raises(ValueError, match=rf"^new\.csv, column 'c': .*{message}"):
         as_kind(pd.Series(values, name="c"), kind, "new.csv", notes)
     assert list(notes) == []
 
 
-def test_names_are_checked_and_extra_columns_are_noted_once():
-    notes = Notes()
+def test_names_are_checked_and_extra_columns_are_noted_once(notes):
     for _ in range(2):
         assert COLUMNS.check_names([*"ntdfz", "x1", "x2"], "new.csv", notes) is False
     assert COLUMNS.check_names([*"ntdfz", "y"], "new.csv", notes) is True
@@ -187,8 +177,7 @@ def test_plain_text_of_plain_text_is_itself(values):
     assert changed is None
 
 
-def test_a_group_column_that_is_respelled_is_noted_once():
-    notes = Notes()
+def test_a_group_column_that_is_respelled_is_noted_once(notes):
     values = pd.Series([2.0, np.nan, 3.0], index=[7, 5, 6], name="ward")
     for _ in range(2):
         text = group_text(values, notes)

@@ -6,19 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.files._notes import Notes
 
 
 @given(st.lists(st.sampled_from("abcd")))
-def test_each_note_is_kept_once_in_the_order_it_was_made(codes):
-    notes = Notes()
+def test_each_note_is_kept_once_in_the_order_it_was_made(make_notes, codes):
+    notes = make_notes()
     for code in codes:
         notes.say(code, n=1)
     assert [note.code for note in notes] == list(dict.fromkeys(codes))
 
 
-def test_warnings_for_the_user_become_notes_and_noise_does_not():
-    notes = Notes()
+def test_warnings_for_the_user_become_notes_and_noise_does_not(notes):
     with notes.listening():
         warnings.warn("look  at\nthis", UserWarning, stacklevel=1)
         warnings.warn("look at this", RuntimeWarning, stacklevel=1)

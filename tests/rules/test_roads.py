@@ -13,9 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.files import TableModel, monitor_files, predict_file
-from cape.files._columns import Columns
-from cape.files._notes import Notes
+from cape.files import monitor_files, predict_file
 from cape.metrics import demographic_parity_difference
 from cape.rules import (
     RULES,
@@ -296,7 +294,7 @@ def test_a_cluster_follows_the_rule(fitted, batch, groups):
 
 
 @pytest.fixture(scope="module")
-def table():
+def table(table_model):
     """A model of a file, and a batch."""
     random = np.random.default_rng(0)
     frames = []
@@ -308,19 +306,18 @@ def table():
     train, new = frames
     clf = CapeClassifier(LogisticRegression(), group_columns=["z"], cv=3)
     clf.fit(train[["x", "z"]], train["y"])
-    columns = Columns("y", ("0", "1"), "number", ("z",), {"x": "number"})
-    return TableModel(clf, columns, {}), new[["x", "z"]]
+    return table_model(clf, ["x"]), new[["x", "z"]]
 
 
-def test_files_follow_the_rule_and_note_what_it_says(table, tmp_path):
+def test_files_follow_the_rule_and_note_what_it_says(table, tmp_path, make_notes):
     model, new = table
     path = tmp_path / "new.csv"
     new.to_csv(path, index=False)
-    notes = Notes()
+    notes = make_notes()
     adaptation = predict_file(model, path, rule=Talkative(), notes=notes).adaptation
     assert adaptation.rule == {"name": "Talkative"}
     assert [note.values["text"] for note in notes] == ["2 groups, members ['a', 'b']."]
-    notes = Notes()
+    notes = make_notes()
     (batch,) = monitor_files(model, [path], rule=Talkative(), notes=notes)
     (note,) = notes
     assert note.values == {"text": "2 groups, members ['a', 'b'].", "file": "new.csv"}
