@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-
 @given(st.lists(st.sampled_from("abcd")))
 def test_each_note_is_kept_once_in_the_order_it_was_made(make_notes, codes):
     notes = make_notes()
