@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import hypothesis
 import numpy as np
@@ -192,6 +193,39 @@ def table_model():
         return TableModel(clf, columns, details or {})
 
     return make
+
+
+@pytest.fixture(scope="session")
+def summaries_of():
+    """Give what commands make their pages and JSON of, one function a kind."""
+    from cape.report._audit import audit_summary
+    from cape.report._batch import batch_summary
+    from cape.report._model import explorer_summary, file_provenance
+    from cape.report._monitor import monitor_summary
+
+    return SimpleNamespace(
+        batch=batch_summary,
+        audit=audit_summary,
+        explorer=explorer_summary,
+        monitor=monitor_summary,
+        provenance=file_provenance,
+    )
+
+
+@pytest.fixture(scope="session")
+def confusion():
+    """Make counts of a group from tp, fp, fn and tn."""
+    from cape.metrics._rates import Confusion
+
+    return lambda *cells: Confusion(*cells, rows=sum(cells))
+
+
+@pytest.fixture(scope="session")
+def observed():
+    """Make what labels that came later say: counts of CAPE, and as trained."""
+    from cape.examination._examination import Observed
+
+    return Observed
 
 
 @pytest.fixture(scope="session")

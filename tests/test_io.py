@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import _io
-from cape._io import check_apart, check_free, new_file, progress
 
 
 def contents(folder):
@@ -24,7 +23,7 @@ def test_after_any_error_all_is_as_it_was(tmp_path, error, before):
         (tmp_path / name).write_text(text)
     with (
         pytest.raises(error),
-        new_file(tmp_path / "a.txt", overwrite=True) as temporary,
+        _io.new_file(tmp_path / "a.txt", overwrite=True) as temporary,
     ):
         temporary.write_text("half")
         raise error
@@ -35,7 +34,7 @@ def test_after_any_error_all_is_as_it_was(tmp_path, error, before):
 def test_a_new_file_has_the_rights_of_any_other(tmp_path, mask):
     before = os.umask(mask)
     try:
-        with new_file(tmp_path / "new.txt") as temporary:
+        with _io.new_file(tmp_path / "new.txt") as temporary:
             temporary.write_text("whole")
         (tmp_path / "plain.txt").write_text("whole")
         assert os.umask(mask) == mask
@@ -52,7 +51,7 @@ def test_a_reader_keeps_the_old_file_while_it_is_replaced(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
     with path.open() as reader:
-        with new_file(path, overwrite=True) as temporary:
+        with _io.new_file(path, overwrite=True) as temporary:
             temporary.write_text("new")
             assert path.read_text() == "old"
             # In the same folder, where a renaming is atomic.
@@ -65,7 +64,7 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "a.txt"
     with (
         pytest.raises(FileExistsError, match="exists already"),
-        new_file(path) as temporary,
+        _io.new_file(path) as temporary,
     ):
         temporary.write_text("mine")
         path.write_text("another's")
@@ -75,8 +74,8 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path):
 def test_two_files_of_one_name_do_not_disturb_each_other(tmp_path):
     path = tmp_path / "a.txt"
     with (
-        new_file(path, overwrite=True) as first,
-        new_file(path, overwrite=True) as second,
+        _io.new_file(path, overwrite=True) as first,
+        _io.new_file(path, overwrite=True) as second,
     ):
         assert first != second
         first.write_text("first")
@@ -91,7 +90,7 @@ def test_an_error_of_the_disk_names_the_file_that_was_asked_for(tmp_path, monkey
 
     monkeypatch.setattr("cape._io.os.open", fail)
     path = tmp_path / "a.txt"
-    with pytest.raises(OSError, match="No space left") as caught, new_file(path):
+    with pytest.raises(OSError, match="No space left") as caught, _io.new_file(path):
         pass
     assert caught.value.errno == 28
     assert caught.value.filename == str(path)
@@ -112,8 +111,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, overwrite):
         wrong["a.txt"] = r"a\.txt exists already, and is left"
     for name, message in wrong.items():
         with pytest.raises(OSError, match=message):
-            check_free(tmp_path / name, overwrite=overwrite)
-    assert check_free(str(tmp_path / "new.txt")) == tmp_path / "new.txt"
+            _io.check_free(tmp_path / name, overwrite=overwrite)
+    assert _io.check_free(str(tmp_path / "new.txt")) == tmp_path / "new.txt"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
@@ -126,9 +125,9 @@ def test_a_symbolic_link_is_followed(tmp_path, exists):
         target.write_text("old")
     link = tmp_path / "link.txt"
     link.symlink_to(target)
-    with pytest.raises(FileExistsError), new_file(link):
+    with pytest.raises(FileExistsError), _io.new_file(link):
         pass
-    with new_file(link, overwrite=True) as temporary:
+    with _io.new_file(link, overwrite=True) as temporary:
         temporary.write_text("new")
         # The rename must stay within a folder.
         assert temporary.parent == folder
@@ -143,14 +142,14 @@ def test_outputs_are_told_from_inputs_by_the_file(tmp_path):
     (tmp_path / "hard.csv").hardlink_to(table)
     for name in ("t.csv", "link.csv", "hard.csv", "../" + tmp_path.name + "/t.csv"):
         with pytest.raises(ValueError, match="which is read"):
-            check_apart([None, tmp_path / name], [table])
-    check_apart([tmp_path / "new.csv", None], [table, tmp_path / "missing.csv"])
+            _io.check_apart([None, tmp_path / name], [table])
+    _io.check_apart([tmp_path / "new.csv", None], [table, tmp_path / "missing.csv"])
 
 
 def test_an_output_is_written_once(tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "new.csv")
     with pytest.raises(ValueError, match="twice"):
-        check_apart([tmp_path / "new.csv", tmp_path / "link.csv"], [])
+        _io.check_apart([tmp_path / "new.csv", tmp_path / "link.csv"], [])
 
 
 LINE = re.compile(r"training \[(#*)( *)\] (\d+)/(\d+), (\d+) s left ")
@@ -184,7 +183,7 @@ def test_the_bar_fills_with_the_steps_and_tells_the_time_left(
             clock.now += 10
             yield number
 
-    passed = list(progress(steps(), total, title="training", shown=True))
+    passed = list(_io.progress(steps(), total, title="training", shown=True))
     out, err = capsys.readouterr()
     drawn = bars(err)
     assert passed == list(range(total))
@@ -206,7 +205,7 @@ def test_steps_pass_through_when_they_are_needed(steps):
             taken.append(step)
             yield step
 
-    passed = progress(counted(), len(steps), title="t", shown=False)
+    passed = _io.progress(counted(), len(steps), title="t", shown=False)
     assert taken == []
     for number, step in enumerate(passed, 1):
         assert step == steps[number - 1]

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from cape import _plot
-from cape._plot import ALARM, INK, MOST_ROWS, NOW, SOFT, THEN, share_domain
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ def groups_drawn(chart):
 def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
     frame = audited(300)
     chart = _plot.audit(frame).to_dict()
-    assert groups_drawn(chart) == [f"g{i}" for i in range(MOST_ROWS)]
+    assert groups_drawn(chart) == [f"g{i}" for i in range(_plot.MOST_ROWS)]
     assert chart["title"]["text"] == "The first 24 of 300 groups are drawn."
     frame["rows"] = np.arange(300)
     # An index of any kind does not matter.
@@ -150,8 +149,8 @@ def test_names_that_nobody_sees_are_written_out():
 )
 def test_an_axis_of_small_shares_is_short(highest, end):
     frame = pd.DataFrame({"a": [0.0, None], "b": [highest, np.nan], "c": [1, 1]})
-    assert share_domain(frame, ["a", "b"]) == [0, end]
-    assert share_domain(frame, ["c"]) == [0, 1]
+    assert _plot.share_domain(frame, ["a", "b"]) == [0, end]
+    assert _plot.share_domain(frame, ["c"]) == [0, 1]
 
 
 def luminance(colour):
@@ -160,7 +159,9 @@ def luminance(colour):
     return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
-@pytest.mark.parametrize("colour", [ALARM, INK, NOW, SOFT, THEN])
+@pytest.mark.parametrize(
+    "colour", [_plot.ALARM, _plot.INK, _plot.NOW, _plot.SOFT, _plot.THEN]
+)
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1e1e1e", "#333333"])
 def test_marks_are_seen_on_light_and_on_dark_grounds(colour, ground):
     dark, light = sorted([luminance(colour), luminance(ground)])

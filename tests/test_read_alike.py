@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.examination import examine, rows_needed
-from cape.examination._examination import Observed
 from cape.files import count_file, monitor_files, train_file
 from cape.metrics import (
     audit,
@@ -23,9 +22,6 @@ from cape.metrics import (
     proportional_equality_matrix,
 )
 from cape.report import to_html
-from cape.report._audit import audit_summary
-from cape.report._batch import batch_summary
-from cape.report._monitor import monitor_summary
 
 COMBINATIONS = [("a, b", "c"), ("a", "b, c")]
 TYPES = [1, "1"]
@@ -101,8 +97,8 @@ def test_audits_have_a_label_for_each_group(case):
         assert f"  {name}: accuracy" in repr(result) and f"{size} rows" in repr(result)
 
 
-def test_every_part_of_a_report_calls_a_group_the_same(case):
-    summary = batch_summary(case.seen)
+def test_every_part_of_a_report_calls_a_group_the_same(case, summaries_of):
+    summary = summaries_of.batch(case.seen)
     names = [entry["group"] for entry in summary["groups"]]
     assert len(set(names)) == 2
     sizes = {entry["group"]: entry["rows"] for entry in summary["groups"]}
@@ -121,18 +117,18 @@ def test_every_part_of_a_report_calls_a_group_the_same(case):
         assert all(name in text for name in names)
 
 
-def test_labels_of_one_group_stay_with_that_group(case):
+def test_labels_of_one_group_stay_with_that_group(case, summaries_of, observed):
     # Labels have arrived for the rows of one group only.
     counts = confusion_by_group(case.y, case.y_pred, sensitive_features=case.z)
     of_one = {case.groups[1]: counts[case.groups[1]]}
-    observed = copy(case.seen)
-    observed.observed = Observed(of_one, of_one)
-    summary = batch_summary(observed)
+    labelled = copy(case.seen)
+    labelled.observed = observed(of_one, of_one)
+    summary = summaries_of.batch(labelled)
     name = {entry["rows"]: entry["group"] for entry in summary["groups"]}[SIZES[1]]
     for part in ("cape", "unadapted"):
-        labelled = summary["observed"][part]["groups"]
-        assert {entry["group"] for entry in labelled} == {name}
-        assert {entry["group"] for entry in observed.to_dict()["observed"][part]} == {
+        found = summary["observed"][part]["groups"]
+        assert {entry["group"] for entry in found} == {name}
+        assert {entry["group"] for entry in labelled.to_dict()["observed"][part]} == {
             name
         }
     assert to_html(summary).count("<svg")
@@ -149,7 +145,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_monitors_of_files_keep_groups_apart(folder):
+def test_monitors_of_files_keep_groups_apart(folder, summaries_of):
     model = train_file(
         folder / "train.csv",
         None,
@@ -161,16 +157,17 @@ def test_monitors_of_files_keep_groups_apart(folder):
     )
     batches = list(monitor_files(model, [folder / "train.csv", folder / "new.csv"]))
     provenance = {"files": [], "versions": {}}
-    summary = monitor_summary(batches, level=0.95, provenance=provenance)
+    summary = summaries_of.monitor(batches, level=0.95, provenance=provenance)
     assert len(summary["groups"]) == 2
     for entry, size in zip(summary["groups"], SIZES[::-1], strict=True):
         assert [batch["rows"] for batch in entry["batches"]] == [size, size]
 
 
-def test_audits_of_files_keep_groups_apart(folder):
+def test_audits_of_files_keep_groups_apart(folder, summaries_of):
     path = folder / "new.csv"
     counts, *_ = count_file(path, label="y", prediction="yhat", group=["v", "w"])
-    summary = audit_summary(counts, level=0.95, file=path, file_sha256="0", columns={})
+    facts = {"level": 0.95, "file": path, "file_sha256": "0", "columns": {}}
+    summary = summaries_of.audit(counts, **facts)
     rows = {}
     for entry in summary["observed"]["cape"]["groups"]:
         if entry["metric"] == "accuracy":

@@ -13,17 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape.examination import examine
 from cape.files import (
-    TableModel,
     count_file,
     monitor_files,
     predict_file,
 )
-from cape.files._columns import Columns
 from cape.report import write_report
-from cape.report._audit import audit_summary
-from cape.report._batch import batch_summary
-from cape.report._model import explorer_summary, file_provenance
-from cape.report._monitor import monitor_summary
 
 EVIL = "<script>alert(1)</script>"
 
@@ -64,7 +58,7 @@ def make_table(names, n, seed):
     return frame.assign(z=np.array(names, dtype=object)[group])
 
 
-def make_model(names):
+def make_model(names, table_model):
     """A model as ``cape train`` makes it, of a learner that takes no time."""
     frame = make_table(names, 250 * len(names), 0)
     clf = CapeClassifier(
@@ -72,15 +66,15 @@ def make_model(names):
         cv=3, random_state=0, group_columns=["z"],
     )  # fmt: skip
     clf.fit(frame[["x", "u", "z"]], frame["y"])
-    columns = Columns("y", ("0", "1"), "number", ("z",), {"x": "number", "u": "number"})
     data = {"file": "train.csv", "rows": len(frame), "sha256": "0" * 64}
     details = {
-        "columns": columns.to_dict(),
         "learner": "logistic",
         "data": data,
         "settings": {"cv": 3},
     }
-    return TableModel(clf, columns, details)
+    model = table_model(clf, ("x", "u"), details)
+    details["columns"] = model.columns.to_dict()
+    return model
 
 
 TWO = ["a", EVIL]
@@ -88,15 +82,23 @@ LONG = "a group with a rather long name, " * 3
 TEN = [*(f"group {i}" for i in range(8)), EVIL, LONG]
 
 
-def make_summaries(model, names, folder):
+def make_summaries(model, names, folder, summaries_of):
     """The summary of every kind of page, for batches of these groups."""
     paths = [folder / f"b{place}.csv" for place in range(3)]
     for place, path in enumerate(paths, 1):
         make_table(names, 150 * len(names), place).to_csv(path, index=False)
     monitored = list(monitor_files(model, paths))
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    provenance = file_provenance(model, files)
-    examination = examine_file(model, paths[0])
+    provenance = summaries_of.provenance(model, files)
+
+    def examine_file(path):
+        """The examination of a file with labels."""
+        predicted = predict_file(model, path)
+        file = (path.name, predicted.rows, predicted.sha256)
+        predicted.examination.provenance = summaries_of.provenance(model, [file])
+        return predicted.examination
+
+    examination = examine_file(paths[0])
     frame = copy(examination)
     frame.observed = frame.provenance = frame.labels = None
     faulty = make_table(names, 150 * len(names), 1)
@@ -106,25 +108,17 @@ def make_summaries(model, names, folder):
     refuted = pd.read_csv(paths[0])
     refuted.assign(y=1 - refuted["y"]).to_csv(folder / "refuted.csv", index=False)
     return {
-        "fault": batch_summary(examine_file(model, folder / "fault.csv")),
-        "drift": batch_summary(examine_file(model, folder / "drift.csv")),
-        "batch": batch_summary(examination, title=paths[0].name),
+        "fault": summaries_of.batch(examine_file(folder / "fault.csv")),
+        "drift": summaries_of.batch(examine_file(folder / "drift.csv")),
+        "batch": summaries_of.batch(examination, title=paths[0].name),
         # What a data scientist gets, who has a data frame and no file.
-        "frame": batch_summary(frame),
-        "labels": batch_summary(examine_sample(model, paths[0])),
-        "refuted": batch_summary(examine_file(model, folder / "refuted.csv")),
-        "explorer": explorer_summary(model.clf, provenance=provenance),
-        "audit": make_audit(names, folder / "scored.csv"),
-        "monitor": monitor_summary(monitored, level=0.95, provenance=provenance),
+        "frame": summaries_of.batch(frame),
+        "labels": summaries_of.batch(examine_sample(model, paths[0])),
+        "refuted": summaries_of.batch(examine_file(folder / "refuted.csv")),
+        "explorer": summaries_of.explorer(model.clf, provenance=provenance),
+        "audit": make_audit(names, folder / "scored.csv", summaries_of),
+        "monitor": summaries_of.monitor(monitored, level=0.95, provenance=provenance),
     }
-
-
-def examine_file(model, path):
-    """The examination of a file with labels."""
-    predicted = predict_file(model, path)
-    file = (path.name, predicted.rows, predicted.sha256)
-    predicted.examination.provenance = file_provenance(model, [file])
-    return predicted.examination
 
 
 def examine_sample(model, path):
@@ -134,24 +128,25 @@ def examine_sample(model, path):
     return examine(model.clf, table[["x", "u", "z"]], labels)
 
 
-def make_audit(names, path):
+def make_audit(names, path, summaries_of):
     """The audit of a simple rule."""
     table = make_table(names, 400, 1)
     table.assign(p=(table["x"] > 0.7).astype(int)).to_csv(path, index=False)
     counts, *_ = count_file(path, label="y", prediction="p", group=["z"])
     columns = {"label": "y"}
-    return audit_summary(
+    return summaries_of.audit(
         counts, level=0.95, file=path, file_sha256="0" * 64, columns=columns
     )
 
 
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory):
+def pages(tmp_path_factory, table_model, summaries_of):
     """Every kind of page, by name."""
     written = {}
     for names, suffix in ((TWO, ""), (TEN, " of ten")):
         folder = tmp_path_factory.mktemp("pages")
-        summaries = make_summaries(make_model(names), names, folder)
+        model = make_model(names, table_model)
+        summaries = make_summaries(model, names, folder, summaries_of)
         for kind, summary in summaries.items():
             path = write_report(summary, folder / f"{kind}.html")
             written[f"{kind}{suffix}"] = (path, summary)

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from cape_paper import _cells
-from cape_paper._cells import Cell, run_cells, run_facts
 
 
 def double(number, log=None):
@@ -35,8 +34,10 @@ def warn():
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_results_come_in_the_order_of_the_cells(n_jobs):
     steps = []
-    cells = [Cell(f"cell {number}", double, (number,)) for number in range(4)]
-    results = run_cells(cells, n_jobs=n_jobs, on_step=lambda *step: steps.append(step))
+    cells = [_cells.Cell(f"cell {number}", double, (number,)) for number in range(4)]
+    results = _cells.run_cells(
+        cells, n_jobs=n_jobs, on_step=lambda *step: steps.append(step)
+    )
     assert [result["double"] for result in results] == [0, 2, 4, 6]
     assert [step[1:] for step in steps] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert {step[0] for step in steps} == {cell.name for cell in cells}
@@ -45,17 +46,19 @@ def test_results_come_in_the_order_of_the_cells(n_jobs):
 def test_a_finished_cell_is_not_computed_again(tmp_path):
     log = tmp_path / "log"
     for _ in range(2):
-        [result] = run_cells([Cell("one", double, (1, log))], tmp_path / "cells")
+        [result] = _cells.run_cells(
+            [_cells.Cell("one", double, (1, log))], tmp_path / "cells"
+        )
         assert result["double"] == 2
-    run_cells([Cell("one", double, (2, log))], tmp_path / "cells")
+    _cells.run_cells([_cells.Cell("one", double, (2, log))], tmp_path / "cells")
     assert log.read_text().split() == ["1", "2"]
 
 
 def test_other_source_code_computes_again(tmp_path, monkeypatch):
     log = tmp_path / "log"
-    run_cells([Cell("one", double, (1, log))], tmp_path / "cells")
+    _cells.run_cells([_cells.Cell("one", double, (1, log))], tmp_path / "cells")
     monkeypatch.setattr(_cells, "source_hash", lambda: "other")
-    run_cells([Cell("one", double, (1, log))], tmp_path / "cells")
+    _cells.run_cells([_cells.Cell("one", double, (1, log))], tmp_path / "cells")
     assert log.read_text().split() == ["1", "1"]
 
 
@@ -69,23 +72,23 @@ def test_values_names_and_order_of_columns_count(tmp_path):
     tables = [table, table.copy(), table.assign(a=5.0), renamed, table[["b", "a"]]]
     counts = []
     for each in tables:
-        run_cells([Cell("", shape, (each,))], tmp_path)
+        _cells.run_cells([_cells.Cell("", shape, (each,))], tmp_path)
         counts.append(len(list(tmp_path.rglob("output.pkl"))))
     assert counts == [1, 1, 2, 3, 4]
 
 
 def test_a_cell_that_failed_is_tried_again_and_the_others_go_on(tmp_path):
     log = tmp_path / "log"
-    cells = [Cell("bad", fail, (log,)), Cell("good", double, (1,))]
+    cells = [_cells.Cell("bad", fail, (log,)), _cells.Cell("good", double, (1,))]
     for _ in range(2):
-        bad, good = run_cells(cells, tmp_path / "cells")
+        bad, good = _cells.run_cells(cells, tmp_path / "cells")
         assert bad["error"] == "RuntimeError: out of memory"
         assert good["double"] == 2
     assert log.read_text().split() == ["0", "0"]
 
 
 def test_facts_add_the_seconds():
-    facts = run_facts(0.0, [{"seconds": 1.25}, {"seconds": 2.5}])
+    facts = _cells.run_facts(0.0, [{"seconds": 1.25}, {"seconds": 2.5}])
     assert (facts["cell_seconds"], facts["cells"]) == (3.8, 2)
     assert facts["versions"]["numpy"] == np.__version__
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from cape_paper import _commands, compare_methods, run_synthetic, table_problem
-from cape_paper._commands import main
 
 SMALL = (
     *("reproduce", "synthetic", "--rows", "300", "--test-rows", "100"),
@@ -23,7 +22,7 @@ def run(capsys):
     """Run a command; gives the exit code, what it printed, and its errors."""
 
     def call(*arguments):
-        code = main([str(argument) for argument in arguments])
+        code = _commands.main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -37,7 +36,7 @@ def synthetic_run(tmp_path_factory):
     few = partial(run_synthetic, prevalences=(0.1, 0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_commands, "run_synthetic", few)
-        assert main([*SMALL, "--out", str(folder)]) == 0
+        assert _commands.main([*SMALL, "--out", str(folder)]) == 0
     return folder
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from cape_paper import _problem, compas_problem, meps_problem, published, table_problem
-from cape_paper._problem import CASES, load_cases
 
 sys.path.insert(0, str(Path(__file__).parent))
 from xport import write_xport
@@ -51,9 +50,11 @@ EXPECTED = {
 @pytest.mark.slow
 @needs_data
 def test_every_case_of_the_table_is_read_with_its_rows_and_prevalences():
-    problems, skipped = load_cases()
+    problems, skipped = _problem.load_cases()
     assert skipped == []
-    assert [problem.name for problem in problems] == list(EXPECTED) == list(CASES)
+    assert (
+        [problem.name for problem in problems] == list(EXPECTED) == list(_problem.CASES)
+    )
     for problem in problems:
         n_train, n_test, n_features, before, after = EXPECTED[problem.name]
         for (X, y, z), n_rows in ((problem.train, n_train), (problem.test, n_test)):
@@ -61,7 +62,7 @@ def test_every_case_of_the_table_is_read_with_its_rows_and_prevalences():
             assert len(y) == len(z) == n_rows
             assert set(z) == set(problem.groups)
             assert set(np.unique(y)) == {0, 1}
-            assert not set(CASES[problem.name].get("drop", ())) & set(X)
+            assert not set(_problem.CASES[problem.name].get("drop", ())) & set(X)
         assert list(problem.train[0]) == list(problem.test[0])
         first = problem.counts()[0]
         assert first["prevalence_train"] == pytest.approx(before, abs=5e-4)
@@ -89,13 +90,13 @@ def invented_case(folder, monkeypatch):
         "positive": "n.clip(0) + 1 >= 11",
         "drop": ["year", "colour", "n"],
     }
-    monkeypatch.setitem(CASES, "bank", case)
+    monkeypatch.setitem(_problem.CASES, "bank", case)
     monkeypatch.setitem(_problem._TABLE["sha256"], "t.csv", sha256)
 
 
 def test_a_case_selects_rows_groups_labels_and_features(tmp_path, monkeypatch):
     invented_case(tmp_path, monkeypatch)
-    [problem], _ = load_cases(["bank"], tmp_path)
+    [problem], _ = _problem.load_cases(["bank"], tmp_path)
     assert problem.groups == ["B", "A"]
     X, y, z = problem.train
     assert X.to_dict("list") == {"x": [1.0, 2.0]}
@@ -108,21 +109,21 @@ def test_a_file_that_is_not_the_expected_one_is_refused(tmp_path, monkeypatch):
     invented_case(tmp_path, monkeypatch)
     (tmp_path / "t.csv").write_text("x\n1\n")
     with pytest.raises(OSError, match="has sha256 .*, expected"):
-        load_cases(["bank"], tmp_path)
+        _problem.load_cases(["bank"], tmp_path)
 
 
 def test_cases_without_files_are_skipped_unless_they_are_named(tmp_path, monkeypatch):
-    for name in [name for name in CASES if name not in ("bank", "gss")]:
-        monkeypatch.delitem(CASES, name)
-    problems, skipped = load_cases(None, tmp_path)
+    for name in [name for name in _problem.CASES if name not in ("bank", "gss")]:
+        monkeypatch.delitem(_problem.CASES, name)
+    problems, skipped = _problem.load_cases(None, tmp_path)
     assert problems == []
     assert [sentence.split()[0] for sentence in skipped] == ["bank", "gss"]
     with pytest.raises(
         FileNotFoundError, match="bank-full.csv.gz is not in the folder"
     ):
-        load_cases(["bank"], tmp_path)
+        _problem.load_cases(["bank"], tmp_path)
     with pytest.raises(ValueError, match="cases must be one of 'bank', 'gss', got 'x'"):
-        load_cases(["x"], tmp_path)
+        _problem.load_cases(["x"], tmp_path)
 
 
 @needs_compas

@@ -23,9 +23,7 @@ from cape_paper import (
     run_shifts,
     run_synthetic,
 )
-from cape_paper._comparison import mean_and_sd, result_row
 from cape_paper._methods import METHODS, Method, missing_packages
-from cape_paper._shifts import summarise
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))
@@ -34,7 +32,7 @@ def test_a_row_has_the_metrics_of_the_library(seed, n_groups):
     y, y_pred = random.integers(0, 2, (2, 60))
     groups = list("abcd"[:n_groups])
     z = np.array(groups)[np.arange(60) % n_groups]
-    row = result_row(y, y_pred, z, groups)
+    row = _comparison.result_row(y, y_pred, z, groups)
     judged = {"sensitive_features": z, "pos_label": 1}
     table = metrics.fairness_table(y, y_pred, **judged)
     for place, group in enumerate(groups):
@@ -54,7 +52,9 @@ def test_a_row_has_the_metrics_of_the_library(seed, n_groups):
 def test_what_is_undefined_is_none_and_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        row = result_row([1, 0, 1, 1], [0, 0, 1, 1], ["a", "a", "b", "b"], ["a", "b"])
+        row = _comparison.result_row(
+            [1, 0, 1, 1], [0, 0, 1, 1], ["a", "a", "b", "b"], ["a", "b"]
+        )
     assert row["fpr_1"] is None
     # Group a has no predicted positive: PE is undefined with a below.
     assert row["pe"] is None
@@ -85,10 +85,10 @@ def test_a_row_is_the_mean_over_seeds_of_what_the_classifier_does(
     for seed in range(2):
         clf = fitted_cape(problem, seed)
         y_pred = clf.predict(X, sensitive_features=z)
-        rows.append(result_row(y, y_pred, z, problem.groups))
+        rows.append(_comparison.result_row(y, y_pred, z, problem.groups))
         estimates.append(clf.adapt(X, sensitive_features=z).table()["estimate"])
     row = row_of(compared, "CAPE-D")
-    assert (row["mean"], row["sd"]) == mean_and_sd(rows)
+    assert (row["mean"], row["sd"]) == _comparison.mean_and_sd(rows)
     assert row["seeds"] == 2
     assert row["printed"]["pd_0"] == 0.024
     assert row_of(compared, "CAPE default")["printed"] is None
@@ -233,7 +233,7 @@ def test_a_repetition_is_what_the_classifier_does_on_its_data():
     z = test.sensitive_features
     y_pred = clf.predict(test.data, sensitive_features=z)
     [pair] = results["pairs"]
-    expected = result_row(test.target, y_pred, z, (0, 1))
+    expected = _comparison.result_row(test.target, y_pred, z, (0, 1))
     assert pair["methods"]["CAPE-D"]["mean"] == expected
     assert set(pair["methods"]["CAPE-D"]["sd"].values()) == {0.0}
     adapted = clf.adapt(test.data, sensitive_features=z).table().iloc[1]
@@ -293,7 +293,7 @@ def test_shifts_have_estimates_beside_the_truth(shifts, text_problem):
     X, y, z = text_problem.test
     adapted = clf.adapt(X, sensitive_features=z).table()
     y_pred = clf.predict(X, sensitive_features=z)
-    expected = result_row(y, y_pred, z, ["a", "b"])
+    expected = _comparison.result_row(y, y_pred, z, ["a", "b"])
     for place, entry in enumerate(shifts["shifts"]):
         group = entry["group"]
         truth = y[z == group].mean()
@@ -337,7 +337,10 @@ def test_the_summary_is_over_cases_and_groups():
         shift_entry("bank", 0.5, None),
         shift_entry("gss", 0.0, 0.1, failed=True),
     ]
-    rows = {(row["cases"], row["method"]): row for row in summarise(shifts, ["CAPE"])}
+    rows = {
+        (row["cases"], row["method"]): row
+        for row in _shifts.summarise(shifts, ["CAPE"])
+    }
     cape = rows["all cases", "CAPE"]
     assert (cape["cells"], cape["worse"]) == (3, 2)
     assert cape["error"] == pytest.approx(0.3)
@@ -350,5 +353,5 @@ def test_the_summary_is_over_cases_and_groups():
     assert rows["all cases", "Max_Acc"]["pe"] == pytest.approx(0.3)
     clear = rows["without bank and meps-12-13", "CAPE"]
     assert (clear["cells"], clear["error"]) == (2, pytest.approx(0.2))
-    only_clear = summarise(shifts[:2], ["CAPE"])
+    only_clear = _shifts.summarise(shifts[:2], ["CAPE"])
     assert {row["cases"] for row in only_clear} == {"all cases"}

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from cape.datasets import _files
-from cape.datasets._files import RemoteFile, data_folder, get_file
 
 CONTENT = b"a,b\n1,2\n"
-FILE = RemoteFile(
+FILE = _files.RemoteFile(
     "some/table.csv",
     "https://example.org/table.csv",
     hashlib.sha256(CONTENT).hexdigest(),
@@ -37,10 +36,10 @@ def files_below(folder):
 
 
 def test_downloads_once_and_then_needs_no_network(tmp_path, network):
-    first = get_file(FILE, tmp_path)
+    first = _files.get_file(FILE, tmp_path)
     assert first.read_bytes() == CONTENT
     network["content"] = AssertionError("the network was used a second time")
-    assert get_file(FILE, tmp_path) == first
+    assert _files.get_file(FILE, tmp_path) == first
     assert network["asked"] == 1
     assert files_below(tmp_path) == ["table.csv"]
 
@@ -48,7 +47,7 @@ def test_downloads_once_and_then_needs_no_network(tmp_path, network):
 def test_wrong_checksum_leaves_no_file_and_says_what_to_do(tmp_path, network):
     network["content"] = b"something else"
     with pytest.raises(OSError, match=r"has sha256 .* expected") as caught:
-        get_file(FILE, tmp_path)
+        _files.get_file(FILE, tmp_path)
     message = str(caught.value)
     assert (
         FILE.url in message
@@ -68,7 +67,7 @@ def test_no_network_leaves_no_half_file_and_says_what_to_do(tmp_path, network, e
         OSError,
         match=f"table.csv could not be downloaded: {error}. Download {FILE.url}",
     ):
-        get_file(FILE, tmp_path)
+        _files.get_file(FILE, tmp_path)
     assert files_below(tmp_path) == []
 
 
@@ -79,7 +78,7 @@ def test_interrupted_download_leaves_no_half_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_files, "_fetch", fetch)
     with pytest.raises(KeyboardInterrupt):
-        get_file(FILE, tmp_path)
+        _files.get_file(FILE, tmp_path)
     assert files_below(tmp_path) == []
 
 
@@ -90,7 +89,7 @@ def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
     with pytest.raises(
         OSError, match=r"table.csv has sha256 .* Download https://example.org"
     ):
-        get_file(FILE, tmp_path)
+        _files.get_file(FILE, tmp_path)
     assert path.read_bytes() == b"damaged"
     assert network["asked"] == 0
 
@@ -100,7 +99,7 @@ def test_without_pooch_the_error_says_so(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(OSError, match=r"needs pooch \(install cape-fair\[app\]\)"):
-        get_file(FILE, tmp_path)
+        _files.get_file(FILE, tmp_path)
 
 
 def test_pooch_itself_fetches_from_a_server(tmp_path):
@@ -120,10 +119,10 @@ def test_pooch_itself_fetches_from_a_server(tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), Serve) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        file = RemoteFile(
+        file = _files.RemoteFile(
             FILE.path, f"http://127.0.0.1:{server.server_port}/table.csv", FILE.sha256
         )
-        assert get_file(file, tmp_path).read_bytes() == CONTENT
+        assert _files.get_file(file, tmp_path).read_bytes() == CONTENT
         thread.join()
 
 
@@ -131,7 +130,7 @@ def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("CAPE_DATA", str(tmp_path / "variable"))
-    assert data_folder(tmp_path) == tmp_path
-    assert data_folder() == tmp_path / "variable"
+    assert _files.data_folder(tmp_path) == tmp_path
+    assert _files.data_folder() == tmp_path / "variable"
     monkeypatch.delenv("CAPE_DATA")
-    assert data_folder() == Path.home() / ".cache" / "cape"
+    assert _files.data_folder() == Path.home() / ".cache" / "cape"

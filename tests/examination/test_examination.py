@@ -12,8 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier, Evidence, examine
-from cape.examination._examination import Observed
-from cape.metrics._rates import Confusion
 
 
 class Counted(LogisticRegression):
@@ -108,10 +106,10 @@ def test_the_repr_has_lines_that_fit_a_terminal(seen):
     assert max(map(len, text.splitlines())) <= 88
 
 
-def test_labels_that_arrive_later_are_set(seen):
+def test_labels_that_arrive_later_are_set(seen, confusion, observed):
     labelled = copy.copy(seen)
-    counts = {0: Confusion(tp=5, fp=1, fn=2, tn=9, rows=17)}
-    labelled.observed = Observed(cape=counts, unadapted={})
+    counts = {0: confusion(5, 1, 2, 9)}
+    labelled.observed = observed(cape=counts, unadapted={})
     entry = {"group": "0", "tp": 5, "fp": 1, "fn": 2, "tn": 9, "rows": 17}
     assert labelled.to_dict()["observed"] == {"cape": [entry], "unadapted": []}
     # Labels of some rows are not compared with rates of all rows.

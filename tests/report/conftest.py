@@ -7,64 +7,60 @@ import pandas as pd
 import pytest
 
 from cape.files import monitor_files, predict_file
-from cape.metrics._rates import Confusion
 from cape.report import to_html
-from cape.report._audit import audit_summary
-from cape.report._batch import batch_summary
-from cape.report._model import explorer_summary, file_provenance
-from cape.report._monitor import monitor_summary
 
 LEVEL = 0.9
 
 
 @pytest.fixture(scope="session")
-def summarise():
-    """Give `batch_summary` to tests: the JSON of the report of an examination."""
-    return batch_summary
+def summarise(summaries_of):
+    """Give the JSON of the report of an examination."""
+    return summaries_of.batch
 
 
 @pytest.fixture(scope="session")
-def batch_of_file():
+def batch_of_file(summaries_of):
     """Make the summary of a batch in a file."""
 
     def make(model, path, *, level=0.95):
         predicted = predict_file(model, path, level=level)
         files = [(path.name, predicted.rows, predicted.sha256)]
-        predicted.examination.provenance = file_provenance(model, files)
-        return batch_summary(predicted.examination, title=path.name)
+        predicted.examination.provenance = summaries_of.provenance(model, files)
+        return summaries_of.batch(predicted.examination, title=path.name)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def monitor_of_files():
+def monitor_of_files(summaries_of):
     """Make the summary of several files, one a batch."""
 
     def make(model, paths, *, level=0.95):
         batches = list(monitor_files(model, paths, level=level))
         files = [(batch.name, batch.rows, batch.sha256) for batch in batches]
-        provenance = file_provenance(model, files)
-        return monitor_summary(batches, level=level, provenance=provenance)
+        provenance = summaries_of.provenance(model, files)
+        return summaries_of.monitor(batches, level=level, provenance=provenance)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def audit_of():
+def audit_of(summaries_of, confusion):
     """Make the summary of an audit from the tp, fp, fn and tn of each group."""
 
     def make(counts, **given):
         facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0" * 64, "columns": {}}
         groups = {}
         for group, cells in counts.items():
-            groups[group] = Confusion(*cells, rows=sum(cells))
-        return audit_summary(groups, **{**facts, **given})
+            groups[group] = confusion(*cells)
+        return summaries_of.audit(groups, **{**facts, **given})
 
     return make
 
 
 @pytest.fixture(scope="session")
 def summaries(
+    summaries_of,
     people_folder,
     people_model,
     tmp_path_factory,
@@ -79,13 +75,13 @@ def summaries(
     counts = {"blue": (40, 10, 10, 40), "green": (20, 10, 5, 65)}
     paths = [people_folder / "train.csv", path]
     title = people_model.details["data"]["file"]
-    provenance = file_provenance(people_model)
+    provenance = summaries_of.provenance(people_model)
     return {
         "batch": batch_of_file(people_model, path, level=LEVEL),
         "new": batch_of_file(people_model, unlabelled, level=LEVEL),
         "audit": audit_of(counts, level=LEVEL, columns={"label": "y"}),
         "monitor": monitor_of_files(people_model, paths, level=LEVEL),
-        "explorer": explorer_summary(
+        "explorer": summaries_of.explorer(
             people_model.clf, title=title, provenance=provenance
         ),
     }

@@ -9,10 +9,11 @@ import pytest
 from cape.files import count_file
 from cape.metrics import audit
 from cape.report import to_html
-from cape.report._audit import audit_summary
 
 
-def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, people_folder):
+def test_an_audit_of_a_file_is_the_audit_of_its_columns(
+    tmp_path, people_folder, summaries_of
+):
     scored = pd.read_csv(people_folder / "new.csv")
     scored = scored.assign(yhat=(scored["age"] < 35).astype(int))
     scored.to_csv(tmp_path / "scored.csv", index=False)
@@ -20,7 +21,7 @@ def test_an_audit_of_a_file_is_the_audit_of_its_columns(tmp_path, people_folder)
     counts, *_ = count_file(
         tmp_path / "scored.csv", **columns, group=["race"], rows=100
     )
-    found = audit_summary(
+    found = summaries_of.audit(
         counts, level=0.8, file="scored.csv", file_sha256="0", columns=columns
     )
     groups = {"sensitive_features": scored["race"]}

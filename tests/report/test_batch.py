@@ -17,7 +17,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from cape import AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.examination._examination import Observed
 from cape.examination._result import json_ready
 from cape.metrics import audit, confusion_by_group
 from cape.report import to_html
@@ -288,17 +287,17 @@ def test_provenance_is_told_as_it_was_given(plain, summarise):
     assert summary["made"] == {**fingerprint, **of_file.provenance}
 
 
-def test_labels_that_came_later_are_audited(plain, batch, summarise):
+def test_labels_that_came_later_are_audited(plain, batch, summarise, observed):
     y_pred = plain.clf.predict(
         batch.X, sensitive_features=batch.z, adaptation=plain.adaptation
     )
     counts = confusion_by_group(batch.y, y_pred, sensitive_features=batch.z)
     labelled = copy(plain)
-    labelled.observed = Observed(cape=counts, unadapted=counts)
+    labelled.observed = observed(cape=counts, unadapted=counts)
     for finding in summarise(labelled)["observed"]["cape"]["groups"]:
         if finding["metric"] == "accuracy":
             assert finding["value"] == counts[int(finding["group"])].accuracy
-    labelled.observed = Observed(cape={}, unadapted={})
+    labelled.observed = observed(cape={}, unadapted={})
     assert summarise(labelled)["observed"] is None
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from cape import Estimate
 from cape.examination import LabelChecks, examine
-from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.report import to_html
 from cape.report._batch import WIDTHS, _mark_of_labels, labels_for_width
@@ -35,22 +34,27 @@ def sampled(batch):
 
 
 @pytest.fixture(scope="module")
-def refuted(examined, batch, summarise):
+def refuted(examined, batch, summarise, observe):
     """The summary of a batch whose labels are all turned round."""
     seen = examined(1 - batch.y, labels_decide=False)
     everything = np.ones(len(batch.y), dtype=bool)
-    observe(seen, batch, 1 - batch.y, everything)
+    observe(seen, 1 - batch.y, everything)
     return summarise(seen)
 
 
-def observe(seen, batch, y, known):
+@pytest.fixture(scope="module")
+def observe(batch, observed):
     """Count what the predictions are worth by the labels of some rows."""
-    groups = {"sensitive_features": batch.z}
-    y_pred = seen.clf.predict(batch.X, **groups, adaptation=seen.adaptation)
-    counts = confusion_by_group(
-        y[known], y_pred[known], sensitive_features=batch.z[known], pos_label=1
-    )
-    seen.observed = Observed(counts, counts)
+
+    def count(seen, y, known):
+        groups = {"sensitive_features": batch.z}
+        y_pred = seen.clf.predict(batch.X, **groups, adaptation=seen.adaptation)
+        counts = confusion_by_group(
+            y[known], y_pred[known], sensitive_features=batch.z[known], pos_label=1
+        )
+        seen.observed = observed(counts, counts)
+
+    return count
 
 
 def boxes(page):
@@ -94,10 +98,10 @@ def test_labels_that_refute_correct_where_they_decide(
 
 
 def test_labels_that_confirm_are_green_and_rates_are_compared(
-    examined, batch, summarise
+    examined, batch, summarise, observe
 ):
     seen = examined(batch.y, labels_decide=False)
-    observe(seen, batch, batch.y, np.ones(len(batch.y), dtype=bool))
+    observe(seen, batch.y, np.ones(len(batch.y), dtype=bool))
     summary = summarise(seen)
     assert summary["labels"]["verdict"]["mark"] == "good"
     assert len(summary["compared"]["rates"]) == 8
@@ -145,12 +149,14 @@ def test_more_labels_are_promised_only_where_they_narrow(
     assert refuted["labels"]["needed"] == []
 
 
-def test_rates_of_some_rows_are_not_compared(examined, batch, sampled, summarise):
+def test_rates_of_some_rows_are_not_compared(
+    examined, batch, sampled, summarise, observe
+):
     """The intervals are for all rows of a group, and fewer rows have more noise."""
     seen = examined(np.where(sampled, batch.y, None), labels_decide=False)
-    observe(seen, batch, batch.y, sampled)
+    observe(seen, batch.y, sampled)
     assert summarise(seen)["compared"] is None
-    observe(seen, batch, batch.y, sampled | (batch.z == 0))
+    observe(seen, batch.y, sampled | (batch.z == 0))
     rates = summarise(seen)["compared"]["rates"]
     assert [rate["group"] for rate in rates] == ["0"] * 4
 

@@ -13,18 +13,10 @@ from hypothesis import strategies as st
 from cape import _plot
 from cape.examination import examine
 from cape.report import _pictures, to_html
-from cape.report._pictures import (
-    frame_columns,
-    frame_frontier,
-    frame_histogram,
-    frame_moved,
-    frame_rates,
-    picture,
-)
 
 
 def svg_of(chart, title="title"):
-    return picture("", title, chart, pd.DataFrame())["svg"]
+    return _pictures.picture("", title, chart, pd.DataFrame())["svg"]
 
 
 def dot(colour=_plot.NOW):
@@ -83,7 +75,7 @@ def moved(n):
 
 @pytest.mark.parametrize("n", [1, 2, 15])
 def test_each_group_has_a_mark_and_a_name(n):
-    frame = frame_moved(moved(n))
+    frame = _pictures.frame_moved(moved(n))
     assert frame["group"].tolist() == [group["group"] for group in moved(n)]
     assert frame["now"].tolist() == [group["estimate"] for group in moved(n)]
     svg = svg_of(_plot.moved(frame), "Moved")
@@ -104,7 +96,7 @@ def checks(*verdicts):
 @pytest.mark.parametrize(("decide", "diamond"), [(False, 0.3), (True, 0.5)])
 def test_a_diamond_is_what_the_estimate_is_compared_with(decide, diamond):
     labels = {"decide": decide, "groups": checks("refuted", None)}
-    frame = frame_moved(moved(2), labels)
+    frame = _pictures.frame_moved(moved(2), labels)
     assert frame["compared"][0] == diamond
     # Labels that cannot be used are not drawn.
     assert frame.loc[1, ["compared", "compared_low", "compared_high"]].isna().all()
@@ -117,7 +109,7 @@ def test_a_diamond_is_what_the_estimate_is_compared_with(decide, diamond):
 
 def test_cells_of_a_histogram_cover_zero_to_one():
     shares = [0.1, 0.2, 0.3, 0.4]
-    frame = frame_histogram({"batch": shares, "mixture": shares[::-1]})
+    frame = _pictures.frame_histogram({"batch": shares, "mixture": shares[::-1]})
     assert frame["from"].tolist() == [0, 0.25, 0.5, 0.75]
     assert frame["to"].tolist() == [0.25, 0.5, 0.75, 1]
     assert frame["batch"].tolist() == shares
@@ -153,15 +145,15 @@ def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out(
         finding("exact", 0.5, 0.01),
         finding("beyond", 1.2, 0.1, moved=True),
     ]
-    frame = frame_columns(columns, GROUP)
+    frame = _pictures.frame_columns(columns, GROUP)
     assert frame["column"].tolist() == ["beyond", "exact"]
     assert frame["prevalence"].tolist() == [1.0, 0.5]
     assert frame["high"].tolist() == [1.0, pytest.approx(0.5196)]
     svg = svg_of(_plot.columns(frame))
     assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
     many = [finding(f"x{i}", 0.5, 0.1) for i in range(30)]
-    assert len(frame_columns(many, GROUP)) == 10
-    assert frame_columns([], GROUP).empty
+    assert len(_pictures.frame_columns(many, GROUP)) == 10
+    assert _pictures.frame_columns([], GROUP).empty
 
 
 # Rates
@@ -169,7 +161,7 @@ def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out(
 
 def test_rates_are_observed_where_there_are_labels_and_expected_where_not(summaries):
     batch, new = summaries["batch"], summaries["new"]
-    observed, expected = frame_rates(batch), frame_rates(new)
+    observed, expected = _pictures.frame_rates(batch), _pictures.frame_rates(new)
     for rate in ("fpr", "fnr", "accuracy"):
         values = []
         for who in ("cape", "unadapted"):
@@ -183,7 +175,7 @@ def test_rates_are_observed_where_there_are_labels_and_expected_where_not(summar
         assert own["value"].tolist() == of_cape + of_model
         assert own["low"].isna().tolist() == [False, False, True, True]
     # The predictions of an audit may be anybody's: there is no model as trained.
-    assert frame_rates(summaries["audit"])["classifier"].nunique() == 1
+    assert _pictures.frame_rates(summaries["audit"])["classifier"].nunique() == 1
 
 
 # What to aim at
@@ -231,7 +223,7 @@ def test_what_was_chosen_stands_last_and_agrees_with_the_criteria(seen, summary)
 
 def test_all_points_are_inside_the_axes(summary):
     for curve in summary["frontiers"]["curves"]:
-        frame = frame_frontier(curve, summary["frontiers"]["rules"])
+        frame = _pictures.frame_frontier(curve, summary["frontiers"]["rules"])
         assert frame["criterion"].between(*curve["x_domain"]).all()
         assert frame["accuracy"].between(*curve["y_domain"]).all()
         of_curve = frame[frame["rule"].isna()]
@@ -256,7 +248,7 @@ def test_marks_of_rules(values, accuracies, marks):
     for number, accuracy in enumerate(accuracies, 1):
         choice = {"accuracy": accuracy, "low": 0.5, "high": 1.0}
         rules.append({"name": f"rule {number}", "mark": str(number), **choice})
-    assert frame_frontier(curve, rules)["mark"].tolist() == marks
+    assert _pictures.frame_frontier(curve, rules)["mark"].tolist() == marks
 
 
 def test_the_page_has_the_choice_of_the_batch_without_script(summary):

@@ -4,31 +4,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.metrics._rates import Confusion
-from cape.report._audit import audit_summary
-
 COLUMNS = {"label": "again", "prediction": "risk", "positive": "yes", "negative": "no"}
 BLUE = (400, 240, 100, 260)
 GREEN = (150, 70, 150, 630)
 
 
-def words_of(counts, columns=COLUMNS):
-    groups = {}
-    for group, cells in counts.items():
-        groups[group] = Confusion(*map(float, cells), rows=sum(cells))
-    facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0"}
-    parts = audit_summary(groups, **facts, columns=columns)["words"]
-    assert [part["head"] for part in parts] == [
-        "What is compared",
-        "Who is called positive how often",
-        "Who is wrongly called positive",
-        "Who is wrongly called negative",
-        "How sure this is",
-    ]
-    return [part["text"] for part in parts]
+HEADS = [
+    "What is compared",
+    "Who is called positive how often",
+    "Who is wrongly called positive",
+    "Who is wrongly called negative",
+    "How sure this is",
+]
 
 
-def test_two_groups_are_compared_in_words():
+@pytest.fixture(scope="module")
+def words_of(summaries_of, confusion):
+    """Say in words what counts of tp, fp, fn and tn are."""
+
+    def words(counts, columns=COLUMNS):
+        groups = {group: confusion(*cells) for group, cells in counts.items()}
+        facts = {"level": 0.95, "file": "a.csv", "file_sha256": "0"}
+        parts = summaries_of.audit(groups, **facts, columns=columns)["words"]
+        assert [part["head"] for part in parts] == HEADS
+        return [part["text"] for part in parts]
+
+    return words
+
+
+def test_two_groups_are_compared_in_words(words_of):
     compared, called, accused, missed, sure = words_of({"blue": BLUE, "green": GREEN})
     assert compared == (
         "Predictions are compared with the labels of 2,000 rows in 2 groups. The label "
@@ -53,7 +57,7 @@ def test_two_groups_are_compared_in_words():
     assert "95 % intervals" in sure and "takes the labels for the truth" in sure
 
 
-def test_one_group_has_rates_and_no_difference():
+def test_one_group_has_rates_and_no_difference(words_of):
     compared, called, accused, missed, _ = words_of({"blue": BLUE}, columns={})
     assert compared == (
         "Predictions are compared with the labels of 1,000 rows in 1 group."
@@ -63,7 +67,7 @@ def test_one_group_has_rates_and_no_difference():
     assert missed.endswith("20 % of blue are called negative.")
 
 
-def test_a_dozen_rows_are_not_the_headline():
+def test_a_dozen_rows_are_not_the_headline(words_of):
     texts = words_of({"blue": BLUE, "few": (4, 5, 2, 1), "green": GREEN})
     for text in texts[1:4]:
         assert "few" not in text
@@ -73,14 +77,14 @@ def test_a_dozen_rows_are_not_the_headline():
     assert "the clearest" not in texts[2] and "the clearest" not in texts[3]
 
 
-def test_equal_groups_differ_by_chance():
+def test_equal_groups_differ_by_chance(words_of):
     texts = words_of({"a": BLUE, "b": BLUE, "c": BLUE})
     for text in texts[1:4]:
         assert "may be chance" in text and "more than" not in text
     assert "That is above four fifths." in texts[1]
 
 
-def test_few_rows_leave_much_open():
+def test_few_rows_leave_much_open(words_of):
     counts = {"a": (8, 4, 2, 6), "b": (6, 2, 4, 8)}
     assert "The rows do not tell whether that is below" in words_of(counts)[1]
     _, called, accused, missed, _ = words_of({"a": (1, 1, 1, 1), "b": (1, 1, 1, 1)})
@@ -89,7 +93,7 @@ def test_few_rows_leave_much_open():
     assert "too few in every group to compare" in missed
 
 
-def test_a_share_of_one_in_a_hundred_keeps_its_digits():
+def test_a_share_of_one_in_a_hundred_keeps_its_digits(words_of):
     counts = {"a": (30, 93, 50, 9827), "b": (30, 40, 50, 9880)}
     called, accused = words_of(counts)[1:3]
     assert "b: 0.70 % are called positive, and 0.80 % are." in called
@@ -102,13 +106,13 @@ cells = st.lists(st.integers(0, 60), min_size=4, max_size=4)
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(cells, min_size=1, max_size=4))
-def test_words_are_there_for_any_counts(tables):
+def test_words_are_there_for_any_counts(words_of, tables):
     for text in words_of(dict(enumerate(tables))):
         assert text and "nan" not in text and "inf" not in text
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
-def test_the_group_with_the_higher_rate_comes_first(order):
+def test_the_group_with_the_higher_rate_comes_first(words_of, order):
     counts = {"a": (100, 61, 60, 139), "b": (900, 606, 610, 1394)}
     for text in words_of({group: counts[group] for group in order})[2:4]:
         assert "a difference of 0." in text or "a difference of 2." in text

@@ -11,15 +11,6 @@ from hypothesis import strategies as st
 from cape import Adaptation, AdaptationWarning
 from cape._adaptation import warn_if_doubtful
 from cape._wording import _results as wording
-from cape._wording._results import (
-    CRITERION_NAMES,
-    RULE_NAMES,
-    bound_sentence,
-    criterion_interval,
-    describe_labels,
-    describe_verdict,
-    rule_sentence,
-)
 from cape.rules import CRITERIA, RULES, Constrained
 
 USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
@@ -58,7 +49,7 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
 )
 def test_the_verdict_in_words(adapted, given, text):
     group = adapted(labels=given)
-    assert describe_labels(group) == text
+    assert wording.describe_labels(group) == text
     in_repr = text in repr(Adaptation("f", {"a": group}))
     assert in_repr == (group.labels.rows > 0)
 
@@ -74,11 +65,11 @@ def test_the_repr_has_both_estimates_if_labels_were_used(adapted):
 def test_where_labels_were_used_the_tests_speak_of_the_label_free_estimate(
     adapted, verdict
 ):
-    with_labels = describe_verdict(adapted(verdict=verdict, labels=USED))
+    with_labels = wording.describe_verdict(adapted(verdict=verdict, labels=USED))
     assert re.search("label-free|without labels", with_labels)
     # The interval with labels is 0.2 wide, the one without them 0.7.
     assert verdict != "some_drift" or with_labels.endswith("from 0.10 to 0.70")
-    unused = describe_verdict(adapted(verdict=verdict))
+    unused = wording.describe_verdict(adapted(verdict=verdict))
     assert "label" not in unused
 
 
@@ -185,24 +176,24 @@ def entry(name, value=0.04, low=0.0, high=0.12, bound=None, probability=None):
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_every_criterion_and_rule_has_a_name_and_a_sentence(name):
-    assert set(CRITERION_NAMES) == {"accuracy", *CRITERIA}
+    assert set(wording.CRITERION_NAMES) == {"accuracy", *CRITERIA}
     # Some rules have a second, short name.
     own_name = next(one for one, kind in RULES.items() if kind is RULES[name])
-    assert own_name in RULE_NAMES
-    sentence = rule_sentence(own_name, getattr(RULES[name](), "bounds", {}))
+    assert own_name in wording.RULE_NAMES
+    sentence = wording.rule_sentence(own_name, getattr(RULES[name](), "bounds", {}))
     assert sentence.endswith(".") and "None" not in sentence
 
 
 def test_the_sentence_of_a_rule_has_its_bounds():
     bounds = {"proportional_equality": 0.1, "demographic_parity_ratio": 0.8}
-    sentence = rule_sentence("constrained", Constrained(**bounds).bounds)
+    sentence = wording.rule_sentence("constrained", Constrained(**bounds).bounds)
     assert "PE) of at most 0.1 and a ratio" in sentence
     assert "(four-fifths rule) of at least 0.8" in sentence
-    assert "MiddleMember" in rule_sentence("MiddleMember", {})
+    assert "MiddleMember" in wording.rule_sentence("MiddleMember", {})
 
 
 def test_the_probability_is_said():
-    sentence = bound_sentence(entry(TPR, bound=0.05, probability=0.6123), 0.05)
+    sentence = wording.bound_sentence(entry(TPR, bound=0.05, probability=0.6123), 0.05)
     assert sentence == (
         "Difference of true positive rates: 0.040 is expected (0.000 to 0.120); at "
         "most 0.05 was asked for, which this batch meets with probability 0.61."
@@ -211,27 +202,27 @@ def test_the_probability_is_said():
 
 def test_what_is_observed_is_not_expected():
     known = entry("demographic_parity_ratio", 0.81, 0.81, 0.81, 0.8, 1.0)
-    sentence = bound_sentence(known, 0.8)
+    sentence = wording.bound_sentence(known, 0.8)
     assert "0.810, as observed in this batch; at least 0.8" in sentence
     assert "four-fifths" in sentence
 
 
 def test_a_rule_without_a_tolerance_has_no_probability():
-    sentence = bound_sentence(entry(TPR), None)
+    sentence = wording.bound_sentence(entry(TPR), None)
     assert sentence.endswith("0.040 is expected (0.000 to 0.120).")
 
 
 def test_an_undefined_criterion_is_said_to_be_unknown():
-    assert "cannot be told" in bound_sentence(entry(TPR, None, 0.0, None), 0.05)
+    assert "cannot be told" in wording.bound_sentence(entry(TPR, None, 0.0, None), 0.05)
 
 
 def test_intervals_may_be_open_or_observed():
     endless = entry("proportional_equality", 0.4, 0.1, None)
-    assert criterion_interval(endless) == "0.100 or more"
-    assert criterion_interval(entry(TPR)) == "0.000 to 0.120"
+    assert wording.criterion_interval(endless) == "0.100 or more"
+    assert wording.criterion_interval(entry(TPR)) == "0.000 to 0.120"
     # Quantiles of equal numbers differ in their last digit.
     known = entry("demographic_parity_ratio", 0.4, 0.4, np.nextafter(0.4, 1))
-    assert criterion_interval(known) == "observed"
+    assert wording.criterion_interval(known) == "observed"
 
 
 def test_warnings_of_fit():
