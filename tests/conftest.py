@@ -242,6 +242,31 @@ def notes(make_notes):
     return make_notes()
 
 
+@pytest.fixture
+def environ(monkeypatch):
+    """Set a variable of the environment, or take it away with None."""
+
+    def change(name, value):
+        if value is None:
+            monkeypatch.delenv(name)
+        else:
+            monkeypatch.setenv(name, str(value))
+
+    return change
+
+
+@pytest.fixture
+def hide_package(monkeypatch):
+    """Make the import of a package fail as if it were not installed."""
+    return lambda package: monkeypatch.setitem(sys.modules, package, None)
+
+
+@pytest.fixture
+def work_in(monkeypatch):
+    """Make a folder the one that relative paths start from."""
+    return lambda folder: monkeypatch.chdir(folder)
+
+
 # A process that finds some packages no more than if they had never been installed.
 HIDE = """
 import importlib.util, sys

@@ -40,10 +40,10 @@ for statement in %r:
         exec(statement)
     except ImportError as error:
         says[statement] = f"{type(error).__name__}: {error}"
-from cape.__main__ import main
+import runpy
 with contextlib.redirect_stderr(io.StringIO()) as errors:
     try:
-        main()
+        runpy.run_module("cape", run_name="__main__")
     except SystemExit as end:
         assert end.code == 2
 says["main"] = errors.getvalue()

@@ -1,7 +1,6 @@
 """Results in a notebook: a table and a picture, whatever the groups are called."""
 
 import re
-import sys
 import warnings
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
@@ -276,7 +275,7 @@ def test_hostile_names_are_text(adaptation):
     audited = audit_of(dict.fromkeys(HOSTILE, COUNTS), n_resamples=5)
     reader = read(audited)
     assert len(reader.rows) == 1 + len(HOSTILE)
-    assert reader.rows[1][0] == HOSTILE[0]
+    assert HOSTILE[0] in [row[0] for row in reader.rows]
     assert "svg" in reader.elements
 
 
@@ -482,8 +481,8 @@ def test_evidence_has_a_table(results):
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
-def test_without_extras_the_table_is_left(adaptation, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
+def test_without_extras_the_table_is_left(adaptation, hide_package, package):
+    hide_package(package)
     reader = read(adaptation)
     assert len(reader.rows) == 3 and "svg" not in reader.elements
     assert not any("drawn" in words for words in reader.words)

@@ -37,8 +37,8 @@ def page_with_code(page):
 
 
 @pytest.mark.parametrize("page", [page_with_code(page) for page in WITH_CODE])
-def test_code_on_pages_runs_and_says_what_the_page_shows(page, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(run_page.COLUMNS))
+def test_code_on_pages_runs_and_says_what_the_page_shows(page, tmp_path, environ):
+    environ("COLUMNS", str(run_page.COLUMNS))
     text = text_of(page)
     if not run_page.lay_out_data(text, tmp_path):
         pytest.skip("COMPAS is not here: set CAPE_DATA, or fetch it once")

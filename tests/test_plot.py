@@ -1,7 +1,5 @@
 """Pictures of frames."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,8 +73,8 @@ def test_costs_are_drawn_by_their_name(frame):
 
 
 @pytest.mark.parametrize("package", ["altair", "jinja2"])
-def test_without_altair_it_says_what_to_install(frame, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
+def test_without_altair_it_says_what_to_install(frame, hide_package, package):
+    hide_package(package)
     with pytest.raises(ImportError, match=rf"needs {package}.*cape-fair\[app\]"):
         _plot.frontier(frame, criterion="gap")
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cape import Estimate
 from cape.metrics import confusion_by_group, prevalence_difference
-from cape.rules._base import nearest_member
+from cape.rules import GroupSituation, Prevalence
 from cape.sampling import prevalence_grid
 
 labels = st.lists(
@@ -80,6 +81,18 @@ def settings_of_theorem_3(draw):
     errors = draw(st.lists(st.floats(-1, 1), min_size=len(grid), max_size=len(grid)))
     predicted = np.clip(grid + delta_2 * np.array(errors), 0, 1)
     return epsilon, rho, q, grid, predicted, delta_1, delta_2
+
+
+def nearest_member(predicted, thetas, q):
+    """Pick as CAPE does, from what the members call positive."""
+    group = GroupSituation(
+        share=1.0,
+        estimate=Estimate(q, q, q),
+        thetas=np.asarray(thetas),
+        predicted_prevalences=np.asarray(predicted),
+        rates=None,
+    )
+    return Prevalence().choose({"": group})[""]
 
 
 @given(settings_of_theorem_3())

@@ -1,10 +1,9 @@
 """The pages in a real browser: quiet, alone, accessible, and right to three digits."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
-
-from cape.metrics._between import worst_pe
-from cape.report._model import Members, outcomes
 
 pytestmark = pytest.mark.browser
 
@@ -116,18 +115,44 @@ def test_nothing_is_green_where_more_moved(visit, name):
     assert shown == min(12, len(summary["columns"]["moved"]))
 
 
+def outcomes(group, rho):
+    """Rates of the member nearest to each prevalence; ties go to the nearest theta."""
+    theta, tpr, fpr = (np.array(group[name]) for name in ("theta", "tpr", "fpr"))
+    rho = np.asarray(rho, dtype=float)
+    by_member = rho[..., None] * tpr + (1 - rho[..., None]) * fpr
+    away = np.round(np.abs(by_member - rho[..., None]), 9)
+    ties = np.round(np.abs(theta - rho[..., None]), 9)
+    picked = np.lexsort((np.broadcast_to(theta, away.shape), ties, away))[..., 0]
+    tpr, fpr = tpr[picked], fpr[picked]
+    predicted = rho * tpr + (1 - rho) * fpr
+    return {
+        "theta": theta[picked],
+        "predicted": predicted,
+        "fpr": fpr,
+        "fnr": 1 - tpr,
+        "accuracy": rho * tpr + (1 - rho) * (1 - fpr),
+        "pd": np.abs(rho - predicted),
+    }
+
+
+def worst_pe(prevalences, predicted):
+    """The greatest PE of two groups, or NaN if it is defined for none."""
+    found = []
+    pairs = zip(prevalences, predicted, strict=True)
+    for (p, q), (p_other, q_other) in permutations(pairs, 2):
+        if p_other > 0 and q_other > 0:
+            found.append(abs(p / p_other - q / q_other))
+    return max(found, default=np.nan)
+
+
 def expected(summary, prevalences):
     """Rates of all groups and PE, by classifier, for sliders at these prevalences."""
     result = {}
     for who in ("cape", "unadapted"):
         rows = []
         for group, rho in zip(summary["explorer"]["groups"], prevalences, strict=True):
-            members = Members(
-                *(np.array(group[who][name]) for name in ("theta", "tpr", "fpr"))
-            )
-            rows.append(
-                {name: float(value) for name, value in outcomes(members, rho).items()}
-            )
+            values = outcomes(group[who], rho)
+            rows.append({name: float(value) for name, value in values.items()})
         predicted = [row["predicted"] for row in rows]
         result[who] = rows, worst_pe(prevalences, predicted)
     return result
@@ -224,10 +249,7 @@ def test_curves_are_pythons_at_every_prevalence(visit):
                 for point in path.replace("M", "L").split("L")[1:]
             ]
             group = summary["explorer"]["groups"][0]
-            members = Members(
-                *(np.array(group[who][name]) for name in ("theta", "tpr", "fpr"))
-            )
-            values = outcomes(members, np.linspace(0, 1, 101))[what]
+            values = outcomes(group[who], np.linspace(0, 1, 101))[what]
             np.testing.assert_allclose(heights, 8 + (1 - values) * 104, atol=0.06)
 
 

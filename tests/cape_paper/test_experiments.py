@@ -166,8 +166,8 @@ def test_failures_warnings_and_seeds_of_methods(methods, make_problem):
 
 
 def test_all_methods_get_the_learner_tuned_on_training_rows(monkeypatch, make_problem):
-    monkeypatch.setitem(_comparison.GRID, "max_iter", [2, 20])
-    monkeypatch.setitem(_comparison.GRID, "max_depth", [1])
+    grid = {**_comparison.GRID, "max_iter": [2, 20], "max_depth": [1]}
+    monkeypatch.setattr(_comparison, "GRID", grid)
     results = compare_methods(make_problem(), ["Always positive"], seeds=1)
     learner = results["learner"]
     best = min(learner["scores"], key=lambda setting: setting["log_loss"])

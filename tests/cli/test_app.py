@@ -125,8 +125,8 @@ def test_a_result_is_printed_though_its_page_cannot_be_written(
 
 
 @pytest.mark.parametrize("command", ["predict", "sample", "train"])
-def test_dask_is_an_extra(refused, monkeypatch, people_folder, tmp_path, command):
-    monkeypatch.setitem(sys.modules, "distributed", None)
+def test_dask_is_an_extra(refused, hide_package, people_folder, tmp_path, command):
+    hide_package("distributed")
     files = [people_folder / "m.cape", people_folder / "new.csv"]
     if command == "train":
         files = [people_folder / "train.csv", "--label", "y"]
@@ -186,8 +186,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "says"), WRONG)
-def test_no_error_names_a_parameter_of_python(cape, folder, monkeypatch, call, says):
-    monkeypatch.chdir(folder)
+def test_no_error_names_a_parameter_of_python(cape, folder, work_in, call, says):
+    work_in(folder)
     code, _, err = cape(*call.split())
     assert code == 2, err
     assert says in err

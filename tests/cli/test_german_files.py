@@ -37,9 +37,9 @@ def named(encoding):
 
 
 @pytest.fixture(params=["utf-8-sig", "cp1252"])
-def trained(request, tmp_path, monkeypatch, cape):
+def trained(request, tmp_path, work_in, cape):
     """A training file, a batch and the model in a folder; gives the encoding."""
-    monkeypatch.chdir(tmp_path)
+    work_in(tmp_path)
     write(people(300, 1), tmp_path / "train.csv", request.param)
     write(people(200, 2), tmp_path / "new.csv", request.param)
     columns = ("--label", "Rückfall", "--group", "Region", "--drop", "Beginn")

@@ -30,7 +30,7 @@ def reading(model, batch, folder):
 
 
 def test_commands_refuse_what_the_key_has_not_signed(
-    signed, people_folder, tmp_path, cape, refused, monkeypatch
+    signed, people_folder, tmp_path, cape, refused, environ
 ):
     model, key, other = signed
     batch = people_folder / "new.csv"
@@ -42,7 +42,7 @@ def test_commands_refuse_what_the_key_has_not_signed(
         assert code == 0, err
     unsigned = reading(people_folder / "m.cape", batch, tmp_path)["info"]
     refused(*unsigned, "--key-file", key, says="not signed")
-    monkeypatch.setenv("CAPE_KEY", "the secret of key")
+    environ("CAPE_KEY", "the secret of key")
     refused(*unsigned, says="not signed")
     assert cape("info", model)[0] == 0
 

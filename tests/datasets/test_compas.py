@@ -21,7 +21,7 @@ needs_compas = pytest.mark.skipif(
 
 
 @pytest.fixture
-def invented(tmp_path, monkeypatch):
+def invented(tmp_path, monkeypatch, environ):
     """A small file with the columns of the real one, which the loader expects."""
     table = pd.DataFrame(
         {
@@ -58,7 +58,7 @@ def invented(tmp_path, monkeypatch):
     table.to_csv(path, index=False)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     monkeypatch.setattr(_compas, "FILE", replace(_compas.FILE, sha256=sha256))
-    monkeypatch.setenv("CAPE_DATA", str(tmp_path))
+    environ("CAPE_DATA", tmp_path)
     return tmp_path
 
 

@@ -94,10 +94,9 @@ def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
     assert network["asked"] == 0
 
 
-def test_without_pooch_the_error_says_so(tmp_path, monkeypatch):
-    import sys
+def test_without_pooch_the_error_says_so(tmp_path, hide_package):
 
-    monkeypatch.setitem(sys.modules, "pooch", None)
+    hide_package("pooch")
     with pytest.raises(OSError, match=r"needs pooch \(install cape-fair\[app\]\)"):
         _files.get_file(FILE, tmp_path)
 
@@ -126,11 +125,9 @@ def test_pooch_itself_fetches_from_a_server(tmp_path):
         thread.join()
 
 
-def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setenv("CAPE_DATA", str(tmp_path / "variable"))
+def test_the_folder_is_the_one_given_then_the_variable_then_a_cache(tmp_path, environ):
+    environ("CAPE_DATA", str(tmp_path / "variable"))
     assert _files.data_folder(tmp_path) == tmp_path
     assert _files.data_folder() == tmp_path / "variable"
-    monkeypatch.delenv("CAPE_DATA")
+    environ("CAPE_DATA", None)
     assert _files.data_folder() == Path.home() / ".cache" / "cape"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._columns import ColumnCells, TableCells
+from cape._drift import ColumnDrift
 from cape._drift._columns import ColumnFit, ColumnInBatch, find_fault, fit_column
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
@@ -182,3 +183,109 @@ def test_a_few_hundred_years_are_no_fault_of_a_mixture():
         shares.append(counts / counts.sum())
     at_truth = ColumnInBatch(cells.columns[0], *shares, rows=200, prevalence=0.02)
     assert find_fault(at_truth) == ""
+
+
+# What happened to a column is said in words that a person can act on.
+
+N_PEOPLE = 600
+RANDOM_PEOPLE = np.random.default_rng(0)
+PEOPLE = pd.DataFrame(
+    {
+        "height": RANDOM_PEOPLE.normal(170, 10, N_PEOPLE),
+        "priors_count": RANDOM_PEOPLE.poisson(2, N_PEOPLE),
+        "sex": ["Male", "Female"] * (N_PEOPLE // 2),
+        "date": pd.Timestamp("2013-01-01")
+        + pd.to_timedelta(np.arange(N_PEOPLE) % 300, "D"),
+        "nothing": np.full(N_PEOPLE, None),
+        "name": [f"person {i}" for i in range(N_PEOPLE)],
+    }
+)
+CELLS_OF_PEOPLE = TableCells.of(PEOPLE)
+
+
+def words(name, values, effect=0.5):
+    place = list(PEOPLE).index(name)
+    batch = PEOPLE.iloc[: len(values)].copy()
+    batch[name] = values
+    counted = CELLS_OF_PEOPLE.count(batch)
+    trained = (
+        CELLS_OF_PEOPLE.of_column(CELLS_OF_PEOPLE.count(PEOPLE).counts, place)
+        / N_PEOPLE
+    )
+    counts = CELLS_OF_PEOPLE.of_column(counted.counts, place)
+    column = ColumnInBatch(
+        CELLS_OF_PEOPLE.columns[place],
+        trained,
+        trained,
+        counts / counts.sum(),
+        rows=len(values),
+        prevalence=0.5,
+    )
+    drift = ColumnDrift(
+        column,
+        ColumnFit(effect=effect),
+        find_fault(column),
+        counted.unseen.get(place, {}),
+    )
+    return f"`{drift.name}`: {drift.what_happened}"
+
+
+LATER = PEOPLE["date"] + pd.Timedelta("400D")
+EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("date", LATER, "all 600 values are later than in training (up to 2013-10-"),
+        ("date", EARLIER, "all 600 values are earlier than in training (from 2013-01-"),
+        ("height", PEOPLE["height"] * 100, "values are about 100 times those of"),
+        ("height", PEOPLE["height"] * 1000, "values are about 1,000 times those of"),
+        ("height", PEOPLE["height"] / 10, "values are about 0.1 times those of"),
+        ("height", PEOPLE["height"] + 500, "all 600 values are greater than in"),
+        ("height", ["tall"] * 90, "100% are of another type; training held numbers"),
+        ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing, 0% expected"),
+        (
+            "sex",
+            ["M"] * 60 + ["F"] * 40,
+            "100% are values never seen in training: M, F",
+        ),
+        ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
+        ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female', 50% expected"),
+        ("priors_count", [3, 4] * 40, "median 4, 2 expected"),
+        ("priors_count", [3, 9] * 40, "50% of the values are greater than in"),
+        ("priors_count", [3] * 90, "all values are about 3"),
+        (
+            "nothing",
+            [1] * 90,
+            "100% are of another type; training held no value at all",
+        ),
+        ("name", [f"person {i}" for i in range(90)], "50% of the values have moved"),
+    ],
+)
+def test_sentences(name, values, expected):
+    sentence = words(name, values)
+    assert sentence.startswith(f"`{name}`: {expected}")
+
+
+@pytest.mark.parametrize("name", list(PEOPLE))
+def test_training_is_described_too(name):
+    sentence = words(name, PEOPLE[name], effect=0.0)
+    assert sentence.startswith(f"`{name}`: ")
+    assert "nan" not in sentence
+
+
+def test_single_people_are_not_named():
+    sentence = words("sex", [f"new {i}" for i in range(100)])
+    assert sentence == "`sex`: 100% are values never seen in training"
+
+
+def test_a_long_value_is_cut():
+    sentence = words("sex", ["x" * 500] * 90)
+    assert sentence.endswith(": " + "x" * 40)
+
+
+def test_a_spread_around_the_same_median_is_said():
+    values = [152.0, 171.0, 188.0] * 30
+    assert " are below " in words("priors_count", [1, 2, 4] * 30)
+    assert "expected" in words("height", values)

@@ -1,6 +1,7 @@
 """A place for a model file, and a way to forge one."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,12 @@ from cape.persist._file import pack, read_parts
 def path(tmp_path):
     """Where a test may write a model file."""
     return tmp_path / "model.cape"
+
+
+@pytest.fixture(scope="session")
+def model_file():
+    """Pack parts into a model file, and read them."""
+    return SimpleNamespace(pack=pack, read=read_parts)
 
 
 @pytest.fixture

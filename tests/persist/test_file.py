@@ -18,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 
 import cape
 from cape import CapeClassifier, persist
-from cape.persist._file import pack, read_parts
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fuzz
@@ -40,23 +39,23 @@ def test_damaged_files_are_refused(tmp_path):
     parts=st.dictionaries(st.text("abc", min_size=1), st.binary(max_size=50)),
     key=st.none() | st.binary(min_size=1),
 )
-def test_any_parts_come_back(tmp_path_factory, parts, key):
+def test_any_parts_come_back(model_file, tmp_path_factory, parts, key):
     path = tmp_path_factory.mktemp("parts") / "model.cape"
-    path.write_bytes(pack(parts, key))
-    assert read_parts(path, None) == parts
+    path.write_bytes(model_file.pack(parts, key))
+    assert model_file.read(path, None) == parts
     # Any tool for archives can read them too.
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == list(parts)
 
 
-def test_every_altered_byte_is_found(path):
-    content = pack({"header.json": b"{}", "a.npy": b"numbers"}, KEY.encode())
+def test_every_altered_byte_is_found(model_file, path):
+    content = model_file.pack({"header.json": b"{}", "a.npy": b"numbers"}, KEY.encode())
     for place in range(len(content)):
         altered = bytearray(content)
         altered[place] ^= 0x01 if place % 2 else 0xFF
         path.write_bytes(bytes(altered))
         with pytest.raises(ValueError, match="path must be a model file written"):
-            read_parts(path, None)
+            model_file.read(path, None)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_a_path_without_a_file_is_said_so(tmp_path, read):
         read(tmp_path / "pipe")
 
 
-def test_a_signed_file_is_loaded_with_its_key(fitted, path, tmp_path, monkeypatch):
+def test_a_signed_file_is_loaded_with_its_key(fitted, path, tmp_path, environ):
     clf = fitted(pool="threshold")
     persist.save(clf, path, key=KEY)
     key_file = tmp_path / "key"
@@ -90,28 +89,28 @@ def test_a_signed_file_is_loaded_with_its_key(fitted, path, tmp_path, monkeypatc
         assert persist.read_header(path, key=key)["groups"] == ["0", "1"]
     # Who has no key cannot tell who signed the file, and may read it.
     assert persist.load(path).fingerprint_ == clf.fingerprint_
-    monkeypatch.setenv("CAPE_KEY", KEY)
+    environ("CAPE_KEY", KEY)
     assert persist.load(path).fingerprint_ == clf.fingerprint_
 
 
 @pytest.mark.parametrize("saved_with", [None, "another key"])
-def test_with_a_key_other_files_are_refused(fitted, path, monkeypatch, saved_with):
+def test_with_a_key_other_files_are_refused(fitted, path, environ, saved_with):
     persist.save(fitted(pool="threshold"), path, key=saved_with)
     for read in (persist.load, persist.read_header):
         with pytest.raises(ValueError, match=r"model\.cape.*not signed with the key"):
             read(path, key=KEY)
-        monkeypatch.setenv("CAPE_KEY", KEY)
+        environ("CAPE_KEY", KEY)
         with pytest.raises(ValueError, match="not signed with the key"):
             read(path)
-        monkeypatch.delenv("CAPE_KEY")
+        environ("CAPE_KEY", None)
 
 
-def test_the_environment_signs(fitted, path, monkeypatch):
-    monkeypatch.setenv("CAPE_KEY", KEY)
+def test_the_environment_signs(fitted, path, environ):
+    environ("CAPE_KEY", KEY)
     persist.save(fitted(pool="threshold"), path)
     with pytest.raises(ValueError, match="not signed with the key"):
         persist.load(path, key="another key")
-    monkeypatch.delenv("CAPE_KEY")
+    environ("CAPE_KEY", None)
     persist.load(path, key=KEY)
 
 
@@ -129,11 +128,11 @@ def test_a_signature_of_another_file_does_not_fit(fitted, path, forge):
 
 
 @pytest.mark.parametrize("key", ["", b"", " \n"])
-def test_an_empty_key_is_refused(fitted, path, key, monkeypatch):
+def test_an_empty_key_is_refused(fitted, path, key, environ):
     with pytest.raises(ValueError, match="key must not be empty"):
         persist.save(fitted(pool="threshold"), path, key=key)
     if isinstance(key, str):
-        monkeypatch.setenv("CAPE_KEY", key)
+        environ("CAPE_KEY", key)
         with pytest.raises(ValueError, match="key must not be empty"):
             persist.load(path)
     assert not path.exists()
@@ -172,13 +171,13 @@ def array_of(shape, kind="<f8", length=80):
     ],
     ids=["more", "too many", "of nothing", "fewer", "none", "within", "bomb", "zeros"],
 )
-def test_more_than_a_file_has_room_for_is_refused(path, name, content):
-    path.write_bytes(pack({name: content}, None))
+def test_more_than_a_file_has_room_for_is_refused(model_file, path, name, content):
+    path.write_bytes(model_file.pack({name: content}, None))
     with pytest.raises(ValueError, match=r"model\.cape.*damaged or was altered"):
-        read_parts(path, None)
+        model_file.read(path, None)
 
 
-def test_arrays_that_fit_are_read(path):
+def test_arrays_that_fit_are_read(model_file, path):
     matrix = scipy.sparse.csr_matrix(np.eye(30))
     sparse = io.BytesIO()
     scipy.sparse.save_npz(sparse, matrix)
@@ -188,8 +187,8 @@ def test_arrays_that_fit_are_read(path):
         buffer = io.BytesIO()
         np.save(buffer, array)
         parts[f"{number}.npy"] = buffer.getvalue()
-    path.write_bytes(pack(parts, None))
-    read = read_parts(path, None)
+    path.write_bytes(model_file.pack(parts, None))
+    read = model_file.read(path, None)
     for number, array in enumerate(arrays):
         content = np.load(io.BytesIO(read[f"{number}.npy"]))
         np.testing.assert_array_equal(content, array)
@@ -197,15 +196,15 @@ def test_arrays_that_fit_are_read(path):
     np.testing.assert_array_equal(loaded.toarray(), np.eye(30))
 
 
-def test_a_part_that_occurs_twice_is_refused(path):
+def test_a_part_that_occurs_twice_is_refused(model_file, path):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("data.npy", b"")
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("data.npy", b"")
-    path.write_bytes(pack({"a.npz": buffer.getvalue()}, None))
+    path.write_bytes(model_file.pack({"a.npz": buffer.getvalue()}, None))
     with pytest.raises(ValueError, match="a part occurs twice"):
-        read_parts(path, None)
+        model_file.read(path, None)
 
 
 def test_the_header_says_what_the_file_is(fitted, path):
@@ -271,9 +270,9 @@ def test_details_that_json_cannot_hold_are_refused(fitted, path, details):
     [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b'{"format": "other"}', None],
     ids=lambda content: str(content)[:20],
 )
-def test_headers_of_another_kind_are_refused(path, content):
+def test_headers_of_another_kind_are_refused(model_file, path, content):
     parts = {} if content is None else {"header.json": content}
-    path.write_bytes(pack(parts, None))
+    path.write_bytes(model_file.pack(parts, None))
     for read in (persist.load, persist.read_header):
         with pytest.raises(ValueError, match=r"model\.cape': its header is"):
             read(path)

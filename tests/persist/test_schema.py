@@ -167,10 +167,8 @@ def plant(entry):
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_planted_call_is_refused_and_does_not_run(
-    fitted, path, forge, call, monkeypatch
-):
-    monkeypatch.chdir(path.parent)
+def test_a_planted_call_is_refused_and_does_not_run(fitted, path, forge, call, work_in):
+    work_in(path.parent)
     persist.save(fitted(pool="threshold"), path)
     forge(path, schema=plant(call))
     with pytest.raises(ValueError, match="Nothing was loaded") as caught:
