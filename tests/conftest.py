@@ -17,6 +17,7 @@ from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier, Estimate, GroupAdaptation
+from cape._adaptation import warn_if_doubtful as _adaptation_warnings
 from cape._drift import GroupDrift
 from cape._drift._mixture import MixtureFit
 from cape._labelled import LabelFindings
@@ -102,6 +103,12 @@ def adapted():
 def nothing_found():
     """Return what the tests of a group say if nothing but the prevalence moved."""
     return GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
+
+
+@pytest.fixture(scope="session")
+def warn_if_doubtful():
+    """Warn of an adaptation as `adapt` and `predict` do."""
+    return _adaptation_warnings
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier, Estimate
-from cape._adaptation import warn_if_doubtful
 from cape._prediction import adapt
 
 
@@ -195,7 +194,9 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 
 
 @pytest.mark.parametrize("n_groups", [1, 10, 13])
-def test_wide_intervals_name_at_most_ten_groups(adapted, nothing_found, n_groups):
+def test_wide_intervals_name_at_most_ten_groups(
+    warn_if_doubtful, adapted, nothing_found, n_groups
+):
     wide = adapted(rows=1, quantifier_estimate=Estimate(0.5, 0, 1))
     names = [f"g{number:02}" for number in range(n_groups)]
     groups = dict.fromkeys(names, wide)
@@ -208,12 +209,14 @@ def test_wide_intervals_name_at_most_ten_groups(adapted, nothing_found, n_groups
     assert ("3 more" in message) == (n_groups == 13)
 
 
-def test_an_interval_of_one_half_is_not_yet_wide(adapted, nothing_found):
+def test_an_interval_of_one_half_is_not_yet_wide(
+    warn_if_doubtful, adapted, nothing_found
+):
     groups = {"a": adapted(quantifier_estimate=Estimate(0.5, 0.25, 0.75))}
     warn_if_doubtful(Adaptation("f", groups, drifts={"a": nothing_found}))
 
 
-def test_intervals_that_nobody_asked_for_are_not_wide(fitted, batch):
+def test_intervals_that_nobody_asked_for_are_not_wide(warn_if_doubtful, fitted, batch):
     clf = fitted(pool="threshold")
     evidence = clf.evidence(batch.X[:3], sensitive_features=batch.z[:3])
     warn_if_doubtful(adapt(clf.models_, evidence))

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape._learners import _threads
 
 FEATURES = list("abcd")
 SETTINGS = [
@@ -48,8 +47,9 @@ def in_pieces(monkeypatch):
 
     def use(rows, threads=3):
         for limit in ("_MOST_ROWS", "_MOST_ROWS_LINEAR", "_FEWEST_ROWS"):
-            monkeypatch.setattr(_threads, limit, rows)
-        monkeypatch.setattr(_threads, "available_threads", lambda: threads)
+            monkeypatch.setattr(f"cape._learners._threads.{limit}", rows)
+        available = "cape._learners._threads.available_threads"
+        monkeypatch.setattr(available, lambda: threads)
 
     return use
 

@@ -181,6 +181,7 @@ WRONG = [
     ("train t.csv --label y --out taken.cape", "(--force replaces it)"),
     ("audit t.csv --label y --prediction y --level 2", "--level must be"),
     ("predict t.csv t.csv", "MODEL must be a model file"),
+    ("info t.csv", "MODEL must be a model file"),
     ("bogus", "See: cape --help"),
 ]
 

@@ -1,6 +1,5 @@
 """A table is counted the same however it is cut, held or read."""
 
-import json
 import pickle
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from cape._columns import FOREIGN, MISSING, ColumnCounts, TableCells
-from cape._json_fields import Fields
 
 
 def table_of(n=120, seed=0):
@@ -242,12 +240,6 @@ def test_addition_has_its_laws(a, b, c):
 @given(a=counts, b=counts)
 def test_subtracting_undoes_adding(a, b):
     assert (a + b) - b == a
-
-
-@given(a=counts)
-def test_counts_come_back_from_json(a):
-    content = Fields(json.loads(json.dumps(a.to_json())))
-    assert ColumnCounts.from_json(content) == a
 
 
 def test_rows_that_were_never_added_cannot_be_taken_away():

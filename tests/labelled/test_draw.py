@@ -20,7 +20,6 @@ from cape._labelled import (
     share_out,
     stratify,
 )
-from cape._labelled._draw import largest_remainders
 from cape._labelled._sample import estimate_with_labels
 from cape.quantify import edges_for, round_scores
 
@@ -146,15 +145,6 @@ def test_proportional_shares_are_within_one_row_of_the_exact_ones(rows, n):
     n = min(n, int(rows.sum()))
     exact = n * rows / rows.sum()
     assert np.abs(share_out(rows, n, "proportional") - exact).max() <= 1 + 1e-6
-
-
-@given(sizes, st.integers(1, 500), st.integers(0, 5))
-def test_every_part_gets_the_fewest_if_there_is_enough_for_all(rows, n, fewest):
-    least = np.minimum(fewest, rows)
-    shares = largest_remainders(np.ones(len(rows)), rows, n, fewest)
-    assert shares.sum() == min(n, rows.sum())
-    if least.sum() <= min(n, rows.sum()):
-        assert (shares >= least).all()
 
 
 @given(batches, st.integers(1, 400), st.sampled_from([SHARP, BLUNT]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -14,10 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cape._learners._fitting import (
     fit_learner,
+    fit_member,
     seeded_clone,
     takes_repetitions,
     weight_keyword,
 )
+from cape.sampling import pp_sampling
 
 # Clones and their seeds
 
@@ -130,3 +132,25 @@ class MyLogistic(LogisticRegression):
 )
 def test_who_learns_from_a_weight_what_repetitions_teach(learner, expected):
     assert takes_repetitions(learner) == expected
+
+
+# Members of pools
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
+@pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
+def test_members_near_their_optimum_or_not_are_those_of_repeated_rows(
+    train, solver, theta
+):
+    X, y = StandardScaler().fit_transform(train.X), train.y
+    learner = LogisticRegression(solver=solver, tol=1e-8)
+    scorer = clone(learner).fit(X, y)
+    weights = scorer.coef_.copy()
+    rows = pp_sampling(y == 1, theta, random_state=3)
+    repeated = clone(learner).fit(X[rows], y[rows])
+    for near in (None, scorer):
+        model, _ = fit_member(learner, X, y, 1, theta, seed=3, near=near)
+        np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
+        np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
+        assert model.get_params() | {"random_state": None} == learner.get_params()
+    np.testing.assert_array_equal(scorer.coef_, weights)

@@ -21,7 +21,6 @@ from cape._tables import (
     open_table,
     table_length,
 )
-from cape._tables._csv import _distinct
 from cape._tables._read import exact_parts, kind_of_type, to_frame, to_verbatim_frame
 
 TABLE = pd.DataFrame(
@@ -348,13 +347,20 @@ def distinct_by_trying(header):
     return names
 
 
-@given(st.lists(st.sampled_from(["a", " a", "a.1", "a.2", "a.1.1", "", "column 2"])))
-def test_names_are_numbered_by_the_first_number_that_is_free(header):
-    assert _distinct(header) == distinct_by_trying(header)
+NAMES = st.sampled_from(["a", " a", "a.1", "a.2", "a.1.1", "", "column 2"])
 
 
-def test_thousands_of_equal_names_become_distinct():
-    assert len(set(_distinct(["a", "a.1", "a"] * 2000))) == 6000
+@given(st.lists(NAMES, max_size=8))
+def test_names_are_numbered_by_the_first_number_that_is_free(tmp_path_factory, more):
+    header = ["first", "second", *more]
+    path = tmp_path_factory.mktemp("names") / "t.csv"
+    path.write_text(",".join(header) + "\n" + ",".join("1" * len(header)) + "\n")
+    assert open_table(path).names == distinct_by_trying(header)
+
+
+def test_thousands_of_equal_names_become_distinct(write):
+    path = write(",".join(["a", "a.1", "a"] * 2000) + "\n" + ",".join("1" * 6000))
+    assert len(set(open_table(path).names)) == 6000
 
 
 def test_a_header_may_be_long_or_go_over_lines(write):

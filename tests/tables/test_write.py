@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape._tables import Dialect, TableError, TableWriter, open_table
-from cape._tables._write import CsvSink
 
 FRAME = pd.DataFrame(
     {
@@ -325,13 +324,12 @@ def fields_of(columns, dialect=None, folder=None):
     """The fields that Python's csv module reads, and how many were disarmed."""
     dialect = dialect or Dialect()
     path = folder / "fields.csv"
-    table = pa.table(columns)
-    sink = CsvSink(path, table.column_names, dialect, gzipped=False)
-    sink.write(table)
-    sink.close()
+    frame = pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+    with TableWriter(path, dialect=dialect, overwrite=True) as writer:
+        writer.write(frame)
     text = path.read_bytes().decode(dialect.encoding)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator)
-    return list(lines), sink.disarmed
+    return list(lines), writer.disarmed
 
 
 def test_text_that_a_spreadsheet_would_run_is_disarmed_and_no_other(tmp_path):

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._learners._fitting import fit_member
 from cape.datasets import make_synthetic
-from cape.sampling import pp_sampling
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from algorithm_1 import PlainCape
@@ -103,23 +100,6 @@ def test_the_estimate_solves_for_the_mean_score_and_stays_a_share(mean_score, q)
 def standardised(n):
     X, y, _ = arrays(n, 0)
     return (X - X.mean(axis=0)) / X.std(axis=0), y
-
-
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "newton-cholesky"])
-@pytest.mark.parametrize("theta", [0.05, 0.5, 0.95])
-def test_members_near_their_optimum_or_not_are_those_of_repeated_rows(solver, theta):
-    X, y = standardised(500)
-    learner = LogisticRegression(solver=solver, tol=1e-8)
-    scorer = clone(learner).fit(X, y)
-    weights = scorer.coef_.copy()
-    rows = pp_sampling(y == 1, theta, random_state=3)
-    repeated = clone(learner).fit(X[rows], y[rows])
-    for near in (None, scorer):
-        model, _ = fit_member(learner, X, y, 1, theta, seed=3, near=near)
-        np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
-        np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
-        assert model.get_params() | {"random_state": None} == learner.get_params()
-    np.testing.assert_array_equal(scorer.coef_, weights)
 
 
 def test_threads_train_what_one_after_the_other_trains(monkeypatch):

@@ -1,12 +1,9 @@
 """What is said of columns that should not be learned from."""
 
-from dataclasses import replace
-
 import pytest
 
-from cape import Estimate, examine
+from cape import examine
 from cape._wording._examination import suspicion_text
-from cape._wording._results import verdict_text
 
 
 @pytest.mark.parametrize(
@@ -38,60 +35,6 @@ def test_words_of_a_suspicion(reason, words):
 @pytest.fixture(scope="module")
 def seen(fitted, batch):
     return examine(fitted(pool="threshold"), batch.X, sensitive_features=batch.z)
-
-
-VERDICTS = [
-    ({"verdict": "consistent"}, {}, "consistent with a prior shift"),
-    (
-        {"verdict": "consistent"},
-        {"untested": "columns"},
-        "consistent with a prior shift, as far as the scores tell: no column was "
-        "looked at",
-    ),
-    (
-        {"verdict": "consistent", "held_back": 0.4},
-        {"untested": "scores"},
-        "consistent with a prior shift, but not clearly: the estimate was held back "
-        "from 0.550, as far as the columns tell: the scores were not tested",
-    ),
-    (
-        {"verdict": "cannot_tell"},
-        {},
-        "cannot tell: columns and scores disagree on the prevalence, and the estimate "
-        "was held back from 0.550",
-    ),
-    (
-        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
-        {},
-        "cannot tell from so few rows: 1,234 are too few for scores with an AUC of "
-        "0.70",
-    ),
-    (
-        {"verdict": "fault"},
-        {"at_fault": list("abcde")},
-        "cannot tell the prevalence because of `a`, `b`, `c` and 2 more, not what it "
-        "was in training",
-    ),
-    (
-        {"verdict": "fault"},
-        {"at_fault": ["a"], "cautious": False},
-        "the estimate is worthless because of `a`, not what it was in training",
-    ),
-    (
-        {"verdict": "ignored"},
-        {},
-        "more moved than the prevalence, and it was ignored as you asked",
-    ),
-]
-
-
-@pytest.mark.parametrize(("changes", "options", "words"), VERDICTS)
-def test_words_of_a_verdict(seen, changes, options, words):
-    plain = {"rows": 1234, "held_back": 0.0}
-    plain["quantifier_estimate"] = Estimate(0.55, 0.5, 0.6)
-    adapted = replace(seen.adaptation.groups[0], **{**plain, **changes})
-    facts = {"at_fault": [], "auc": 0.7, "cautious": True, "untested": "", **options}
-    assert verdict_text(adapted.verdict, adapted, **facts) == words
 
 
 def test_first_lines_of_what_print_shows(seen):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape import Adaptation, AdaptationWarning
-from cape._adaptation import warn_if_doubtful
+from cape import Adaptation, AdaptationWarning, Estimate
 from cape._wording import _results as wording
 from cape.rules import CRITERIA, RULES, Constrained
 
@@ -93,29 +92,35 @@ def test_groups_without_a_verdict_do_not_count_among_the_tests(adapted):
     assert Adaptation("f", groups).refuted == ["a"]
 
 
-def warnings_of(groups, nothing_found):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        drifts = dict.fromkeys(groups, nothing_found)
-        warn_if_doubtful(Adaptation("f", groups, drifts=drifts))
-    return [str(warning.message) for warning in caught]
+@pytest.fixture(scope="module")
+def warnings_of(nothing_found, warn_if_doubtful):
+    """List what is warned of if groups are like these."""
+
+    def warn(groups):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            drifts = dict.fromkeys(groups, nothing_found)
+            warn_if_doubtful(Adaptation("f", groups, drifts=drifts))
+        return [str(warning.message) for warning in caught]
+
+    return warn
 
 
-def test_a_refuted_estimate_is_warned_of_with_both_numbers(adapted, nothing_found):
-    (message,) = warnings_of({"a": adapted(labels=USED)}, nothing_found)
+def test_a_refuted_estimate_is_warned_of_with_both_numbers(adapted, warnings_of):
+    (message,) = warnings_of({"a": adapted(labels=USED)})
     assert "refute the label-free estimate of 'a' (0.200 without labels" in message
     assert "0.600 with 46 of them" in message
     confirmed = adapted(labels={**USED, "verdict": "confirmed", "p_value": 0.6})
-    assert warnings_of({"a": confirmed}, nothing_found) == []
+    assert warnings_of({"a": confirmed}) == []
 
 
-def test_labels_that_cannot_be_used_are_warned_of(adapted, nothing_found):
+def test_labels_that_cannot_be_used_are_warned_of(adapted, warnings_of):
     groups = {
         "early": adapted(labels={"rows": 46, "sample_p_value": 0.001}),
         "few": adapted(labels={"rows": 4}),
         "none": adapted(),
     }
-    (message,) = warnings_of(groups, nothing_found)
+    (message,) = warnings_of(groups)
     assert "'early': labels were not used" in message
     assert "'few': fewer than 10 labels (4)" in message
     assert "'none'" not in message
@@ -246,3 +251,57 @@ def test_warnings_of_fit():
         "count every copy as one more row and will be too narrow. Leave the copies "
         "out, or give each row once with its number as sample_weight."
     )
+
+
+VERDICTS = [
+    ({"verdict": "consistent"}, {}, "consistent with a prior shift"),
+    (
+        {"verdict": "consistent"},
+        {"untested": "columns"},
+        "consistent with a prior shift, as far as the scores tell: no column was "
+        "looked at",
+    ),
+    (
+        {"verdict": "consistent", "held_back": 0.4},
+        {"untested": "scores"},
+        "consistent with a prior shift, but not clearly: the estimate was held back "
+        "from 0.550, as far as the columns tell: the scores were not tested",
+    ),
+    (
+        {"verdict": "cannot_tell"},
+        {},
+        "cannot tell: columns and scores disagree on the prevalence, and the estimate "
+        "was held back from 0.550",
+    ),
+    (
+        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {},
+        "cannot tell from so few rows: 1,234 are too few for scores with an AUC of "
+        "0.70",
+    ),
+    (
+        {"verdict": "fault"},
+        {"at_fault": list("abcde")},
+        "cannot tell the prevalence because of `a`, `b`, `c` and 2 more, not what it "
+        "was in training",
+    ),
+    (
+        {"verdict": "fault"},
+        {"at_fault": ["a"], "cautious": False},
+        "the estimate is worthless because of `a`, not what it was in training",
+    ),
+    (
+        {"verdict": "ignored"},
+        {},
+        "more moved than the prevalence, and it was ignored as you asked",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "options", "words"), VERDICTS)
+def test_words_of_a_verdict(adapted, changes, options, words):
+    plain = {"rows": 1234, "held_back": 0.0}
+    plain["quantifier_estimate"] = Estimate(0.55, 0.5, 0.6)
+    group = adapted(**{**plain, **changes})
+    facts = {"at_fault": [], "auc": 0.7, "cautious": True, "untested": "", **options}
+    assert wording.verdict_text(group.verdict, group, **facts) == words
