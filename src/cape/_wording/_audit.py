@@ -35,6 +35,19 @@ RATE_NAMES = {
 }
 """Rates of a group, and the heads of their columns on pages."""
 
+ON_TERMINAL = {
+    "fpr": RATE_NAMES["fpr"],
+    "fnr": RATE_NAMES["fnr"],
+    "accuracy": RATE_NAMES["accuracy"],
+    "prevalence": "prevalence",
+    "pd": RATE_NAMES["pd"],
+}
+"""As many rates as fit into 80 characters, the true share by its name in other tables:
+a further one has to take the place of one of them."""
+
+BESIDE_ANOTHER = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
+"""Rates for which a page has room beside the names of two classifiers."""
+
 RATE_HEADINGS = {
     "fpr": "False positive rate",
     "fnr": "False negative rate",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cape._wording._audit import COMPARED, RATE_NAMES
+from cape._wording._audit import COMPARED, ON_TERMINAL
 from cape._wording._numbers import shortened
 from cape._wording._results import column_line
 
@@ -204,12 +204,6 @@ def _pairs(values: Mapping[str, Any]) -> str:
 _MOST_COLUMNS = 3
 _PAPER_RULE = "prevalence"
 
-# As many rates as fit into 80 characters, the true share by its name in other tables.
-_SHOWN_RATES = ("fpr", "fnr", "accuracy", "prevalence", "pd")
-_RATES = {rate: RATE_NAMES[rate] for rate in _SHOWN_RATES} | {
-    "prevalence": "prevalence"
-}
-
 # Beside the estimate stands what it is to be compared with.
 _LABEL_COLUMNS = {True: "label-free", False: "by labels"}
 
@@ -381,11 +375,11 @@ def _observed(observed: Mapping[str, Any]) -> Blocks:
     worst = []
     for who, name in COMPARED.items():
         for group, found in _by_group(observed[who]["groups"]).items():
-            cells = [value_or_few(found[metric]) for metric in _RATES]
+            cells = [value_or_few(found[metric]) for metric in ON_TERMINAL]
             rows.append([group, name, *cells])
         if "pe" in observed[who]["worst"]:
             worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
-    columns = ["group", "classifier", *_RATES.values()]
+    columns = ["group", "classifier", *ON_TERMINAL.values()]
     yield TextTable("What the labels say", columns, rows)
     if worst:
         yield f"PE of the worst pair: {', '.join(worst)}"
@@ -499,11 +493,11 @@ def audited(summary: Mapping[str, Any]) -> Blocks:
     content = summary["observed"]["cape"]
     rows = []
     for name, found in _by_group(content["groups"]).items():
-        cells = [value_or_few(found[metric]) for metric in _RATES]
+        cells = [value_or_few(found[metric]) for metric in ON_TERMINAL]
         range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
         rows.append([name, found["accuracy"]["rows"], *cells, range_of_pd])
     level = f"{level_heading(summary['level'])} of PD"
-    columns = ["group", "rows", *_RATES.values(), level]
+    columns = ["group", "rows", *ON_TERMINAL.values(), level]
     yield TextTable(f"{summary['rows']} rows", columns, rows)
     labels = summary["made"]["columns"]
     yield (

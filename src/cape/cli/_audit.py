@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
 from cape._wording._terminal import audited
 from cape.cli._app import progress
 from cape.cli._options import (
@@ -21,24 +22,6 @@ from cape.cli._options import (
     option,
 )
 from cape.cli._output import Finding, Output, parse_conditions
-
-_METRICS_OF_A_GROUP = (
-    "pd",
-    "fpr",
-    "fnr",
-    "accuracy",
-    "precision",
-    "prevalence",
-    "predicted_prevalence",
-)
-_METRICS_OF_A_PAIR = (
-    "pe",
-    "fpr_difference",
-    "fnr_difference",
-    "accuracy_difference",
-    "predicted_prevalence_difference",
-    "predicted_prevalence_ratio",
-)
 
 File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
 Prediction = Annotated[
@@ -62,8 +45,9 @@ Note = Annotated[str, option("What a reader of the page has to know first.", "TE
 
 
 @command(
+    help_values={"rates": ", ".join(RATE_NAMES), "pairs": ", ".join(BETWEEN_NAMES)},
     epilog="Example: cape audit scored.csv --label y --prediction yhat --group race "
-    '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"'
+    '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"',
 )
 def audit(
     file: File,
@@ -87,14 +71,12 @@ def audit(
     PE is the distance between the predicted and the true ratio of two groups. Both are
     0 if predictions follow the true shares.
 
-    --fail-if takes pd, fpr, fnr, accuracy, precision, prevalence and
-    predicted_prevalence of a group, and pe, fpr_difference, fnr_difference,
-    accuracy_difference, predicted_prevalence_difference and predicted_prevalence_ratio
-    of a pair of groups. The exit code is 1 if a condition is met. What rests on fewer
-    than ten rows is not checked, and is named.
+    --fail-if takes rates of a group ({rates}) and of a pair of groups ({pairs}). The
+    exit code is 1 if a condition is met. What rests on fewer than ten rows is not
+    checked, and is named.
     """
     # A misspelt condition is found before hours of reading.
-    conditions = parse_conditions(fail_if, (*_METRICS_OF_A_GROUP, *_METRICS_OF_A_PAIR))
+    conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
     output.check([file])
     from cape._tables import table_length
     from cape.files import count_file

@@ -7,7 +7,7 @@ A bundle is a dataclass whose fields are options. A command takes it as a parame
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
@@ -55,13 +55,20 @@ class _CommandWithNames(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def command(name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+def command(
+    name: str | None = None,
+    *,
+    help_values: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Callable[[Any], Any]:
     """Register a command, with the fields of its bundles as options.
 
     Parameters
     ----------
     name : str, optional
         By default that of the function.
+    help_values : mapping from str to str, optional
+        What stands in braces in the docstring, which is the help.
     **settings
         Of typer.
 
@@ -94,6 +101,8 @@ def command(name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
             function(**given)
 
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        if help_values is not None:
+            call.__doc__ = (function.__doc__ or "").format(**help_values)
         call.__annotations__ = {one.name: one.annotation for one in parameters}
         app.command(name, cls=_CommandWithNames, **settings)(call)
         return function

@@ -15,7 +15,9 @@ from cape._groups import Group, check_groups, group_labels, name_index, unique_n
 from cape._notebook import InNotebook, Shown
 from cape._validation import check_prevalence, check_weights
 from cape._wording._audit import (
+    BETWEEN_NAMES,
     IN_NOTEBOOKS,
+    RATE_NAMES,
     audit_title,
     finding_line,
     groups_lines,
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
 
-_MOST_LINES = 26
-"""Lines of a text that are seen at once: two groups are told whole."""
+_MOST_LINES = 2 * (len(RATE_NAMES) + len(BETWEEN_NAMES))
+"""Lines of a text: two groups are told whole."""
 
 
 @dataclass(frozen=True)

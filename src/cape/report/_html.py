@@ -110,11 +110,10 @@ def _observed_context(summary: Summary) -> Summary:
     observed = summary["observed"]
     both = "unadapted" in observed
     names = {"cape": _audit.CLASSIFIERS["predictions"]}
-    columns = dict(_audit.RATE_NAMES)
+    columns = _audit.RATE_NAMES
     if both:
         names = _audit.COMPARED
-        # Beside the names of two classifiers there is room for six rates.
-        del columns["precision"]
+        columns = {rate: columns[rate] for rate in _audit.BESIDE_ANOTHER}
     groups: dict[str, Summary] = {}
     for who in names:
         for finding in observed[who]["groups"]:
