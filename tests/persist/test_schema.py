@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import pickle
+import re
 import zipfile
 from pathlib import Path
 
@@ -64,10 +65,12 @@ def test_a_function_needs_somebody_who_vouches_for_it(train, path):
     learner = make_pipeline(FunctionTransformer(np.abs), LogisticRegression())
     clf = CapeClassifier(learner, pool="threshold", cv=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
-    with pytest.raises(ValueError, match="got numpy.absolute"):
+    with pytest.raises(ValueError, match=r"got numpy\S*\.absolute\.") as error:
         persist.save(clf, path)
-    persist.save(clf, path, trusted=["numpy.absolute"])
-    loaded = persist.load(path, trusted=["numpy.absolute"])
+    # Older versions of skops write where numpy keeps the function.
+    (name,) = re.findall(r"got (\S+)\. If", str(error.value))
+    persist.save(clf, path, trusted=[name])
+    loaded = persist.load(path, trusted=[name])
     assert loaded.estimator[0].func is np.abs
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Set
 from typing import Any
 
 import numpy as np
+from sklearn._loss._loss import CyHalfBinomialLoss
 
 from cape._columns import TableCells
 from cape._group_model import (
@@ -146,8 +147,9 @@ _NAMES_OF_LOADERS: dict[str, Set[str]] = {
     },
     "JsonNode": {"builtins.str"},
     "ListNode": {"builtins.list"},
+    # Up to scikit-learn 1.8 the module calls itself "_loss".
     "LossNode": _names_below(
-        "sklearn._loss._loss",
+        CyHalfBinomialLoss.__module__,
         "CyExponentialLoss CyHalfBinomialLoss CyHalfSquaredError",
     ),
     "MaskedArrayNode": {"numpy.ma.MaskedArray"},
