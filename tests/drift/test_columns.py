@@ -1,5 +1,7 @@
 """A column that is a mixture of its classes passes the test, another one does not."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -237,12 +239,16 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [
-        ("date", LATER, "all 600 values are later than in training (up to 2013-10-"),
-        ("date", EARLIER, "all 600 values are earlier than in training (from 2013-01-"),
-        ("height", PEOPLE["height"] * 100, "values are about 100 times those of"),
+        ("date", LATER, "all 600 values are later than 2013-10-"),
+        ("date", EARLIER, "all 600 values are earlier than 2013-01-"),
+        (
+            "height",
+            PEOPLE["height"] * 100,
+            "values are about 100 times those of training (median 169.5)",
+        ),
         ("height", PEOPLE["height"] * 1000, "values are about 1,000 times those of"),
         ("height", PEOPLE["height"] / 10, "values are about 0.1 times those of"),
-        ("height", PEOPLE["height"] + 500, "all 600 values are greater than in"),
+        ("height", PEOPLE["height"] + 500, "all 600 values are greater than 1"),
         ("height", ["tall"] * 90, "100% are of another type; training held numbers"),
         ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing, 0% expected"),
         (
@@ -252,9 +258,8 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ),
         ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
         ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female', 50% expected"),
-        ("priors_count", [3, 4] * 40, "median 4, 2 expected"),
-        ("priors_count", [3, 9] * 40, "50% of the values are greater than in"),
-        ("priors_count", [3] * 90, "all values are about 3"),
+        ("priors_count", [3, 9] * 40, "50% are greater than 5, 0% expected"),
+        ("priors_count", [3] * 90, "all 90 values are from 3 to below 4, 16%"),
         (
             "nothing",
             [1] * 90,
@@ -285,7 +290,20 @@ def test_a_long_value_is_cut():
     assert sentence.endswith(": " + "x" * 40)
 
 
-def test_a_spread_around_the_same_median_is_said():
-    values = [152.0, 171.0, 188.0] * 30
-    assert " are below " in words("priors_count", [1, 2, 4] * 30)
-    assert "expected" in words("height", values)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("priors_count", [0] * 50 + [1, 2, 5] * 20),
+        ("priors_count", [np.nan] * 3 + [3, 4] * 60),
+        ("height", [152.0, 171.0, 188.0] * 30),
+        ("date", PEOPLE["date"].to_numpy()[100:250]),
+    ],
+)
+def test_the_share_beyond_an_edge_can_be_recomputed(name, values):
+    # A median of counts would be interpolated, and no spreadsheet has it.
+    sentence = words(name, values)
+    found = re.search(r"(\d+)% are (?:below|before) (\S+), (\d+)% expected", sentence)
+    share, edge, expected = found.groups()
+    edge = pd.Timestamp(edge) if name == "date" else float(edge)
+    assert f"{(pd.Series(values) < edge).mean():.0%}" == f"{share}%"
+    assert f"{(PEOPLE[name] < edge).mean():.0%}" == f"{expected}%"

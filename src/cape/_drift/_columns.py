@@ -311,7 +311,7 @@ def find_fault(column: ColumnInBatch) -> str:
     if column.batch[MISSING] == 1 and column.most_expected[MISSING] < _MOST:
         return "missing"
     if column.cells.is_number:
-        if _other_units(column):
+        if _changed_unit(column):
             return "units"
         if _left_its_range(column):
             return "range"
@@ -345,8 +345,8 @@ def _is_constant(column: ColumnInBatch) -> bool:
     return bool(all_alike and usual < _MOST)
 
 
-def _other_units(column: ColumnInBatch) -> bool:
-    """Tell whether the median has moved by a factor between units."""
+def _changed_unit(column: ColumnInBatch) -> float:
+    """Return the factor between units by which the median has moved; 0 if by none."""
     windows = [unit_window(column.cells.median, factor) for factor in UNITS]
     # Columns that have no unit have no such edges.
     has_edges = np.isin(windows, column.cells.edges).all(axis=1)
@@ -354,8 +354,8 @@ def _other_units(column: ColumnInBatch) -> bool:
         moved = _median_within(column, column.batch, windows[place])
         # A prevalence that puts the median there explains it without other units.
         if moved and not _median_within(column, column.expected, windows[place]):
-            return True
-    return False
+            return UNITS[place]
+    return 0.0
 
 
 def _median_within(
@@ -401,7 +401,7 @@ def what_happened(
     expected = column.expected
     if fault == "type" or (fault != "units" and batch[FOREIGN] > _WORTH_NAMING):
         return "type", {"share": batch[FOREIGN], "kind": column.cells.kind}
-    missing = {"share": batch[MISSING], "expected": expected[MISSING]}
+    missing = _both_shares(column, MISSING)
     more_missing = abs(missing["share"] - missing["expected"])
     if fault != "units" and more_missing > max(_WORTH_NAMING, effect / 2):
         return "missing", missing
@@ -409,27 +409,41 @@ def what_happened(
         return _of_levels(column, effect, unseen)
     if 0 in (batch[FIRST:].sum(), expected[FIRST:].sum()):
         return "missing", missing
-    medians = {"median": _median(column, batch), "usual": _median(column, expected)}
     if fault == "units":
-        return "units", medians
+        return "units", {
+            "factor": _changed_unit(column),
+            "median": column.cells.median,
+        }
     # The nine largest values of training lie above its range as well.
-    above = batch[column.above].sum()
-    below = batch[column.below].sum()
-    more_above = above - expected[column.above].sum()
-    more_below = below - expected[column.below].sum()
+    above = _both_shares(column, column.above)
+    below = _both_shares(column, column.below)
+    more_above = above["share"] - above["expected"]
+    more_below = below["share"] - below["expected"]
     present = {"present": 1 - batch[MISSING], "rows": column.rows}
     if more_above > _WORTH_NAMING and more_above > more_below:
-        return "above", {"share": above, "end": column.cells.highest, **present}
+        return "above", {**above, "end": column.cells.highest, **present}
     if more_below > _WORTH_NAMING:
-        return "below", {"share": below, "end": column.cells.lowest, **present}
+        return "below", {**below, "end": column.cells.lowest, **present}
+    edges = column.cells.edges
     if fault == "constant":
-        return "constant", medians
+        # Not an outer cell: that would be above or below the range of training.
+        cell = int(np.argmax(batch[FIRST:]))
+        shares = _both_shares(column, FIRST + cell)
+        ends = {"low": edges[cell - 1], "high": edges[cell]}
+        return "constant", {**shares, **ends, **present}
     # The edge at which batch and training differ most.
     difference = np.cumsum(batch[FIRST:] - expected[FIRST:])[:-1]
     place = int(np.argmax(np.abs(difference)))
-    until = slice(FIRST, FIRST + place + 1)
-    shares = {"share": batch[until].sum(), "expected": expected[until].sum()}
-    return "median", {**medians, **shares, "end": column.cells.edges[place]}
+    shares = _both_shares(column, slice(FIRST, FIRST + place + 1))
+    return "edge", {**shares, "end": edges[place]}
+
+
+def _both_shares(column: ColumnInBatch, cells: Any) -> dict[str, Any]:
+    """Return the share of some cells in a batch, which is exact, and as expected."""
+    return {
+        "share": column.batch[cells].sum(),
+        "expected": column.expected[cells].sum(),
+    }
 
 
 def _of_levels(
@@ -446,21 +460,5 @@ def _of_levels(
     if len(own) == 0:
         return "moved", {"share": effect}
     level = int(np.argmax(np.abs(own)))
-    numbers = {"share": column.batch[FIRST + level]}
-    numbers["expected"] = column.expected[FIRST + level]
-    return "level", {**numbers, "level": column.cells.levels[level]}
-
-
-def _median(column: ColumnInBatch, shares: np.ndarray) -> float:
-    """Interpolate the median within its cell."""
-    own = shares[FIRST:]
-    below = np.cumsum(own) / own.sum()
-    cell = int(np.searchsorted(below, 0.5))
-    edges = column.cells.edges
-    if cell == 0:
-        return float(edges[0])
-    if cell == len(edges):
-        return float(edges[-1])
-    start = below[cell - 1]
-    position = (0.5 - start) / (below[cell] - start)
-    return float(edges[cell - 1] + position * (edges[cell] - edges[cell - 1]))
+    shares = _both_shares(column, FIRST + level)
+    return "level", {**shares, "level": column.cells.levels[level]}

@@ -82,12 +82,7 @@ class ColumnDrift:
         code, numbers = what_happened(
             self.column, self.fault, self.fit.effect, self.unseen
         )
-        values = (cells.lowest, cells.median, cells.highest)
-        form = "number"
-        if cells.kind == "date":
-            form = "date"
-        elif cells.is_number and all(value.is_integer() for value in values):
-            form = "whole"
+        form = "date" if cells.kind == "date" else "number"
         return words_of_column(code, form, numbers)
 
 

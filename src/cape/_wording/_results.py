@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
 from cape._wording._numbers import group_name, listed, shortened
 
@@ -315,16 +317,15 @@ def _of_wide_intervals(
 
 _COLUMN_HAPPENED = {
     "units": (
-        "values are about {factor:,g} times those of training (median {median}, "
-        "{usual} expected), as if in other units"
+        "values are about {factor:,g} times those of training (median {median:.4g}), "
+        "as if in other units"
     ),
     "type": "{share:.0%} are of another type; training held {held}",
     "missing": "{share:.0%} are missing, {expected:.0%} expected",
-    "above": "{part} are {greater} than in training (up to {end})",
-    "below": "{part} are {smaller} than in training (from {end})",
-    "constant": "all values are about {median}, which is rare in training",
-    "median": "median {median}, {usual} expected",
-    "edge": "{share:.0%} are below {end}, {expected:.0%} expected",
+    "above": "{part} are {greater} than {end}, {expected:.0%} expected",
+    "below": "{part} are {smaller} than {end}, {expected:.0%} expected",
+    "constant": "{part} are from {low} to below {high}, {expected:.0%} expected",
+    "edge": "{share:.0%} are {below} {end}, {expected:.0%} expected",
     "unseen": "{share:.0%} are values never seen in training{names}",
     "level": "{share:.0%} are {level!r}, {expected:.0%} expected",
     "moved": "{share:.0%} of the values have moved",
@@ -348,7 +349,7 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     ----------
     code : str
         What has happened, from `cape._drift._columns.what_happened`.
-    form : {"date", "whole", "number"}
+    form : {"date", "number"}
         How a value of the column is written.
     numbers : mapping
         What the code comes with.
@@ -361,43 +362,49 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     --------
     Some of the sentences ::
 
-        all 711 values are later than in training (up to 2013-12-29)
-        100 % are values never seen in training: M, F
-        40 % are missing, 0 % expected
-        median 5, 2 expected
+        all 711 values are later than 2013-12-29, 0% expected
+        100% are values never seen in training: M, F
+        40% are missing, 0% expected
+        31% are below 2, 64% expected
+
+    Shares beyond an edge are exact; a median would have to be interpolated.
     """
     said = dict(numbers)
-    for name in ("median", "usual", "end"):
+    for name in ("low", "high", "end"):
         if name in said:
             said[name] = _value_text(numbers[name], form)
+    said["greater"], said["smaller"], said["below"] = "greater", "smaller", "below"
+    if form == "date":
+        said["greater"], said["smaller"], said["below"] = "later", "earlier", "before"
     if code == "units":
-        said["factor"] = float(f"{numbers['median'] / numbers['usual']:.2g}")
+        said["factor"] = float(f"{numbers['factor']:.2g}")
     if code == "type":
         said["held"] = _KINDS_OF_VALUES[numbers["kind"]]
-    if code == "median" and said["median"] == said["usual"]:
-        code = "edge"
     if code == "unseen":
         names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
         said["names"] = f": {', '.join(names)}" if names else ""
-    if code in ("above", "below"):
-        said["greater"], said["smaller"] = "greater", "smaller"
-        if form == "date":
-            said["greater"], said["smaller"] = "later", "earlier"
+    if "present" in numbers:
         share = numbers["share"]
-        said["part"] = f"{share:.0%} of the values"
+        said["part"] = f"{share:.0%}"
         # In rows if it is all of them.
         if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
             said["part"] = f"all {round(share * numbers['rows']):,} values"
     return _COLUMN_HAPPENED[code].format(**said)
 
 
+_DAY = 86_400
+_PRECISION = 128
+"""Seconds to which a date of our century is held in single precision."""
+
+
 def _value_text(number: float, form: str) -> str:
-    """Write a value as a person would: a date, a whole number, or three digits."""
-    if form == "date":
-        return f"{datetime.fromtimestamp(float(number), UTC):%Y-%m-%d}"
-    if form == "whole" and abs(number) >= 1:
-        return f"{math.floor(number):.0f}"
-    return f"{number:.3g}"
+    """Write an edge with all its digits: shares beyond a rounded one are others."""
+    if form == "number":
+        return f"{float(str(np.float32(number))):.15g}"
+    midnight = round(float(number) / _DAY) * _DAY
+    if abs(number - midnight) <= _PRECISION:
+        return f"{datetime.fromtimestamp(midnight, UTC):%Y-%m-%d}"
+    return f"{datetime.fromtimestamp(float(number), UTC):%Y-%m-%d %H:%M}"
 
 
 def column_line(column: str, what_happened: str) -> str:
