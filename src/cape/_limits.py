@@ -4,8 +4,12 @@ LEVEL = 0.01
 """Level, over all groups and columns together, at which drift is reported."""
 
 FEWEST_LABELS = 10
-"""With fewer labels in a group, unless these are all its rows, no use is made of them:
-intervals were checked from ten labels on."""
+"""With fewer labels in a group, no use is made of them: intervals were checked from ten
+labels on."""
+
+ONE_CLASS = 0.001
+"""Labels of one class only, which the estimate makes less likely than this, are not
+used: rows with the other label may have been left empty."""
 
 WIDEST = 0.5
 """An interval of the prevalence that is wider says nothing."""

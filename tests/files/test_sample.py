@@ -12,6 +12,7 @@ import pytest
 from cape import Estimate
 from cape.examination import rows_to_label
 from cape.files import predict_file, sample_file
+from cape.files._notes import Notes
 from cape.files._sample import read_sheet
 
 
@@ -107,6 +108,25 @@ def test_labels_decide(sampled, truth, predict, tmp_path):
     assert found.adaptation.groups["blue"].labels.verdict == "refuted"
 
 
+def test_rows_left_empty_that_have_the_other_label_are_asked_for(
+    sampled, truth, predict, people_model, big
+):
+    sheet = filled(sampled, truth)
+    left_empty = sheet.assign(y=sheet["y"].where(sheet["y"] == 1))
+    notes = Notes()
+    found = predict(left_empty, notes=notes)
+    for group, checked in found.checked.items():
+        assert checked.one_class and not checked.used
+        assert found.adaptation.groups[group].labels.rows == 0
+    assert [note.code for note in notes].count("labels_not_used") == 2
+    full = predict(left_empty, blank_means="0")
+    assert full.adaptation == predict(sheet).adaptation
+    with pytest.raises(ValueError, match="--blank-means"):
+        predict(left_empty, blank_means="maybe")
+    with pytest.raises(ValueError, match="blank_means"):
+        predict_file(people_model, big, blank_means="0")
+
+
 def test_parts_make_no_difference(sampled, truth, predict):
     sheet = filled(sampled, truth)
     parts, whole = predict(sheet, rows=700), predict(sheet)
@@ -169,7 +189,7 @@ def test_a_group_without_labels_stays_label_free(sampled, truth, predict):
     assert found.checked["blue"].returned == 0
     assert found.adaptation.groups["blue"].labels.rows == 0
     assert found.adaptation.groups["green"].labels.rows == 120
-    assert found.checked["blue"] == (120, 0, None, False)
+    assert found.checked["blue"] == (120, 0, None, False, False)
 
 
 def test_an_empty_sheet_changes_nothing_and_is_noted(

@@ -1,5 +1,7 @@
 """Labels of some rows, on the road from a table to an adaptation."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, Evidence
+from cape import Adaptation, AdaptationWarning, CapeClassifier, Evidence
 from cape.datasets import make_synthetic
 
 NEW = make_synthetic(400, prevalences=(0.2, 0.8), random_state=4)
@@ -261,12 +263,34 @@ def test_all_labels_give_the_share_of_positives_exactly(clf):
         assert adapted.labels.rows == (z == group).sum()
 
 
-def test_few_rows_with_all_their_labels_are_exact(one_clf):
-    few = np.concatenate([np.flatnonzero(z == group)[:5] for group in (0, 1)])
-    found = one_clf.adapt(X[few], y[few], sensitive_features=z[few])
+@pytest.mark.parametrize("n", [1, 9, 10])
+def test_few_labels_give_no_verdict_even_if_all_rows_have_one(one_clf, n):
+    few = np.concatenate([np.flatnonzero(z == group)[:n] for group in (0, 1)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdaptationWarning)
+        found = one_clf.adapt(X[few], y[few], sensitive_features=z[few])
     for group, adapted in found.groups.items():
         truth = y[few][z[few] == group].mean()
-        assert adapted.estimate == (truth, truth, truth)
+        assert (adapted.labels.verdict is None) == (n < 10)
+        if n == 10:
+            assert adapted.estimate == (truth, truth, truth)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_of_one_class_that_the_estimate_makes_unlikely_are_not_used(
+    one_clf, label
+):
+    # Half of the rows of one class: the other half and the other class were left empty.
+    known = np.random.default_rng(0).random(len(y)) < 0.5
+    left_empty = np.where(known & (y == label), float(label), np.nan)
+    with pytest.warns(AdaptationWarning, match="left empty"):
+        found = one_clf.adapt(X, left_empty, sensitive_features=z)
+    free = one_clf.adapt(X, sensitive_features=z)
+    for group, adapted in found.groups.items():
+        assert adapted.labels.verdict is None
+        assert adapted.labels.estimate == label and adapted.labels.p_value < 0.001
+        assert adapted.estimate == free.groups[group].estimate
+        assert Adaptation.from_json(found.to_json()) == found
 
 
 def test_members_are_picked_for_the_corrected_estimate(clf):
@@ -289,7 +313,7 @@ def test_labels_that_are_no_sample_are_said_to_be_none(one_clf):
     early = []
     for group in (0, 1):
         rows = np.flatnonzero(z == group)
-        early += rows[np.argsort(X[rows, 0])[-60:]].tolist()
+        early += rows[np.argsort(X[rows, 0])[-100:]].tolist()
     with pytest.warns(AdaptationWarning, match="do not look drawn from the batch"):
         found = one_clf.adapt(X, some_labels(early), sensitive_features=z)
     free = one_clf.adapt(X, sensitive_features=z)

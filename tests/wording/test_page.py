@@ -178,6 +178,11 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
     labels = checks(odd="refuted", **others)
     assert "do not contradict" in labels_head(labels)
     assert "By itself, odd would be refuted, but among 20" in labels_text(labels)
+    # Labels 0.25, estimate 0.2; where they lie apart, both numbers come first.
+    far = {"odd": {"estimate": 0.4, "p_value": 0.3}}
+    labels = checks(far, odd="not_contradicted", **others)
+    assert labels_head(labels).startswith("The labels say 0.400 in odd, where 0.200")
+    assert "0.400 (0.500 to 0.700) according to the labels" in labels_text(labels)
     alone = labels_head(checks(odd="refuted"))
     assert alone == "The labels refute the estimates of odd"
 

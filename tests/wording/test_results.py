@@ -20,16 +20,23 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
     [
         (
             {**USED, "verdict": "confirmed"},
-            "labels of 46 rows confirm the label-free estimate to within 0.1",
+            "labels of 46 rows make it 0.600, and confirm the label-free estimate to "
+            "within 0.1",
         ),
         (
             {**USED, "verdict": "not_contradicted", "p_value": 0.21},
-            "labels of 46 rows do not contradict the label-free estimate (p = 0.210)",
+            "labels of 46 rows make it 0.600, and do not contradict the label-free "
+            "estimate, whose interval allows for almost anything (p = 0.210)",
         ),
-        (USED, "labels of 46 rows refute the label-free estimate (p = 0.003)"),
+        (
+            USED,
+            "labels of 46 rows make it 0.600, and refute the label-free estimate "
+            "(p = 0.003)",
+        ),
         (
             {**USED, "rows": 500, "p_value": 1e-9},
-            "labels of all 500 rows refute the label-free estimate (p < 0.001)",
+            "labels of all 500 rows make it 0.600, and refute the label-free estimate "
+            "(p < 0.001)",
         ),
         (
             {"rows": 46, "sample_p_value": 0.004},
@@ -39,6 +46,12 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
         (
             {"rows": 3},
             "fewer than 10 labels (3): not used",
+        ),
+        (
+            {"rows": 46, "estimate": 1.0, "p_value": 1e-5},
+            "labels were not used: all 46 are positive, which the label-free estimate "
+            "makes less likely than 1 in 1,000. Were rows with the other label left "
+            "empty? If not, label more rows, until both labels occur",
         ),
         (
             {"rows": 0},
@@ -139,15 +152,15 @@ def test_labels_that_narrow_an_interval_silence_the_warning_of_a_wide_one(
     some = batch.z == 0
     X = batch.X[some]
     y = batch.y[some]
-    # Two rows that look like either class.
+    # Rows that look like either class.
     middle = X[y == 1].mean(axis=0) / 2 + X[y == 0].mean(axis=0) / 2
-    few = np.array([middle, middle])
-    groups = {"sensitive_features": [0, 0]}
+    few = np.array([middle] * 10)
+    groups = {"sensitive_features": [0] * 10}
     with pytest.warns(AdaptationWarning, match="is wider than"):
-        clf.adapt(few, level=0.99, **groups)
+        clf.adapt(few, level=0.99999, **groups)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf.adapt(few, [0, 1], level=0.99, **groups)
+        clf.adapt(few, [0, 1] * 5, level=0.99999, **groups)
     assert not any("is wider than" in str(warning.message) for warning in caught)
 
 

@@ -80,7 +80,13 @@ from cape._wording._terminal import (
         ),
         (
             "labels_not_used",
-            {"group": "a", "returned": 3, "drawn": 9, "p_value": 0.0012},
+            {
+                "group": "a",
+                "returned": 3,
+                "drawn": 9,
+                "p_value": 0.0012,
+                "one_class": False,
+            },
             "labels of 'a' are not used: the 3 of 9 drawn rows that came back are no "
             "random sample of them (p = 0.0012).",
         ),

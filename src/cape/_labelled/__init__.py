@@ -38,6 +38,7 @@ from cape._labelled._use import (
     check_calls,
     corrected_rates,
     label_estimate,
+    one_class_p_value,
     use_labels,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "label_estimate",
     "labelled_sample",
     "labels_for_width",
+    "one_class_p_value",
     "predictions",
     "proportion_interval",
     "returned_p_value",

@@ -18,9 +18,11 @@ from scipy.optimize import brentq
 from sklearn.isotonic import isotonic_regression
 
 from cape._estimate import Estimate
-from cape._evidence import GroupEvidence
+from cape._evidence import PLAIN, GroupEvidence
 from cape._group_model import GroupModel, MemberRates
+from cape._histogram import ONE
 from cape._labelled._sample import (
+    LabelledSample,
     PoweredEstimate,
     combine,
     compare_with_labels,
@@ -32,7 +34,7 @@ from cape._labelled._sample import (
     row_weights,
     shrinkage,
 )
-from cape._limits import FEWEST_LABELS
+from cape._limits import FEWEST_LABELS, ONE_CLASS
 from cape.metrics._rates import FEWEST_ROWS
 
 _ROUNDING = 1e-12
@@ -355,12 +357,14 @@ class LabelFindings:
         Rows whose label is known.
     estimate : float, default=nan
         Prevalence according to labels and predictions, before it was combined with the
-        label-free estimate: right whatever has moved. NaN if no label was used.
+        label-free estimate: right whatever has moved. NaN if no label was used; 0 or 1
+        if none was used because all are of one class.
     verdict : {"confirmed", "not_contradicted", "refuted"} or None, default=None
         What labels say of the label-free estimate; None if no label was used.
     p_value : float, default=nan
         Probability of a difference as large between the two, if the label-free estimate
-        were right.
+        were right. Below 0.001, labels of one class only are not used: rows with the
+        other label may have been left empty.
     sample_p_value : float, default=nan
         Probability that a random sample of the batch differs from it as much as the
         labelled rows do. Below 0.01 they are no sample, and no label is used.
@@ -405,9 +409,14 @@ def use_labels(
     if labelled_rows == 0:
         return LabelFindings(0), label_free, None
     sample = labelled_sample(evidence)
-    is_complete = sample.excess.sum() == 0
-    if sample.n_labelled < FEWEST_LABELS and not is_complete:
+    if sample.n_labelled < FEWEST_LABELS:
         return LabelFindings(labelled_rows), label_free, None
+    label = sample.positive_share
+    if label in (0, 1) and _may_be_missing(evidence, sample):
+        p_value = one_class_p_value(sample.n_labelled, label, label_free.value)
+        if p_value < ONE_CLASS:
+            one_class = LabelFindings(labelled_rows, label, p_value=p_value)
+            return one_class, label_free, None
     sample_p_value = drawn_p_value(model, evidence, sample)
     if sample_p_value < SAMPLE_LEVEL:
         unused = LabelFindings(labelled_rows, sample_p_value=sample_p_value)
@@ -425,6 +434,38 @@ def use_labels(
     combined = combine(labels, label_free.value, error, level)
     estimate = Estimate(combined, *labels.interval(level))
     return findings, estimate, check_calls(model, evidence)
+
+
+def _may_be_missing(evidence: GroupEvidence, sample: LabelledSample) -> bool:
+    """Tell whether drawn rows may have been left without a label."""
+    if evidence.labelled_rows >= evidence.scores.size:
+        return False
+    # Weights of a draw are 1 / p, unless labelled rows stand for too few rows.
+    as_drawn = ONE / np.maximum(list(evidence.labelled), PLAIN + 1)
+    return PLAIN in evidence.labelled or not np.allclose(sample.weight, as_drawn)
+
+
+def one_class_p_value(n_labels: float, label: float, label_free: float) -> float:
+    """Return how likely an estimate makes it that all labels are of one class.
+
+    Parameters
+    ----------
+    n_labels : float
+    label : {0, 1}
+        The class of all labels.
+    label_free : float
+        What was estimated without labels.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> one_class_p_value(10, 1, 0.5)
+    0.0009765625
+    """
+    return abs(1 - label - label_free) ** n_labels
 
 
 def label_estimate(

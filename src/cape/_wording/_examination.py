@@ -7,6 +7,7 @@ a title, the rows of a table under their headings, and sentences below it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cape._wording._audit import RATE_NAMES
@@ -262,7 +263,7 @@ def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
             "labelled": check.labels.rows,
             "without labels": check.without_labels,
             "by the labels": checks.by_labels(group),
-            "verdict": describe_labels(check),
+            "verdict": describe_labels(check, decide=checks.decide),
         }
         rows.append(row)
     return "What labels say of the estimates that were made without them", rows, []
@@ -311,8 +312,10 @@ def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
     )
     notes = []
     if examination.labels is not None:
+        decide = examination.labels.decide
         for group, check in examination.labels.groups.items():
-            notes.append(f"{examination.names[group]}: {describe_labels(check)}.")
+            said = describe_labels(check, decide=decide)
+            notes.append(f"{examination.names[group]}: {said}.")
     return title, rows, notes[:_MOST_NOTES]
 
 
@@ -359,13 +362,14 @@ def _label_lines(checks: LabelChecks | None, group: Any) -> list[str]:
     if checks is None:
         return []
     check = checks.groups[group]
-    lines = [f"  {describe_labels(check)}"]
+    said = describe_labels(check, decide=checks.decide)
+    lines = wrap(said, 88, initial_indent="  ", subsequent_indent="  ")
     if check.labels.verdict is None:
         return lines
     if checks.decide:
         return [f"  {describe_label_free(check)}", *lines]
-    value, low, high = checks.by_labels(group)
-    return [*lines, f"  according to labels {value:.3f} ({low:.3f} to {high:.3f})"]
+    _, low, high = checks.by_labels(group)
+    return [*lines, f"  interval according to labels: {low:.3f} to {high:.3f}"]
 
 
 # Before there is a batch

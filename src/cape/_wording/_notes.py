@@ -9,6 +9,10 @@ from cape._wording._numbers import quoted
 
 _MOST_NAMES = 5
 
+LEFT_EMPTY = (
+    "Were rows with the other label left empty? --blank-means says which label that is."
+)
+
 KINDS = {
     "number": "numbers",
     "text": "text",
@@ -32,7 +36,7 @@ _NOTES = {
     "warning": "{text}",
     "no_label_in_sheet": "{path} has no label: no row was checked.",
     "labels_not_used": "labels of {group!r} are not used: the {returned} of {drawn} "
-    "drawn rows that came back are no random sample of them (p = {p_value:.2g}).",
+    "drawn rows that came back {why} (p = {p_value:.2g}).{asked}",
     "never_predicted": "--map: {column!r} never is {value!r}.",
     "sampled": "trained on a sample of {n} of {rows} rows, at most {most} of each "
     "group and label.",
@@ -92,6 +96,12 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["advice"] = ""
         if values["predicted"]:
             words["advice"] = ": to predict that file again, write Parquet instead"
+    elif code == "labels_not_used":
+        words["asked"] = ""
+        words["why"] = "are no random sample of them"
+        if values["one_class"]:
+            words["why"] = "all have the same label"
+            words["asked"] = f" {LEFT_EMPTY}"
     elif code == "looks_like":
         words["look"], words["advice"] = _LOOKS[values["look"]]
         words["names"] = quoted(values["columns"], _MOST_NAMES)

@@ -17,7 +17,12 @@ from cape._wording._numbers import (
     rows_text,
     shortened,
 )
-from cape._wording._results import column_line, describe_labels
+from cape._wording._results import (
+    are_of_one_class,
+    column_line,
+    describe_labels,
+    said_by_labels,
+)
 
 if TYPE_CHECKING:
     from cape._adaptation import GroupAdaptation
@@ -165,7 +170,9 @@ _AS_EXPECTED = ("consistent", "some_drift")
 
 # A year of months.
 _MOST_FILES = 12
-_MOST_REFUTED = 6
+_MOST_GROUPS = 6
+_NEAR = 0.1
+"""A headline says it where labels and estimate are farther apart."""
 
 
 def page_heading(kind: str, title: str) -> str:
@@ -351,7 +358,7 @@ def _digits(*shares: float) -> int:
 
 def label_text(adapted: GroupAdaptation, *, decide: bool) -> str:
     """Say what the labels of a group say of its label-free estimate."""
-    said = describe_labels(adapted)
+    said = describe_labels(adapted, decide=decide)
     if adapted.labels.verdict is None:
         return said
     digits = _digits(adapted.without_labels.value, adapted.labels.estimate)
@@ -359,11 +366,10 @@ def label_text(adapted: GroupAdaptation, *, decide: bool) -> str:
         value, low, high = adapted.without_labels
         interval = f"({low:.{digits}f} to {high:.{digits}f})"
         return f"{said}; without them it would be {value:.{digits}f} {interval}"
+    if adapted.fully_labelled:
+        return said
     _, low, high = adapted.estimate
-    share = f"{adapted.labels.estimate:.{digits}f}"
-    if not adapted.fully_labelled:
-        share += f" ({low:.{digits}f} to {high:.{digits}f})"
-    return f"{said}; according to them it is {share}"
+    return f"{said}; their interval is {low:.{digits}f} to {high:.{digits}f}"
 
 
 def label_verdict(check: Summary) -> str:
@@ -373,6 +379,8 @@ def label_verdict(check: Summary) -> str:
         return "confirmed to within 0.1"
     if verdict is not None:
         return f"{verdict_word(verdict)}, {_unbroken_p(check['label_p_value'])}"
+    if check["label_p_value"] is not None:
+        return f"all of one class, {_unbroken_p(check['label_p_value'])}"
     if check["label_sample_p_value"] is not None:
         return f"no random sample, {_unbroken_p(check['label_sample_p_value'])}"
     return "too few labels"
@@ -399,7 +407,28 @@ def labels_head(labels: LabelChecks) -> str:
         return f"The labels cannot tell whether the {estimates} are right"
     if verdicts == {"confirmed"}:
         return f"The labels confirm the {estimates} to within 0.1"
+    apart = _far_apart(labels)
+    if apart:
+        # "Not contradicted" would hide what the labels say.
+        check = labels.groups[apart[0]]
+        share = said_by_labels(check, decide=labels.decide)
+        verb = "make it" if labels.decide else "say"
+        return (
+            f"The labels {verb} {share:.3f} in {labels.names[apart[0]]}, where "
+            f"{check.without_labels.value:.3f} was estimated without them"
+        )
     return f"The labels do not contradict the {estimates}"
+
+
+def _far_apart(labels: LabelChecks) -> list[Any]:
+    """List groups whose labels and estimate differ by more than 0.1, farthest first."""
+    gaps = {}
+    for group, check in labels.groups.items():
+        if check.labels.verdict is not None:
+            share = said_by_labels(check, decide=labels.decide)
+            gaps[group] = abs(share - check.without_labels.value)
+    farthest_first = sorted(gaps, key=lambda group: -gaps[group])
+    return [group for group in farthest_first if gaps[group] > _NEAR]
 
 
 _OF_LABELS = {
@@ -415,6 +444,11 @@ _OF_LABELS = {
         "The labelled rows of {names} do not look drawn from the batch, which is how "
         "early outcomes look: nothing is concluded from them."
     ),
+    "one_class": (
+        "All labels of {names} are of one class, which the estimate makes less likely "
+        "than 1 in 1,000, and were not used. Were rows with the other label left "
+        "empty? If not, label more rows, until both labels occur."
+    ),
     "few": "Fewer than 10 rows of {names} have a label.",
     "no_label": "No row of {names} has a label.",
 }
@@ -425,6 +459,8 @@ def labels_text(labels: LabelChecks) -> str:
     sentences = []
     if labels.refuted:
         sentences += _refuted_sentences(labels)
+    else:
+        sentences += _both_sentences(labels, _far_apart(labels))
     names: dict[str, list[str]] = {}
     for group, name in labels.names.items():
         names.setdefault(_label_code(labels, group), []).append(name)
@@ -450,21 +486,15 @@ def _label_code(labels: LabelChecks, group: Any) -> str:
         return found.verdict
     if found.rows == 0:
         return "no_label"
+    if are_of_one_class(labels.groups[group]):
+        return "one_class"
     # NaN, where nothing was tested, is the only number that differs from itself.
     return "no_sample" if found.sample_p_value == found.sample_p_value else "few"
 
 
 def _refuted_sentences(labels: LabelChecks) -> list[str]:
     """Say what labels and estimates are in groups whose estimate is refuted."""
-    sentences = []
-    for group in labels.refuted[:_MOST_REFUTED]:
-        check = labels.groups[group]
-        sentences.append(
-            f"Share of positives in {labels.names[group]}: {_both(check)}."
-        )
-    more = len(labels.refuted) - _MOST_REFUTED
-    if more > 0:
-        sentences.append(f"{counted(more, 'more group')}: see below.")
+    sentences = _both_sentences(labels, labels.refuted)
     if labels.decide:
         sentences.append("The estimates below were corrected by the labels.")
     else:
@@ -474,14 +504,27 @@ def _refuted_sentences(labels: LabelChecks) -> list[str]:
     return sentences
 
 
-def _both(check: GroupAdaptation) -> str:
+def _both_sentences(labels: LabelChecks, groups: Sequence[Any]) -> list[str]:
+    """Put what labels say of groups beside the estimates, a sentence each."""
+    sentences = []
+    for group in groups[:_MOST_GROUPS]:
+        both = _both(labels.groups[group], labels.decide)
+        sentences.append(f"Share of positives in {labels.names[group]}: {both}.")
+    more = len(groups) - _MOST_GROUPS
+    if more > 0:
+        sentences.append(f"{counted(more, 'more group')}: see below.")
+    return sentences
+
+
+def _both(check: GroupAdaptation, decide: bool) -> str:
     """Put what labels say beside the label-free estimate."""
     value, low, high = check.without_labels
-    share = f"{check.labels.estimate:.3f}"
+    share = f"{said_by_labels(check, decide=decide):.3f}"
     if not check.fully_labelled:
         share += f" ({check.estimate.low:.3f} to {check.estimate.high:.3f})"
     without = f"{value:.3f} ({low:.3f} to {high:.3f})"
-    return f"{share} according to the labels, {without} without them"
+    according = "with the labels" if decide else "according to the labels"
+    return f"{share} {according}, {without} without them"
 
 
 def compared_text(rates: Sequence[Summary]) -> str:

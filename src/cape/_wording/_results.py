@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, WIDEST
+from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, ONE_CLASS, WIDEST
 from cape._wording._numbers import group_name, listed, shortened
 
 if TYPE_CHECKING:
@@ -47,8 +47,15 @@ def describe_label_free(adapted: GroupAdaptation) -> str:
     return f"without labels {value:.3f} ({low:.3f} to {high:.3f})"
 
 
-def describe_labels(adapted: GroupAdaptation) -> str:
-    """Say in a few words what labels say of the label-free estimate."""
+def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
+    """Say in a few words what labels say, and what of the label-free estimate.
+
+    Parameters
+    ----------
+    adapted : GroupAdaptation
+    decide : bool, default=True
+        Whether labels corrected the estimate, which is then what they make it.
+    """
     labels = adapted.labels
     if labels.rows == 0:
         return "no row has a label"
@@ -56,18 +63,44 @@ def describe_labels(adapted: GroupAdaptation) -> str:
     if labels.rows == adapted.rows:
         rows = f"labels of all {labels.rows:,} rows"
     p_value = p_text(labels.p_value)
+    # What labels say comes first: a verdict on an estimate that says nothing hides it.
+    verb = "make it" if decide else "say"
+    rows_say = f"{rows} {verb} {said_by_labels(adapted, decide=decide):.3f}"
     if labels.verdict == "confirmed":
-        return f"{rows} confirm the label-free estimate to within 0.1"
+        return f"{rows_say}, and confirm the label-free estimate to within 0.1"
     if labels.verdict == "not_contradicted":
-        return f"{rows} do not contradict the label-free estimate ({p_value})"
+        estimate = "the label-free estimate"
+        if adapted.without_labels.width > WIDEST:
+            estimate += ", whose interval allows for almost anything"
+        return f"{rows_say}, and do not contradict {estimate} ({p_value})"
     if labels.verdict == "refuted":
-        return f"{rows} refute the label-free estimate ({p_value})"
+        return f"{rows_say}, and refute the label-free estimate ({p_value})"
     if labels.rows < FEWEST_LABELS:
         return f"fewer than {FEWEST_LABELS} labels ({labels.rows}): not used"
+    if are_of_one_class(adapted):
+        label = "positive" if labels.estimate == 1 else "negative"
+        return (
+            f"labels were not used: all {labels.rows:,} are {label}, which the "
+            f"label-free estimate makes less likely than 1 in {1 / ONE_CLASS:,.0f}. "
+            "Were rows with the other label left empty? If not, label more rows, until "
+            "both labels occur"
+        )
     return (
         "labels were not used: the labelled rows do not look drawn from the batch "
         f"({p_text(labels.sample_p_value)})"
     )
+
+
+def said_by_labels(adapted: GroupAdaptation, *, decide: bool) -> float:
+    """Return the share of positives that labels stand for: one number everywhere."""
+    # Where labels did not decide, what they say is not mixed with what they check.
+    return adapted.estimate.value if decide else adapted.labels.estimate
+
+
+def are_of_one_class(adapted: GroupAdaptation) -> bool:
+    """Tell whether labels were not used because all are of one class."""
+    labels = adapted.labels
+    return labels.verdict is None and not math.isnan(labels.p_value)
 
 
 def p_text(p_value: float) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cape._wording._audit import COMPARED, ON_TERMINAL
+from cape._wording._notes import LEFT_EMPTY
 from cape._wording._numbers import shortened
 from cape._wording._results import column_line
 
@@ -342,7 +343,7 @@ def _checked_rows(
         yield (
             f"{name}: {entry['returned']} of {entry['drawn']} drawn rows were checked; "
             f"{_both_estimates(adapted[name])}: "
-            f"{_unused(entry) or verdicts.get(name, '')}."
+            f"{(_unused(entry) or verdicts.get(name, '')).removesuffix('.')}."
         )
 
 
@@ -363,6 +364,8 @@ def _unused(entry: Mapping[str, Any]) -> str:
         return "no label came back"
     if entry["used"]:
         return ""
+    if entry["one_class"]:
+        return f"all have the same label, and are not used. {LEFT_EMPTY}"
     return (
         "the rows that came back are no random sample of those drawn (p = "
         f"{number(entry['p_value'])}), and their labels are not used"
@@ -567,10 +570,10 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-author checked cost_fn cost_fp cv dask debug decimal drift drop drop_suspicious encoding
-fail_if force group jobs label learner level min_group_size most note out paper pool
-positive prediction prevalence quantifier report rows rule scores seed separator
-small_groups spread title tolerance unknown_groups version width
+author blank_means checked cost_fn cost_fp cv dask debug decimal drift drop
+drop_suspicious encoding fail_if force group jobs label learner level min_group_size
+most note out paper pool positive prediction prevalence quantifier report rows rule
+scores seed separator small_groups spread title tolerance unknown_groups version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

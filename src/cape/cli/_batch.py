@@ -37,6 +37,15 @@ Checked = Annotated[
     ),
 ]
 
+BlankMeans = Annotated[
+    str | None,
+    option(
+        "With --checked: the label of rows whose label was left empty. Without it, "
+        "they have no label.",
+        "LABEL",
+    ),
+]
+
 
 @command(
     epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
@@ -52,6 +61,7 @@ def predict(
     costs: options.Costs,
     drift: options.Drift = None,
     checked: Checked = None,
+    blank_means: BlankMeans = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
     dask: options.Scheduler = None,
@@ -87,6 +97,7 @@ def predict(
             rule=aim,
             drift=drift,
             checked=checked,
+            blank_means=blank_means,
             overwrite=output.force,
             notes=notes,
             on_rows=on_rows,

@@ -32,7 +32,7 @@ from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
 from cape._wording import _examination as words
-from cape._wording._results import describe_labels
+from cape._wording._results import describe_labels, said_by_labels
 from cape.classifier import CapeClassifier
 from cape.examination._result import GroupResult, group_index, json_ready, shown
 from cape.quantify._base import Moments, moment_interval
@@ -453,11 +453,15 @@ class LabelChecks(InNotebook, GroupResult):
         return Adaptation("", self.groups).refuted
 
     def by_labels(self, group: Group) -> Estimate:
-        """Return what labels say of a group; unknown where they cannot be used."""
+        """Return what labels say of a group; unknown where they cannot be used.
+
+        Where they decide, it is the estimate that they have corrected.
+        """
         check = self.groups[group]
         if check.labels.verdict is None:
             return Estimate(math.nan)
-        return check.estimate._replace(value=check.labels.estimate)
+        share = said_by_labels(check, decide=self.decide)
+        return check.estimate._replace(value=share)
 
     def shares(self) -> pd.DataFrame:
         """Return the numbers of the picture, one row for each group.
@@ -503,7 +507,8 @@ class LabelChecks(InNotebook, GroupResult):
         entries = []
         for group, check in self.groups.items():
             entry = {"group": self.names[group], **json_ready(check.flat())}
-            entries.append({**entry, "text": describe_labels(check)})
+            text = describe_labels(check, decide=self.decide)
+            entries.append({**entry, "text": text})
         refuted = [self.names[group] for group in self.refuted]
         return {"decide": self.decide, "refuted": refuted, "groups": entries}
 

@@ -88,6 +88,7 @@ def predict_file(
     rule: Any = None,
     drift: str | None = None,
     checked: str | Path | None = None,
+    blank_means: str | None = None,
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: _scan.OnRows | None = None,
@@ -121,6 +122,8 @@ def predict_file(
         model.
     checked : str, Path or None, default=None
         A sheet of `sample_file` that was filled in. Its labels correct the estimates.
+    blank_means : str, default=None
+        The label of rows of the sheet whose label was left empty; None is no label.
     overwrite : bool, default=False
     notes : Notes, default=None
         Collects remarks.
@@ -152,10 +155,12 @@ def predict_file(
     inputs = [path] if checked is None else [path, checked]
     check_apart([out], inputs)
     sheet = None
+    if blank_means is not None and checked is None:
+        raise ValueError("blank_means (--blank-means) needs checked, got None.")
     if checked is not None:
         from cape.files._sample import SheetLabels
 
-        sheet = SheetLabels(checked, model)
+        sheet = SheetLabels(checked, model, blank_means)
     scan = _scan.Scan(path, dialect or model.dialect, on_rows)
     names = scan.table.names
     writing: Any = nullcontext()

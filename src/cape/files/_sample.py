@@ -24,6 +24,8 @@ from cape import _labelled
 from cape._evidence import Evidence
 from cape._groups import Group, combined_columns, unique_names
 from cape._io import check_apart
+from cape._limits import ONE_CLASS
+from cape._prediction import adapt
 from cape._tables import Dialect, TableError, TableWriter, missing_column, table_format
 from cape.classifier import CapeClassifier
 from cape.examination._needed import LabelPlan
@@ -290,15 +292,20 @@ class CheckedGroup(NamedTuple):
     drawn, returned : int
         Rows that were drawn, and how many of them came back with a label.
     p_value : float or None
-        Of the test whether they are a sample of the rows drawn; None if none came back.
+        Of the test whether they are a sample of the rows drawn; or how likely the
+        estimate makes labels of one class only. None if none came back.
     used : bool
         Whether the labels are used.
+    one_class : bool, default=False
+        Whether all that came back have the same label, so that rows with the other one
+        may have been left empty.
     """
 
     drawn: int
     returned: int
     p_value: float | None
     used: bool
+    one_class: bool = False
 
 
 class SheetLabels:
@@ -309,12 +316,16 @@ class SheetLabels:
     path : str or Path
         The sheet, which must come from one draw.
     model : TableModel
+    blank_means : str, default=None
+        The label of rows whose label was left empty; None is no label.
     """
 
-    def __init__(self, path: str | Path, model: TableModel):
+    def __init__(
+        self, path: str | Path, model: TableModel, blank_means: str | None = None
+    ):
         self._path = path
         self._model = model
-        self._labels = read_sheet(path, model.columns)
+        self._labels = read_sheet(path, model.columns, blank_means)
         for label in self._labels:
             if label.draw != self._labels[0].draw:
                 raise TableError(
@@ -378,9 +389,18 @@ class SheetLabels:
         probabilities = np.zeros(len(codes))
         groups = {}
         names = unique_names(evidence.groups, combined_columns(clf.group_columns))
+        models = {group: clf.model_of(group) for group in evidence.groups}
+        label_free = adapt(models, evidence, drift=clf.drift).groups
         for group in evidence.groups:
             code = kept.groups.index(group)
             checked = _check_group(drawn, code, strata[code], codes, probabilities)
+            if checked.one_class and checked.used:
+                label = float(codes[drawn.groups == code].max())
+                p_value = _labelled.one_class_p_value(
+                    checked.returned, label, label_free[group].estimate.value
+                )
+                if p_value < ONE_CLASS:
+                    checked = checked._replace(p_value=p_value, used=False)
             groups[group] = checked
             if not checked.used:
                 codes[drawn.groups == code] = -1
@@ -391,6 +411,7 @@ class SheetLabels:
                     returned=checked.returned,
                     drawn=checked.drawn,
                     p_value=checked.p_value,
+                    one_class=checked.one_class,
                 )
         X = pd.concat(self._parts, ignore_index=True)
         of_rows = np.array([places[row] for row in self._wanted.tolist()])
@@ -434,7 +455,14 @@ def _check_group(
     counts = np.bincount(of_rows[returned], minlength=len(strata.rows))
     probabilities[in_group] = strata.probabilities_of(counts)[of_rows]
     p_value = _labelled.returned_p_value(drawn.cells[in_group], returned)
-    return CheckedGroup(n_drawn, n_returned, p_value, p_value >= _labelled.SAMPLE_LEVEL)
+    return CheckedGroup(
+        n_drawn,
+        n_returned,
+        p_value,
+        used=p_value >= _labelled.SAMPLE_LEVEL,
+        # Where every row has its label, none was left empty.
+        one_class=n_returned < n_drawn and len(set(codes[in_group][returned])) == 1,
+    )
 
 
 class CheckedLabel(NamedTuple):
@@ -460,10 +488,12 @@ class CheckedLabel(NamedTuple):
     line: int
 
 
-def read_sheet(path: str | Path, columns: Columns) -> list[CheckedLabel]:
+def read_sheet(
+    path: str | Path, columns: Columns, blank_means: str | None = None
+) -> list[CheckedLabel]:
     """Read the labels of a sheet that was filled in.
 
-    Only the key and the label of a row are read. Rows without a label are left out.
+    Only the key and the label of a row are read.
 
     Parameters
     ----------
@@ -471,6 +501,8 @@ def read_sheet(path: str | Path, columns: Columns) -> list[CheckedLabel]:
         CSV with any usual separator.
     columns : Columns
         Of the model: its label column and labels.
+    blank_means : str, default=None
+        The label of rows whose label was left empty; None leaves them out.
 
     Returns
     -------
@@ -484,7 +516,12 @@ def read_sheet(path: str | Path, columns: Columns) -> list[CheckedLabel]:
         different labels. The message names the line.
     """
     labels: dict[str, CheckedLabel] = {}
-    for line, key, label in _fields(Path(path), columns.label):
+    if blank_means is not None:
+        _is_positive(blank_means, columns, "--blank-means")
+    for line, key, written in _fields(Path(path), columns.label):
+        label = written
+        if not written and blank_means is not None and key:
+            label = blank_means
         if not label:
             continue
         where = f"{path}, line {line}"
