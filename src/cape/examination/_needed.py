@@ -353,7 +353,7 @@ def rows_to_label(
         Groups, as in ``clf.predict``.
     n : int, default=None
         Rows to draw, in all groups together. Fewer than ten labels of a group are not
-        used, unless these are all its rows.
+        used.
     spread : {"equal", "proportional"}, default="equal"
         Whether every group gets as many of the ``n`` labels, or as many as fit its
         share of the rows. A group smaller than its share is labelled completely, and
