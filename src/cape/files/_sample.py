@@ -395,9 +395,9 @@ class SheetLabels:
             code = kept.groups.index(group)
             checked = _check_group(drawn, code, strata[code], codes, probabilities)
             if checked.one_class and checked.used:
-                label = float(codes[drawn.groups == code].max())
+                common_label = float(codes[drawn.groups == code].max())
                 p_value = _labelled.one_class_p_value(
-                    checked.returned, label, label_free[group].estimate.value
+                    checked.returned, common_label, label_free[group].estimate.value
                 )
                 if p_value < ONE_CLASS:
                     checked = checked._replace(p_value=p_value, used=False)
