@@ -453,10 +453,7 @@ class LabelChecks(InNotebook, GroupResult):
         return Adaptation("", self.groups).refuted
 
     def by_labels(self, group: Group) -> Estimate:
-        """Return what labels say of a group; unknown where they cannot be used.
-
-        Where they decide, it is the estimate that they have corrected.
-        """
+        """Return what labels say of a group; unknown where they cannot be used."""
         check = self.groups[group]
         if check.labels.verdict is None:
             return Estimate(math.nan)
