@@ -137,6 +137,11 @@ class GroupAdaptation:
         """Whether all rows have a label."""
         return self.labels.rows == self.rows
 
+    @property
+    def cannot_be_told(self) -> bool:
+        """Whether the prevalence is unknown: no test can tell it, and no label does."""
+        return self.verdict == "cannot_tell" and self.labels.verdict is None
+
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `Adaptation.to_json` writes."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}
@@ -404,11 +409,13 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
 
     Labels that refute an estimate, or that cannot be used, are named as well.
     """
-    faults = []
+    # Mostly the same column is at fault in every group, in much the same words.
+    faults: dict[str, str] = {}
     for drift in adaptation.drifts.values():
         for column in drift.faults:
-            faults.append(column_line(column.name, column.what_happened))
+            if column.name not in faults:
+                faults[column.name] = column_line(column.name, column.what_happened)
     for sentence in words.doubts(
-        adaptation, adaptation.names, faults, adaptation.refuted
+        adaptation, adaptation.names, faults.values(), adaptation.refuted
     ):
         warnings.warn(sentence, AdaptationWarning, stacklevel=3)

@@ -4,6 +4,7 @@ import json
 import math
 import statistics
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -59,13 +60,15 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_m
 
 def row_of(name, group):
     """The cells that the table of a group shows of a batch."""
-    moved = group["estimate"] - group["training"]
+    moved = f"{group['estimate'] - group['training']:+.3f}"
+    if group["verdict"] in ("cannot_tell", "fault"):
+        moved = "?"
     return [
         name,
         str(group["rows"]),
         f"{group['estimate']:.3f}",
         f"{group['low']:.3f}-{group['high']:.3f}",
-        f"{moved:+.3f}",
+        moved,
         f"{group['pd_bound']:.3f}",
         group["verdict"].replace("_", " "),
     ]
@@ -239,3 +242,25 @@ def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
     assert "<li>pd&gt;0.0001: feb.csv, blue, 0." in page
     clearly = out.count("fail-if moved_clearly is met")
     assert page.count("<li>moved_clearly: ") == clearly > 0
+
+
+def test_weak_scores_are_the_reason_and_not_a_column_that_moved(cape, tmp_path):
+    """Nothing moved but a column that tells nothing: more rows would not help."""
+    random = np.random.default_rng(0)
+    n = 2000
+    y = random.integers(0, 2, n)
+    frame = pd.DataFrame({"a": random.normal(0.15 * y), "b": random.normal(size=n)})
+    frame.assign(y=y).to_csv(tmp_path / "train.csv", index=False)
+    frame.assign(b=frame["b"] + 1).to_csv(tmp_path / "new.csv", index=False)
+    files = (tmp_path / "train.csv", "--label", "y", "--out", tmp_path / "m.cape")
+    cape("train", *files, "--learner", "logistic")
+    conditions = ("--fail-if", "cannot_tell", "--fail-if", "moved>0.1", "--json")
+    model = tmp_path / "m.cape"
+    code, out, _ = cape("monitor", model, tmp_path / "new.csv", *conditions)
+    content = json.loads(out)
+    (entry,) = content["groups"][0]["batches"]
+    assert code == 1 and not entry["moved"]
+    (breach,) = content["breaches"]
+    assert breach["where"].endswith(entry["verdict_text"])
+    assert "however many rows" in breach["where"] and "`b`" not in breach["where"]
+    assert [one["why"] for one in content["left_out"]] == ["cannot be told"]

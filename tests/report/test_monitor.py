@@ -77,7 +77,8 @@ def monitored(*batches):
         entries = []
         for group, (moved, verdict) in groups.items():
             entry = {"group": group, "training": 0.5, "moved": moved, "columns": []}
-            entries.append({**entry, "verdict": verdict, "clear": True})
+            entry |= {"verdict": verdict, "verdict_text": verdict, "clear": True}
+            entries.append(entry)
         name = f"b{place}.csv"
         records.append(SimpleNamespace(name=name, rows=10, groups=entries, pe=None))
     return records

@@ -238,8 +238,8 @@ def test_groups_that_moved_are_named_once():
         (
             ["drifted", "cannot_tell"],
             "More moved than the prevalences, and estimates were held back, in 1 of 2 "
-            "batches: b1. The prevalence of a group cannot be told in 1 of 2 batches: "
-            "b2.",
+            "batches: b1. The prevalence of a group cannot be told in 1 of 2 batches "
+            "(g in 1): b2.",
         ),
         (
             ["fault"] * 8,
@@ -249,5 +249,14 @@ def test_groups_that_moved_are_named_once():
     ],
 )
 def test_the_verdict_over_many_batches(codes, text):
-    batches = [(f"b{place}", code) for place, code in enumerate(codes, 1)]
+    batches = [(f"b{place}", {"g": code}) for place, code in enumerate(codes, 1)]
     assert monitor_text(batches) == text
+
+
+def test_a_batch_counts_under_the_verdict_of_each_of_its_groups():
+    both = {"a": "drifted", "b": "cannot_tell"}
+    batches = [("b1", both), ("b2", {"a": "cannot_tell", "b": "cannot_tell"})]
+    text = monitor_text([*batches, ("b3", {"a": "consistent", "b": "drifted"})])
+    assert "held back, in 2 of 3 batches: b1 and b3." in text
+    assert "told in 2 of 3 batches (b in 2 and a in 1): b1 and b2." in text
+    assert "Consistent" not in text

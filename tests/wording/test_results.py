@@ -293,6 +293,19 @@ VERDICTS = [
         "0.70",
     ),
     (
+        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {"rows_needed": 1500.2},
+        "cannot tell from so few rows: 1,234 are too few for scores with an AUC of "
+        "0.70, about 1,500 would do",
+    ),
+    (
+        # Not even a batch without end.
+        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {"rows_needed": float("inf"), "auc": 0.55},
+        "cannot tell: scores with an AUC of 0.55 say too little of the prevalence, "
+        "however many rows there are. Labels of some rows would tell",
+    ),
+    (
         {"verdict": "fault"},
         {"at_fault": list("abcde")},
         "cannot tell the prevalence because of `a`, `b`, `c` and 2 more, not what it "

@@ -316,14 +316,9 @@ def verdict_text(
     return " ".join(sentences)
 
 
-def _cannot_tell(adapted: GroupAdaptation) -> bool:
-    """Tell whether the prevalence of a group is unknown, with or without labels."""
-    return adapted.verdict == "cannot_tell" and adapted.labels.verdict is None
-
-
 def moved_text(adapted: GroupAdaptation, moved: Any, alpha: float) -> str:
     """Say whether one group has clearly moved, from its test at level ``alpha``."""
-    if _cannot_tell(adapted):
+    if adapted.cannot_be_told:
         return "whether it has moved cannot be told"
     if not moved.moved and moved.p_adjusted < alpha:
         return "no clear sign that it has moved: what else moved may look like it"
@@ -346,7 +341,7 @@ def prevalence_sentence(name: str, adapted: GroupAdaptation) -> str:
         f"{name}: prevalence was {adapted.training_prevalence:.{digits}f} in training"
     )
     interval = f"{low:.{digits}f} to {high:.{digits}f}"
-    if _cannot_tell(adapted):
+    if adapted.cannot_be_told:
         return f"{training}; what it is now cannot be told ({interval})"
     return f"{training}, is now {value:.{digits}f} ({interval})"
 
@@ -625,25 +620,46 @@ def monitor_head(moved: Iterable[str]) -> str:
     return f"{joined(names)} moved in at least one batch."
 
 
-def monitor_text(words: Sequence[tuple[str, str]]) -> str:
+def monitor_text(words: Sequence[tuple[str, Mapping[str, str]]]) -> str:
     """Return a sentence for each kind of verdict, the gravest first.
 
     Parameters
     ----------
-    words : sequence of (batch, verdict)
+    words : sequence of (batch, verdicts)
+        The verdict of each group. A batch counts under each of them.
     """
     number = counted(len(words), "batch", "batches")
     sentences = []
     for word, sentence in _OF_BATCHES.items():
-        names = [name for name, found in words if found == word]
+        names = []
+        groups: dict[str, int] = {}
+        for name, of_groups in words:
+            concerned = [group for group, found in of_groups.items() if found == word]
+            # Batches without remark are those that are so in every group.
+            if word == "consistent" and len(concerned) < len(of_groups):
+                continue
+            if concerned:
+                names.append(name)
+            for group in concerned:
+                groups[group] = groups.get(group, 0) + 1
         if not names:
             continue
         where = f"{len(names)} of {number}"
+        if word == "cannot_tell":
+            counts = [f"{group} in {n}" for group, n in groups.items()]
+            where += f" ({joined(counts, 'groups')})"
         if word != "consistent":
             # Batches without remark are counted only.
             where += f": {joined(names, 'batches')}"
         sentences.append(f"{sentence} in {where}.")
     return " ".join(sentences)
+
+
+def moved_by(batch: Mapping[str, Any]) -> str:
+    """Write how far a group has moved in a batch, where that can be told."""
+    if batch["verdict"] in ("cannot_tell", "fault"):
+        return "?"
+    return f"{batch['estimate'] - batch['training']:+.3f}"
 
 
 def worst_column(column: Summary, n_moved: int) -> str:

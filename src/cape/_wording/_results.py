@@ -135,6 +135,7 @@ def verdict_text(
     auc: float,
     cautious: bool,
     untested: str,
+    rows_needed: float = math.nan,
 ) -> str:
     """Say what the tests of one group found, with the reason.
 
@@ -146,7 +147,10 @@ def verdict_text(
     at_fault : sequence of str
         Columns that are plainly not what they were in training.
     auc : float
-        How well the scores tell the classes apart in training.
+        How well the scores tell the classes apart in training; NaN if the model is
+        not that of the group alone.
+    rows_needed : float, default=nan
+        Rows with which the scores would tell the prevalence; infinite if none would do.
     cautious : bool
         Whether drift held the estimate back.
     untested : {"columns", "scores", ""}
@@ -167,9 +171,21 @@ def verdict_text(
     if word == "ignored":
         return "more moved than the prevalence, and it was ignored as you asked"
     if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
+        scores = (
+            "such scores" if math.isnan(auc) else f"scores with an AUC of {auc:.2f}"
+        )
+        # Rows that no number of can do are no remedy.
+        if math.isinf(rows_needed):
+            return (
+                f"cannot tell{without}: {scores} say too little of the prevalence, "
+                "however many rows there are. Labels of some rows would tell"
+            )
+        enough = ""
+        if rows_needed > adapted.rows:
+            enough = f", about {rows_needed:,.0f} would do"
         return (
             f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
-            f"scores with an AUC of {auc:.2f}"
+            f"{scores}{enough}"
         )
     if word == "cannot_tell":
         return (
@@ -297,8 +313,7 @@ def _of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
     for group, drift in adaptation.drifts.items():
         if drift.faults and adaptation.groups[group].labels.verdict is not None:
             nothing = "Without labels, nothing"
-    # Mostly the same column is at fault in every group, in much the same words.
-    listed = _few(dict.fromkeys(faults), _MOST_COLUMNS, between="; ")
+    listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
         f"columns are not what they were in training: {listed}. {nothing} can be said "
         "of the prevalences until this is mended."
@@ -332,7 +347,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
 def _of_wide_intervals(
     adaptation: Adaptation, names: Mapping[Any, str]
 ) -> Iterator[str]:
-    """Warn where the interval of the prevalence is too wide for lack of rows."""
+    """Warn where the interval of the prevalence is too wide to say anything."""
     listed = []
     for group, adapted in adaptation.groups.items():
         # Labels say how wide the interval is, and more rows would not narrow it.
@@ -342,9 +357,10 @@ def _of_wide_intervals(
             listed.append(f"{names[group]!r} ({adapted.rows} rows)")
     if listed:
         yield (
-            f"too few rows to estimate the prevalence of {_few(listed)}: its "
+            f"the prevalence of {_few(listed)} cannot be told: its "
             f"{100 * adaptation.level:g}% interval is wider than {WIDEST}. "
-            "cape.examination.rows_needed computes how many rows are needed."
+            "cape.examination.rows_needed computes how many rows are needed, if more "
+            "rows help at all; labels of some rows do."
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from cape._wording._audit import COMPARED, ON_TERMINAL
 from cape._wording._notes import LEFT_EMPTY
 from cape._wording._numbers import shortened
+from cape._wording._page import moved_by
 from cape._wording._results import column_line
 
 # ---------------------------------------------------------------- numbers and tables
@@ -472,7 +473,7 @@ def monitored(summary: Mapping[str, Any]) -> Blocks:
                     batch["rows"],
                     number(batch["estimate"]),
                     interval(batch["low"], batch["high"]),
-                    f"{batch['estimate'] - batch['training']:+.3f}",
+                    moved_by(batch),
                     number(batch["pd_bound"]),
                     batch["verdict"].replace("_", " "),
                 ]
@@ -480,8 +481,8 @@ def monitored(summary: Mapping[str, Any]) -> Blocks:
         title = f"{group['group']}: {number(group['training'])} in training"
         yield TextTable(title, columns, rows)
         for batch in group["batches"]:
-            if batch["worst_column"]:
-                yield f"{batch['batch']}: {batch['worst_column']}"
+            if batch["reason"]:
+                yield f"{batch['batch']}: {batch['reason']}"
     yield f"{summary['verdict']['head']} {summary['verdict']['text']}"
 
 

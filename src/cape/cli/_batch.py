@@ -453,16 +453,18 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
             distance = 0.0
             if batch["moved"]:
                 distance = abs(batch["estimate"] - batch["training"])
-            if enough:
-                findings.append(Finding("moved", where, distance))
-            else:
+            if not enough:
                 findings.append(Finding("moved", where, None, "too few rows"))
+            elif batch["verdict"] in ("cannot_tell", "fault"):
+                findings.append(Finding("moved", where, None, "cannot be told"))
+            else:
+                findings.append(Finding("moved", where, distance))
             if batch["moved"] and enough:
                 findings.append(Finding("moved_clearly", where, 1.0))
             findings.append(Finding("pd", where, batch["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, batch[metric]))
             for verdict in _CONDITIONS_MET[batch["verdict"]]:
-                reason = batch["worst_column"] or batch["verdict_text"]
+                reason = batch["reason"] or batch["verdict_text"]
                 findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
     return findings

@@ -16,6 +16,7 @@ from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._drift import find_drift
 from cape._evidence import Evidence
 from cape._groups import Group, combined_columns, group_labels
+from cape._limits import WIDEST
 from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, find_evidence
 from cape._validation import check_drift, check_prevalence
@@ -34,6 +35,7 @@ from cape.examination._needed import (
     check_labels,
     plan_labels,
     plan_rows,
+    rows_at,
 )
 from cape.examination._result import group_index, json_ready, shown
 from cape.examination._shift import (
@@ -255,11 +257,17 @@ class Examination(InNotebook):
             for known, label in group_labels(self.adaptation.groups).items():
                 if label == group:
                     group = known
+        model = self._models[group]
+        adapted = self.adaptation.groups[group]
+        rows_needed, _ = rows_at(
+            model, adapted.quantifier_estimate.value, WIDEST, self.level
+        )
         return judge_group(
-            self.adaptation.groups[group],
+            adapted,
             self.columns.groups[group],
-            scores_tested=self._models[group].test_is_sound,
-            auc=self._models[group].auc(),
+            scores_tested=model.test_is_sound,
+            auc=model.auc(),
+            rows_needed=rows_needed,
             cautious=self.adaptation.drift == "cautious",
         )
 

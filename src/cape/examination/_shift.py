@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -150,14 +151,14 @@ def find_moves(
 def _drift_explains(adapted: GroupAdaptation) -> bool:
     """Tell whether drift widened the interval so far that it holds the old prevalence.
 
-    The test asks whether the scores moved. Drift moves them without any change of the
-    prevalence. Labels see the prevalence itself.
+    So it is where nothing can be told. The test asks whether the scores moved. Drift
+    moves them without any change of the prevalence. Labels see the prevalence itself.
     """
     if adapted.labels.verdict is not None:
         return False
     now = adapted.estimate
     within = now.low <= adapted.training_prevalence <= now.high
-    return adapted.held_back > 0 and within
+    return adapted.cannot_be_told or (adapted.held_back > 0 and within)
 
 
 def _p_value_of_labels(
@@ -533,6 +534,7 @@ def judge_group(
     scores_tested: bool,
     auc: float,
     cautious: bool,
+    rows_needed: float = math.nan,
 ) -> GroupVerdict:
     """Say what was found in a group, and why nothing could be told if that is so.
 
@@ -544,7 +546,10 @@ def judge_group(
     scores_tested : bool
         Whether the test of the scores keeps its level for this model.
     auc : float
-        How well the scores tell the classes apart in training.
+        How well the scores tell the classes apart in training; NaN if the model is
+        not that of the group alone.
+    rows_needed : float, default=nan
+        Rows with which the scores would tell the prevalence; infinite if none would do.
     cautious : bool
         Whether drift held the estimate back.
 
@@ -570,6 +575,7 @@ def judge_group(
         adapted,
         at_fault=at_fault,
         auc=auc,
+        rows_needed=rows_needed,
         cautious=cautious,
         untested=untested,
     )

@@ -105,15 +105,23 @@ def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
             worst = ""
             if record["columns"]:
                 worst = worst_column(record["columns"][0], record["columns_moved"])
-            entry["batches"].append(
-                {"batch": batch.name, "place": place, **record, "worst_column": worst}
-            )
+            # A column that moved is not why scores say too little.
+            reason = worst
+            if record["verdict"] == "cannot_tell":
+                reason = record["verdict_text"]
+            about = {"batch": batch.name, "place": place, "worst_column": worst}
+            entry["batches"].append({**about, **record, "reason": reason})
     return list(groups.values())
+
+
+def _words_of(batch: MonitoredBatch) -> dict[str, str]:
+    """Return the verdict of each group of a batch."""
+    return {record["group"]: record["verdict"] for record in batch.groups}
 
 
 def _word_of(batch: MonitoredBatch) -> str:
     """Return the gravest verdict of the groups of a batch."""
-    return worst_word([record["verdict"] for record in batch.groups])
+    return worst_word(list(_words_of(batch).values()))
 
 
 def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
@@ -133,7 +141,7 @@ def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
         "word": worst_word(words),
         "mark": mark_of(words, clear=clear),
         "head": monitor_head(moved),
-        "text": monitor_text([(batch.name, _word_of(batch)) for batch in batches]),
+        "text": monitor_text([(batch.name, _words_of(batch)) for batch in batches]),
         "faults": columns_at_fault(columns, "batches"),
     }
 
