@@ -88,7 +88,7 @@ SETTINGS = [
     ({"quantifier": 3}, "'quantifier' parameter of CapeClassifier must be"),
     ({"pool": "treshold"}, ("a str among", "'resampled'", "'threshold'", "'treshold'")),
     ({"scores": "fold"}, ("'scores' parameter", "'folds'", "'refit'", "Got 'fold'")),
-    ({"small_groups": "drop"}, ("'error'", "'pooled'", "Got 'drop'")),
+    ({"small_groups": "drop"}, ("'borrow'", "'error'", "'pooled'", "Got 'drop'")),
     (
         {"cv": 1},
         "'cv' parameter of CapeClassifier must be an int in the range [2, inf)",
@@ -159,6 +159,7 @@ def fitted_attributes(clf):
 def test_fit_refuses_and_leaves_nothing_behind(train, change, messages):
     changes = changes_of(change, train)
     settings = {"estimator": LogisticRegression(), "cv": 2, "prevalences": 2}
+    settings["small_groups"] = "error"
     settings.update(changes.pop("set", {}))
     clf = CapeClassifier(**settings)
     with pytest.raises((ValueError, TypeError)) as caught:
@@ -172,7 +173,9 @@ def test_fit_refuses_and_leaves_nothing_behind(train, change, messages):
 
 
 def test_a_fit_that_fails_leaves_the_old_one_as_it_was(train, batch):
-    clf = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
+    clf = CapeClassifier(
+        LogisticRegression(), cv=2, small_groups="error", random_state=0
+    )
     fit(clf, train)
     attributes = dict(vars(clf))
     y_pred = clf.predict(batch.X, sensitive_features=batch.z)

@@ -26,7 +26,7 @@ def test_a_small_group_is_refused_with_its_size(train, with_small):
         ValueError,
         match=r"min_group_size=30 rows .* got: '2' has 10 rows\. Lower min_group_size",
     ):
-        cape().fit(train.X, train.y, sensitive_features=with_small)
+        cape(small_groups="error").fit(train.X, train.y, sensitive_features=with_small)
     clf = cape(min_group_size=10)
     few_rows = r"fewer than min_class_size=25 rows of a class in '2' \(2 rows\): "
     with pytest.warns(UserWarning, match=few_rows):

@@ -242,5 +242,7 @@ def test_a_learner_that_meets_text_is_told_which_column_it_is(train):
 def test_other_errors_of_a_learner_have_no_note_on_text(train):
     table = frame_of(train).assign(device="old scanner")
     with pytest.raises(ValueError, match="min_group_size") as caught:
-        cape(group_columns="z", min_group_size=10_000).fit(table, train.y)
+        cape(group_columns="z", min_group_size=10_000, small_groups="error").fit(
+            table, train.y
+        )
     assert not hasattr(caught.value, "__notes__")

@@ -71,7 +71,8 @@ class GroupAdaptation:
     rows : int
         Rows of the group in the batch.
     training_prevalence : float
-        Share of positives in training.
+        Share of positives in training; NaN in a group of fewer than ten training rows,
+        whose labels it would tell.
     estimate : Estimate
         Prevalence of the batch.
     without_labels : Estimate
@@ -388,7 +389,9 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
     )
     return GroupAdaptation(
         rows=rows,
-        training_prevalence=entry.number("training_prevalence", 0, 1),
+        training_prevalence=entry.number(
+            "training_prevalence", 0, 1, may_be_unknown=True
+        ),
         estimate=entry.estimate("estimate", 0, 1),
         without_labels=entry.estimate("without_labels", 0, 1),
         quantifier_estimate=entry.estimate("quantifier_estimate", 0, 1),

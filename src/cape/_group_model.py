@@ -223,7 +223,11 @@ class ThresholdPool(Pool):
 
     @classmethod
     def of(
-        cls, models: list[Any], positives: ScoreHistogram, negatives: ScoreHistogram
+        cls,
+        models: list[Any],
+        positives: ScoreHistogram,
+        negatives: ScoreHistogram,
+        prevalence: float | None = None,
     ) -> ThresholdPool:
         """Make a member of every edge of the out-of-fold histograms.
 
@@ -232,6 +236,8 @@ class ThresholdPool(Pool):
         models : list of fitted learners
         positives, negatives : ScoreHistogram
             Out-of-fold scores of the two classes, with the same edges.
+        prevalence : float, default=None
+            Share of positives in training; None is that of the histograms.
 
         Returns
         -------
@@ -241,7 +247,9 @@ class ThresholdPool(Pool):
         # negatives or no positives at all.
         cuts = np.concatenate([[-1], positives.edges, [ONE]])
         c = np.clip(cuts / ONE, 0, 1)
-        pi = positives.size / (positives.size + negatives.size)
+        pi = prevalence
+        if pi is None:
+            pi = positives.size / (positives.size + negatives.size)
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
         rates = MemberRates(
             true_positives=positives.above(),
@@ -383,11 +391,15 @@ class TrainedColumns:
         The same for all groups.
     positives, negatives : ndarray of shape (n_cells,)
         Counts of the two classes; float64 if rows are weighted.
+    are_own : bool, default=True
+        Whether the counts are the group's. Those of all groups tell only what is
+        plainly wrong: columns of groups differ.
     """
 
     cells: TableCells
     positives: np.ndarray
     negatives: np.ndarray
+    are_own: bool = True
 
     def count(self, rows: Rows) -> ColumnCounts:
         """Count the columns of some rows of a batch."""
@@ -403,6 +415,23 @@ class TrainedColumns:
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""
         return self.cells.codes(rows.table())
+
+
+@dataclass(frozen=True)
+class OwnRows:
+    """What the own training rows of a group say whose histograms are partly borrowed.
+
+    Parameters
+    ----------
+    positives, negatives : float
+        Own rows of the classes that were used; 0 in a group of fewer than ten rows.
+    auc : float
+        Of the own rows; NaN, unknown, with fewer than ten of a class.
+    """
+
+    positives: float
+    negatives: float
+    auc: float
 
 
 @dataclass(frozen=True)
@@ -437,6 +466,10 @@ class GroupModel:
     columns : TrainedColumns or None, default=None
         Counts of the columns, which tell what else has moved; None if they were not
         counted (``drift="ignore"``) or cannot be (sparse matrices).
+    own : OwnRows or None, default=None
+        In a group that borrows, what its own rows say; None if everything is its own.
+        The sizes of its histograms are then what they are worth, and their ratio is not
+        the prevalence.
     """
 
     size: int
@@ -451,6 +484,15 @@ class GroupModel:
     transformer: Any = None
     group_code: int | None = None
     columns: TrainedColumns | None = None
+    own: OwnRows | None = None
+
+    @property
+    def shown_prevalence(self) -> float:
+        """Share of positives of the own rows; NaN in groups of fewer than ten rows."""
+        if self.own is None:
+            return self.prevalence
+        rows = self.own.positives + self.own.negatives
+        return self.own.positives / rows if rows else float("nan")
 
     @property
     def edges(self) -> np.ndarray:
@@ -522,7 +564,12 @@ class GroupModel:
         return float(tpr), float(fpr)
 
     def auc(self) -> float:
-        """Compute the chance that a positive scores above a negative (ties: half)."""
+        """Compute the chance that a positive scores above a negative (ties: half).
+
+        It is that of the group's own rows, and NaN if they are too few.
+        """
+        if self.own is not None:
+            return self.own.auc
         # Mann and Whitney (1947): the share of negatives below a positive, averaged
         # over the positives. Scores in the same cell are ties, and a tie counts half.
         below = np.cumsum(self.negatives.shares) - self.negatives.shares / 2
@@ -531,8 +578,10 @@ class GroupModel:
     def auc_error(self) -> float:
         """Compute the standard error of the AUC (Hanley and McNeil 1982)."""
         auc = self.auc()
-        n1 = self.positives.size
-        n0 = self.negatives.size
+        of_classes = (self.positives.size, self.negatives.size)
+        if self.own is not None:
+            of_classes = (self.own.positives, self.own.negatives)
+        n1, n0 = of_classes
         q1 = auc / (2 - auc)
         q2 = 2 * auc**2 / (1 + auc)
         variance = auc * (1 - auc) + (n1 - 1) * (q1 - auc**2) + (n0 - 1) * (q2 - auc**2)

@@ -114,14 +114,19 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Columns of X (names; integers for arrays) that hold the groups, instead of
         ``sensitive_features``. They are dropped before the estimator sees X.
     min_group_size : int, default=30
-        A group with fewer rows gets no pool of its own.
+        A group with fewer rows gets no model that is wholly its own.
     min_class_size : int, default=25
         `fit` warns of groups with fewer rows of a class: their intervals may not hold.
-    small_groups : {"error", "pooled"}, default="error"
-        What to do with groups that are too small or have one class only: raise an
-        error, or use the quantifier and pool of all groups together.
+        Groups that borrow are not meant.
+    small_groups : {"borrow", "error", "pooled"}, default="borrow"
+        What to do with groups that are small or have one class only. "borrow" lets them
+        borrow from the other groups what their own rows do not tell, as far as groups
+        are alike; it fades between 300 and 1,000 rows, and with ``drift="ignore"`` only
+        groups below ``min_group_size`` borrow. One row is enough. "error" raises an
+        error, "pooled" uses the quantifier and pool of all groups together.
     unknown_groups : {"error", "pooled"}, default="error"
-        The same for groups that were not seen in training.
+        What to do with groups that were not seen in training: raise an error, or use
+        the quantifier and pool of all groups together.
     random_state : int, RandomState or None, default=None
         The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
@@ -202,7 +207,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "group_columns": [str, Integral, "array-like", None],
         "min_group_size": [Interval(Integral, 2, None, closed="left")],
         "min_class_size": [Interval(Integral, 0, None, closed="left")],
-        "small_groups": [StrOptions({"error", "pooled"})],
+        "small_groups": [StrOptions({"borrow", "error", "pooled"})],
         "unknown_groups": [StrOptions({"error", "pooled"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -225,7 +230,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         group_columns=None,
         min_group_size=30,
         min_class_size=25,
-        small_groups="error",
+        small_groups="borrow",
         unknown_groups="error",
         random_state=None,
         n_jobs=None,
@@ -282,6 +287,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "cv": 10,
             "scores": "refit",
             "preprocessing": "each",
+            "small_groups": "error",
         }
         return cls(**{**settings, **changes})
 

@@ -205,9 +205,12 @@ def _test_columns(
             rows=int(batch.sum()),
             prevalence=rho,
         )
+        fit = ColumnFit()
+        if trained.are_own:
+            fit = fit_column(cells, positives, negatives, batch, rho)
         drift = ColumnDrift(
             column=in_batch,
-            fit=fit_column(cells, positives, negatives, batch, rho),
+            fit=fit,
             fault=find_fault(in_batch),
             unseen=evidence.columns.unseen.get(place, {}),
         )
@@ -396,7 +399,12 @@ def mean_score(model: GroupModel, evidence: GroupEvidence) -> float:
     """
     counts = model.positives.counts.sum() + model.negatives.counts.sum()
     sums = model.positives.sums.sum() + model.negatives.sums.sum()
-    missed = model.prevalence - float(sums / counts / ONE)
+    in_training = float(sums / counts / ONE)
+    if model.own is not None:
+        # The sizes of borrowed histograms are what they are worth.
+        pi = model.prevalence
+        in_training = pi * model.positives.mean + (1 - pi) * model.negatives.mean
+    missed = model.prevalence - in_training
     return min(max(evidence.scores.mean + missed, 0.0), 1.0)
 
 

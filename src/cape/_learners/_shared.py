@@ -62,7 +62,7 @@ def _name_of_code(columns: Any) -> Any:
     return (GROUP_COLUMN,) * columns.nlevels
 
 
-def _split_off_code(X: Any) -> tuple[Any, np.ndarray]:
+def split_off_code(X: Any) -> tuple[Any, np.ndarray]:
     """Undo `add_group_code`."""
     if hasattr(X, "with_columns"):
         return X.drop(GROUP_COLUMN), X[GROUP_COLUMN].to_numpy().astype(int)
@@ -89,6 +89,9 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : linear classifier, or Pipeline that ends in one
+    n_groups : int, default=None
+        Number of groups; None counts those of the rows. A group of few rows may have
+        none in a fold.
 
     Attributes
     ----------
@@ -100,13 +103,14 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_groups_ : int
     """
 
-    def __init__(self, estimator: Any):
+    def __init__(self, estimator: Any, n_groups: int | None = None):
         self.estimator = estimator
+        self.n_groups = n_groups
 
     def fit(self, X, y, sample_weight=None):
         """Train on rows whose last column is the number of their group."""
-        features, codes = _split_off_code(X)
-        self.n_groups_ = int(codes.max()) + 1
+        features, codes = split_off_code(X)
+        self.n_groups_ = self.n_groups or int(codes.max()) + 1
         self.transformer_ = None
         learner = self.estimator
         if isinstance(self.estimator, Pipeline):
@@ -131,7 +135,7 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict_proba(self, X):
         """Probabilities of the classes, for rows with the number of their group."""
-        features, codes = _split_off_code(X)
+        features, codes = split_off_code(X)
         if self.transformer_ is not None:
             features = self.transformer_.transform(features)
         return self.model_.predict_proba(self._expand(_dense(features), codes))
@@ -181,14 +185,16 @@ def _dense(features: Any) -> np.ndarray:
     return np.asarray(features, dtype=np.float64)
 
 
-def group_aware(estimator: Any) -> Any:
+def group_aware(estimator: Any, n_groups: int) -> Any:
     """Make a learner that treats the last column as the number of the group.
 
     A linear learner gets deviations for each group, also inside a vote. Other learners,
     such as trees, take the number as it is.
     """
     if isinstance(estimator, VotingClassifier):
-        members = [(name, group_aware(member)) for name, member in estimator.estimators]
+        members = []
+        for name, member in estimator.estimators:
+            members.append((name, group_aware(member, n_groups)))
         return clone(estimator).set_params(estimators=members)
     last_step = estimator
     if isinstance(estimator, Pipeline):
@@ -196,7 +202,7 @@ def group_aware(estimator: Any) -> Any:
     if isinstance(last_step, LogisticRegression) and has_fit_parameter(
         last_step, "sample_weight"
     ):
-        return GroupAwareLinear(estimator)
+        return GroupAwareLinear(estimator, n_groups)
     return estimator
 
 

@@ -197,7 +197,7 @@ def adapt(
         estimate = Estimate(*map(float, situation.estimate))
         groups[group] = GroupAdaptation(
             rows=int(parts[group].scores.size),
-            training_prevalence=models[group].prevalence,
+            training_prevalence=models[group].shown_prevalence,
             estimate=estimate,
             without_labels=Estimate(*map(float, held[group].estimate)),
             quantifier_estimate=Estimate(*map(float, answers[group])),

@@ -100,7 +100,7 @@ def find_small_groups(
     *,
     min_group_size: int,
     folds_needed: bool,
-    may_pool: bool,
+    small_groups: str,
 ) -> set[Group]:
     """Find the groups that are too small for a pool of their own.
 
@@ -111,31 +111,38 @@ def find_small_groups(
     min_group_size : int
     folds_needed : bool
         Whether every class needs two rows, for two folds.
-    may_pool : bool
-        Whether small groups may use the model of all groups together. If not, or if
-        even that model would be too small, they are an error.
+    small_groups : {"borrow", "pooled", "error"}
+        What is done with small groups. They are an error with "error", or if even all
+        rows together are too few.
 
     Returns
     -------
     set of Group
     """
+    borrows = small_groups == "borrow"
 
     def reason(rows: np.ndarray | None) -> str:
-        return _why_too_small(data, rows, min_group_size, folds_needed)
+        least = min_group_size
+        if borrows and (rows is None or len(groups.keys) == 1):
+            # There is nobody to borrow from, and nothing but classes is needed.
+            least = 1
+        return _why_too_small(data, rows, least, folds_needed)
 
     reasons = {}
     for group, rows in groups.rows():
         why = reason(rows)
         if why:
             reasons[group] = why
+    if borrows and reason(None):
+        raise ValueError(f"y must hold two rows of each class, got {reason(None)}.")
     # The pooled model is trained on all rows; it is no way out if they are too few.
-    if reasons and (not may_pool or reason(None)):
+    if reasons and (small_groups == "error" or reason(None)):
         listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
         listed = shortened(listed, _MOST_NAMES)
         raise ValueError(
             f"every group must have at least min_group_size={min_group_size} rows and "
             f"enough of each class, got: {'; '.join(listed)}. Lower min_group_size, "
-            "merge groups, or use small_groups='pooled'."
+            "merge groups, or use small_groups='borrow'."
         )
     return set(reasons)
 
@@ -170,6 +177,9 @@ def warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) ->
     few_rows = {}
     no_signal = {}
     for group, model in models.items():
+        if model.own is not None:
+            # Its intervals count what the own rows do not tell.
+            continue
         smaller_class = min(model.positives.size, model.negatives.size)
         if smaller_class < min_class_size:
             few_rows[group] = smaller_class

@@ -12,10 +12,11 @@ import numpy as np
 from joblib import delayed
 from scipy.special import logit
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from cape._groups import Group, group_name
+from cape._groups import Group
 from cape._histogram import ONE
 from cape._learners._fitting import (
     ROWS_PER_COEFFICIENT,
@@ -27,6 +28,7 @@ from cape._learners._scoring import Rows, as_array, score_rows
 from cape._learners._shared import add_group_code, group_aware
 from cape._training._data import TrainingData, kish_factor
 from cape._validation import check_is_fitted, pickable
+from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import make_quantifier
 
 # The boundaries were found by simulation: boosting, with as many rows in the
@@ -277,24 +279,35 @@ class Learner:
             jobs.append(job)
         return jobs
 
-    def tested(self, group: Group, recipe: Recipe, positive: Any) -> TestedRows:
-        """Collect the out-of-fold scores of one group."""
+    def tested(
+        self,
+        group: Group,
+        recipe: Recipe,
+        positive: Any,
+        rows: np.ndarray | None = None,
+    ) -> TestedRows:
+        """Collect the out-of-fold scores of one group, or of some rows."""
         positions = np.concatenate([test for _, test in self.splits])
         scores = np.concatenate([scores for _, scores in self.folds])
-        if self.codes is not None:
-            of_group = self.codes[positions] == self.groups.index(group)
+        sizes = [len(test) for _, test in self.splits]
+        folds = np.repeat(np.arange(len(sizes)), sizes)
+        of_group = np.ones(len(self.y), dtype=bool)
+        if rows is not None:
+            of_group = np.zeros(len(self.y), dtype=bool)
+            of_group[rows] = True
+        elif self.codes is not None:
+            of_group = self.codes == self.groups.index(group)
+        if not of_group.all():
+            of_group = of_group[positions]
             positions = positions[of_group]
             scores = scores[of_group]
+            folds = folds[of_group]
         is_positive = self.y[positions] == positive
-        if is_positive.all() or not is_positive.any():
-            raise ValueError(
-                "cv must test rows of both classes in every group, got a splitter "
-                f"whose test folds contain only one class in group "
-                f"{group_name(group)!r}."
-            )
         # Weights make each row count once, however often it was tested.
         times_tested = np.bincount(positions)[positions]
         weights = None
+        if len(positions) == 0:
+            return TestedRows(scores, is_positive, weights, positions, folds)
         if self.weights is not None:
             if recipe.keeps_rows:
                 raise ValueError(
@@ -305,23 +318,31 @@ class Learner:
             weights = self.weights[positions] * factor / times_tested
         elif times_tested.max() > 1 and not recipe.keeps_rows:
             weights = 1 / times_tested
-        return TestedRows(scores, is_positive, weights, positions)
+        return TestedRows(scores, is_positive, weights, positions, folds)
 
 
 @dataclass(frozen=True)
 class TestedRows:
-    """Out-of-fold scores of one group, and where its rows are in the learner."""
+    """Out-of-fold scores of one group, where its rows are, and in which test folds."""
 
     scores: np.ndarray
     is_positive: np.ndarray
     weights: np.ndarray | None
     positions: np.ndarray
+    folds: np.ndarray
 
     def log_loss(self) -> float:
         """Mean negative log-likelihood of the labels."""
         p = np.clip(self.scores / ONE, _SMALLEST, 1 - _SMALLEST)
         losses = -np.log(np.where(self.is_positive, p, 1 - p))
         return float(np.average(losses, weights=self.weights))
+
+    def auc(self) -> float:
+        """Area under the curve; NaN, unknown, with fewer than ten rows of a class."""
+        n_positive = np.count_nonzero(self.is_positive)
+        if min(n_positive, len(self.scores) - n_positive) < FEWEST_ROWS:
+            return float("nan")
+        return roc_auc_score(self.is_positive, self.scores, sample_weight=self.weights)
 
     def are_unexplained(self, rows: Rows) -> bool:
         """Tell whether residuals of out-of-fold scores depend on columns of the group.
@@ -408,10 +429,14 @@ def plan_learner(
     if codes is not None:
         n_columns += len(groups)
         # Folds are stratified by group and label: every group needs both classes
-        # tested.
-        strata += 2 * codes
+        # tested. Groups without a row for each fold are split together.
+        n_rows = np.bincount(codes)
+        strata += (
+            2
+            * np.where(n_rows < FEWEST_ROWS, len(groups), np.arange(len(n_rows)))[codes]
+        )
         rows = Rows(add_group_code(rows.table(), codes))
-        estimator = group_aware(estimator)
+        estimator = group_aware(estimator, len(groups))
     cv, refit = recipe.scheme(len(y), n_columns)
     return Learner(
         estimator=estimator,

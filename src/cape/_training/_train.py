@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
@@ -20,7 +20,7 @@ from cape._group_model import (
     ThresholdPool,
     TrainedColumns,
 )
-from cape._groups import EVERYONE, Group, Groups
+from cape._groups import EVERYONE, Group, Groups, group_name
 from cape._histogram import ScoreHistogram, edges_for
 from cape._io import progress
 from cape._learners._choice import (
@@ -39,6 +39,7 @@ from cape._learners._fitting import (
 from cape._learners._scoring import score_rows
 from cape._learners._shared import for_one_group
 from cape._learners._threads import blas_in_one_thread
+from cape._training._borrow import FEWEST_GROUPS, Borrowed, borrow, group_effects
 from cape._training._data import (
     TrainingData,
     find_small_groups,
@@ -62,6 +63,7 @@ from cape._validation import (
     take_rows,
 )
 from cape._wording._results import of_group
+from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import Quantifier, make_quantifier
 from cape.sampling import prevalence_grid
 
@@ -101,28 +103,50 @@ def train_groups(
         The learners that were tried, their log losses, and which was chosen.
     """
     recipes = _make_recipes(clf, data)
+    recipe = next(iter(recipes.values()))
+    mode = clf.small_groups
+    if mode == "borrow" and recipe.keeps_rows:
+        # What is borrowed are weighted counts, which quantifiers of QuaPy do not take.
+        mode = "pooled"
     small = find_small_groups(
         data,
         groups,
         min_group_size=clf.min_group_size,
         folds_needed=clf.cv != "prefit",
-        may_pool=clf.small_groups == "pooled",
+        small_groups=mode,
     )
-    to_train = [(group, rows) for group, rows in groups.rows() if group not in small]
+    to_train = list(groups.rows())
+    needs_pooled = clf.unknown_groups == "pooled"
+    borrowers: Collection[Group] = ()
+    if mode != "borrow":
+        to_train = [(group, rows) for group, rows in to_train if group not in small]
+        needs_pooled |= bool(small)
+        small = set()
+    elif clf.drift == "cautious" and len(to_train) >= FEWEST_GROUPS:
+        borrowers = groups.keys
+    else:
+        borrowers = small
+    if small:
+        # Small groups borrow from the learner of all groups if there is one, and from
+        # that of the pooled model otherwise.
+        needs_pooled |= not _may_share(data, recipe, to_train)
     names = [group for group, _ in to_train]
-    needs_pooled = bool(small) or clf.unknown_groups == "pooled"
     if needs_pooled:
         to_train.append((EVERYONE, None))
-    trained, chosen, log_losses = _train(data, recipes, to_train, clf.random_state)
+    trained, chosen, log_losses = _train(
+        data, recipes, to_train, clf.random_state, small, borrowers
+    )
     if clf.drift == "cautious":
         trained = _with_columns(data, to_train, trained)
     pooled: Any = trained.pop() if needs_pooled else None
     models: dict[Group, GroupModel] = dict(zip(names, trained, strict=True))
     for group, rows in groups.rows():
-        if group in small:
+        if group not in models:
             # The model is that of all groups; the facts are the group's own.
             models[group] = replace(
-                pooled, size=len(data.labels(rows)), prevalence=data.prevalence(rows)
+                pooled,
+                size=len(data.labels(rows)),
+                prevalence=data.prevalence(rows),
             )
     warn_of_duplicates(data, groups)
     warn_of_weak_groups(models, clf.min_class_size)
@@ -192,6 +216,8 @@ def _train(
     recipes: Mapping[str, Recipe],
     groups: list[GroupRows],
     random_state: Any,
+    small: Collection[Group],
+    borrowers: Collection[Group],
 ) -> tuple[list[GroupModel], str, dict[str, float]]:
     """Train the model of each group, with the best of some recipes.
 
@@ -203,6 +229,10 @@ def _train(
     groups : list of tuples of group and rows
         Rows as an array of row numbers; None means all rows.
     random_state : int, RandomState or None
+    small : collection of Group
+        Groups that cannot have a model of their own.
+    borrowers : collection of Group
+        Groups that borrow, as far as they are small.
 
     Returns
     -------
@@ -219,23 +249,62 @@ def _train(
     random = check_random_state(random_state)
     drawn = random.randint(np.iinfo(np.int32).max, size=(len(groups) + 1, n_seeds))
     seeds = drawn.tolist()
-    shared, chosen, log_losses = _train_shared(data, recipes, groups, seeds[-1])
+    shared, chosen, log_losses = _train_shared(data, recipes, groups, seeds[-1], small)
     recipe = recipes[chosen]
-    own = _train_own(data, recipe, groups, seeds, shared)
+    own = _train_own(data, recipe, groups, seeds, shared, small)
+    lender = own.get(EVERYONE) if shared is None else shared
+    borrowed: dict[Group, Borrowed] = {}
+    if lender is not None and borrowers:
+        found = _borrow(data, recipe, lender, groups, small)
+        borrowed = {group: found[group] for group in found if group in borrowers}
     models = []
     for group, rows in groups:
         serving = [own[group]] if group in own else []
         if shared is not None and group in shared.groups:
             serving.insert(0, shared)
+        if not serving and lender is not None:
+            serving = [lender]
         # The learners are compared by the log loss of the group's own out-of-fold
         # scores; no batch is looked at.
         tested = [learner.tested(group, recipe, data.positive) for learner in serving]
         best = 0
         if len(serving) > 1:
             best = int(np.argmin([scores.log_loss() for scores in tested]))
-        model = _assemble(data, recipe, group, rows, serving[best], tested[best])
+        learner = serving[best]
+        taken = borrowed.get(group) if learner is lender else None
+        if taken is None:
+            _check_tested(group, tested[best])
+        model = _assemble(data, recipe, group, rows, learner, tested[best], taken)
         models.append(model)
     return models, chosen, log_losses
+
+
+def _check_tested(group: Group, tested: TestedRows) -> None:
+    """Raise unless rows of both classes of a group were tested."""
+    if tested.is_positive.all() or not tested.is_positive.any():
+        raise ValueError(
+            "cv must test rows of both classes in every group, got a splitter "
+            f"whose test folds contain only one class in group "
+            f"{group_name(group)!r}."
+        )
+
+
+def _borrow(
+    data: TrainingData,
+    recipe: Recipe,
+    lender: Learner,
+    groups: list[GroupRows],
+    small: Collection[Group],
+) -> dict[Group, Borrowed]:
+    """Find what groups borrow whose rows a learner of all groups scores."""
+    tested = {}
+    for group, rows in groups:
+        if group != EVERYONE:
+            # The learner of the pooled model knows no groups.
+            of_group = rows if lender.codes is None else None
+            tested[group] = lender.tested(group, recipe, data.positive, of_group)
+    effects = group_effects(lender, data.positive, len(tested))
+    return borrow(tested, effects, small)
 
 
 def _train_shared(
@@ -243,6 +312,7 @@ def _train_shared(
     recipes: Mapping[str, Recipe],
     groups: list[GroupRows],
     seeds: list[int],
+    small: Collection[Group],
 ) -> tuple[Learner | None, str, dict[str, float]]:
     """Cross-validate the candidates on all groups; the best is the shared learner.
 
@@ -269,14 +339,14 @@ def _train_shared(
         for name, candidate in recipes.items():
             quick = replace(candidate, cv=3, scores="folds", share=True)
             learners[name] = plan_learner(data, quick, names, sample, seeds, of_sample)
-        log_losses = _compare(data, recipe, learners)
+        log_losses = _compare(data, recipe, learners, small)
         chosen = min(log_losses, key=lambda name: log_losses[name])
         recipes = {chosen: recipes[chosen]}
     if shares:
         learners = {}
         for name, candidate in recipes.items():
             learners[name] = plan_learner(data, candidate, names, index, seeds, codes)
-        compared = _compare(data, recipe, learners)
+        compared = _compare(data, recipe, learners, small)
         if len(recipes) > 1:
             log_losses = compared
             chosen = min(log_losses, key=lambda name: log_losses[name])
@@ -355,10 +425,14 @@ def _sample(
 
 
 def _compare(
-    data: TrainingData, recipe: Recipe, learners: Mapping[str, Learner]
+    data: TrainingData,
+    recipe: Recipe,
+    learners: Mapping[str, Learner],
+    small: Collection[Group],
 ) -> dict[str, float]:
     """Train candidates, and average their log losses within groups, then over groups.
 
+    Small groups do not count, unless there are no others: their losses are noise.
     A candidate that takes part in the vote of the first is not trained: on 10,000 rows
     this saves a quarter of the whole training.
     """
@@ -384,7 +458,12 @@ def _compare(
     for name, learner in learners.items():
         losses = []
         for group in learner.groups:
-            losses.append(learner.tested(group, recipe, data.positive).log_loss())
+            if group not in small:
+                losses.append(learner.tested(group, recipe, data.positive).log_loss())
+        if not losses:
+            everyone = np.arange(len(learner.y))
+            together = learner.tested(EVERYONE, recipe, data.positive, everyone)
+            losses = [together.log_loss()]
         log_losses[name] = float(np.mean(losses))
     return log_losses
 
@@ -395,12 +474,15 @@ def _train_own(
     groups: list[GroupRows],
     seeds: list[list[int]],
     shared: Learner | None,
+    small: Collection[Group],
 ) -> dict[Group, Learner]:
     """Train a learner for each group that needs or deserves one of its own."""
     served = [] if shared is None else shared.groups
     needed = []
     to_try = []
     for (group, rows), group_seeds in zip(groups, seeds, strict=False):
+        if group in small:
+            continue
         enough_rows = len(data.labels(rows)) >= _ROWS_FOR_OWN_LEARNER
         needs_no_others = recipe.share == "auto" and _has_plenty(data, recipe, rows)
         if group not in served or needs_no_others:
@@ -434,7 +516,8 @@ def _worth_training(
     kept = []
     for learner, rival_loss, (_, scores) in zip(tried, rivals, folds, strict=True):
         test = learner.splits[0][1]
-        own = TestedRows(scores, learner.y[test] == data.positive, None, test)
+        first = np.zeros(len(test), dtype=np.int64)
+        own = TestedRows(scores, learner.y[test] == data.positive, None, test, first)
         if own.log_loss() < rival_loss:
             kept.append(learner)
     return kept
@@ -497,9 +580,18 @@ def _assemble(
     rows: np.ndarray | None,
     learner: Learner,
     tested: TestedRows,
+    borrowed: Borrowed | None,
 ) -> GroupModel:
     """Make the model of one of the groups that a learner serves."""
+    prevalence = None
+    if borrowed is not None:
+        tested = borrowed.tested
+        prevalence = borrowed.prevalence
     positives, negatives = _count_scores(recipe, tested)
+    quantifier = _fit_quantifier(recipe.quantifier, positives, negatives, group)
+    if prevalence is not None:
+        # The sizes of borrowed histograms are what they are worth.
+        quantifier.prevalence_ = prevalence
     models = (
         [learner.refitted] if learner.refit else [fold[0] for fold in learner.folds]
     )
@@ -515,21 +607,22 @@ def _assemble(
     if recipe.resampled:
         pool = ResampledPool.of(recipe.thetas, learner.members)
     else:
-        pool = ThresholdPool.of(models, positives, negatives)
+        pool = ThresholdPool.of(models, positives, negatives, prevalence)
     return GroupModel(
         size=len(data.labels(rows)),
-        prevalence=data.prevalence(rows),
+        prevalence=data.prevalence(rows) if prevalence is None else prevalence,
         positives=positives,
         negatives=negatives,
         positive=data.positive,
         scoring_models=models,
-        quantifier=_fit_quantifier(recipe.quantifier, positives, negatives, group),
+        quantifier=quantifier,
         pool=pool,
         # Fold models score new rows as they score their test folds, and a prefit model
         # has seen neither hold-out nor batch. A refitted model needs a closer look.
         test_is_sound=not learner.refit or follows_its_folds(models[0], len(learner.y)),
         transformer=learner.transformer,
         group_code=group_code,
+        own=None if borrowed is None else borrowed.own,
     )
 
 
@@ -576,19 +669,38 @@ def _with_columns(
 ) -> list[GroupModel]:
     """Give the models of groups the counts of their columns, classes apart.
 
-    The cells are chosen on all rows, so that they are the same for all groups. Models
-    are returned as they were if X has no columns that can be counted.
+    The cells are chosen on all rows, so that they are the same for all groups. A group
+    with fewer than ten rows of a class has the counts of all groups. Models are
+    returned as they were if X has no columns that can be counted.
     """
     cells = TableCells.of(data.X)
     if cells is None:
         return models
     counted = []
-    for model, (_, rows) in zip(models, groups, strict=True):
+    for _, rows in groups:
         positions = np.arange(len(data.y))[all_if_none(rows)]
         is_positive = data.y[positions] == data.positive
         counts = []
         for of_class in (positions[is_positive], positions[~is_positive]):
             table = take_rows(data.X, of_class)
             counts.append(cells.count(table, data.worth_of(of_class)).counts)
-        counted.append(replace(model, columns=TrainedColumns(cells, *counts)))
-    return counted
+        positives, negatives = counts
+        counted.append(TrainedColumns(cells, positives, negatives))
+    of_groups = [
+        columns
+        for columns, (group, _) in zip(counted, groups, strict=True)
+        if group != EVERYONE or len(groups) == 1
+    ]
+    together = TrainedColumns(
+        cells,
+        sum(columns.positives for columns in of_groups),  # type: ignore[arg-type]
+        sum(columns.negatives for columns in of_groups),  # type: ignore[arg-type]
+        are_own=False,
+    )
+    completed = []
+    for model, columns in zip(models, counted, strict=True):
+        own = model.own
+        if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
+            columns = together
+        completed.append(replace(model, columns=columns))
+    return completed

@@ -15,6 +15,7 @@ from cape._wording._numbers import (
     group_name,
     level_text,
     p_value_text,
+    share_text,
     shortened,
 )
 from cape._wording._results import column_line, describe_label_free, describe_labels
@@ -69,8 +70,9 @@ def moved_repr(moved: PrevalenceMoved) -> str:
     names = moved.names
     for group, test in moved.groups.items():
         lines.append(
-            f"{names[group]}: {_moved(test.moved)}, {test.training_prevalence:.3f} "
-            f"-> {test.estimate:.3f} (p = {test.p_adjusted:.3g})"
+            f"{names[group]}: {_moved(test.moved)}, "
+            f"{share_text(test.training_prevalence)} -> {test.estimate:.3f} "
+            f"(p = {test.p_adjusted:.3g})"
         )
     return _in_brackets("PrevalenceMoved", lines)
 
@@ -346,7 +348,7 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
     worst = examination.columns.moved(group)[:_MOST_COLUMNS]
     return [
         f"{name}: {adapted.rows} rows",
-        f"  prevalence {adapted.training_prevalence:.3f} -> {value:.3f} "
+        f"  prevalence {share_text(adapted.training_prevalence)} -> {value:.3f} "
         f"({low:.3f} to {high:.3f}), {moved}",
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",

@@ -134,6 +134,17 @@ def percent(share: float) -> str:
     return f"{points(share)} %"
 
 
+def share_text(share: float, digits: int = 3) -> str:
+    """Write a share of positives; NaN is not known.
+
+    Examples
+    --------
+    >>> share_text(0.25), share_text(float("nan"))
+    ('0.250', 'unknown')
+    """
+    return "unknown" if math.isnan(share) else f"{share:.{digits}f}"
+
+
 def points(share: float) -> str:
     """Write a share, or a difference of shares, in percentage points.
 

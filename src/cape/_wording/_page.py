@@ -15,6 +15,7 @@ from cape._wording._numbers import (
     joined,
     p_value_text,
     rows_text,
+    share_text,
     shortened,
 )
 from cape._wording._results import (
@@ -337,9 +338,8 @@ def prevalence_sentence(name: str, adapted: GroupAdaptation) -> str:
     """Say how far one group has moved."""
     value, low, high = adapted.estimate
     digits = _digits(adapted.training_prevalence, value)
-    training = (
-        f"{name}: prevalence was {adapted.training_prevalence:.{digits}f} in training"
-    )
+    before = share_text(adapted.training_prevalence, digits)
+    training = f"{name}: prevalence was {before} in training"
     interval = f"{low:.{digits}f} to {high:.{digits}f}"
     if adapted.cannot_be_told:
         return f"{training}; what it is now cannot be told ({interval})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, ONE_CLASS, WIDEST
-from cape._wording._numbers import group_name, listed, shortened
+from cape._wording._numbers import group_name, listed, share_text, shortened
 
 if TYPE_CHECKING:
     from cape._adaptation import Adaptation, GroupAdaptation
@@ -25,7 +25,7 @@ def describe_group(adapted: GroupAdaptation) -> str:
     estimate = adapted.estimate
     parts = [
         f"{adapted.rows} rows",
-        f"prevalence {adapted.training_prevalence:.3f} -> "
+        f"prevalence {share_text(adapted.training_prevalence)} -> "
         f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})",
     ]
     if adapted.labels.verdict is not None:

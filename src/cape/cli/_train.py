@@ -117,12 +117,15 @@ Rule = Annotated[
     _setting("What to aim at in later files: {rules}.", "rule"),
 ]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
-MinGroupSize = Annotated[int, _setting("How many rows a group must have.")]
+MinGroupSize = Annotated[
+    int, _setting("How many rows a group must have for a model that is wholly its own.")
+]
 SmallGroups = Annotated[
-    str,
+    str | None,
     _setting(
-        "What to do with smaller groups: error, or pooled (they get the model of all "
-        "rows)."
+        "What to do with small groups: borrow (from the other groups, what their own "
+        "rows do not tell), error, or pooled (they get the model of all rows).",
+        "small_groups",
     ),
 ]
 UnknownGroups = Annotated[
@@ -154,6 +157,7 @@ class Settings:
     cv: Folds = None
     rule: Rule = None
     drift: Drift = None
+    small_groups: SmallGroups = None
 
     def chosen(self, paper: bool, costs: Costs) -> dict[str, Any]:
         """Return the settings that the options ask for.
@@ -199,7 +203,6 @@ def train(
     own: Settings,
     costs: Costs,
     min_group_size: MinGroupSize = 30,
-    small_groups: SmallGroups = "error",
     unknown_groups: UnknownGroups = "error",
     most: Most = 200_000,
     seed: Seed = 0,
@@ -224,7 +227,6 @@ def train(
 
     settings = own.chosen(paper, costs) | {
         "min_group_size": min_group_size,
-        "small_groups": small_groups,
         "unknown_groups": unknown_groups,
         "random_state": seed,
         "n_jobs": jobs if dask is None else None,

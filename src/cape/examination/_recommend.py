@@ -282,6 +282,8 @@ def _with_quantifier(clf: CapeClassifier, name: str) -> CapeClassifier:
     variant.models_ = {}
     for group, model in clf.models_.items():
         fitted = make_quantifier(name).fit(model.positives, model.negatives)
+        if model.own is not None:
+            fitted.prevalence_ = model.prevalence
         variant.models_[group] = replace(model, quantifier=fitted)
     return variant
 

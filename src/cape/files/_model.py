@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 _DETAILS = ("columns", "learner", "data", "settings", "groups")
 """What `cape train` saves with a model, and pages and commands read."""
 
-_OF_A_GROUP = {"group": str, "rows": int, "prevalence": float, "auc": float}
+_OF_A_GROUP: dict[str, Any] = {
+    "group": str,
+    "rows": int,
+    "prevalence": (float, type(None)),
+    "auc": (float, type(None)),
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class TableModel:
         What `train_file` saved with the model: ``columns``, ``learner``, ``data`` (the
         name of the training file, its rows and its hash), ``settings``, and ``groups``
         (the name of each, its training ``rows``, their ``prevalence`` and the ``auc``
-        of their out-of-fold scores).
+        of their out-of-fold scores; None if they are too few to tell).
     """
 
     clf: CapeClassifier
@@ -154,7 +159,7 @@ def _check_details(details: dict[str, Any], path: str | Path) -> Columns:
         for group in details["groups"]:
             for name, type_ in _OF_A_GROUP.items():
                 if not isinstance(group[name], type_):
-                    raise TypeError(f"{name} of a group must be a {type_.__name__}.")
+                    raise TypeError(f"{name} of a group must be of {type_}.")
         return Columns.from_dict(details["columns"])
     except (TypeError, AttributeError, LookupError, ValueError) as error:
         raise TableError(f"{path} is damaged: {error}") from error

@@ -34,6 +34,7 @@ _SETTINGS = (
     "drift",
     "preprocessing",
     "share_estimator",
+    "small_groups",
 )
 
 
@@ -201,7 +202,9 @@ def train_file(
     with notes.listening(), single_thread_if_small(len(X)):
         clf.fit(X, y)
     # Columns may give the label away together.
-    perfect = all(model.auc() > _SUSPICIOUS_AUC for model in clf.models_.values())
+    aucs = np.array([model.auc() for model in clf.models_.values()])
+    known = aucs[~np.isnan(aucs)]
+    perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
     if perfect and (drop_suspicious or not found.of_kind("tells the answer")):
         notes.say("perfect_scores")
     if learner == "auto":
@@ -233,11 +236,16 @@ def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
             {
                 "group": names[group],
                 "rows": int(model.size),
-                "prevalence": float(model.prevalence),
-                "auc": model.auc(),
+                "prevalence": _known(model.shown_prevalence),
+                "auc": _known(model.auc()),
             }
         )
     return content
+
+
+def _known(number: float) -> float | None:
+    """Return a number as JSON can hold it."""
+    return None if np.isnan(number) else float(number)
 
 
 def _describe_data(scan: Scan, rows: int) -> dict[str, Any]:

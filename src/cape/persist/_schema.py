@@ -19,6 +19,7 @@ from cape._columns import TableCells
 from cape._group_model import (
     GroupModel,
     MemberRates,
+    OwnRows,
     ResampledPool,
     ThresholdPool,
     TrainedColumns,
@@ -39,6 +40,7 @@ _OURS = (
     GroupAwareLinear,
     GroupModel,
     MemberRates,
+    OwnRows,
     ResampledPool,
     ScoreHistogram,
     TableCells,

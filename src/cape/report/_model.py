@@ -305,13 +305,18 @@ def explorer_data(
         entries.append(
             {
                 "name": names[group],
-                "training": round(model.prevalence, _DIGITS),
+                "training": _rounded(model.shown_prevalence),
                 "now": round(prevalence, _DIGITS),
                 "cape": pool.to_dict(),
                 "unadapted": unadapted(model).to_dict(),
             }
         )
     return {"groups": entries}
+
+
+def _rounded(share: float) -> float | None:
+    """Round a share; JSON has no NaN."""
+    return None if np.isnan(share) else round(share, _DIGITS)
 
 
 def explorer_summary(
