@@ -133,9 +133,10 @@ def test_small_and_unknown_groups_are_pooled_if_told(
     frame = pd.read_csv(table)
     frame.loc[:9, "race"] = "teal"
     frame.to_csv(table, index=False)
-    refused(*base, "--group", "race", says="teal")
+    refused(*base, "--group", "race", "--small-groups", "error", says="teal")
+    assert cape(*base, "--group", "race", "--force")[0] == 0
     pooled = ("--small-groups", "pooled", "--unknown-groups", "pooled")
-    code, _, _ = cape(*base, "--group", "race", *pooled, "--min-group-size", 20)
+    code, _, _ = cape(*base, "--group", "race", *pooled, "--force")
     frame.assign(race="plum").to_csv(tmp_path / "new.csv", index=False)
     assert code == 0
     code, out, _ = cape("predict", tmp_path / "m.cape", tmp_path / "new.csv", "--json")
@@ -153,7 +154,10 @@ def test_small_and_unknown_groups_are_pooled_if_told(
         (["--quantifier", "x"], ["--quantifier", "'histogram'", "'spa'", "got 'x'"]),
         (["--scores", "x"], ["--scores", "'folds'", "'refit'", "got 'x'"]),
         (["--most", "0"], ["--most must be at least 1, got 0"]),
-        (["--min-group-size", "97", "--group", "race"], ["green", "97"]),
+        (
+            ["--min-group-size", "97", "--small-groups", "error", "--group", "race"],
+            ["green", "97"],
+        ),
         (["--separator", ";"], ["separated by a comma", "--separator"]),
         (["--out", "no/such/m.cape"], ["the folder no/such of m.cape does not exist"]),
     ],

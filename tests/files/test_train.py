@@ -163,7 +163,11 @@ def test_which_label_is_positive_and_of_which_kind(
         ({}, {"label": "x"}, r"must hold two values, got 200: .* and 196 more\.$"),
         ({"y": [0, 1, None, 1] * 50}, {}, r"'y': 50 of 200 rows have no label"),
         ({"z": ["a", None] * 100}, {}, r"'z': 100 of 200 rows have no value"),
-        ({"z": ["a"] * 190 + ["rare"] * 10}, {}, r"'rare' has 10 rows"),
+        (
+            {"z": ["a"] * 190 + ["rare"] * 10},
+            {"settings": {"small_groups": "error"}},
+            r"'rare' has 10 rows",
+        ),
         ({"x": None, "u": None}, {}, r"all values of all columns to learn from"),
         ({}, {"learner": "magic"}, r"learner must be one of"),
         ({}, {"positive": "evil"}, r"the positive label must be '0' or '1'"),
