@@ -129,9 +129,7 @@ def test_a_group_absent_from_a_batch_is_absent_from_the_adaptation(fitted, batch
         clf.predict(batch.X, sensitive_features=batch.z, adaptation=adaptation)
 
 
-@pytest.mark.filterwarnings(
-    "ignore::cape.AdaptationWarning:cape._adaptation.AdaptationWarning"
-)
+@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 def test_a_group_of_one_row_in_a_batch(fitted, batch):
     clf = fitted()
     rows = np.r_[np.flatnonzero(batch.z == 0)[:50], np.flatnonzero(batch.z == 1)[:1]]
