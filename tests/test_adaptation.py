@@ -168,7 +168,7 @@ def test_a_prior_shift_and_prediction_without_adaptation_are_silent(fitted, batc
     clf = fitted(pool="threshold")
     clf.adapt(batch.X, sensitive_features=batch.z)
     # Warnings are errors here.
-    clf.predict(shifted(batch, 25), sensitive_features=batch.z)
+    clf.predict(shifted(batch, 8), sensitive_features=batch.z)
 
 
 def test_a_test_that_is_not_sound_is_said_and_columns_are_tested(train, batch):

@@ -1,12 +1,14 @@
 """The one road, step by step: pieces, threads and layouts do not show in answers."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier
+from cape import AdaptationWarning, CapeClassifier
 
 FEATURES = list("abcd")
 SETTINGS = [
@@ -174,3 +176,22 @@ def test_single_rows_are_decided_in_blocks_of_any_size(
     monkeypatch.setattr("cape._prediction._deciding._ROWS_AT_ONCE", rows_at_once)
     blocks = clf.predict_individually(X, sensitive_features=z)
     np.testing.assert_array_equal(blocks, expected)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_a_column_at_fault_is_warned_of(fitted, batch, method):
+    clf = fitted(pool="threshold")
+    groups = {"sensitive_features": batch.z}
+    far = batch.X * [1, 100]
+    with pytest.warns(AdaptationWarning, match="not what they were") as caught:
+        getattr(clf, method)(far, **groups)
+    # Here, where the user called, and once for all groups.
+    (warning,) = caught
+    assert warning.filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(clf, method)(batch.X, **groups)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdaptationWarning)
+            adaptation = clf.adapt(far, **groups)
+        getattr(clf, method)(far, adaptation=adaptation, **groups)

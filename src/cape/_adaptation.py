@@ -408,17 +408,27 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
 
 
 def warn_if_doubtful(adaptation: Adaptation) -> None:
-    """Warn of groups in which more than the prevalence moved, and of too few rows.
+    """Warn of groups in which more than the prevalence moved, and of wide intervals.
 
     Labels that refute an estimate, or that cannot be used, are named as well.
     """
-    # Mostly the same column is at fault in every group, in much the same words.
+    for sentence in words.doubts(
+        adaptation, adaptation.names, _faults(adaptation), adaptation.refuted
+    ):
+        warnings.warn(sentence, AdaptationWarning, stacklevel=3)
+
+
+def warn_of_faults(adaptation: Adaptation) -> None:
+    """Warn of columns that are plainly not what they were in training."""
+    for sentence in words.of_faults(adaptation, _faults(adaptation)):
+        warnings.warn(sentence, AdaptationWarning, stacklevel=4)
+
+
+def _faults(adaptation: Adaptation) -> list[str]:
+    """Describe each column at fault once: it mostly is in every group."""
     faults: dict[str, str] = {}
     for drift in adaptation.drifts.values():
         for column in drift.faults:
             if column.name not in faults:
                 faults[column.name] = column_line(column.name, column.what_happened)
-    for sentence in words.doubts(
-        adaptation, adaptation.names, faults.values(), adaptation.refuted
-    ):
-        warnings.warn(sentence, AdaptationWarning, stacklevel=3)
+    return list(faults.values())

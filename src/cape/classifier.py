@@ -355,7 +355,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Predict labels.
 
         Without an adaptation this adapts to the batch first (CAPE-D of the paper), and
-        is equal to ``predict(X, adaptation=adapt(X))``.
+        is equal to ``predict(X, adaptation=adapt(X))``. A warning
+        (`cape.AdaptationWarning`) names columns that are plainly not what they were in
+        training, unless drift is ignored.
 
         Parameters
         ----------
@@ -478,7 +480,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         moved in some group, at the 1 % level over all groups and columns, which columns
         to look at, when the interval of a prevalence is wider than 0.5, and what the
         rule has to say, such as a bound that it misses. Prediction without an
-        adaptation gives no warning.
+        adaptation warns of columns at fault alone.
 
         Labels of a few rows, drawn at random, check the estimate and correct it. From
         ten labels a group on, the interval then holds whatever has moved.

@@ -307,6 +307,15 @@ def test_numbers_that_were_drawn_or_measured_are_no_identifiers(n, seed, weights
         assert identified(values) is None
 
 
+def test_numbers_handed_out_at_random_from_a_wide_range():
+    accounts = np.random.default_rng(0).integers(10**7, 10**8, 1000)
+    assert identified(accounts) == ("differ", 1000, 1000)
+    accounts[::50] = accounts[0]
+    assert identified(accounts) == ("differ", 981, 1000)
+    accounts[::5] = accounts[0]
+    assert identified(accounts) is None
+
+
 def test_text_of_which_nearly_all_values_differ():
     names = pd.Series([f"person {i}" for i in range(1000)])
     assert identified(names) == ("differ", 1000, 1000)
@@ -325,7 +334,9 @@ def test_text_of_which_nearly_all_values_differ():
         np.r_[np.arange(99.0), np.inf],
         np.arange(100) / 2,
         np.resize(np.arange(31), 3100),
-        np.random.default_rng(0).integers(0, 2**31, 5000),
+        # Amounts: all different, and not spread evenly.
+        np.random.default_rng(0).lognormal(14, 0.3, 5000).round(),
+        np.random.default_rng(0).normal(10**7, 10**6, 5000).round(),
         pd.date_range("2013-01-01", periods=100),
         [f"the rent of month {i} was late" for i in range(100)],
     ],

@@ -255,8 +255,18 @@ def test_something_must_be_left_to_learn_from(light, train, frame):
     table = suspicious(frame).drop(columns=["x", "u", "case"])
     with pytest.raises(ValueError, match=r"no column left to learn from.*'row'"):
         train(table, drop_suspicious=True)
+    table = table[["y", "z"]]
     with pytest.raises(ValueError, match=r"all values of all columns to learn from"):
-        train(table.assign(empty=np.nan), drop_suspicious=True)
+        train(table.assign(empty=np.nan))
+    with pytest.raises(ValueError, match=r"no column left .* all are constant \('k'\)"):
+        train(table.assign(k=7))
+
+
+def test_constant_columns_are_dropped_with_a_note(light, train, frame, notes):
+    model = train(frame.assign(empty=np.nan, k="A"), notes=notes)
+    assert set(model.columns.features) == set(train(frame).columns.features)
+    (note,) = [note for note in notes if note.code == "constant"]
+    assert note.values["columns"] == ["empty", "k"]
 
 
 def test_later_files_need_no_suspicious_columns(light, tmp_path, frame):

@@ -244,15 +244,17 @@ def test_intervals_may_be_open_or_observed():
 
 
 def test_warnings_of_fit():
-    assert wording.few_rows_of_a_class({("a", 1): 1, "b": 12.5}, 25) == (
-        "fewer than min_class_size=25 rows of a class in 'a, 1' (1 row), 'b' "
-        "(12.5 rows): intervals of these groups may not hold."
+    sizes = {("a", 1): (42, 21), "b": (90, 12.5)}
+    assert wording.few_rows_of_a_class(sizes, 25) == (
+        "fewer than min_class_size=25 rows of a class in 'a, 1' (21 of 42 rows), 'b' "
+        "(12.5 of 90 rows): intervals of these groups may not hold."
     )
     assert wording.scores_without_signal({"b": 0.512}) == (
         "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95 % interval "
         "of the AUC is not above 0.5. The prevalences of these groups cannot be "
         "estimated from such scores."
     )
+    assert "'b' (AUC 0.56)" in wording.scores_say_too_little({"b": 0.56})
     alike = wording.scores_are_alike(0.3, 0.25)
     assert wording.of_group(alike, 0) == (
         "group '0': the scores cannot tell the classes apart (mean score of positives "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._adaptation import Adaptation, GroupAdaptation
+from cape._adaptation import Adaptation, GroupAdaptation, warn_of_faults
 from cape._drift import (
     GroupDrift,
     find_drift,
@@ -365,6 +365,7 @@ def predict_batch(
         evidence = Evidence(clf.fingerprint_, counted)
         rule = make_rule(clf.rule)
         adaptation = adapt(batch.models, evidence, rule=rule, drift=clf.drift)
+        warn_of_faults(adaptation)
     else:
         # Members are positions in the pools of one model.
         check_same_model(clf, "adaptation", adaptation, Adaptation)

@@ -45,6 +45,7 @@ _NOTES = {
     "suspicious": "{kind}: {columns}. Leave a column out with --drop, all suspicious "
     "columns with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
+    "constant": "dropped constant columns, which tell nothing: {names}.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something that came after it?",
 }
@@ -89,6 +90,8 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["n"] = len(names)
         words["columns"] = "column" if len(names) == 1 else "columns"
         words["names"] = quoted(names, _MOST_NAMES)
+    elif code == "constant":
+        words["names"] = quoted(values["columns"], _MOST_NAMES)
     elif code == "converted":
         words["here"] = KINDS[values["here"]]
         words["training"] = KINDS[values["training"]]

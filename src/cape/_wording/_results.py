@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, ONE_CLASS, WIDEST
-from cape._wording._numbers import group_name, listed, share_text, shortened
+from cape._wording._numbers import (
+    group_name,
+    listed,
+    rows_text,
+    share_text,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from cape._adaptation import Adaptation, GroupAdaptation
@@ -262,7 +268,7 @@ def doubts(
     refuted : iterable of groups
         Groups whose estimate labels refute.
     """
-    yield from _of_faults(adaptation, list(faults))
+    yield from of_faults(adaptation, list(faults))
     yield from _of_drift(adaptation, names)
     untested = [
         name for group, name in names.items() if _is_untested(adaptation, group)
@@ -305,7 +311,7 @@ def _is_untested(adaptation: Adaptation, group: Any) -> bool:
     return drift is not None and drift.score is None
 
 
-def _of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
+def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
     """Warn of columns that are plainly not what they were in training."""
     if not faults:
         return
@@ -631,12 +637,11 @@ def criterion_interval(entry: Mapping[str, Any]) -> str:
 # Training
 
 
-def few_rows_of_a_class(sizes: Mapping[Hashable, float], least: int) -> str:
-    """Name groups, and how many rows the smaller class of each has."""
+def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int) -> str:
+    """Name groups, their rows, and how many of them the smaller class has."""
     groups = []
-    for group, size in sizes.items():
-        noun = "row" if size == 1 else "rows"
-        groups.append(f"{group_name(group)!r} ({size:g} {noun})")
+    for group, (rows, smaller) in sizes.items():
+        groups.append(f"{group_name(group)!r} ({smaller:g} of {rows_text(rows)})")
     return (
         f"fewer than min_class_size={least} rows of a class in {', '.join(groups)}: "
         "intervals of these groups may not hold."
@@ -650,6 +655,21 @@ def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
         f"the scores do not tell the classes apart in {', '.join(groups)}: the 95 % "
         "interval of the AUC is not above 0.5. The prevalences of these groups cannot "
         "be estimated from such scores."
+    )
+
+
+_LABELS = 97
+"""Labels that make the interval of any share 0.2 wide: (1.96 / 0.2)^2, rounded up."""
+
+
+def scores_say_too_little(aucs: Mapping[Hashable, float]) -> str:
+    """Name groups of which a batch without labels will say nothing."""
+    groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
+    return (
+        f"the scores hardly tell the classes apart in {_few(groups)}: without labels, "
+        "a batch will mostly say nothing of the prevalence, because a little drift "
+        f"outweighs what such scores tell. Labels of {_LABELS} rows of a group, drawn "
+        "at random, make its interval about 0.2 wide."
     )
 
 

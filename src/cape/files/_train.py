@@ -169,6 +169,10 @@ def train_file(
     columns, X, y = _read_table(
         scan, label, tuple(group), drop, positive=positive, most=most, notes=notes
     )
+    constant = _constant_columns(X, columns)
+    if constant:
+        notes.say("constant", columns=constant)
+        columns, X = _without(columns, X, constant, "constant", scan.path)
     # The groups are named by the user, who needs them.
     found = suspicious_columns(X[list(columns.features)], y)
     for kind in ("row number", "tells the answer", "date", "identifier"):
@@ -177,19 +181,7 @@ def train_file(
             code = "dropped" if drop_suspicious else "suspicious"
             notes.say(code, kind=kind, columns=of_kind)
     if drop_suspicious:
-        features = {
-            name: kind
-            for name, kind in columns.features.items()
-            if name not in found.columns
-        }
-        if not features:
-            raise TableError(
-                f"{scan.path} has no column left to learn from: all are suspicious "
-                f"({', '.join(map(repr, found.columns))})."
-            )
-        columns = replace(columns, features=features)
-        X = X[[*features, *columns.groups]]
-        _check_values(X, columns, scan.path)
+        columns, X = _without(columns, X, found.columns, "suspicious", scan.path)
     scan.on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
     used = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
@@ -225,6 +217,27 @@ def train_file(
     if out is not None:
         persist.save(clf, out, key=key, details=details, overwrite=overwrite)
     return TableModel(clf, columns, details)
+
+
+def _constant_columns(X: pd.DataFrame, columns: Columns) -> list[str]:
+    """Name the columns that have the same value, or none, in all rows."""
+    is_constant = X[list(columns.features)].nunique(dropna=False) <= 1
+    return is_constant.index[is_constant].tolist()
+
+
+def _without(
+    columns: Columns, X: pd.DataFrame, names: Sequence[str], why: str, path: Path
+) -> tuple[Columns, pd.DataFrame]:
+    """Leave columns out of a table; raise if none is left to learn from."""
+    features = {
+        name: kind for name, kind in columns.features.items() if name not in names
+    }
+    if not features:
+        raise TableError(
+            f"{path} has no column left to learn from: all are {why} "
+            f"({', '.join(map(repr, names))})."
+        )
+    return replace(columns, features=features), X[[*features, *columns.groups]]
 
 
 def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
