@@ -347,6 +347,7 @@ def alone():
     return clf.fit(TRAIN.data.to_numpy(), TRAIN.target)
 
 
+@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 @pytest.mark.parametrize("by", [4.0, 500.0])
 def test_a_window_looks_at_drift_as_a_batch_does(alone, by):
     moved = X[:120] + np.array([0, by])
