@@ -14,5 +14,9 @@ used: rows with the other label may have been left empty."""
 WIDEST = 0.5
 """An interval of the prevalence that is wider says nothing."""
 
+USEFUL_WIDTH = 0.3
+"""Labels whose interval of the prevalence is wider are few: groups seldom differ by
+more."""
+
 NOTABLY_HELD_BACK = 0.1
 """Share by which an estimate is held back that a reader should know of."""

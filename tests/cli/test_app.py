@@ -173,7 +173,10 @@ WRONG = [
     (TRAIN + "--rule x", "--rule must be one of"),
     (TRAIN + "--learner x", "--learner must be one of"),
     (TRAIN + "--min-group-size 0", "--min-group-size must be"),
-    (TRAIN + "--min-group-size 999", "or use --small-groups pooled"),
+    (
+        TRAIN + "--min-group-size 999 --small-groups error",
+        "or use --small-groups borrow",
+    ),
     (TRAIN + "--seed -1", "--seed must be"),
     (TRAIN + "--jobs 0", "--jobs must not be 0"),
     (TRAIN + "--decimal x", "--decimal must be"),

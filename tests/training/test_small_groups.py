@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, persist
+from cape.examination import rows_to_label
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning",
@@ -170,3 +171,19 @@ def test_borrowing_is_better_than_own_rows_and_its_intervals_hold(size):
                     held.append(estimate.low <= realised[group] <= estimate.high)
     assert np.mean(errors["borrow"]) < 0.95 * np.mean(errors["error"])
     assert np.mean(held) > 0.92
+
+
+def test_a_hundred_labels_are_few_for_eight_groups():
+    rows = table([300] * 8, [0.4] * 8)
+    clf = fit(rows)
+    later = table([500] * 8, [0.5] * 8, seed=3)
+
+    def drawn(n):
+        return rows_to_label(
+            clf, later[["x", "noise"]], sensitive_features=later.group, n=n
+        )
+
+    few = drawn(100)
+    assert few.enough == 8 * 40
+    assert "320 would tell" in repr(few)
+    assert drawn(few.enough).enough == few.enough

@@ -21,7 +21,12 @@ from cape._labelled._draw import (
     share_out,
     stratify,
 )
-from cape._labelled._needed import LabelNeed, fewest_within, labels_for_width
+from cape._labelled._needed import (
+    LabelNeed,
+    enough_labels,
+    fewest_within,
+    labels_for_width,
+)
 from cape._labelled._sample import (
     LabelledSample,
     compare_with_labels,
@@ -55,6 +60,7 @@ __all__ = [
     "check_calls",
     "compare_with_labels",
     "corrected_rates",
+    "enough_labels",
     "fewest_within",
     "label_estimate",
     "labelled_sample",

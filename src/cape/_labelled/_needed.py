@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from cape._estimate import Estimate
 from cape._group_model import GroupModel
@@ -21,7 +22,7 @@ from cape._labelled._sample import (
     log_odds,
     predictions,
 )
-from cape._limits import FEWEST_LABELS
+from cape._limits import FEWEST_LABELS, USEFUL_WIDTH
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,26 @@ def _fewest(width_of: Callable[[int], float], width: float, n_rows: int) -> int:
         return FEWEST_LABELS
     # Labels of all rows leave an interval of width 0.
     return fewest_within(width_of, width, FEWEST_LABELS, n_rows)
+
+
+def enough_labels(rows: int) -> int:
+    """Return how many labels of a group give an interval of `USEFUL_WIDTH`.
+
+    This is for labels that are drawn plainly and for a prevalence of 1/2, where most
+    are needed, so that it needs no model.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group; of few rows, fewer labels do.
+
+    Examples
+    --------
+    >>> enough_labels(1_000_000), enough_labels(40), enough_labels(5)
+    (43, 21, 5)
+    """
+    of_many = 4 * ndtri(0.975) ** 2 * 0.25 / USEFUL_WIDTH**2
+    return min(rows, max(ceil(of_many * rows / (of_many + rows)), FEWEST_LABELS))
 
 
 def fewest_within(

@@ -332,6 +332,7 @@ def _fay_herriot(
     # A group that lies far out has a wider distribution: Student's t as a mixture.
     widths = np.ones(n_groups)
     intercepts = np.kron(np.ones((n_groups, 1)), np.eye(2))
+    own = np.arange(n_groups)
     for _ in range(_STEPS):
         prior = np.kron(np.diag(widths), between[0])
         for design, variance in zip(designs[1:], between[1:], strict=True):
@@ -347,11 +348,14 @@ def _fay_herriot(
         for place, design in enumerate(designs):
             variance = between[place]
             pull = design.T @ of_groups
-            information = np.einsum(
-                "gl,gahb,hl->lab", design, blocks, design, optimize=True
-            )
-            width = np.ones(design.shape[1]) if place else widths
-            width = width[:, None, None]
+            if place == 0:
+                information = blocks[own, :, own, :]
+                width = widths[:, None, None]
+            else:
+                information = np.einsum(
+                    "gl,gahb,hl->lab", design, blocks, design, optimize=True
+                )
+                width = np.ones((design.shape[1], 1, 1))
             gain = pull[:, :, None] * pull[:, None, :] - information
             # Expected squares of the effects, given the means.
             squares = width * variance + width**2 * (variance @ gain @ variance)
@@ -368,7 +372,6 @@ def _fay_herriot(
     missed = intercepts - prior @ (precision @ intercepts)
     covariance = prior - prior @ precision @ prior + missed @ of_centre @ missed.T
     blocks = covariance.reshape(n_groups, 2, n_groups, 2)
-    own = np.arange(n_groups)
     return (centre + prior @ pulls).reshape(n_groups, 2), blocks[own, :, own, :]
 
 

@@ -18,7 +18,12 @@ from cape._wording._numbers import (
     share_text,
     shortened,
 )
-from cape._wording._results import column_line, describe_label_free, describe_labels
+from cape._wording._results import (
+    column_line,
+    describe_label_free,
+    describe_labels,
+    few_labels,
+)
 
 if TYPE_CHECKING:
     from cape.examination import (
@@ -279,7 +284,10 @@ def rows_to_label_repr(drawn: RowsToLabel) -> str:
         counts[name] = counts.get(name, 0) + 1
     of_groups = ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
     n_rows = len(drawn.inclusion_probability)
-    return f"RowsToLabel({len(drawn)} of {n_rows} rows; {of_groups})"
+    few = ""
+    if drawn.enough > len(drawn):
+        few = f"; {few_labels(len(drawn), len(counts), drawn.enough)}"
+    return f"RowsToLabel({len(drawn)} of {n_rows} rows; {of_groups}{few})"
 
 
 # The whole

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._limits import FEWEST_LABELS, LEVEL, NOTABLY_HELD_BACK, ONE_CLASS, WIDEST
+from cape._limits import (
+    FEWEST_LABELS,
+    LEVEL,
+    NOTABLY_HELD_BACK,
+    ONE_CLASS,
+    USEFUL_WIDTH,
+    WIDEST,
+)
 from cape._wording._numbers import (
+    counted,
     group_name,
     listed,
     rows_text,
@@ -45,6 +53,14 @@ def describe_group(adapted: GroupAdaptation) -> str:
         f"PD at most {adapted.pd_bound:.3f}",
     ]
     return ", ".join(parts)
+
+
+def few_labels(drawn: int, groups: int, enough: int) -> str:
+    """Say that labels are few for so many groups, and how many would do."""
+    return (
+        f"{drawn:,} labels are few for {counted(groups, 'group')}: {enough:,} would "
+        f"tell the share of each to about {USEFUL_WIDTH / 2:.2f}"
+    )
 
 
 def describe_label_free(adapted: GroupAdaptation) -> str:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cape._limits import USEFUL_WIDTH
 from cape._wording._audit import COMPARED, ON_TERMINAL
 from cape._wording._notes import LEFT_EMPTY
 from cape._wording._numbers import shortened
 from cape._wording._page import moved_by
-from cape._wording._results import column_line
+from cape._wording._results import column_line, few_labels
 
 # ---------------------------------------------------------------- numbers and tables
 
@@ -439,11 +440,14 @@ def rows_needed(
         )
 
 
-def sampled(groups: Sequence[Mapping[str, Any]], label: str) -> Blocks:
-    """Say how many rows were drawn, and what to do next."""
+def sampled(groups: Sequence[Mapping[str, Any]], label: str, enough: int) -> Blocks:
+    """Say how many rows were drawn, whether they do, and what to do next."""
     lines = [[entry["group"], entry["rows"], entry["drawn"]] for entry in groups]
     n_drawn = sum(entry["drawn"] for entry in groups)
     yield TextTable(f"{n_drawn} rows to check", ["group", "rows", "drawn"], lines)
+    if enough > n_drawn:
+        few = few_labels(n_drawn, len(groups), enough)
+        yield f"{few} (--rows {enough}, or --width {USEFUL_WIDTH})."
     yield (
         f"Fill in {label!r} for as many rows as you can, from the top, and leave the "
         "rest empty. Then: cape predict ... --checked"

@@ -292,9 +292,10 @@ def sample(
         )
     said = _app.give_notes(notes)
     if as_json:
-        _app.give_json({"out": str(out), "groups": groups, "notes": said})
+        content = {"out": str(out), "groups": groups, "enough": sampled.enough}
+        _app.give_json({**content, "notes": said})
         return
-    _app.give(words.sampled(groups, loaded.columns.label))
+    _app.give(words.sampled(groups, loaded.columns.label, sampled.enough))
     _app.give_path("rows to check", out)
 
 

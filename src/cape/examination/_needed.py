@@ -21,6 +21,7 @@ from cape._labelled import (
     RowDraw,
     Strata,
     cells_of_rows,
+    enough_labels,
     fewest_within,
     labels_for_width,
     score_cells,
@@ -300,6 +301,20 @@ class RowsToLabel:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def enough(self) -> int:
+        """Rows that would tell the share of every group to about 0.15.
+
+        As many as were drawn if these do.
+        """
+        worth = 1 / self.inclusion_probability[self.rows]
+        enough = 0
+        for group in dict.fromkeys(self.groups):
+            drawn = [place for place, one in enumerate(self.groups) if one == group]
+            rows = round(float(worth[drawn].sum()))
+            enough += max(enough_labels(rows), len(drawn))
+        return enough
 
     def table(self) -> pd.DataFrame:
         """Return the rows as a data frame.

@@ -63,6 +63,17 @@ class SampledFile:
     rows: dict[Group, int]
     drawn: dict[Group, int]
 
+    @property
+    def enough(self) -> int:
+        """Rows that would tell the share of every group to about 0.15.
+
+        As many as were drawn if these do.
+        """
+        needed = {}
+        for group, rows in self.rows.items():
+            needed[group] = max(_labelled.enough_labels(rows), self.drawn[group])
+        return sum(needed.values())
+
 
 def sample_file(
     model: TableModel,
