@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from cape import _plot
-from cape._drift import GroupDrift
+from cape._drift import GroupDrift, Posterior
 from cape._drift._mixture import holm
 from cape._estimate import Estimate
 from cape._groups import (
@@ -36,7 +36,14 @@ if TYPE_CHECKING:
 _FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
 
-_VERDICTS = ("consistent", "some_drift", "drifted", "cannot_tell", "not_tested")
+_VERDICTS = (
+    "consistent",
+    "some_drift",
+    "drifted",
+    "too_little_known",
+    "cannot_tell",
+    "not_tested",
+)
 _LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
 
 _REFUTED = 0.05
@@ -80,16 +87,19 @@ class GroupAdaptation:
     quantifier_estimate : Estimate
         What the quantifier says: right if nothing but the prevalence has moved.
     mean_score : float
-        Mean score of the batch, corrected by what it misses in training: right if
+        The share of positives that rows with these scores had in training: right if
         P(y | x) has not moved.
     drift : float
         What else has moved: the standard deviation between the prevalences that single
         columns and the scores speak for, beyond noise. NaN if nobody looked.
     held_back : float
-        How far the estimate slid from the quantifier's answer towards the mean score or
-        the training prevalence: 0 is not at all, 1 is all the way.
-    verdict : {"consistent", "some_drift", "drifted", "cannot_tell", "not_tested"}
-        What the tests of scores and columns say of the assumption of a prior shift.
+        How far the estimate rests on what was known before the scores were looked at:
+        the part of the variance of the quantifier's answer that it takes away. 0 is not
+        at all, 1 is wholly.
+    verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
+"cannot_tell", "not_tested"}
+        What is known of the group: whether scores and columns speak against a prior
+        shift, and whether they say enough to decide by.
     labels : LabelFindings
         What labels of some rows say: how many ``rows`` have one, their ``estimate``,
         their ``verdict`` on the estimate without labels, and its ``p_value``.
@@ -191,6 +201,9 @@ class Adaptation(InNotebook):
         empty if nobody looked.
     situations : mapping from group to GroupSituation, default={}
         What the rule saw. Neither JSON nor a pickle keeps it.
+    posterior : Posterior or None, default=None
+        What is known of the prevalences of all groups together; None if drift is
+        ignored. Neither JSON nor a pickle keeps it.
     group_columns : sequence of str, default=None
         Columns whose values the groups combine, which name them for people. JSON does
         not keep it.
@@ -214,11 +227,12 @@ class Adaptation(InNotebook):
     situations: Mapping[Group, GroupSituation] = field(
         default_factory=dict, compare=False
     )
+    posterior: Posterior | None = field(default=None, compare=False, repr=False)
     group_columns: Sequence[str] | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers need what was picked, and not the road to it.
-        return {**self.__dict__, "drifts": {}, "situations": {}}
+        return {**self.__dict__, "drifts": {}, "situations": {}, "posterior": None}
 
     @property
     def names(self) -> dict[Group, str]:

@@ -1,30 +1,33 @@
-"""What has moved besides the prevalences, and how far to hold the estimate back.
+"""What has moved besides the prevalences, and what is known of them after all.
 
 Under prior shift the scores and every single column of a batch speak for the same
-prevalence. Where they do not, the size of their disagreement tells how far the estimate
-may be off; it then slides towards an estimate that rests on another assumption.
+prevalence. Where they do not, the size of their disagreement tells how far the answer
+of the scores may be off. The posterior weighs that answer against what was known
+before.
 """
 
 from cape._drift._find import (
     ColumnDrift,
     GroupDrift,
-    HeldBack,
-    drift_deviation,
     find_drift,
-    hold_back,
-    ignore_drift,
-    mean_score,
+    judge,
     variance_between,
+)
+from cape._drift._posterior import (
+    DRIFT_INFLATION,
+    Posterior,
+    find_posterior,
+    mean_score,
 )
 
 __all__ = [
+    "DRIFT_INFLATION",
     "ColumnDrift",
     "GroupDrift",
-    "HeldBack",
-    "drift_deviation",
+    "Posterior",
     "find_drift",
-    "hold_back",
-    "ignore_drift",
+    "find_posterior",
+    "judge",
     "mean_score",
     "variance_between",
 ]

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from cape._adaptation import Adaptation, GroupAdaptation, warn_of_faults
-from cape._drift import (
-    GroupDrift,
-    find_drift,
-    hold_back,
-    ignore_drift,
-    mean_score,
-)
+from cape._drift import GroupDrift, find_drift, find_posterior, judge, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
@@ -156,25 +150,21 @@ def adapt(
             values = {group: answer.value for group, answer in answers.items()}
             drifts = find_drift(models, parts, values, columns=cautious)
     n_rows = sum(part.scores.size for part in parts.values())
+    posterior = None
+    if cautious:
+        posterior = find_posterior(models, parts, answers, drifts)
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
-    held = {}
+    label_free = {}
     labels = {}
     situations = {}
     for group, part in parts.items():
         model = models[group]
-        if cautious:
-            held[group] = hold_back(
-                answers[group],
-                drifts[group],
-                mean_score=mean_score(model, part),
-                training_prevalence=model.prevalence,
-                level=level,
-            )
-        else:
-            held[group] = ignore_drift(answers[group], drifts.get(group))
+        estimate = answers[group]
+        if posterior is not None:
+            estimate = posterior.groups[group].estimate(level)
+        label_free[group] = estimate
         findings = LabelFindings(0)
-        estimate = held[group].estimate
         rates = model.pool.rates
         # Plain prediction has no labels.
         if level is not None:
@@ -195,16 +185,21 @@ def adapt(
         member = int(chosen[group])
         predicted = float(situation.predicted_prevalences[member])
         estimate = Estimate(*map(float, situation.estimate))
+        drift_size = nan if group not in drifts else 0.0
+        held_back = 0.0
+        if posterior is not None:
+            drift_size = drifts[group].significant_spread
+            held_back = posterior.groups[group].held_back
         groups[group] = GroupAdaptation(
             rows=int(parts[group].scores.size),
             training_prevalence=models[group].shown_prevalence,
             estimate=estimate,
-            without_labels=Estimate(*map(float, held[group].estimate)),
+            without_labels=Estimate(*map(float, label_free[group])),
             quantifier_estimate=Estimate(*map(float, answers[group])),
-            mean_score=mean_score(models[group], parts[group]),
-            drift=float(held[group].drift),
-            held_back=float(held[group].held_back),
-            verdict=held[group].verdict,
+            mean_score=mean_score(models[group], parts[group])[0],
+            drift=float(drift_size),
+            held_back=float(held_back),
+            verdict=judge(drifts.get(group), label_free[group], held_back),
             labels=labels[group],
             classifier=member,
             made_for=float(models[group].pool.thetas[member]),
@@ -222,6 +217,7 @@ def adapt(
         notes=tuple(notes),
         drifts=drifts,
         situations=situations,
+        posterior=posterior,
         group_columns=group_columns,
     )
 

@@ -95,6 +95,7 @@ VERDICT_HEADS = {
     "drifted": "More moved than the prevalences",
     "ignored": "More moved than the prevalences, and it was ignored",
     "cannot_tell": "Cannot tell",
+    "too_little_known": "Too little is known",
     "some_drift": "Some drift",
     "not_tested": "Not tested",
     "consistent": "Consistent with a prior shift",
@@ -116,9 +117,13 @@ _VERDICT_TEXTS = {
         "The intervals of {groups} are too wide to tell the prevalence; the reasons "
         "are below."
     ),
+    "too_little_known": (
+        "The scores of {groups} say too little to decide by them: the estimates rest "
+        "on what rows with these scores had in training."
+    ),
     "some_drift": (
-        "The intervals of {groups} are wider because more moved than the share of "
-        "positives."
+        "More moved than the share of positives in {groups}, and the intervals count "
+        "it."
     ),
     "not_tested": "Nothing could be tested in {groups}.",
     "consistent": (
@@ -141,6 +146,10 @@ _TEXTS_WITH_LABELS = {
         "Without labels, the prevalence of {groups} could not be told; the reasons are "
         "below."
     ),
+    "too_little_known": (
+        "Without labels, the estimates of {groups} would rest on what rows with these "
+        "scores had in training."
+    ),
     "some_drift": (
         "Without labels, the intervals of {groups} would be wider because more moved "
         "than the share of positives."
@@ -158,6 +167,7 @@ _OF_BATCHES = {
     "drifted": "More moved than the prevalences, and estimates were held back,",
     "ignored": "More moved than the prevalences, and it was ignored,",
     "cannot_tell": "The prevalence of a group cannot be told",
+    "too_little_known": "Too little is known of a group to decide by its scores",
     "some_drift": "Some drift made intervals wider",
     "not_tested": "Nothing could be tested",
     "consistent": "Consistent with a prior shift",

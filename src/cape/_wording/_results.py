@@ -144,6 +144,11 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
             f"more moved than the prevalence: {estimate_name(adapted)} was held back "
             f"from {adapted.quantifier_estimate.value:.3f}"
         )
+    if adapted.verdict == "too_little_known":
+        return (
+            f"too little known: {estimate_name(adapted)} rests on what rows with "
+            "these scores had in training"
+        )
     if adapted.verdict == "cannot_tell":
         return f"cannot tell the prevalence{without_labels(adapted)}"
     return "not tested for other shifts"
@@ -228,7 +233,7 @@ _UNTESTED = {
 def reservation(adapted: GroupAdaptation) -> str:
     """Say that signs too weak for a verdict held the estimate back, if they did."""
     # Drift begins to count before it is significant, so that estimates do not jump.
-    if not adapted.held_back > NOTABLY_HELD_BACK:
+    if not (adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK):
         return ""
     return (
         f", but not clearly: {estimate_name(adapted)} was held back from "
@@ -369,18 +374,18 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
 def _of_wide_intervals(
     adaptation: Adaptation, names: Mapping[Any, str]
 ) -> Iterator[str]:
-    """Warn where the interval of the prevalence is too wide to say anything."""
+    """Warn of groups that the scores say too little of to decide by them."""
     listed = []
     for group, adapted in adaptation.groups.items():
         # Labels say how wide the interval is, and more rows would not narrow it.
         if adapted.labels.verdict is not None or adaptation.drifts[group].faults:
             continue
-        if adapted.quantifier_estimate.width > WIDEST:
+        if adapted.verdict in ("too_little_known", "cannot_tell"):
             listed.append(f"{names[group]!r} ({adapted.rows} rows)")
     if listed:
         yield (
-            f"the prevalence of {_few(listed)} cannot be told: its "
-            f"{100 * adaptation.level:g}% interval is wider than {WIDEST}. "
+            f"too little is known of the prevalence of {_few(listed)}: the estimate "
+            "rests on what rows with these scores had in training. "
             "cape.examination.rows_needed computes how many rows are needed, if more "
             "rows help at all; labels of some rows do."
         )

@@ -300,7 +300,7 @@ def sample(
 
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
-_VERDICTS = ("moved_clearly", "drifted", "cannot_tell", "fault")
+_VERDICTS = ("moved_clearly", "drifted", "too_little_known", "cannot_tell", "fault")
 
 Batches = Annotated[
     list[Path],
@@ -337,8 +337,8 @@ def monitor(
     (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
     of rows whose scores no mixture of the classes explains). It also takes a verdict by
     itself: moved_clearly, drifted (more moved than the prevalence, or a column is at
-    fault), cannot_tell, or fault. The exit code is 1 if a condition is met in any
-    batch.
+    fault), too_little_known (decided by what rows with these scores had in training),
+    cannot_tell, or fault. The exit code is 1 if a condition is met in any batch.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
@@ -418,7 +418,8 @@ _CONDITIONS_MET = {
     "fault": ("fault", "drifted", "cannot_tell"),
     "drifted": ("drifted",),
     "ignored": ("drifted",),
-    "cannot_tell": ("cannot_tell",),
+    "cannot_tell": ("cannot_tell", "too_little_known"),
+    "too_little_known": ("too_little_known",),
     "some_drift": (),
     "not_tested": (),
     "consistent": (),

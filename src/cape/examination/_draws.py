@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift import drift_deviation
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
+from cape._limits import NOTABLY_HELD_BACK
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
@@ -202,7 +202,7 @@ class GroupDraws:
             positives,
             random,
         )
-        if self.adapted.held_back > 0:
+        if self.adapted.held_back > NOTABLY_HELD_BACK:
             called = self._called(member)
             surplus = called - true_positives - false_positives
             shared = np.rint(surplus * self.prevalences).astype(int)
@@ -326,10 +326,10 @@ def _draw_prevalences(
     n_draws: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Draw the realised prevalence of one group of the batch.
+    """Draw the realised prevalence of a group that no posterior was computed for.
 
     The distribution is that of the labels, where they were used; else it is that of the
-    quantifier, and drift moves and widens it as it does the interval.
+    quantifier.
     """
     if adapted.labels.verdict is not None:
         labels = label_estimate(model, evidence, adapted.without_labels.value)
@@ -340,15 +340,7 @@ def _draw_prevalences(
     def interval_at(level: float) -> tuple[float, float]:
         return model.quantifier.interval(evidence.scores, level, estimate=estimate)
 
-    drawn = _draw_from_intervals(interval_at, estimate, n_draws, random)
-    if adapted.held_back == 0:
-        return drawn
-    if adapted.estimate.low == 0 and adapted.estimate.high == 1:
-        # Nothing is known of the prevalence.
-        return random.random(n_draws)
-    drift = drift_deviation(adapted) * random.standard_normal(n_draws)
-    slid = adapted.estimate.value + (1 - adapted.held_back) * (drawn - estimate)
-    return np.clip(slid + drift, 0, 1)
+    return _draw_from_intervals(interval_at, estimate, n_draws, random)
 
 
 def _draw_from_intervals(
@@ -412,6 +404,9 @@ class BatchDraws:
         self.situations = adaptation.situations
         self.level = adaptation.level
         self.groups: dict[Group, GroupDraws] = {}
+        shares: dict[Group, np.ndarray] = {}
+        if adaptation.posterior is not None:
+            shares = adaptation.posterior.draw(n_draws, random)
         for group, situation in self.situations.items():
             model = models[group]
             part = evidence.groups[group]
@@ -423,10 +418,12 @@ class BatchDraws:
                 noise = _noise_of_rates(model)
             else:
                 calls = check_calls(model, part)
+            if group not in shares or calls is not None:
+                shares[group] = _draw_prevalences(model, part, adapted, n_draws, random)
             self.groups[group] = GroupDraws(
                 situation,
                 adapted,
-                _draw_prevalences(model, part, adapted, n_draws, random),
+                shares[group],
                 random.standard_normal(n_draws),
                 noise,
                 int(random.integers(2**32)),

@@ -249,13 +249,16 @@ def _expect_group(drawn: GroupDraws, adapted: GroupAdaptation) -> GroupExpected:
         # The two come from different draws. NaN, unknown, leaves the interval alone.
         low = float(np.fmin(low, value))
         estimates[name] = Estimate(value, low, float(np.fmax(high, value)))
-    # The predicted prevalence is known exactly.
+    # The predicted prevalence is known exactly. The difference between it and the
+    # estimate is near 0 by construction, and says nothing.
     predicted = adapted.predicted_prevalence
-    difference = abs(adapted.estimate.value - predicted)
-    interval = fold(adapted.estimate.low - predicted, adapted.estimate.high - predicted)
+    difference = float(np.abs(drawn.prevalences - predicted).mean())
+    low, high = fold(
+        adapted.estimate.low - predicted, adapted.estimate.high - predicted
+    )
     return GroupExpected(
         rows=adapted.rows,
-        pd=Estimate(difference, *interval),
+        pd=Estimate(difference, min(low, difference), max(high, difference)),
         known=rates.known,
         **estimates,
     )
@@ -270,18 +273,20 @@ def expect_pe(
 ) -> Estimate:
     """Compute the PE of one ordered pair, whose predicted prevalences are known.
 
-    PE = |rho_z / rho_z' - predicted ratio|. Its interval is that of the signed
-    difference, folded at 0: the absolute values of the draws would never reach 0, which
-    is the value that matters most.
+    PE = |rho_z / rho_z' - predicted ratio|. What is expected is the median over the
+    draws: a ratio with a small denominator has no mean. The interval is that of the
+    signed difference, folded at 0: the absolute values of the draws would never reach
+    0, which is the value that matters most.
     """
     predicted = own.predicted_prevalence, other.predicted_prevalence
     pe = pe_of_prevalences(own.estimate.value, other.estimate.value, *predicted)
     # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return Estimate(float("nan"), 0.0, float("inf"))
-    ratios = _ratios(prevalences, other_prevalences)
-    interval = central(ratios - predicted[0] / predicted[1], level)
-    return Estimate(float(pe), *fold(*interval))
+    differences = _ratios(prevalences, other_prevalences) - predicted[0] / predicted[1]
+    low, high = fold(*central(differences, level))
+    expected = float(np.nanmedian(np.abs(differences)))
+    return Estimate(expected, min(low, expected), max(high, expected))
 
 
 _ROUNDING = 1e-9

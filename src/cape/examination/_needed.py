@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift import drift_deviation, mean_score
+from cape._drift import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._groups import Group
@@ -135,8 +135,9 @@ def rows_at(
     rows, narrowest : float
         Rows needed, and the width that no batch can fall below.
     """
-    # The interval is [0, 1] whatever the batch.
-    if not model.quantifier.informative_ or _is_lost(adapted):
+    # The scores say nothing, whatever the batch.
+    at_fault = adapted is not None and adapted.held_back == 1
+    if not model.quantifier.informative_ or at_fault:
         return float("inf"), 1.0
     positives = model.quantifier.statistic_moments(model.positives, rho)
     negatives = model.quantifier.statistic_moments(model.negatives, rho)
@@ -154,20 +155,12 @@ def rows_at(
     return float(fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
 
 
-def _is_lost(adapted: GroupAdaptation | None) -> bool:
-    """Tell whether drift leaves nothing to be said, however many rows there are."""
-    if adapted is None or adapted.held_back == 0:
-        return False
-    return adapted.without_labels.low == 0 and adapted.without_labels.high == 1
-
-
 def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> float:
-    """Add drift to the width of an interval, as `hold_back` does."""
-    if adapted is None or adapted.held_back == 0:
+    """Add drift to the width of an interval; the posterior's is not wider."""
+    if adapted is None or not adapted.drift > 0:
         return width
-    of_drift = 2 * ndtri((1 + level) / 2) * drift_deviation(adapted)
-    kept = (1 - adapted.held_back) * width
-    return float(min(max(width, np.hypot(kept, of_drift)), 1.0))
+    of_drift = 2 * ndtri((1 + level) / 2) * DRIFT_INFLATION**0.5 * adapted.drift
+    return float(min(np.hypot(width, of_drift), 1.0))
 
 
 def plan_labels(
@@ -275,7 +268,7 @@ class LabelPlan:
                 in_cells,
                 int(n_drawn),
                 estimates[group].value,
-                mean_score(models[group], evidence.groups[group]),
+                mean_score(models[group], evidence.groups[group])[0],
             )
         return strata
 

@@ -18,7 +18,7 @@ from cape._evidence import Evidence, GroupEvidence
 from cape._groups import Group, group_labels
 from cape._histogram import ScoreHistogram
 from cape._labelled import compare_with_labels, label_estimate
-from cape._limits import LEVEL, NOTABLY_HELD_BACK
+from cape._limits import LEVEL
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
@@ -519,7 +519,7 @@ class GroupVerdict:
         A sentence without its full stop.
     clear : bool
         Whether the group is consistent with a prior shift without reservation: scores
-        and columns were both tested, and nothing held the estimate back.
+        and columns were both tested, and not even a weak sign speaks against it.
     """
 
     word: str
@@ -569,7 +569,6 @@ def judge_group(
         untested = "" if scores_tested else "scores"
         if not columns:
             untested = "columns"
-    is_held_back = adapted.held_back > NOTABLY_HELD_BACK
     text = verdict_text(
         word,
         adapted,
@@ -579,5 +578,5 @@ def judge_group(
         cautious=cautious,
         untested=untested,
     )
-    clear = word == "consistent" and not untested and not is_held_back
+    clear = word == "consistent" and not untested and not adapted.drift > 0
     return GroupVerdict(word, text, clear)

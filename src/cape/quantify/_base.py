@@ -154,6 +154,62 @@ def moment_interval(
     return low, high
 
 
+# If scores tell the classes apart perfectly, there is no noise to divide by.
+_LEAST_VARIANCE = 1e-30
+
+
+class Likelihood(NamedTuple):
+    """What the mean of a statistic over a batch says of each prevalence.
+
+    The mean is taken for normal, with the expectation and the variance that a
+    prevalence implies; see `moment_interval`.
+
+    Parameters
+    ----------
+    positives, negatives, batch : Moments
+        Of the statistic, over the two classes in training and over the batch.
+    """
+
+    positives: Moments
+    negatives: Moments
+    batch: Moments
+
+    def log(self, prevalence: np.ndarray, drift: float = 0.0) -> np.ndarray:
+        """Return the logarithm of the likelihood, up to a constant.
+
+        Parameters
+        ----------
+        prevalence : ndarray of shape (n_points,)
+        drift : float, default=0.0
+            Variance, in units of the prevalence, by which more than noise moved the
+            mean.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+        """
+        positives, negatives, batch = self
+        w1, w0 = noise_weights(prevalence, batch.size, positives.size, negatives.size)
+        gap = positives.mean - negatives.mean
+        variance = w1 * positives.variance + w0 * negatives.variance
+        variance = np.maximum(variance + drift * gap**2, _LEAST_VARIANCE)
+        residual = batch.mean - negatives.mean - prevalence * gap
+        # The variance depends on the prevalence, so its logarithm belongs here.
+        return -(residual**2) / (2 * variance) - np.log(variance) / 2
+
+
+def noise_weights(
+    rho: np.ndarray | float, n_batch: float, n_positives: float, n_negatives: float
+) -> tuple[np.ndarray | float, np.ndarray | float]:
+    """Return how much the variances of the two classes count at a prevalence.
+
+    These are w1 and w0 in the notes of `OneStepEMQ`.
+    """
+    w1 = rho / n_batch + rho**2 / n_positives
+    w0 = (1 - rho) / n_batch + (1 - rho) ** 2 / n_negatives
+    return w1, w0
+
+
 def _clipped(share: float) -> float:
     """Return the nearest number in [0, 1]."""
     return float(min(max(share, 0.0), 1.0))
@@ -383,6 +439,25 @@ class Quantifier(BaseEstimator):
         check_is_fitted(self)
         values = self._statistic(histogram, prevalence)
         return Moments.of(values, histogram)
+
+    def likelihood(self, batch: ScoreHistogram, estimate: float) -> Likelihood:
+        """Return what a batch says of each prevalence, centred at the estimate.
+
+        Parameters
+        ----------
+        batch : ScoreHistogram
+            Scores of at least one row.
+        estimate : float
+            What `estimate` returns for this batch.
+
+        Returns
+        -------
+        Likelihood
+        """
+        positives = self.statistic_moments(self.positives_, estimate)
+        negatives = self.statistic_moments(self.negatives_, estimate)
+        centre = estimate * positives.mean + (1 - estimate) * negatives.mean
+        return Likelihood(positives, negatives, Moments(centre, 0.0, batch.size))
 
     def _fit(self) -> None:
         """Prepare what does not depend on the batch."""

@@ -10,10 +10,11 @@ from scipy.special import ndtr, ndtri
 
 from cape._histogram import ScoreHistogram
 from cape.quantify._base import (
-    Moments,
+    Likelihood,
     Quantifier,
     mixture,
     moment_interval,
+    noise_weights,
     posterior_statistic,
 )
 
@@ -247,7 +248,7 @@ class HistogramPosterior(Quantifier):
         rarer_rows = min(self.positives_.size, self.negatives_.size)
         if rarer_rows >= _ROWS_PER_CELL * self.cells:
             counts = self.positives_.counts + self.negatives_.counts
-            return _quantile_cuts(counts, edges, self.cells)
+            return quantile_cuts(counts, edges, self.cells)
         # Few rows a cell, smoothed, say little but that the classes are alike. In
         # simulations with 20 positives of 2,000, an AUC of .70 and a prevalence of .3,
         # ten cells have a coverage of .64, two cells .96. With quantiles of all rows
@@ -256,7 +257,7 @@ class HistogramPosterior(Quantifier):
         affordable = int(rarer_rows // _RARE_ROWS_PER_CELL)
         shares = self.positives_.shares + self.negatives_.shares
         n_cells = min(self.cells, max(affordable, 2))
-        return _quantile_cuts(shares, edges, n_cells)
+        return quantile_cuts(shares, edges, n_cells)
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         counts = batch.merged(self.cuts_) / batch.unit
@@ -358,7 +359,7 @@ def _posterior(
     return rho, weights
 
 
-def _quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarray:
+def quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarray:
     """Return the edges nearest to the quantiles of the counted scores."""
     cumulated = np.cumsum(counts) / counts.sum()
     below_edge = cumulated[:-1]
@@ -411,9 +412,6 @@ def _central_interval(
 # 4.9 standard deviations have no weight.
 _LEVEL_OF_GRID = 1 - 1e-6
 _POINTS_OF_GRID = 257
-
-# If scores tell the classes apart perfectly, there is no noise to divide by.
-_LEAST_VARIANCE = 1e-30
 
 
 class OneStepEMQ(EMQ):
@@ -478,21 +476,32 @@ class OneStepEMQ(EMQ):
     """
 
     def _estimate(self, batch: ScoreHistogram) -> float:
-        return _posterior_median(*self._moments(batch))
+        return _posterior_median(self.likelihood(batch))
 
     def _interval(
         self, batch: ScoreHistogram, estimate: float, level: float
     ) -> tuple[float, float]:
-        return moment_interval(*self._moments(batch), level)
+        return moment_interval(*self.likelihood(batch), level)
 
-    def _moments(self, batch: ScoreHistogram) -> tuple[Moments, Moments, Moments]:
-        """Return the moments of the statistic that has the least noise.
+    def likelihood(
+        self, batch: ScoreHistogram, estimate: float | None = None
+    ) -> Likelihood:
+        """Return what the statistic that has the least noise says of each prevalence.
 
-        They are those over the positives, over the negatives and over the batch.
+        Parameters
+        ----------
+        batch : ScoreHistogram
+            Scores of at least one row.
+        estimate : float, default=None
+            Not needed: the statistic has its own centre.
+
+        Returns
+        -------
+        Likelihood
         """
         start = super()._estimate(batch)
         q = self._best_prevalence(start, batch.size)
-        return (
+        return Likelihood(
             self.statistic_moments(self.positives_, q),
             self.statistic_moments(self.negatives_, q),
             self.statistic_moments(batch, q),
@@ -504,33 +513,13 @@ class OneStepEMQ(EMQ):
         # has a pole. One more row of each class moves q0 inside, and does nothing in
         # large batches (Laplace's rule of succession).
         rho = (n_rows * start + 1) / (n_rows + 2)
-        w1, w0 = _noise_weights(rho, n_rows, self.positives_.size, self.negatives_.size)
+        w1, w0 = noise_weights(rho, n_rows, self.positives_.size, self.negatives_.size)
         return float(w1 / (w1 + w0))
 
 
-def _noise_weights(
-    rho: np.ndarray | float, n_batch: float, n_positives: float, n_negatives: float
-) -> tuple[np.ndarray | float, np.ndarray | float]:
-    """Return w1 and w0, see the notes of `OneStepEMQ`."""
-    w1 = rho / n_batch + rho**2 / n_positives
-    w0 = (1 - rho) / n_batch + (1 - rho) ** 2 / n_negatives
-    return w1, w0
-
-
-def _posterior_median(positives: Moments, negatives: Moments, batch: Moments) -> float:
-    """Return the posterior median of the prevalence under a flat prior.
-
-    The mean of the statistic over the batch is taken for normal, with the expectation
-    and the variance that the prevalence implies.
-    """
-    low, high = moment_interval(positives, negatives, batch, _LEVEL_OF_GRID)
+def _posterior_median(likelihood: Likelihood) -> float:
+    """Return the posterior median of the prevalence under a flat prior."""
+    low, high = moment_interval(*likelihood, _LEVEL_OF_GRID)
     rho = np.linspace(low, high, _POINTS_OF_GRID)
-    w1, w0 = _noise_weights(rho, batch.size, positives.size, negatives.size)
-    variance = w1 * positives.variance + w0 * negatives.variance
-    variance = np.maximum(variance, _LEAST_VARIANCE)
-    gap = positives.mean - negatives.mean
-    residual = batch.mean - negatives.mean - rho * gap
-    # The variance depends on rho, so its logarithm belongs to the likelihood.
-    log_likelihood = -(residual**2) / (2 * variance) - np.log(variance) / 2
-    likelihood = np.exp(log_likelihood - log_likelihood.max())
-    return _median_on_grid(rho, likelihood)
+    log_likelihood = likelihood.log(rho)
+    return _median_on_grid(rho, np.exp(log_likelihood - log_likelihood.max()))

@@ -41,6 +41,7 @@ _MARKS = {
     "drifted": "bad",
     "ignored": "bad",
     "cannot_tell": "open",
+    "too_little_known": "open",
     "some_drift": "warn",
     "not_tested": "open",
     "consistent": "good",
