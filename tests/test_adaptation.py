@@ -9,7 +9,6 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier, Estimate
-from cape._prediction import adapt
 
 
 @pytest.mark.parametrize("pool", ["resampled", "threshold"])
@@ -115,7 +114,7 @@ def test_fields_of_another_version_are_refused(adapted, change):
 
 def test_a_bound_is_at_most_one(fitted, batch):
     one_row = {"sensitive_features": batch.z[:1], "level": 0.999}
-    with pytest.warns(UserWarning, match="cannot be told"):
+    with pytest.warns(UserWarning, match="too little is known"):
         adaptation = fitted().adapt(batch.X[:1], **one_row)
     (only,) = adaptation.groups.values()
     assert only.pd_bound <= 1
@@ -156,7 +155,7 @@ def test_a_column_at_fault_is_named_once_for_all_groups(fitted, batch):
         warnings.simplefilter("always")
         adaptation = clf.adapt(batch.X * [1, 100], sensitive_features=batch.z)
     (warning,) = caught
-    assert "`x1`: 99% are greater than 59.2" in str(warning.message)
+    assert "`x1`: 99% are greater than" in str(warning.message)
     assert warning.filename == __file__
     for adapted in adaptation.groups.values():
         assert adapted.verdict == "cannot_tell"
@@ -188,7 +187,7 @@ def test_a_test_that_is_not_sound_is_said_and_columns_are_tested(train, batch):
 def test_a_batch_that_says_too_little_is_named(fitted, batch):
     rows = [0, 1, 2]
     with pytest.warns(
-        AdaptationWarning, match=r"the prevalence of .*'0' \(.*wider than 0\.5"
+        AdaptationWarning, match=r"too little is known of the prevalence of '0' \("
     ):
         fitted(pool="threshold").adapt(batch.X[rows], sensitive_features=batch.z[rows])
 
@@ -197,29 +196,16 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 def test_wide_intervals_name_at_most_ten_groups(
     warn_if_doubtful, adapted, nothing_found, n_groups
 ):
-    wide = adapted(rows=1, quantifier_estimate=Estimate(0.5, 0, 1))
+    wide = adapted(rows=1, verdict="cannot_tell")
     names = [f"g{number:02}" for number in range(n_groups)]
     groups = dict.fromkeys(names, wide)
     drifts = dict.fromkeys(names, nothing_found)
     with pytest.warns(AdaptationWarning) as caught:
         warn_if_doubtful(Adaptation("f", groups, 0.9, drifts=drifts))
     (message,) = [str(warning.message) for warning in caught]
-    assert "90% interval is wider than 0.5" in message
+    assert "too little is known" in message
     assert message.count("(1 rows)") == min(n_groups, 10)
     assert ("3 more" in message) == (n_groups == 13)
-
-
-def test_an_interval_of_one_half_is_not_yet_wide(
-    warn_if_doubtful, adapted, nothing_found
-):
-    groups = {"a": adapted(quantifier_estimate=Estimate(0.5, 0.25, 0.75))}
-    warn_if_doubtful(Adaptation("f", groups, drifts={"a": nothing_found}))
-
-
-def test_intervals_that_nobody_asked_for_are_not_wide(warn_if_doubtful, fitted, batch):
-    clf = fitted(pool="threshold")
-    evidence = clf.evidence(batch.X[:3], sensitive_features=batch.z[:3])
-    warn_if_doubtful(adapt(clf.models_, evidence))
 
 
 def test_only_the_groups_that_moved_otherwise_are_named(fitted, batch):

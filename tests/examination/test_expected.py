@@ -22,7 +22,6 @@ from cape.datasets import make_synthetic
 from cape.examination import ExpectedPerformance
 from cape.examination._draws import (
     GroupDraws,
-    _draw_prevalences,
     _noise_of_rates,
     central,
     draw_called,
@@ -270,43 +269,17 @@ def test_the_interval_of_pe_is_nonnegative_and_holds_its_share_of_draws(
 # The simulated batches
 
 
-@pytest.fixture(scope="module")
-def group(seen):
-    """Draw prevalences of group 0, as it was adapted to or with changes."""
-
-    def draw(n_draws=20_000, **changes):
-        adapted = replace(seen.adaptation.groups[0], **changes)
-        part = seen.evidence.groups[0]
-        random = np.random.default_rng(0)
-        return _draw_prevalences(seen.clf.model_of(0), part, adapted, n_draws, random)
-
-    return draw
-
-
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
-def test_drawn_prevalences_fill_the_intervals_as_often_as_they_say(group, seen, level):
+@pytest.mark.parametrize("drift", ["cautious", "ignore"])
+def test_drawn_prevalences_fill_the_intervals_as_often_as_they_say(seen, drift, level):
     """Of 40,000 draws the share inside is within five standard errors, 0.0125."""
-    drawn = group(40_000)
-    quantifier = seen.clf.model_of(0).quantifier
-    low, high = quantifier.interval(seen.evidence.groups[0].scores, level)
+    options = {"drift": drift, "level": level, "n_draws": 40_000}
+    again = examine(seen.clf, evidence=seen.evidence, **options)
+    drawn = again.draws.groups[0].prevalences
+    low, high = again.adaptation.groups[0].estimate[1:]
     inside = ((low <= drawn) & (drawn <= high)).mean()
     assert inside == pytest.approx(level, abs=0.0125)
-    below = (drawn < seen.adaptation.groups[0].estimate.value).mean()
-    assert below == pytest.approx(0.5, abs=0.0125)
     assert drawn.min() >= 0 and drawn.max() <= 1
-
-
-def test_drift_moves_and_widens_the_drawn_prevalences(group, seen):
-    """The draws follow the interval of the adaptation, whatever the scores say."""
-    estimate = seen.adaptation.groups[0].estimate.value + 0.1
-    held = Estimate(estimate, 0.05, 0.9)
-    slid = group(estimate=held, without_labels=held, held_back=0.5, drift=0.1)
-    assert np.median(slid) == pytest.approx(estimate, abs=0.02)
-    assert slid.std() > 2 * group().std()
-    assert slid.min() >= 0 and slid.max() <= 1
-    unknown = group(estimate=Estimate(0.5, 0.0, 1.0), held_back=1.0)
-    deciles = np.quantile(unknown, [0.1, 0.5, 0.9])
-    assert deciles == pytest.approx([0.1, 0.5, 0.9], abs=0.02)
 
 
 def batches(

@@ -87,6 +87,8 @@ class GroupPosterior:
         value = self.anchor if self.at_fault else float(self.shares @ self.weights)
         if level is None:
             return Estimate(value)
+        if self.at_fault:
+            return Estimate(value, 0.0, 1.0)
         ends = _quantiles(
             self.shares, self.weights, np.array([(1 - level) / 2, (1 + level) / 2])
         )
@@ -167,6 +169,9 @@ def find_posterior(
         anchor, noise = _anchor(model, part, drift)
         shares, likelihood = _likelihood(model, part, answers[group], drift, anchor)
         prior = _prior(shares, anchor, noise)
+        if drift.faults:
+            # Rows that are not what they were say nothing, nor does their mean score.
+            prior = np.ones_like(prior)
         parts[group] = shares, likelihood, prior * likelihood, anchor
     shift = np.exp(-((_SHARED_SHIFTS / _SHARED_DEVIATION) ** 2) / 2)
     shift /= 2 * shift.sum()
@@ -199,6 +204,8 @@ def _anchor(
     first, last = _LARGE_EFFECT
     extrapolated = (drift.largest_effect - first) / (last - first)
     extrapolated = drift.weight_of_evidence * min(max(extrapolated, 0.0), 1.0)
+    if drift.faults:
+        extrapolated = 1.0
     anchor += extrapolated * (model.prevalence - anchor)
     return float(np.clip(anchor, _LEAST_SHARE, 1 - _LEAST_SHARE)), variance
 

@@ -377,10 +377,11 @@ def _of_wide_intervals(
     """Warn of groups that the scores say too little of to decide by them."""
     listed = []
     for group, adapted in adaptation.groups.items():
-        # Labels say how wide the interval is, and more rows would not narrow it.
-        if adapted.labels.verdict is not None or adaptation.drifts[group].faults:
+        # With labels more is known, and drift has a sentence of its own.
+        drift = adaptation.drifts[group]
+        if adapted.labels.verdict is not None or drift.p_adjusted < LEVEL:
             continue
-        if adapted.verdict in ("too_little_known", "cannot_tell"):
+        if adapted.verdict in ("too_little_known", "cannot_tell") and not drift.faults:
             listed.append(f"{names[group]!r} ({adapted.rows} rows)")
     if listed:
         yield (

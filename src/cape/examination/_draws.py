@@ -59,11 +59,16 @@ class ExpectedRates:
         As estimated.
     fpr, fnr : float
         NaN where a rate rests on fewer than ten rows.
+    pd : float, default=nan
+        Mean distance of the share that is called positive from what the prevalence may
+        be. Its distance from the estimate, which the member was chosen for, says
+        nothing.
     """
 
     prevalence: float
     fpr: float
     fnr: float
+    pd: float = np.nan
 
     @property
     def false_positives(self) -> float:
@@ -143,16 +148,17 @@ class GroupDraws:
     def expected(self, member: int) -> ExpectedRates:
         """Return what to expect of one member, within what labels allow."""
         prevalence = float(self.situation.estimate.value)
+        called = float(self.situation.predicted_prevalences[member])
         tpr, fpr = (float(rates[member]) for rates in self.member_rates)
         if self.calls is not None and 0 < prevalence < 1:
             tpr = float(np.clip(tpr, *self.calls.tpr.interval(member, self.level)))
             # Both rates together make the share of rows that is called positive.
-            called = float(self.situation.predicted_prevalences[member])
             fpr = (called - prevalence * tpr) / (1 - prevalence)
             fpr = float(np.clip(fpr, *self.calls.fpr.interval(member, self.level)))
             tpr = (called - (1 - prevalence) * fpr) / prevalence
             tpr = float(np.clip(tpr, 0, 1))
-        return ExpectedRates(prevalence, fpr, 1 - tpr)
+        pd = float(np.abs(self.prevalences - called).mean())
+        return ExpectedRates(prevalence, fpr, 1 - tpr, pd)
 
     def rate_intervals(self, member: int) -> dict[str, tuple[float, float]]:
         """Return the intervals of FPR, FNR and accuracy as they will be observed.

@@ -249,16 +249,14 @@ def _expect_group(drawn: GroupDraws, adapted: GroupAdaptation) -> GroupExpected:
         # The two come from different draws. NaN, unknown, leaves the interval alone.
         low = float(np.fmin(low, value))
         estimates[name] = Estimate(value, low, float(np.fmax(high, value)))
-    # The predicted prevalence is known exactly. The difference between it and the
-    # estimate is near 0 by construction, and says nothing.
+    # The predicted prevalence is known exactly.
     predicted = adapted.predicted_prevalence
-    difference = float(np.abs(drawn.prevalences - predicted).mean())
     low, high = fold(
         adapted.estimate.low - predicted, adapted.estimate.high - predicted
     )
     return GroupExpected(
         rows=adapted.rows,
-        pd=Estimate(difference, min(low, difference), max(high, difference)),
+        pd=_holding(rates.pd, low, high),
         known=rates.known,
         **estimates,
     )
@@ -286,7 +284,7 @@ def expect_pe(
     differences = _ratios(prevalences, other_prevalences) - predicted[0] / predicted[1]
     low, high = fold(*central(differences, level))
     expected = float(np.nanmedian(np.abs(differences)))
-    return Estimate(expected, min(low, expected), max(high, expected))
+    return _holding(expected, low, high)
 
 
 _ROUNDING = 1e-9

@@ -311,7 +311,7 @@ class _Search:
                 fpr=rates.fpr,
                 fnr=rates.fnr,
                 accuracy=rates.accuracy,
-                pd=abs(float(situation.estimate.value) - predicted),
+                pd=rates.pd,
             )
         return FrontierPoint(
             rule,
