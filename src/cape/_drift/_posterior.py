@@ -233,7 +233,7 @@ def _likelihood(
     while high - low > _NARROWEST:
         shares = np.linspace(low, high, _POINTS)
         logs = likelihood.log(shares, variance)
-        inside = shares[logs > logs.max() + _LEAST_LOG_LIKELIHOOD]
+        inside = shares[logs >= logs.max() + _LEAST_LOG_LIKELIHOOD]
         step = shares[1] - shares[0]
         first, last = max(inside[0] - step, 0.0), min(inside[-1] + step, 1.0)
         if last - first > (high - low) / 4:
