@@ -38,6 +38,12 @@ Group = Hashable
 EVERYONE = "everyone"
 """The name of the only group when no sensitive feature is given."""
 
+MISSING_GROUP = "(missing)"
+"""The value of a group column in rows that have none, unless that is an error."""
+
+_FIRST_ROWS = 5
+"""Rows without a group that an error names."""
+
 _FEW_GROUPS = 4
 """Up to this number of groups, a comparison for each is faster than sorting."""
 
@@ -88,6 +94,14 @@ class Groups:
         rows_of_groups = self.rows_between(0, len(self))
         return list(zip(self.keys, rows_of_groups, strict=True))
 
+    def without(self, key: Group) -> tuple[Groups, np.ndarray]:
+        """Leave a group out; return the others, and which rows they have."""
+        code = self.keys.index(key)
+        rows = np.flatnonzero(self.codes != code)
+        codes = self.codes[rows]
+        others = [other for other in self.keys if other != key]
+        return Groups(codes - (codes > code), others), rows
+
     def rows_between(self, start: int, stop: int) -> list[np.ndarray]:
         """List the rows of every group within a piece of the table.
 
@@ -115,7 +129,7 @@ class Groups:
 
 
 def split_groups(
-    X: Any, sensitive_features: Any, group_columns: Any
+    X: Any, sensitive_features: Any, group_columns: Any, missing: str = "error"
 ) -> tuple[Any, Groups]:
     """Separate what the estimator sees from the group of each row.
 
@@ -127,6 +141,8 @@ def split_groups(
         The groups, if they are not columns of X.
     group_columns : column, list of columns, or None
         The columns of X that hold the groups.
+    missing : {"error", "group", "drop"}, default="error"
+        As in `check_groups`.
 
     Returns
     -------
@@ -143,14 +159,14 @@ def split_groups(
     if group_columns is None:
         if sensitive_features is None:
             return X, everyone(number_of_rows(X))
-        return X, check_groups(sensitive_features)
+        return X, check_groups(sensitive_features, missing=missing)
     if sensitive_features is not None:
         raise ValueError(
             "sensitive_features must be None when group_columns names columns of X; "
             "got both."
         )
     features, columns = split_columns(X, group_columns)
-    return features, check_groups(columns, "group_columns")
+    return features, check_groups(columns, "group_columns", missing)
 
 
 def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:
@@ -227,7 +243,9 @@ def _is_position(column: Any, names: list[int]) -> bool:
     return -len(names) <= int(column) < len(names)
 
 
-def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> Groups:
+def check_groups(
+    sensitive_features: Any, name: str = "sensitive_features", missing: str = "error"
+) -> Groups:
     """Read the group of each row.
 
     Parameters
@@ -237,6 +255,10 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
         columns, a group is a combination of their values.
     name : str, default="sensitive_features"
         Name of the parameter, for the error.
+    missing : {"error", "group", "drop"}, default="error"
+        What is done with rows without a value: with "group", `MISSING_GROUP` is the
+        value of their column; with "drop", it is their group, whichever of several
+        columns has no value.
 
     Returns
     -------
@@ -259,14 +281,29 @@ def check_groups(sensitive_features: Any, name: str = "sensitive_features") -> G
     """
     columns = []
     for values in _columns(sensitive_features, name):
-        columns.append(_factorize(values, name))
+        columns.append(_factorize(values, name, missing))
     if len(columns) == 1:
         return _with_sorted_keys(columns[0])
     named = {}
     for number, column in enumerate(columns):
         named[f"{name}[{number}]"] = column.codes
     check_same_length(**named)
-    return _with_sorted_keys(_combine(columns))
+    combined = _combine(columns)
+    if missing == "drop":
+        combined = _without_parts(combined)
+    return _with_sorted_keys(combined)
+
+
+def _without_parts(combined: _Column) -> _Column:
+    """Make one group of all combinations in which a value is missing."""
+    keys: list[Group] = []
+    codes = []
+    for key in combined.keys:
+        whole = MISSING_GROUP if MISSING_GROUP in key else key  # type: ignore[operator]
+        if whole not in keys:
+            keys.append(whole)
+        codes.append(keys.index(whole))
+    return _Column(np.array(codes, dtype=np.int64)[combined.codes], keys)
 
 
 def everyone(n_rows: int) -> Groups:
@@ -457,8 +494,8 @@ def _columns(features: Any, name: str) -> list[Any]:
     return list(features.T)
 
 
-def _factorize(values: Any, name: str) -> _Column:
-    """Replace the values of a column by codes, and check that none is missing."""
+def _factorize(values: Any, name: str, missing: str) -> _Column:
+    """Replace the values of a column by codes; missing ones are a value or an error."""
     import pandas as pd
 
     if not isinstance(values, pd.Series):
@@ -475,13 +512,21 @@ def _factorize(values: Any, name: str) -> _Column:
             f"{error}."
         ) from None
     # pandas gives missing values, of whatever kind, the code -1.
-    n_missing = np.count_nonzero(codes < 0)
-    if n_missing:
+    keys = [_as_python(value) for value in uniques]
+    is_missing = codes < 0
+    if not is_missing.any():
+        return _Column(codes, keys)
+    if missing == "error":
+        rows = np.flatnonzero(is_missing)
+        first = ", ".join(map(str, rows[:_FIRST_ROWS]))
         raise ValueError(
-            f"{name} must name a group in every row, "
-            f"got {n_missing} missing of {len(codes)}."
+            f"{name} must name a group in every row, got {len(rows)} missing of "
+            f"{len(codes)}, the first in rows {first}. Give these rows a group, leave "
+            "them out, or let CapeClassifier make them a group: missing_groups='group'."
         )
-    return _Column(codes, [_as_python(value) for value in uniques])
+    if MISSING_GROUP not in keys:
+        keys.append(MISSING_GROUP)
+    return _Column(np.where(is_missing, keys.index(MISSING_GROUP), codes), keys)
 
 
 def _as_python(value: Any) -> Group:

@@ -13,7 +13,13 @@ from sklearn.utils import get_tags
 
 from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._group_model import GroupModel
-from cape._groups import Group, Groups, combined_columns, split_groups
+from cape._groups import (
+    MISSING_GROUP,
+    Group,
+    Groups,
+    combined_columns,
+    split_groups,
+)
 from cape._learners._choice import note_on_text
 from cape._prediction import (
     adapt,
@@ -38,6 +44,7 @@ from cape._validation import (
     check_weights,
     fit_context,
     pickable,
+    take_rows,
     validate_data,
 )
 from cape.frozen import FrozenCape
@@ -127,6 +134,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     unknown_groups : {"error", "pooled"}, default="error"
         What to do with groups that were not seen in training: raise an error, or use
         the quantifier and pool of all groups together.
+    missing_groups : {"error", "group", "drop"}, default="error"
+        What to do with rows without a group value: raise an error that names the first
+        of them; make them a group, ``"(missing)"``; or leave them out of training and
+        of estimates, and let the pool of all groups decide them, at the mean of the
+        estimates.
     random_state : int, RandomState or None, default=None
         The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
@@ -209,6 +221,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "min_class_size": [Interval(Integral, 0, None, closed="left")],
         "small_groups": [StrOptions({"borrow", "error", "pooled"})],
         "unknown_groups": [StrOptions({"error", "pooled"})],
+        "missing_groups": [StrOptions({"error", "group", "drop"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -232,6 +245,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         min_class_size=25,
         small_groups="borrow",
         unknown_groups="error",
+        missing_groups="error",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -251,6 +265,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.min_class_size = min_class_size
         self.small_groups = small_groups
         self.unknown_groups = unknown_groups
+        self.missing_groups = missing_groups
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -315,13 +330,20 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_settings()
         X = pickable(X)
-        features, groups = split_groups(X, sensitive_features, self.group_columns)
+        features, groups = split_groups(
+            X, sensitive_features, self.group_columns, self.missing_groups
+        )
         check_same_length(
             X=X, y=y, sensitive_features=groups, sample_weight=sample_weight
         )
         classes, is_positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
         labels = classes[is_positive.astype(int)]
+        if self.missing_groups == "drop" and MISSING_GROUP in groups.keys:
+            groups, rows = groups.without(MISSING_GROUP)
+            features = take_rows(features, rows)
+            labels = labels[rows]
+            weights = None if weights is None else weights[rows]
         data = TrainingData(features, labels, classes, weights)
         try:
             models, pooled, recipe, tried = train_groups(self, data, groups)
@@ -573,6 +595,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if group in self.models_:
             return self.models_[group]
         if self.pooled_ is not None and self.unknown_groups == "pooled":
+            return self.pooled_
+        if self.missing_groups == "drop" and group == MISSING_GROUP:
+            if self.pooled_ is None:
+                raise ValueError(
+                    "missing_groups='drop' needs the model of all groups together: fit "
+                    "with missing_groups='drop' or unknown_groups='pooled'."
+                )
             return self.pooled_
         # As in Python: 1 and "1" are two groups, and look alike otherwise.
         known = ", ".join(map(repr, self.groups_[:10]))

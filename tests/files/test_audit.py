@@ -133,7 +133,7 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
             r"'y' and 'p' must hold two values between them, got 3: '0', '1', 'maybe'",
         ),
         ({"p": range(300)}, {}, r"got 300: '0', '1', '2', '3', '4' and 295 more\.$"),
-        ({"g": ["a", None] * 150}, {}, r"column 'g': 150 rows have no value"),
+        ({"g": ["a", None] * 150}, {}, r"150 of 300 rows have no value in 'g'"),
         ({"y": [1, None, 0] * 100}, {}, r"column 'y': 100 rows have no value"),
     ],
 )

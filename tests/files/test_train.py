@@ -162,7 +162,7 @@ def test_which_label_is_positive_and_of_which_kind(
         ({"y": 1}, {}, r"label column 'y' must hold two values, got 1"),
         ({}, {"label": "x"}, r"must hold two values, got 200: .* and 196 more\.$"),
         ({"y": [0, 1, None, 1] * 50}, {}, r"'y': 50 of 200 rows have no label"),
-        ({"z": ["a", None] * 100}, {}, r"'z': 100 of 200 rows have no value"),
+        ({"z": ["a", None] * 100}, {}, r"100 of 200 rows have no value in 'z'"),
         (
             {"z": ["a"] * 190 + ["rare"] * 10},
             {"settings": {"small_groups": "error"}},

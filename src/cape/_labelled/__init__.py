@@ -14,6 +14,7 @@
 """
 
 from cape._labelled._draw import (
+    NOTHING_DRAWN,
     DrawnRows,
     RowDraw,
     Strata,
@@ -48,6 +49,7 @@ from cape._labelled._use import (
 )
 
 __all__ = [
+    "NOTHING_DRAWN",
     "SAMPLE_LEVEL",
     "CheckedCalls",
     "DrawnRows",

@@ -243,6 +243,10 @@ class DrawnRows:
         return len(self.rows)
 
 
+NOTHING_DRAWN = Strata(np.array([0]), np.array([1]), np.array([0]))
+"""The strata of rows without a group, none of which is drawn."""
+
+
 class RowDraw:
     """Draw rows from strata of all groups.
 

@@ -20,6 +20,7 @@ from cape._prediction._deciding import (
     decide_individually,
     estimate_groups,
     find_evidence,
+    mean_estimate,
     predict_batch,
     refuse_row_keepers,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "estimate_groups",
     "find_evidence",
     "known_labels",
+    "mean_estimate",
     "predict_batch",
     "read_batch",
     "read_member",

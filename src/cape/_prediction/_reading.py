@@ -13,7 +13,7 @@ from cape._columns import ColumnCounts
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
-from cape._groups import Group, Groups, split_groups
+from cape._groups import MISSING_GROUP, Group, Groups, split_groups
 from cape._histogram import HALF, ONE, ScoreHistogram
 from cape._learners._scoring import (
     LinearStack,
@@ -48,6 +48,8 @@ class Batch:
         In the order of ``groups.keys``.
     stack : LinearStack or None, default=None
         The models of all groups, where one product with all of them pays.
+    left_out : Group or None, default=None
+        A group of rows that have none: they are decided, and no evidence.
     """
 
     features: Any
@@ -55,6 +57,7 @@ class Batch:
     groups: Groups
     models: Mapping[Group, GroupModel]
     stack: LinearStack | None = None
+    left_out: Group | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -114,14 +117,17 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     # Columns are compared before groups are split off: the group columns of X are among
     # the columns that `fit` has seen.
     check_columns(clf, X)
-    features, groups = split_groups(X, sensitive_features, clf.group_columns)
+    features, groups = split_groups(
+        X, sensitive_features, clf.group_columns, clf.missing_groups
+    )
     check_same_length(X=X, sensitive_features=groups)
     models = {group: clf.model_of(group, groups) for group in groups.keys}
     array = as_array(features)
     stack = stack_of_groups(
         [model.stack for model in models.values() if model.is_linear], array
     )
-    return Batch(features, array, groups, models, stack)
+    left_out = MISSING_GROUP if clf.missing_groups == "drop" else None
+    return Batch(features, array, groups, models, stack, left_out)
 
 
 _MISSING = -1
@@ -479,7 +485,8 @@ def read_batch(
             if reading.group in evidence:
                 counted = evidence[reading.group] + counted
             evidence[reading.group] = counted
-    return readings, {group: evidence[group] for group in batch.groups.keys}
+    counted_groups = [key for key in batch.groups.keys if key != batch.left_out]
+    return readings, {group: evidence[group] for group in counted_groups}
 
 
 def _read_and_count(

@@ -45,6 +45,7 @@ _NOTES = {
     "suspicious": "{kind}: {columns}. Leave a column out with --drop, all suspicious "
     "columns with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
+    "missing_groups": "{n} of {rows} rows have no group: {what}.",
     "constant": "dropped constant columns, which tell nothing: {names}.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something that came after it?",
@@ -64,6 +65,11 @@ _LOOKS = {
         "numbers with signs between thousands",
         "Numbers are read without such signs.",
     ),
+}
+
+_MISSING_GROUPS = {
+    "group": "they are the group '(missing)'",
+    "drop": "they were left out",
 }
 
 # A note for each kind: several columns of a file have the same fault.
@@ -90,6 +96,8 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["n"] = len(names)
         words["columns"] = "column" if len(names) == 1 else "columns"
         words["names"] = quoted(names, _MOST_NAMES)
+    elif code == "missing_groups":
+        words["what"] = _MISSING_GROUPS[values["how"]]
     elif code == "constant":
         words["names"] = quoted(values["columns"], _MOST_NAMES)
     elif code == "converted":

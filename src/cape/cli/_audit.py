@@ -16,6 +16,7 @@ from cape.cli._options import (
     Group,
     Label,
     Level,
+    MissingGroups,
     Positive,
     argument,
     command,
@@ -62,6 +63,7 @@ def audit(
     author: Author = "",
     note: Note = "",
     level: Level = 0.95,
+    missing_groups: MissingGroups = None,
     csv: Csv,
     output: Output,
 ) -> None:
@@ -91,6 +93,7 @@ def audit(
             label=label,
             prediction=prediction,
             group=groups,
+            missing_groups=missing_groups or "error",
             positive=positive,
             mapping=_parse_mapping(mapping),
             dialect=csv.dialect(),

@@ -62,6 +62,7 @@ def predict(
     drift: options.Drift = None,
     checked: Checked = None,
     blank_means: BlankMeans = None,
+    missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
     dask: options.Scheduler = None,
@@ -85,7 +86,7 @@ def predict(
     from cape.report._model import file_provenance
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model, key=key_file)
+    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
         prediction = predict_file(
@@ -243,6 +244,7 @@ def sample(
     spread: Spread = "equal",
     width: Width = None,
     seed: Seed = 0,
+    missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
     dask: options.Scheduler = None,
@@ -267,7 +269,7 @@ def sample(
 
     if rows is None and width is None:
         rows = _DEFAULT_ROWS
-    loaded = load_model(model, key=key_file)
+    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
         sampled = sample_file(
@@ -325,6 +327,7 @@ def monitor(
     rule: options.Rule = None,
     costs: options.Costs,
     drift: options.Drift = None,
+    missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
     output: Output,
@@ -350,7 +353,7 @@ def monitor(
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model, key=key_file)
+    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress(len(paths), "batches") as on_batch:
         # Only a few numbers of each batch are kept, so that a list of all is small.

@@ -235,6 +235,15 @@ FailIf = Annotated[
         "CONDITION",
     ),
 ]
+MissingGroups = Annotated[
+    str | None,
+    option(
+        "What to do with rows without a group value: error, group (they are a group, "
+        "'(missing)'), or drop (left out). Default: as the model was trained.",
+        "NAME",
+    ),
+]
+
 Scheduler = Annotated[
     str | None,
     option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),

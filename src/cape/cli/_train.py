@@ -135,6 +135,14 @@ UnknownGroups = Annotated[
         "pooled."
     ),
 ]
+MissingGroups = Annotated[
+    str,
+    _setting(
+        "What to do with rows without a group value: error, group (they are a group, "
+        "'(missing)'), or drop (left out of estimates, and decided by the pool of all "
+        "groups)."
+    ),
+]
 Most = Annotated[
     int,
     _setting(
@@ -204,6 +212,7 @@ def train(
     costs: Costs,
     min_group_size: MinGroupSize = 30,
     unknown_groups: UnknownGroups = "error",
+    missing_groups: MissingGroups = "error",
     most: Most = 200_000,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -228,6 +237,7 @@ def train(
     settings = own.chosen(paper, costs) | {
         "min_group_size": min_group_size,
         "unknown_groups": unknown_groups,
+        "missing_groups": missing_groups,
         "random_state": seed,
         "n_jobs": jobs if dask is None else None,
         "verbose": int(aside.is_terminal),

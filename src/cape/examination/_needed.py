@@ -18,6 +18,7 @@ from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._groups import Group
 from cape._labelled import (
+    NOTHING_DRAWN,
     RowDraw,
     Strata,
     cells_of_rows,
@@ -417,10 +418,13 @@ def rows_to_label(
     groups = list(batch.groups.keys)
     in_cells = {}
     for code, group in enumerate(groups):
+        if group not in counted:
+            continue
         n_cells = len(batch.models[group].edges) + 1
         in_cells[group] = np.bincount(cells[codes == code], minlength=n_cells)
     strata = plan.strata(clf, evidence, in_cells)
-    draw = RowDraw([strata[group] for group in groups], random_state)
+    of_groups = [strata.get(group, NOTHING_DRAWN) for group in groups]
+    draw = RowDraw(of_groups, random_state)
     probabilities = draw.add(codes, cells)
     drawn = draw.result()
     groups_of_rows = [groups[code] for code in drawn.groups]

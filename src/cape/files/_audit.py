@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cape._groups import EVERYONE, Group, check_groups
+from cape._groups import EVERYONE, MISSING_GROUP, Group, check_groups
 from cape._tables import Dialect, TableError, check_columns_exist
+from cape._validation import check_choice
 from cape._wording._numbers import quoted
 from cape.files._columns import (
     by_value,
@@ -35,6 +36,7 @@ def count_file(
     group: Sequence[str] = (),
     positive: str | None = None,
     mapping: Mapping[str, str] | None = None,
+    missing_groups: str = "error",
     rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
@@ -57,6 +59,9 @@ def count_file(
     mapping : mapping from str to str, optional
         What predictions are called among the labels, such as ``{"high": "yes", "low":
         "no"}``.
+    missing_groups : {"error", "group", "drop"}, default="error"
+        What to do with rows without a group value: raise an error, make them the group
+        ``"(missing)"``, or leave them out. Their number is noted.
     rows : int, optional
         How many rows are read at a time; by default fewer for wider tables.
     dialect : Dialect, optional
@@ -91,6 +96,7 @@ def count_file(
     (1.0, 1.0, ('0', '1'))
     """
     notes = Notes() if notes is None else notes
+    check_choice("missing_groups", missing_groups, ("error", "group", "drop"))
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     scan = Scan(path, dialect, on_rows)
@@ -100,7 +106,15 @@ def count_file(
     cells: Counter[_Cell] = Counter()
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
+    without_group: list[int] = []
     for frame in scan.parts(dict.fromkeys(names, "text"), rows):
+        has_group = frame[list(group)].notna().all(axis=1).to_numpy()
+        without = np.flatnonzero(~has_group) + scan.rows - len(frame)
+        without_group += without.tolist()
+        if missing_groups == "group":
+            frame = frame.fillna(dict.fromkeys(group, MISSING_GROUP))
+        else:
+            frame = frame[has_group]
         texts = pd.DataFrame()
         for name in names:
             texts[name] = _text_of(frame[name], name in group, path, notes)
@@ -111,6 +125,8 @@ def count_file(
             values: tuple[str, ...] = key  # type: ignore[assignment]
             cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
         scan.on_rows("counting", len(frame))
+    if without_group:
+        scan.judge_missing(group, without_group, missing_groups, notes)
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
     predictions = {cell.prediction for cell in cells}
     for value in plain:

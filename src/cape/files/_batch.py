@@ -21,7 +21,7 @@ from cape._adaptation import Adaptation, AdaptationWarning
 from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
-from cape._prediction import Reading, decide
+from cape._prediction import Reading, decide, mean_estimate
 from cape._tables import Dialect, Table, TableError, TableWriter
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
@@ -209,11 +209,13 @@ def predict_file(
         for table, records in _second_pass(scan.table, kept, rows, writer):
             probability = _probabilities(model, adaptation, kept.groups, records)
             if table is not None:
-                adapted = [adaptation.groups[group] for group in kept.groups]
-                estimates = [group.estimate.value for group in adapted]
+                estimates = [_estimate(model, adaptation, key) for key in kept.groups]
                 of_rows = np.round(estimates, 9)[records["group"]]
                 writer.write(_with_predictions(table, model, probability, of_rows))
-            _count_labelled(observed, kept.groups, records, probability > 0.5)
+            # Rows without a group have no rates.
+            counted = np.array([group in adaptation.groups for group in kept.groups])
+            called = probability > 0.5
+            _count_labelled(observed, kept.groups, records, called, counted)
             scan.on_rows("predicting", len(records))
         scan.table.check_unchanged()
     if writer is not None and writer.disarmed:
@@ -221,6 +223,13 @@ def predict_file(
     if observed.cape:
         examination.observed = observed
     return Prediction(examination, scan.sha256, came_back)
+
+
+def _estimate(model: TableModel, adaptation: Adaptation, group: Group) -> float:
+    """Return the estimate of a group; rows without one have the mean of all."""
+    if group in adaptation.groups:
+        return adaptation.groups[group].estimate.value
+    return mean_estimate(adaptation, model.clf.model_of(group))
 
 
 def _second_pass(
@@ -285,9 +294,10 @@ def _count_labelled(
     groups: list[Group],
     records: np.ndarray,
     called: np.ndarray,
+    counted: np.ndarray,
 ) -> None:
-    """Add the rows that have a label to the confusion counts."""
-    has_label = records["positive"] >= 0
+    """Add the rows of counted groups that have a label to the confusion counts."""
+    has_label = (records["positive"] >= 0) & counted[records["group"]]
     labelled = records[has_label]
     if not len(labelled):
         return

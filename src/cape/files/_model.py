@@ -55,7 +55,10 @@ class TableModel:
 
 
 def load_model(
-    path: str | Path, *, key: bytes | str | Path | None = None
+    path: str | Path,
+    *,
+    key: bytes | str | Path | None = None,
+    missing_groups: str | None = None,
 ) -> TableModel:
     """Load a model that ``cape train`` or `train_file` wrote.
 
@@ -64,6 +67,9 @@ def load_model(
     path : str or Path
     key : bytes, str or Path, default=None
         The secret that the file must be signed with, as for `cape.persist.load`.
+    missing_groups : {"error", "group", "drop"}, default=None
+        What to do with rows without a group value, as in `CapeClassifier`. None is as
+        the model was trained.
 
     Returns
     -------
@@ -88,6 +94,12 @@ def load_model(
     clf = persist.load(path, key=key)
     if clf.fingerprint_ != header["fingerprint"]:
         raise TableError(f"{path} was replaced while it was read: try again.")
+    if missing_groups is not None:
+        # Imported here, since it takes scikit-learn along.
+        from cape._validation import check_choice
+
+        check_choice("missing_groups", missing_groups, ("error", "group", "drop"))
+        clf.set_params(missing_groups=missing_groups)
     return TableModel(clf, columns, header["details"])
 
 

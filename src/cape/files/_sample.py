@@ -269,10 +269,12 @@ def _draw_rows(
         in_cells[group] = np.zeros(n_cells, dtype=np.int64)
     for codes, cells in _cells(clf, kept):
         for code, group in enumerate(kept.groups):
+            if group not in in_cells:
+                continue
             of_group = cells[codes == code]
             in_cells[group] += np.bincount(of_group, minlength=len(in_cells[group]))
     of_groups = draw.plan.strata(clf, evidence, in_cells)
-    strata = [of_groups[group] for group in kept.groups]
+    strata = [of_groups.get(group, _labelled.NOTHING_DRAWN) for group in kept.groups]
     rows = _labelled.RowDraw(strata, draw.seed)
     for codes, cells in _cells(clf, kept):
         rows.add(codes, cells)

@@ -35,6 +35,7 @@ _PARTS_AT_ONCE = 2
 """Parts that this process works on at the same time. More parts would only wait for
 Python's lock, and take memory."""
 
+_FIRST_ROWS = 5
 _MOST_NAMES = 5
 
 OnRows = Callable[[str, int], None]
@@ -163,14 +164,16 @@ class Scan:
         """
         evidence = Evidence(model.clf.fingerprint_)
         has_labels = False
-        without_group = 0
+        without_group: list[int] = []
         unknown: Counter[str] = Counter()
+        n_read = 0
         parts = self._parts_for(model, notes, rows)
         shared = (model, kept is not None)
         for part, found in (each or _in_this_process)(_read_part, shared, parts):
             if on_part is not None:
                 on_part(part)
-            without_group += found.without_group
+            without_group += [n_read + row for row in found.without_group]
+            n_read += len(part.X)
             unknown += found.unknown
             if found.evidence is not None:
                 evidence = evidence + found.evidence
@@ -180,14 +183,43 @@ class Scan:
                 has_labels |= bool((part.positive >= 0).any())
             self.on_rows("reading", len(part.X))
         if without_group:
-            names = " or ".join(map(repr, model.columns.groups))
-            raise TableError(
-                f"{self.path}: {without_group} of {self.rows} rows have no value in "
-                f"{names}, so no group."
+            self.judge_missing(
+                model.columns.groups, without_group, model.clf.missing_groups, notes
             )
         if unknown:
             raise _unknown_groups(self.path, unknown, model)
         return evidence, has_labels
+
+    def judge_missing(
+        self, columns: Sequence[str], rows: Sequence[int], missing: str, notes: Notes
+    ) -> None:
+        """Raise if rows without a group are an error, and note their number otherwise.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The group columns.
+        rows : sequence of int
+            Rows without a value in one of them, counted from 0. Lines are those of a
+            CSV without line breaks in fields.
+        missing : {"error", "group", "drop"}
+        notes : Notes
+        """
+        if missing != "error":
+            notes.say("missing_groups", n=len(rows), rows=self.rows, how=missing)
+            return
+        where = "rows"
+        first = [row + 1 for row in rows[:_FIRST_ROWS]]
+        if self.table.is_csv:
+            where = "lines"
+            first = [row + 1 for row in first]
+        names = " or ".join(map(repr, columns))
+        raise TableError(
+            f"{self.path}: {len(rows)} of {self.rows} rows have no value in {names}, "
+            f"so no group; the first are {where} {', '.join(map(str, first))}. Use "
+            "--missing-groups group to make them a group, or --missing-groups drop to "
+            "leave them out of estimates."
+        )
 
     def _parts_for(
         self, model: TableModel, notes: Notes, rows: int | None
@@ -272,8 +304,8 @@ class _PartResult(NamedTuple):
 
     Parameters
     ----------
-    without_group : int
-        Rows with no value in a group column.
+    without_group : sequence of int
+        Rows of the part with no value in a group column.
     unknown : Counter from group name to int
         Rows of groups that were not in training. If there are any, or rows without a
         group, nothing else was looked at.
@@ -284,7 +316,7 @@ class _PartResult(NamedTuple):
         What the group codes of the records mean.
     """
 
-    without_group: int
+    without_group: Sequence[int]
     unknown: Counter[str]
     evidence: Evidence | None = None
     records: np.ndarray | None = None
@@ -294,11 +326,11 @@ class _PartResult(NamedTuple):
 def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
     """Count the evidence of a part and, if asked, record what was read of each row."""
     without_group, unknown = _group_problems(model, part.X)
-    if without_group or unknown:
+    if unknown or (without_group and model.clf.missing_groups == "error"):
         return _PartResult(without_group, unknown)
     with single_thread_if_small(len(part.X)):
         if not keep:
-            return _PartResult(0, unknown, model.clf.evidence(part.X))
+            return _PartResult(without_group, unknown, model.clf.evidence(part.X))
         batch = batch_of(model.clf, part.X, None)
         # Labels of whatever rows happen to have one are used for the verdict on the
         # estimates alone: outcomes that are known early are no random sample, and a
@@ -313,23 +345,29 @@ def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
         records["unadapted"][index] = reading.unadapted()
         records["scores"][index] = reading.deciding.T
     of_part = Evidence(model.clf.fingerprint_, evidence)
-    return _PartResult(0, unknown, of_part, records, batch.groups.keys)
+    return _PartResult(without_group, unknown, of_part, records, batch.groups.keys)
 
 
-def _group_problems(model: TableModel, X: pd.DataFrame) -> tuple[int, Counter[str]]:
-    """Count the rows of a part without a group, and those of each unknown group."""
+def _group_problems(
+    model: TableModel, X: pd.DataFrame
+) -> tuple[list[int], Counter[str]]:
+    """Find the rows of a part without a group, and count those of unknown groups."""
     unknown: Counter[str] = Counter()
     if not model.columns.groups:
-        return 0, unknown
+        return [], unknown
     table = X[list(model.columns.groups)]
-    has_group = table.notna().all(axis=1)
-    if has_group.any() and model.clf.unknown_groups != "pooled":
-        groups = check_groups(table[has_group])
+    missing = model.clf.missing_groups
+    has_group = table.notna().all(axis=1).to_numpy()
+    without_group = np.flatnonzero(~has_group).tolist()
+    if missing != "group":
+        table = table[has_group]
+    if len(table) and model.clf.unknown_groups != "pooled":
+        groups = check_groups(table, missing=missing)
         sizes = np.bincount(groups.codes)
         for group, size in zip(groups.keys, sizes, strict=True):
             if group not in model.clf.models_:
                 unknown[group_name(group)] += int(size)
-    return int((~has_group).sum()), unknown
+    return without_group, unknown
 
 
 def _unknown_groups(

@@ -166,8 +166,16 @@ def train_file(
     check_choice("learner", learner, FILE_LEARNERS)
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, on_rows)
+    missing = (settings or {}).get("missing_groups", "error")
     columns, X, y = _read_table(
-        scan, label, tuple(group), drop, positive=positive, most=most, notes=notes
+        scan,
+        label,
+        tuple(group),
+        drop,
+        positive=positive,
+        most=most,
+        missing=missing,
+        notes=notes,
     )
     constant = _constant_columns(X, columns)
     if constant:
@@ -282,6 +290,7 @@ def _read_table(
     *,
     positive: str | None,
     most: int,
+    missing: str,
     notes: Notes,
 ) -> tuple[Columns, pd.DataFrame, np.ndarray]:
     """Read a labelled table, or a sample of it if it is long, and check it.
@@ -292,6 +301,8 @@ def _read_table(
         Of the file.
     label, group, drop, positive, most, notes
         See `train_file`.
+    missing : {"error", "group", "drop"}
+        What to do with rows without a group.
 
     Returns
     -------
@@ -313,11 +324,17 @@ def _read_table(
     # Groups and labels are read as text, so that 007 does not become 7.
     types = {**features, **dict.fromkeys((*group, label), "text")}
     reservoir = Reservoir(group, label, most=most)
+    without_group: list[int] = []
     for part in scan.parts(types):
-        reservoir.add(part)
+        has_group = part[list(group)].notna().all(axis=1).to_numpy()
+        rows = np.flatnonzero(~has_group) + scan.rows - len(part)
+        without_group += rows.tolist()
+        reservoir.add(part[has_group] if missing == "drop" else part)
         scan.on_rows("reading", len(part))
         if len(reservoir.labels()) > _MAX_LABELS:
             break
+    if without_group:
+        scan.judge_missing(group, without_group, missing, notes)
     frame = reservoir.sample()
     labels = _two_labels(frame[label], positive, scan.path)
     # Predictions are written in the kind of the label; dates were read as text, and so
@@ -326,7 +343,7 @@ def _read_table(
     if label_kind not in ("number", "flag") or "," in "".join(labels):
         label_kind = "text"
     columns = Columns(label, labels, label_kind, group, features)
-    if len(frame) < scan.rows:
+    if len(frame) < reservoir.n_rows:
         notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
     if scan.table.is_csv:
         _note_look_alikes(frame, features, notes)
@@ -397,14 +414,7 @@ def _two_labels(values: pd.Series, positive: str | None, path: Path) -> tuple[st
 
 
 def _check_values(X: pd.DataFrame, columns: Columns, path: Path) -> None:
-    """Raise if a row has no group, or if no feature has a value."""
-    for name in columns.groups:
-        missing = int(X[name].isna().sum())
-        if missing:
-            raise TableError(
-                f"{path}, group column {name!r}: {missing} of {len(X)} rows have no "
-                "value."
-            )
+    """Raise if no feature has a value."""
     has_value = X[list(columns.features)].notna()
     if not has_value.any().any():
         raise TableError(
