@@ -83,6 +83,7 @@ def make_adapted(*, labels=None, **given):
         "mean_score": 0.3,
         "drift": 0.2,
         "held_back": 0.4,
+        "borrowed": 0.0,
         "verdict": "consistent",
         "labels": LabelFindings(**({"rows": 0} if labels is None else labels)),
         "classifier": 1,

@@ -96,6 +96,9 @@ class GroupAdaptation:
         How far the estimate rests on what was known before the scores were looked at:
         the part of the variance of the quantifier's answer that it takes away. 0 is not
         at all, 1 is wholly.
+    borrowed : float
+        How much of what is known comes from other groups: the part of the variance that
+        their training rows, and the shift that they tell, take away.
     verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
 "cannot_tell", "not_tested"}
         What is known of the group: whether scores and columns speak against a prior
@@ -128,6 +131,7 @@ class GroupAdaptation:
     mean_score: float
     drift: float
     held_back: float
+    borrowed: float
     verdict: str
     labels: LabelFindings
     classifier: int
@@ -412,6 +416,7 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
         mean_score=entry.number("mean_score", 0, 1),
         drift=entry.number("drift", 0, may_be_unknown=True),
         held_back=entry.number("held_back", 0, 1),
+        borrowed=entry.number("borrowed", 0, 1),
         verdict=entry.text("verdict", _VERDICTS),
         labels=labels,
         classifier=entry.whole("classifier"),

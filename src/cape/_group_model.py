@@ -437,6 +437,11 @@ class OwnRows:
     negatives: float
     auc: float
 
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there is anything that the group could say by itself."""
+        return min(self.positives, self.negatives) > 0
+
 
 @dataclass(frozen=True)
 class GroupModel:

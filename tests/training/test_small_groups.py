@@ -173,6 +173,24 @@ def test_borrowing_is_better_than_own_rows_and_its_intervals_hold(size):
     assert np.mean(held) > 0.92
 
 
+def test_what_is_borrowed_is_a_number_of_the_adaptation(trained, later):
+    adaptation = adapt(trained, later)
+    borrowed = {group: one.borrowed for group, one in adaptation.groups.items()}
+    assert 0 <= borrowed[0] < borrowed[3] <= 1
+    assert borrowed[5] > 0.5
+    assert "from other groups" in repr(adaptation)
+    assert adapt(trained, later[later.group == 0]).groups[0].borrowed < 0.1
+
+
+def test_columns_that_are_constant_in_a_small_group_are_no_fault():
+    sizes = [500, 500, 12]
+    rows = table(sizes, [0.4] * 3)
+    rows["noise"] = np.where(rows.group == 2, 1.0, rows.noise)
+    later = table([100] * 3, [0.4] * 3, seed=4)
+    later["noise"] = np.where(later.group == 2, 1.0, later.noise)
+    assert adapt(fit(rows), later).drifts[2].faults == []
+
+
 def test_a_hundred_labels_are_few_for_eight_groups():
     rows = table([300] * 8, [0.4] * 8)
     clf = fit(rows)

@@ -31,6 +31,10 @@ _NEAREST_TO_PURE = 0.02
 """Columns are tested inside [0, 1]: at an end one of the classes has no noise."""
 
 
+_USUAL_IN_SOME_GROUPS = ("constant", "missing")
+"""Faults that need the group's own columns: all people above 65 may have the same kind
+of insurance, which all groups together have not."""
+
 _OWN_STEPS = 3
 """Steps to the prevalence that a column speaks for."""
 
@@ -205,12 +209,15 @@ def _test_columns(
             prevalence=rho,
         )
         fit = ColumnFit()
+        fault = find_fault(in_batch)
         if trained.are_own:
             fit = fit_column(cells, positives, negatives, batch, rho)
+        elif fault in _USUAL_IN_SOME_GROUPS:
+            fault = ""
         drift = ColumnDrift(
             column=in_batch,
             fit=fit,
-            fault=find_fault(in_batch),
+            fault=fault,
             unseen=evidence.columns.unseen.get(place, {}),
         )
         counts.append((positives, negatives, batch))

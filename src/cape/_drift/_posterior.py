@@ -34,6 +34,10 @@ These numbers were compared on 16 real shifts of 7 sources and on pure prior shi
 (docs/trust.md). Without a tenth for any share, a large shift was inside its interval in
 two cases of three; without a shared shift, errors were 3 to 5 % larger."""
 
+_SHARED_PRIOR = np.exp(-((_SHARED_SHIFTS / _SHARED_DEVIATION) ** 2) / 2)
+_SHARED_PRIOR /= 2 * _SHARED_PRIOR.sum()
+_SHARED_PRIOR[len(_SHARED_PRIOR) // 2] += 0.5
+
 DRIFT_INFLATION = 2.0
 """Variance of the drift of an estimate, in units of the variance between columns: the
 scores rest on a few columns that move together, so little is averaged out."""
@@ -71,8 +75,13 @@ class GroupPosterior:
         Centre of the prior, but for the shared shift.
     held_back : float
         Part of the variance of the scores' answer that the prior takes away.
+    borrowed : float
+        Part of the variance that other groups take away: their training rows, and the
+        shift that they tell.
     at_fault : bool
         Whether a column is plainly not what it was, so that scores say nothing.
+    rows : float
+        Rows of the batch.
     """
 
     shares: np.ndarray
@@ -80,7 +89,9 @@ class GroupPosterior:
     weights: np.ndarray
     anchor: float
     held_back: float
+    borrowed: float
     at_fault: bool
+    rows: float
 
     def estimate(self, level: float | None) -> Estimate:
         """Return the mean and, unless the level is None, the central interval."""
@@ -92,7 +103,15 @@ class GroupPosterior:
         ends = _quantiles(
             self.shares, self.weights, np.array([(1 - level) / 2, (1 + level) / 2])
         )
-        return Estimate(value, float(min(ends[0], value)), float(max(ends[1], value)))
+        low, high = float(min(ends[0], value)), float(max(ends[1], value))
+        # Shares of few rows are few numbers: an end that lies within half a row of 0 or
+        # 1 does not rule out that no row, or every row, is positive.
+        half_a_row = 0.5 / self.rows
+        if low < half_a_row:
+            low = 0.0
+        if high > 1 - half_a_row:
+            high = 1.0
+        return Estimate(value, low, high)
 
 
 @dataclass(frozen=True)
@@ -167,27 +186,40 @@ def find_posterior(
     for group, part in evidence.items():
         model, drift = models[group], drifts[group]
         anchor, noise = _anchor(model, part, drift)
-        shares, likelihood = _likelihood(model, part, answers[group], drift, anchor)
+        shares, likelihood, own = _likelihood(
+            model, part, answers[group], drift, anchor
+        )
         prior = _prior(shares, anchor, noise)
         if drift.faults:
             # Rows that are not what they were say nothing, nor does their mean score.
             prior = np.ones_like(prior)
-        parts[group] = shares, likelihood, prior * likelihood, anchor
-    shift = np.exp(-((_SHARED_SHIFTS / _SHARED_DEVIATION) ** 2) / 2)
-    shift /= 2 * shift.sum()
-    shift[len(shift) // 2] += 0.5
+        by_itself = _normalised(_SHARED_PRIOR @ prior * own)
+        if model.own is not None and not model.own.has_both_classes:
+            # Nor would its anchor be known without the others.
+            by_itself = _normalised(own)
+        alone = _variance(shares, by_itself)
+        parts[group] = shares, likelihood, prior * likelihood, anchor, alone
     # In logarithms: the likelihoods of many groups multiply to nothing.
     told = {group: np.log(part[2].sum(axis=1)) for group, part in parts.items()}
-    by_all = np.log(shift) + sum(told.values())
+    by_all = np.log(_SHARED_PRIOR) + sum(told.values())
     groups = {}
-    for group, (shares, likelihood, given_shift, anchor) in parts.items():
+    for group, (shares, likelihood, given_shift, anchor, alone) in parts.items():
         by_others = _from_logarithms(by_all - told[group])
         weights = _normalised(by_others @ given_shift)
         at_fault = bool(drifts[group].faults)
-        kept = _variance(shares, weights) / _variance(shares, _normalised(likelihood))
+        variance = _variance(shares, weights)
+        kept = variance / _variance(shares, _normalised(likelihood))
         held_back = 1.0 if at_fault else min(max(1 - kept, 0.0), 1.0)
+        borrowed = 0.0 if at_fault else min(max(1 - variance / alone, 0.0), 1.0)
         groups[group] = GroupPosterior(
-            shares, given_shift, weights, anchor, held_back, at_fault
+            shares=shares,
+            given_shift=given_shift,
+            weights=weights,
+            anchor=anchor,
+            held_back=held_back,
+            borrowed=borrowed,
+            at_fault=at_fault,
+            rows=evidence[group].scores.size,
         )
     return Posterior(groups, _from_logarithms(by_all))
 
@@ -216,8 +248,10 @@ def _likelihood(
     answer: Estimate,
     drift: GroupDrift,
     anchor: float,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a grid of shares, and how likely the scores make each of its points.
+
+    The last of the three is how likely they would be by the group's own training rows.
 
     The points are evenly spaced where the likelihood is, and evenly in log-odds around
     the anchor, where the prior may be much narrower. Each counts as much as the stretch
@@ -227,7 +261,7 @@ def _likelihood(
     low, high = 0.0, 1.0
     if drift.faults or not model.quantifier.informative_:
         shares = np.unique([*np.linspace(low, high, _POINTS), *even])
-        return shares, _stretches(shares)
+        return shares, _stretches(shares), _stretches(shares)
     likelihood = model.quantifier.likelihood(evidence.scores, answer.value)
     variance = DRIFT_INFLATION * drift.significant_spread**2
     while high - low > _NARROWEST:
@@ -241,8 +275,15 @@ def _likelihood(
         low, high = first, last
     near = even[(even > first) & (even < last)]
     shares = np.unique([*np.linspace(first, last, _POINTS), *near])
+    stretches = _stretches(shares)
     logs = likelihood.log(shares, variance)
-    return shares, np.exp(logs - logs.max()) * _stretches(shares)
+    by_all = np.exp(logs - logs.max()) * stretches
+    if model.own is None:
+        return shares, by_all, by_all
+    if not model.own.has_both_classes:
+        return shares, by_all, stretches
+    logs = likelihood.log(shares, variance, (model.own.positives, model.own.negatives))
+    return shares, by_all, np.exp(logs - logs.max()) * stretches
 
 
 def _prior(shares: np.ndarray, anchor: float, noise: float) -> np.ndarray:

@@ -186,10 +186,11 @@ def adapt(
         predicted = float(situation.predicted_prevalences[member])
         estimate = Estimate(*map(float, situation.estimate))
         drift_size = nan if group not in drifts else 0.0
-        held_back = 0.0
+        held_back = borrowed = 0.0
         if posterior is not None:
             drift_size = drifts[group].significant_spread
             held_back = posterior.groups[group].held_back
+            borrowed = posterior.groups[group].borrowed
         groups[group] = GroupAdaptation(
             rows=int(parts[group].scores.size),
             training_prevalence=models[group].shown_prevalence,
@@ -199,6 +200,7 @@ def adapt(
             mean_score=mean_score(models[group], parts[group])[0],
             drift=float(drift_size),
             held_back=float(held_back),
+            borrowed=float(borrowed),
             verdict=judge(drifts.get(group), label_free[group], held_back),
             labels=labels[group],
             classifier=member,

@@ -21,6 +21,7 @@ from cape._wording._numbers import (
     counted,
     group_name,
     listed,
+    percent,
     rows_text,
     share_text,
     shortened,
@@ -47,12 +48,19 @@ def describe_group(adapted: GroupAdaptation) -> str:
     if adapted.labels.rows:
         parts.append(describe_labels(adapted))
     parts += [
-        describe_verdict(adapted),
+        describe_verdict(adapted) + from_others(adapted),
         f"member for {adapted.made_for:.3f} predicts "
         f"{adapted.predicted_prevalence:.3f}",
         f"PD at most {adapted.pd_bound:.3f}",
     ]
     return ", ".join(parts)
+
+
+def from_others(adapted: GroupAdaptation) -> str:
+    """Say how much of what is known comes from other groups, if it is notable."""
+    if adapted.borrowed < NOTABLY_HELD_BACK or adapted.fully_labelled:
+        return ""
+    return f" ({percent(adapted.borrowed)} from other groups)"
 
 
 def few_labels(drawn: int, groups: int, enough: int) -> str:
@@ -220,7 +228,7 @@ def verdict_text(
             f"{estimate_name(adapted)} was held back from "
             f"{adapted.quantifier_estimate.value:.3f}"
         )
-    return describe_verdict(adapted) + _UNTESTED[untested]
+    return describe_verdict(adapted) + from_others(adapted) + _UNTESTED[untested]
 
 
 _UNTESTED = {

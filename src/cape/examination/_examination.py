@@ -417,9 +417,9 @@ class Examination(InNotebook):
         -------
         DataFrame
             One row for each group: rows, training_prevalence, estimate, low, high,
-            moved, verdict, held_back, made_for, predicted_prevalence, pd_bound, and the
-            expected fpr, fnr and accuracy. With labels: labelled, without_labels,
-            label_estimate and label_verdict as well.
+            moved, verdict, held_back, borrowed, made_for, predicted_prevalence,
+            pd_bound, and the expected fpr, fnr and accuracy. With labels: labelled,
+            without_labels, label_estimate and label_verdict as well.
         """
         import pandas as pd
 
@@ -439,6 +439,7 @@ class Examination(InNotebook):
             "moved": self.moved.groups[group].moved,
             "verdict": chosen.verdict,
             "held_back": chosen.held_back,
+            "borrowed": chosen.borrowed,
             "made_for": chosen.made_for,
             "predicted_prevalence": chosen.predicted_prevalence,
             "pd_bound": chosen.pd_bound,

@@ -174,7 +174,12 @@ class Likelihood(NamedTuple):
     negatives: Moments
     batch: Moments
 
-    def log(self, prevalence: np.ndarray, drift: float = 0.0) -> np.ndarray:
+    def log(
+        self,
+        prevalence: np.ndarray,
+        drift: float = 0.0,
+        training_rows: tuple[float, float] | None = None,
+    ) -> np.ndarray:
         """Return the logarithm of the likelihood, up to a constant.
 
         Parameters
@@ -183,13 +188,17 @@ class Likelihood(NamedTuple):
         drift : float, default=0.0
             Variance, in units of the prevalence, by which more than noise moved the
             mean.
+        training_rows : tuple of float, default=None
+            Positives and negatives in training; None is those of the moments.
 
         Returns
         -------
         ndarray of shape (n_points,)
         """
         positives, negatives, batch = self
-        w1, w0 = noise_weights(prevalence, batch.size, positives.size, negatives.size)
+        if training_rows is None:
+            training_rows = (positives.size, negatives.size)
+        w1, w0 = noise_weights(prevalence, batch.size, *training_rows)
         gap = positives.mean - negatives.mean
         variance = w1 * positives.variance + w0 * negatives.variance
         variance = np.maximum(variance + drift * gap**2, _LEAST_VARIANCE)
