@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier, Evidence, examine
+from cape.report._batch import batch_summary
 
 
 class Counted(LogisticRegression):
@@ -270,3 +271,12 @@ def test_one_key_finds_a_group_everywhere(case, batch):
     words = [entry["group"] for entry in content["groups"]]
     assert words == list(seen.names.values()) and len(set(words)) == 4
     assert len(content["pairs"]) == len(seen.expected.pairs()) == 12
+
+
+def test_the_pe_of_the_worst_pair_is_one_number(seen):
+    worst = seen.expected.worst_pair()
+    pe = seen.expected.between[worst].value
+    assert seen.criteria.values["proportional_equality"].value == pe
+    page = batch_summary(seen, title="a batch")
+    assert page["expected"]["worst"]["pe"] == pe
+    assert f"worst expected PE: {pe:.3f}" in repr(seen)

@@ -448,6 +448,7 @@ def test_untested_scores_get_no_green_mark(train, batch, summarise):
     assert to_html(summary).count("<td>not tested</td>") == len(summary["groups"])
 
 
+@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 def test_groups_of_two_columns_are_named_by_their_columns(draw_people, summarise):
     people = draw_people(1200).assign(Sex=lambda frame: np.arange(len(frame)) % 2)
     people = people[["age", "race", "Sex", "y"]].dropna()

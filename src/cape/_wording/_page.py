@@ -600,11 +600,9 @@ def rests_sentence(groups: Sequence[Summary]) -> str:
 
 def expected_pe_sentence(summary: Summary) -> str:
     """Return the sentence about the PE to expect of the worst pair."""
-    pairs = summary["expected"]["pairs"]
-    defined = [pair for pair in pairs if pair["pe"] is not None]
-    if not defined:
+    worst = summary["expected"]["worst"]
+    if worst is None:
         return ""
-    worst = max(defined, key=lambda pair: pair["pe"])
     number = f"{worst['pe']:.3f}"
     # The interval of PE is wide, and one-sided for the reader: how bad can it be? That
     # of the pair that is expected to be the worst is narrower than that of the

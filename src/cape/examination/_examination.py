@@ -224,7 +224,9 @@ class Examination(InNotebook):
     @cached_property
     def criteria(self) -> ExpectedCriteria:
         """What to expect of every fairness criterion."""
-        return expect_criteria(self.draws, self.adaptation)
+        worst = self.expected.worst_pair()
+        pe = None if worst is None else self.expected.between[worst].value
+        return expect_criteria(self.draws, self.adaptation, pe)
 
     @cached_property
     def labels(self) -> LabelChecks | None:

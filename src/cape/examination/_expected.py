@@ -357,7 +357,9 @@ class ExpectedCriteria:
         }
 
 
-def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriteria:
+def expect_criteria(
+    draws: BatchDraws, adaptation: Adaptation, pe: float | None = None
+) -> ExpectedCriteria:
     """Compute what to expect of the members that an adaptation has chosen.
 
     Parameters
@@ -365,6 +367,9 @@ def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriter
     draws : BatchDraws
         Of the same batch.
     adaptation : Adaptation
+    pe : float, default=None
+        The PE to expect of the worst pair, so that it is one number everywhere. None is
+        that of the estimates, to which members were fitted.
 
     Returns
     -------
@@ -392,6 +397,8 @@ def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriter
             interval = central(measured, level)
         else:
             measured, interval = greatest_difference(name, compared, level)
+        if name == "proportional_equality" and pe is not None:
+            value = pe
         values[name] = _holding(float(value), *interval)
         bound = bounds.get(name)
         if bound is not None:

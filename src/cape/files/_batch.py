@@ -422,10 +422,9 @@ def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBat
     groups = []
     for group, group_name in examination.names.items():
         groups.append({"group": group_name, **_summarise_group(group, examination)})
-    pairs = [pe.value for pe in examination.expected.between.values()]
-    defined = [pe for pe in pairs if np.isfinite(pe)]
-    worst = max(defined, default=None)
-    return MonitoredBatch(name, examination.rows, sha256, groups, worst)
+    worst = examination.expected.worst_pair()
+    pe = None if worst is None else _finite(examination.expected.between[worst].value)
+    return MonitoredBatch(name, examination.rows, sha256, groups, pe)
 
 
 def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:

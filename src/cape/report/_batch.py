@@ -92,6 +92,7 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "columns": {**content["columns"], "moved": _moved_columns(content["columns"])},
         "expected": {
             **content["expected"],
+            "worst": _worst_pair(examination),
             "unadapted": _expected_unadapted(examination, estimates),
         },
         "criteria": content["criteria"],
@@ -137,6 +138,16 @@ def _aims(rule: Summary, criteria: Sequence[Summary]) -> list[str]:
     entries = {entry["criterion"]: entry for entry in criteria}
     bounds = bounds_of(rule)
     return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
+
+
+def _worst_pair(examination: Examination) -> Summary | None:
+    """Name the pair with the greatest PE to expect, among groups of enough rows."""
+    pair = examination.expected.worst_pair()
+    if pair is None:
+        return None
+    names = [examination.names[group] for group in pair]
+    pe = examination.expected.between[pair].value
+    return {"group": names[0], "other": names[1], "pe": pe}
 
 
 def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
