@@ -85,7 +85,7 @@ def test_readings_are_what_the_learners_say(clf, batch):
         np.testing.assert_array_equal(model.pool.called(evidence), calls)
 
 
-def test_the_model_as_trained_is_cut_at_one_half(clf, batch):
+def test_the_model_as_trained_calls_as_many_positive_as_training_had(clf, batch):
     """Without CAPE, a threshold pool's model decides, or else the scoring models."""
     for group, model in clf.models_.items():
         as_trained = model.scoring_models
@@ -93,19 +93,21 @@ def test_the_model_as_trained_is_cut_at_one_half(clf, batch):
             as_trained = model.pool.models
         scores = [by_hand(model, batch.X, learner) for learner in as_trained]
         mean = np.mean(scores, axis=0)
-        clear = np.abs(mean - HALF) > 1
+        cut = model.training_cut
+        clear = np.abs(mean - cut) > 1
         unadapted = read_rows(group, model, Rows(batch.X)).unadapted()
-        np.testing.assert_array_equal(unadapted[clear], (mean > HALF)[clear])
+        np.testing.assert_array_equal(unadapted[clear], (mean > cut)[clear])
+        tpr, fpr = model.unadapted_rates(cut)
+        called = model.prevalence * tpr + (1 - model.prevalence) * fpr
+        assert called == pytest.approx(model.prevalence, abs=0.05)
 
 
-def test_scores_at_one_half_are_not_called_positive_by_the_model_as_trained(train):
+def test_scores_at_the_cut_are_not_called_positive_by_the_model_as_trained(train):
     model = fit(train, "tree").models_[0]
     at_half = ScoreHistogram.of(np.array([HALF, HALF, HALF + 1, 0]), model.edges)
     above = ScoreHistogram.of(np.array([HALF + 1]), model.edges)
-    assert replace(model, positives=at_half, negatives=above).unadapted_rates() == (
-        0.25,
-        1.0,
-    )
+    changed = replace(model, positives=at_half, negatives=above)
+    assert changed.unadapted_rates(HALF) == (0.25, 1.0)
 
 
 def test_a_fingerprint_depends_on_each_part(train):

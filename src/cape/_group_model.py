@@ -581,8 +581,25 @@ class GroupModel:
             stack=self.stack,
         )
 
-    def unadapted_rates(self) -> tuple[float, float]:
-        """Compute the rates of the model as trained, cut at 1/2.
+    @cached_property
+    def training_cut(self) -> int:
+        """Score above which as many rows are called positive as in training.
+
+        Whoever has the model without CAPE would cut it here: at 1/2 a rare class is
+        hardly ever called.
+        """
+        cuts = np.concatenate([[-1], self.edges, [ONE]])
+        called = self.prevalence * self.positives.above() / self.positives.size
+        called += (1 - self.prevalence) * self.negatives.above() / self.negatives.size
+        return int(cuts[np.abs(called - self.prevalence).argmin()])
+
+    def unadapted_rates(self, cut: int) -> tuple[float, float]:
+        """Compute the rates of the model as trained.
+
+        Parameters
+        ----------
+        cut : int
+            Score above which a row is called positive, an edge of the histograms.
 
         Returns
         -------
@@ -590,9 +607,9 @@ class GroupModel:
             From the out-of-fold scores.
         """
         # `above` starts with the cut that calls all rows, one before the first edge.
-        cut = int(np.searchsorted(self.edges, HALF)) + 1
-        tpr = self.positives.above()[cut] / self.positives.counts.sum()
-        fpr = self.negatives.above()[cut] / self.negatives.counts.sum()
+        place = int(np.searchsorted(self.edges, cut)) + (cut >= 0)
+        tpr = self.positives.above()[place] / self.positives.counts.sum()
+        fpr = self.negatives.above()[place] / self.negatives.counts.sum()
         return float(tpr), float(fpr)
 
     def auc(self) -> float:

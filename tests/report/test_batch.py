@@ -129,7 +129,8 @@ def test_what_the_model_as_trained_would_do_follows_from_its_two_rates(
     unadapted = summary["expected"]["unadapted"]
     for entry, chosen in zip(unadapted["groups"], summary["groups"], strict=True):
         group = entry["group"]
-        tpr, fpr = people_model.clf.models_[group].unadapted_rates()
+        model = people_model.clf.models_[group]
+        tpr, fpr = model.unadapted_rates(model.training_cut)
         rho = estimates[group] = chosen["estimate"]
         predicted[group] = rho * tpr + (1 - rho) * fpr
         rates = [predicted[group], rho * tpr + (1 - rho) * (1 - fpr), fpr, 1 - tpr]

@@ -14,7 +14,7 @@ from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import MISSING_GROUP, Group, Groups, split_groups
-from cape._histogram import HALF, ONE, ScoreHistogram
+from cape._histogram import ONE, ScoreHistogram
 from cape._learners._scoring import (
     LinearStack,
     Rows,
@@ -340,12 +340,16 @@ class Reading:
         return self.model.pool.probability(self._deciding_of(member), member)
 
     def unadapted(self) -> np.ndarray:
-        """Tell which rows the model as trained, cut at 1/2, calls positive."""
+        """Tell which rows the model as trained calls positive.
+
+        It is cut where as many are called positive as in training.
+        """
+        cut = self.model.training_cut
         if self.model.pool.has_a_model_each:
             # Members were trained on resamples; only the scoring models have seen the
             # training rows as they are.
-            return self.scores.mean(axis=0) > HALF
-        return self.deciding[0] > HALF
+            return self.scores.mean(axis=0) > cut
+        return self.deciding[0] > cut
 
     def evidence(self) -> GroupEvidence:
         """Count what the rows tell of their group."""

@@ -74,8 +74,8 @@ CLASSIFIERS = {
 """Whose rates are compared; the predictions of an audit may be anybody's."""
 
 COMPARED = {"cape": CLASSIFIERS["cape"], "unadapted": "as trained"}
-"""The two classifiers of a batch with labels: the model as trained, cut at 1/2, is what
-the user would have without CAPE."""
+"""The two classifiers of a batch with labels: the model as trained, cut where it calls
+as many positive as training had, is what the user would have without CAPE."""
 
 BETWEEN_NAMES = {
     "pe": "PE",
@@ -370,5 +370,8 @@ def observed_caption(level: float, *, both: bool) -> str:
     """Return the caption of the table of observed rates."""
     caption = f"Each rate with its {level_text(level)} interval"
     if both:
-        caption += "; as trained: the same model cut at 1/2, without CAPE"
+        caption += (
+            "; as trained: the same model without CAPE, cut where it calls as many "
+            "positive as training had"
+        )
     return caption

@@ -613,6 +613,9 @@ def expected_pe_sentence(summary: Summary) -> str:
     unadapted = summary["expected"]["unadapted"]["pe"]
     if unadapted is not None:
         number += f"; the model as trained would have {unadapted:.3f}"
+        at_half = summary["expected"]["unadapted"]["pe_at_half"]
+        if at_half is not None and f"{at_half:.3f}" != f"{unadapted:.3f}":
+            number += f" ({at_half:.3f} if cut at 1/2)"
     return (
         f"Expected PE of the worst pair, {worst['group']} to {worst['other']}: "
         f"{number}. PE says how far the ratio of two groups' predicted shares is from "

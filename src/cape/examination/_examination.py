@@ -65,7 +65,8 @@ class Observed:
     cape : mapping from group to Confusion
         Counts of CAPE's predictions.
     unadapted : mapping from group to Confusion
-        Counts of the model as it was trained, cut at 1/2.
+        Counts of the model as it was trained, cut where it calls as many positive as
+        training had.
     """
 
     cape: Mapping[Group, Confusion]

@@ -9,6 +9,7 @@ import numpy as np
 
 from cape._adaptation import GroupAdaptation
 from cape._groups import Group, group_labels
+from cape._histogram import HALF
 from cape._wording import _page as words
 from cape._wording._page import Summary
 from cape._wording._results import bound_sentence
@@ -418,19 +419,23 @@ def _expected_unadapted(
     examination: Examination, estimates: dict[Group, float]
 ) -> Summary:
     """Return what the model as trained would do at the estimated prevalences."""
-    entries = []
-    predicted = []
+    summary: Summary = {}
     names = examination.names
-    for group, estimate in estimates.items():
-        model = examination.clf.model_of(group)
-        # One member only, so that the rule picks it whatever the estimate.
-        outcome = outcomes(unadapted(model), estimate)
-        rates = {name: float(value) for name, value in outcome.items()}
-        entries.append({"group": names[group], **rates})
-        predicted.append(rates["predicted"])
-    pe = worst_pe(list(estimates.values()), predicted)
-    # JSON has no NaN.
-    return {"groups": entries, "pe": None if math.isnan(pe) else pe}
+    for name, cut in (("pe", None), ("pe_at_half", HALF)):
+        entries = []
+        predicted = []
+        for group, estimate in estimates.items():
+            model = examination.clf.model_of(group)
+            # One member only, so that the rule picks it whatever the estimate.
+            outcome = outcomes(unadapted(model, cut), estimate)
+            rates = {rate: float(value) for rate, value in outcome.items()}
+            entries.append({"group": names[group], **rates})
+            predicted.append(rates["predicted"])
+        pe = worst_pe(list(estimates.values()), predicted)
+        # JSON has no NaN.
+        summary[name] = None if math.isnan(pe) else pe
+        summary.setdefault("groups", entries)
+    return summary
 
 
 def _histograms(examination: Examination) -> list[Summary]:

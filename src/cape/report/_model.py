@@ -200,9 +200,17 @@ def members_of(
     return Members(*(values[places].round(_DIGITS) for values in members))
 
 
-def unadapted(model: GroupModel) -> Members:
-    """Return the model as trained, cut at 1/2, as the only member."""
-    values = np.array([model.prevalence, *model.unadapted_rates()])
+def unadapted(model: GroupModel, cut: int | None = None) -> Members:
+    """Return the model as trained as the only member.
+
+    Parameters
+    ----------
+    model : GroupModel
+    cut : int, default=None
+        None is where as many are called positive as in training.
+    """
+    cut = model.training_cut if cut is None else cut
+    values = np.array([model.prevalence, *model.unadapted_rates(cut)])
     return Members(*values.round(_DIGITS)[:, None])
 
 
