@@ -84,10 +84,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
         prevalence of each group is nearest the estimate. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
-        What to do where more than the prevalence has moved. "cautious" counts the
-        columns of training rows and batches: what they disagree on widens intervals and
-        holds the estimate back. "ignore" trusts the assumption of a prior shift, as the
-        paper does, and counts no columns.
+        What to do where more than the prevalence has moved, or where scores say little.
+        "cautious" counts the columns of training rows and batches, and weighs what the
+        scores say against what was known before: the estimate is the mean of a
+        posterior. "ignore" trusts the assumption of a prior shift, as the paper does,
+        and counts no columns.
     share_estimator : bool or "auto", default="auto"
         Whether one learner is trained for all groups, with the group among its
         features. False trains a learner for each group, as the paper does. "auto"
