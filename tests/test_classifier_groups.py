@@ -52,7 +52,9 @@ def test_a_small_group_may_use_what_all_groups_have_in_common(
     table = clf.adapt(batch.X, sensitive_features=z).table()
     assert table.loc[2, "rows"] == 40  # a row of its own in the adaptation
     alone = clf.adapt(batch.X[:40], sensitive_features=z[:40]).table()
-    pd.testing.assert_series_equal(alone.loc[2], table.loc[2])
+    # What its own scores say does not depend on who else is in the batch.
+    own = ["training_prevalence", "quantifier_estimate", "mean_score"]
+    pd.testing.assert_series_equal(alone.loc[2, own], table.loc[2, own])
 
 
 @pytest.mark.filterwarnings("ignore:fewer than min_class_size")

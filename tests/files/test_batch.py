@@ -421,7 +421,10 @@ def test_each_batch_is_what_it_is_alone(
         assert entry["verdict"] == "consistent" and entry["moved"]
         assert entry["clear"] and entry["columns"] == []
         assert entry["fpr"] == examination.expected.groups[group].fpr.value
-    assert batch.pe is not None and batch.pe < 0.5
+    assert (
+        batch.pe
+        == examination.expected.between[examination.expected.worst_pair()].value
+    )
 
 
 def test_batches_are_read_when_asked_for(people_folder, people_model, tmp_path):
