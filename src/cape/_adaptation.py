@@ -157,6 +157,12 @@ class GroupAdaptation:
         """Whether the prevalence is unknown: no test can tell it, and no label does."""
         return self.verdict == "cannot_tell" and self.labels.verdict is None
 
+    @property
+    def move_cannot_be_told(self) -> bool:
+        """Whether too little is known to say whether the prevalence has moved."""
+        is_open = self.verdict in ("cannot_tell", "too_little_known")
+        return is_open and self.labels.verdict is None
+
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `Adaptation.to_json` writes."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}

@@ -61,7 +61,7 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_m
 def row_of(name, group):
     """The cells that the table of a group shows of a batch."""
     moved = f"{group['estimate'] - group['training']:+.3f}"
-    if group["verdict"] in ("cannot_tell", "fault"):
+    if group["verdict"] in ("cannot_tell", "too_little_known", "fault"):
         moved = "?"
     return [
         name,

@@ -283,6 +283,12 @@ VERDICTS = [
         "from 0.550, as far as the columns tell: the scores were not tested",
     ),
     (
+        # Other groups may move it away from training, where it was 0.5.
+        {"verdict": "drifted", "without_labels": Estimate(0.6, 0.5, 0.7)},
+        {},
+        "more moved than the prevalence: the estimate was moved from 0.550",
+    ),
+    (
         {"verdict": "cannot_tell"},
         {},
         "cannot tell: columns and scores disagree on the prevalence, and the estimate "

@@ -329,7 +329,7 @@ def verdict_text(
 
 def moved_text(adapted: GroupAdaptation, moved: Any, alpha: float) -> str:
     """Say whether one group has clearly moved, from its test at level ``alpha``."""
-    if adapted.cannot_be_told:
+    if adapted.move_cannot_be_told:
         return "whether it has moved cannot be told"
     if not moved.moved and moved.p_adjusted < alpha:
         return "no clear sign that it has moved: what else moved may look like it"
@@ -668,7 +668,7 @@ def monitor_text(words: Sequence[tuple[str, Mapping[str, str]]]) -> str:
 
 def moved_by(batch: Mapping[str, Any]) -> str:
     """Write how far a group has moved in a batch, where that can be told."""
-    if batch["verdict"] in ("cannot_tell", "fault"):
+    if batch["verdict"] in ("cannot_tell", "too_little_known", "fault"):
         return "?"
     return f"{batch['estimate'] - batch['training']:+.3f}"
 

@@ -460,7 +460,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
                 distance = abs(batch["estimate"] - batch["training"])
             if not enough:
                 findings.append(Finding("moved", where, None, "too few rows"))
-            elif batch["verdict"] in ("cannot_tell", "fault"):
+            elif words.moved_by(batch) == "?":
                 findings.append(Finding("moved", where, None, "cannot be told"))
             else:
                 findings.append(Finding("moved", where, distance))

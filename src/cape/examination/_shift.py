@@ -158,7 +158,7 @@ def _drift_explains(adapted: GroupAdaptation) -> bool:
         return False
     now = adapted.estimate
     within = now.low <= adapted.training_prevalence <= now.high
-    return adapted.cannot_be_told or (adapted.held_back > 0 and within)
+    return adapted.move_cannot_be_told or (adapted.held_back > 0 and within)
 
 
 def _p_value_of_labels(

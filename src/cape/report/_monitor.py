@@ -107,7 +107,7 @@ def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
                 worst = worst_column(record["columns"][0], record["columns_moved"])
             # A column that moved is not why scores say too little.
             reason = worst
-            if record["verdict"] == "cannot_tell":
+            if record["verdict"] in ("cannot_tell", "too_little_known"):
                 reason = record["verdict_text"]
             about = {"batch": batch.name, "place": place, "worst_column": worst}
             entry["batches"].append({**about, **record, "reason": reason})
