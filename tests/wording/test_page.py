@@ -55,7 +55,10 @@ def test_what_rests_on_the_assumption_says_where_it_is_in_doubt(verdict):
 def expected(worst, unadapted=None, high=None):
     criterion = {"criterion": "proportional_equality", "high": high}
     return {
-        "expected": {"worst": worst, "unadapted": {"pe": unadapted}},
+        "expected": {
+            "worst": worst,
+            "unadapted": {"pe": unadapted, "pe_at_half": unadapted},
+        },
         "criteria": [{"criterion": "accuracy", "high": 0.9}, criterion],
     }
 
