@@ -666,6 +666,13 @@ class GroupModel:
         return [repr(roles).encode(), *contents]
 
 
+def own_auc(model: GroupModel, pooled: GroupModel | None) -> float:
+    """Return the AUC of a group; NaN if its model is that of all groups together."""
+    if pooled is not None and model.pool is pooled.pool:
+        return float("nan")
+    return model.auc()
+
+
 def _plain_parameters(quantifier: Any) -> dict[str, Any]:
     """Return those parameters of a quantifier whose text tells their value."""
     if not hasattr(quantifier, "get_params"):

@@ -400,3 +400,15 @@ def test_memory_does_not_grow_with_the_file():
         reservoir.add(TABLE)
         sizes.append(len(pickle.dumps(reservoir)))
     assert max(sizes[30:]) < 1.3 * max(sizes[:30])
+
+
+def test_the_auc_of_all_groups_is_not_that_of_a_small_one(light, train, frame):
+    groups = np.where(np.arange(len(frame)) < 12, "few", frame["z"])
+    table = frame.assign(z=groups)
+    for small_groups in ("pooled", "borrow"):
+        settings = {**FAST, "small_groups": small_groups}
+        model = train(table, settings=settings)
+        aucs = {entry["group"]: entry["auc"] for entry in model.details["groups"]}
+        rows = {entry["group"]: entry["rows"] for entry in model.details["groups"]}
+        assert aucs["few"] is None and rows["few"] == 12
+        assert 0 < aucs["a"] < 1

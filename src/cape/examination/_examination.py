@@ -6,6 +6,7 @@ that a number is computed in one place and has the same value wherever it appear
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from cape import _plot
 from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._drift import find_drift
 from cape._evidence import Evidence
+from cape._group_model import own_auc
 from cape._groups import Group, combined_columns, group_labels
 from cape._limits import WIDEST
 from cape._notebook import InNotebook, Shown
@@ -262,14 +264,15 @@ class Examination(InNotebook):
                     group = known
         model = self._models[group]
         adapted = self.adaptation.groups[group]
-        rows_needed, _ = rows_at(
-            model, adapted.quantifier_estimate.value, WIDEST, self.level
-        )
+        rows_needed = math.nan
+        if adapted.verdict == "cannot_tell":
+            share = adapted.quantifier_estimate.value
+            rows_needed, _ = rows_at(model, share, WIDEST, self.level)
         return judge_group(
             adapted,
             self.columns.groups[group],
             scores_tested=model.test_is_sound,
-            auc=model.auc(),
+            auc=own_auc(model, self.clf.pooled_),
             rows_needed=rows_needed,
             cautious=self.adaptation.drift == "cautious",
         )

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cape import persist
+from cape._group_model import own_auc
 from cape._groups import combined_columns, unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
@@ -258,7 +259,7 @@ def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
                 "group": names[group],
                 "rows": int(model.size),
                 "prevalence": _known(model.shown_prevalence),
-                "auc": _known(model.auc()),
+                "auc": _known(own_auc(model, clf.pooled_)),
             }
         )
     return content
