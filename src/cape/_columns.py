@@ -77,6 +77,16 @@ class ColumnCells:
     hashes: bytes = b""
     unseen_rate: float = 0.0
 
+    @cached_property
+    def units(self) -> list[tuple[float, tuple[float, float]]]:
+        """Changes of the unit that edges can tell: factor, and place of the median."""
+        windows = []
+        for factor in UNITS:
+            window = unit_window(self.median, factor)
+            if np.isin(window, self.edges).all():
+                windows.append((factor, window))
+        return windows
+
     @property
     def is_number(self) -> bool:
         """Whether cells are intervals of numbers."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
-from cape._columns import FIRST, FOREIGN, MISSING, UNITS, ColumnCells, unit_window
+from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells
 from cape._drift._mixture import excess_share, multinomial_covariance
 
 _ROWS_PER_CELL = 8
@@ -347,14 +347,12 @@ def _is_constant(column: ColumnInBatch) -> bool:
 
 def _changed_unit(column: ColumnInBatch) -> float:
     """Return the factor between units by which the median has moved; 0 if by none."""
-    windows = [unit_window(column.cells.median, factor) for factor in UNITS]
     # Columns that have no unit have no such edges.
-    has_edges = np.isin(windows, column.cells.edges).all(axis=1)
-    for place in np.flatnonzero(has_edges):
-        moved = _median_within(column, column.batch, windows[place])
+    for factor, window in column.cells.units:
+        moved = _median_within(column, column.batch, window)
         # A prevalence that puts the median there explains it without other units.
-        if moved and not _median_within(column, column.expected, windows[place]):
-            return UNITS[place]
+        if moved and not _median_within(column, column.expected, window):
+            return factor
     return 0.0
 
 

@@ -21,9 +21,23 @@ from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
 
-_OWN_SHIFTS = ((0.15, 0.54), (0.6, 0.36))
-"""How far the log-odds of a share move by themselves: standard deviation, probability.
-Mostly little, sometimes far; with the rest, a tenth, the share may be anything."""
+_OWN_DEVIATIONS = (0.15, 0.6, 1.5)
+_OWN_SHIFTS = ((1.0, (0.54, 0.36, 0.0, 0.1)),)
+"""How far the log-odds of a share move by themselves: the probability of each standard
+deviation. Mostly little, sometimes far; with the rest, a tenth, the share may be
+anything."""
+
+_MANY_GROUPS = 5
+_OWN_SHIFTS_OF_MANY = (
+    (0.65, (0.62, 0.32, 0.0, 0.06)),
+    (0.25, (0.2, 0.55, 0.12, 0.13)),
+    (0.1, (0.05, 0.1, 0.4, 0.45)),
+)
+"""The same where there are so many groups that they tell how far groups go their own
+way: three scenarios, each with its probability beforehand. On BRFSS, 40 groups of 50
+training rows under prior shift, intervals hold 94 % instead of 87 % if men and women
+move oppositely, 93 % instead of 85 % if every group goes its own way, and 94 % instead
+of 96 %, with a width of .37 instead of .39, if all move alike."""
 
 _SHARED_SHIFTS = np.linspace(-3, 3, 41)
 _SHARED_DEVIATION = 0.8
@@ -37,6 +51,8 @@ two cases of three; without a shared shift, errors were 3 to 5 % larger."""
 _SHARED_PRIOR = np.exp(-((_SHARED_SHIFTS / _SHARED_DEVIATION) ** 2) / 2)
 _SHARED_PRIOR /= 2 * _SHARED_PRIOR.sum()
 _SHARED_PRIOR[len(_SHARED_PRIOR) // 2] += 0.5
+
+Scenarios = tuple[tuple[float, tuple[float, ...]], ...]
 
 DRIFT_INFLATION = 2.0
 """Variance of the drift of an estimate, in units of the variance between columns: the
@@ -68,7 +84,8 @@ class GroupPosterior:
     ----------
     shares : ndarray of shape (n_points,)
     given_shift : ndarray of shape (n_shifts, n_points)
-        Weights of the shares under each shared shift; they sum to its likelihood.
+        Weights of the shares under each shared shift, of each scenario; they sum to its
+        likelihood.
     weights : ndarray of shape (n_points,)
         Weights of the shares, with the shared shift as the other groups tell it.
     anchor : float
@@ -182,6 +199,8 @@ def find_posterior(
     multiplied on a grid of shares and shared shifts. Every group hears of the shift
     from the others alone, so that its own scores count once.
     """
+    scenarios = _OWN_SHIFTS_OF_MANY if len(evidence) >= _MANY_GROUPS else _OWN_SHIFTS
+    beforehand = np.concatenate([chance * _SHARED_PRIOR for chance, _ in scenarios])
     parts = {}
     for group, part in evidence.items():
         model, drift = models[group], drifts[group]
@@ -189,11 +208,11 @@ def find_posterior(
         shares, likelihood, own = _likelihood(
             model, part, answers[group], drift, anchor
         )
-        prior = _prior(shares, anchor, noise)
+        prior = _prior(shares, anchor, noise, scenarios)
         if drift.faults:
             # Rows that are not what they were say nothing, nor does their mean score.
             prior = np.ones_like(prior)
-        by_itself = _normalised(_SHARED_PRIOR @ prior * own)
+        by_itself = _normalised(beforehand @ prior * own)
         if model.own is not None and not model.own.has_both_classes:
             # Nor would its anchor be known without the others.
             by_itself = _normalised(own)
@@ -201,7 +220,7 @@ def find_posterior(
         parts[group] = shares, likelihood, prior * likelihood, anchor, alone
     # In logarithms: the likelihoods of many groups multiply to nothing.
     told = {group: np.log(part[2].sum(axis=1)) for group, part in parts.items()}
-    by_all = np.log(_SHARED_PRIOR) + sum(told.values())
+    by_all = np.log(beforehand) + sum(told.values())
     groups = {}
     for group, (shares, likelihood, given_shift, anchor, alone) in parts.items():
         by_others = _from_logarithms(by_all - told[group])
@@ -286,20 +305,25 @@ def _likelihood(
     return shares, by_all, np.exp(logs - logs.max()) * stretches
 
 
-def _prior(shares: np.ndarray, anchor: float, noise: float) -> np.ndarray:
-    """Return the density of shares before the scores, one row for each shared shift."""
+def _prior(
+    shares: np.ndarray, anchor: float, noise: float, scenarios: Scenarios
+) -> np.ndarray:
+    """Return the density of shares before the scores.
+
+    It has a row for each scenario and shared shift.
+    """
     noise = min(noise / (anchor * (1 - anchor)) ** 2, _MOST_NOISE)
     inside = np.clip(shares, _LEAST_SHARE**2, 1 - _LEAST_SHARE**2)
     distance = logit(inside) - logit(anchor) - _SHARED_SHIFTS[:, None]
-    density = np.zeros_like(distance)
-    rest = 1.0
-    for deviation, probability in _OWN_SHIFTS:
+    slope = sqrt(2 * pi) * inside * (1 - inside)
+    densities = []
+    for deviation in _OWN_DEVIATIONS:
         variance = deviation**2 + noise
-        density += (
-            probability * np.exp(-(distance**2) / (2 * variance)) / sqrt(variance)
-        )
-        rest -= probability
-    return density / (sqrt(2 * pi) * inside * (1 - inside)) + rest
+        bell = np.exp(-(distance**2) / (2 * variance)) / sqrt(variance)
+        densities.append(bell / slope)
+    densities.append(np.ones_like(distance))
+    mixed = [np.tensordot(weights, densities, 1) for _, weights in scenarios]
+    return np.concatenate(mixed)
 
 
 def _stretches(points: np.ndarray) -> np.ndarray:
