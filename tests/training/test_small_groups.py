@@ -205,3 +205,28 @@ def test_a_hundred_labels_are_few_for_eight_groups():
     assert few.enough == 8 * 40
     assert "320 would tell" in repr(few)
     assert drawn(few.enough).enough == few.enough
+
+
+@pytest.mark.slow
+def test_groups_that_move_oppositely_are_not_pulled_together():
+    held = []
+    differences = []
+    ratios = []
+    for seed in range(8):
+        rows = table([60] * 10, [0.4] * 10, seed=seed)
+        batch = table([150] * 10, [0.2, 0.7] * 5, seed=60 + seed)
+        truth = batch.groupby("group").y.mean().to_numpy()
+        adaptation = adapt(fit(rows), batch)
+        for one, share in zip(adaptation.groups.values(), truth, strict=True):
+            held.append(one.estimate.low <= share <= one.estimate.high)
+        estimates = [one.estimate.value for one in adaptation.groups.values()]
+        found = np.mean(estimates[1::2]) - np.mean(estimates[::2])
+        ratios.append(found / (truth[1::2].mean() - truth[::2].mean()))
+        drawn = adaptation.posterior.draw(400, np.random.default_rng(0))
+        for group in range(0, 10, 2):
+            ends = np.quantile(drawn[group + 1] - drawn[group], [0.025, 0.975])
+            difference = truth[group + 1] - truth[group]
+            differences.append(ends[0] <= difference <= ends[1])
+    assert np.mean(held) > 0.85
+    assert np.mean(differences) > 0.82
+    assert np.mean(ratios) > 0.7

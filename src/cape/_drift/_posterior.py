@@ -22,16 +22,16 @@ from cape._group_model import GroupModel
 from cape._groups import Group
 
 _OWN_DEVIATIONS = (0.15, 0.6, 1.5)
-_OWN_SHIFTS = ((1.0, (0.54, 0.36, 0.0, 0.1)),)
+_OWN_SHIFTS = ((1.0, (0.54, 0.36, 0.0)),)
 """How far the log-odds of a share move by themselves: the probability of each standard
 deviation. Mostly little, sometimes far; with the rest, a tenth, the share may be
 anything."""
 
 _MANY_GROUPS = 5
 _OWN_SHIFTS_OF_MANY = (
-    (0.65, (0.62, 0.32, 0.0, 0.06)),
-    (0.25, (0.2, 0.55, 0.12, 0.13)),
-    (0.1, (0.05, 0.1, 0.4, 0.45)),
+    (0.65, (0.62, 0.32, 0.0)),
+    (0.25, (0.2, 0.55, 0.12)),
+    (0.1, (0.05, 0.1, 0.4)),
 )
 """The same where there are so many groups that they tell how far groups go their own
 way: three scenarios, each with its probability beforehand. On BRFSS, 40 groups of 50
@@ -316,14 +316,19 @@ def _prior(
     inside = np.clip(shares, _LEAST_SHARE**2, 1 - _LEAST_SHARE**2)
     distance = logit(inside) - logit(anchor) - _SHARED_SHIFTS[:, None]
     slope = sqrt(2 * pi) * inside * (1 - inside)
-    densities = []
+    bells = []
     for deviation in _OWN_DEVIATIONS:
         variance = deviation**2 + noise
-        bell = np.exp(-(distance**2) / (2 * variance)) / sqrt(variance)
-        densities.append(bell / slope)
-    densities.append(np.ones_like(distance))
-    mixed = [np.tensordot(weights, densities, 1) for _, weights in scenarios]
-    return np.concatenate(mixed)
+        bells.append((np.exp(-(distance**2) / (2 * variance)), sqrt(variance)))
+    densities = []
+    for _, probabilities in scenarios:
+        density = np.zeros_like(distance)
+        rest = 1.0
+        for probability, (bell, width) in zip(probabilities, bells, strict=True):
+            density += probability * bell / width
+            rest -= probability
+        densities.append(density / slope + rest)
+    return np.concatenate(densities)
 
 
 def _stretches(points: np.ndarray) -> np.ndarray:

@@ -152,6 +152,11 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
         "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
         "fully."
     )
+    if any(group["auc"] is None for group in content["groups"]):
+        yield (
+            "-: fewer than ten rows, or of a class. What such a group does not tell "
+            "itself comes from the other groups; cape predict says how much."
+        )
 
 
 _SHOWN_SETTINGS = (
