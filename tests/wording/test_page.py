@@ -55,10 +55,7 @@ def test_what_rests_on_the_assumption_says_where_it_is_in_doubt(verdict):
 def expected(worst, unadapted=None, high=None):
     criterion = {"criterion": "proportional_equality", "high": high}
     return {
-        "expected": {
-            "worst": worst,
-            "unadapted": {"pe": unadapted, "pe_at_half": unadapted},
-        },
+        "expected": {"worst": worst, "unadapted": {"pe": unadapted, "pe_at_half": 0.9}},
         "criteria": [{"criterion": "accuracy", "high": 0.9}, criterion],
     }
 
@@ -68,7 +65,8 @@ def test_the_sentence_names_the_worst_pair():
     sentence = expected_pe_sentence(expected(worst, 1.25, high=0.75))
     # As in the table of criteria: any pair may turn out to be the worst.
     start = "Expected PE of the worst pair, b to a: 0.200 (up to 0.750)"
-    assert sentence.startswith(f"{start}; the model as trained would have 1.250.")
+    then = "the model as trained would have 1.250 (0.900 if cut at 1/2)."
+    assert sentence.startswith(f"{start}; {then}")
 
 
 def test_what_is_undefined_is_not_said():

@@ -279,20 +279,19 @@ VERDICTS = [
     (
         {"verdict": "consistent", "held_back": 0.4},
         {"untested": "scores"},
-        "consistent with a prior shift, but not clearly: the estimate was held back "
-        "from 0.550, as far as the columns tell: the scores were not tested",
+        "consistent with a prior shift, but not clearly; by the scores alone it would "
+        "be 0.550, as far as the columns tell: the scores were not tested",
     ),
     (
-        # Other groups may move it away from training, where it was 0.5.
         {"verdict": "drifted", "without_labels": Estimate(0.6, 0.5, 0.7)},
         {},
-        "more moved than the prevalence: the estimate was moved from 0.550",
+        "more moved than the prevalence; by the scores alone it would be 0.550",
     ),
     (
         {"verdict": "cannot_tell"},
         {},
-        "cannot tell: columns and scores disagree on the prevalence, and the estimate "
-        "was held back from 0.550",
+        "cannot tell: columns and scores disagree on the prevalence; by the scores "
+        "alone it would be 0.550",
     ),
     (
         {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},

@@ -106,8 +106,8 @@ _VERDICT_TEXTS = {
         "Nothing can be said of the prevalences of {groups} until this is mended."
     ),
     "drifted": (
-        "The estimates of {groups} were held back, towards the mean score or the "
-        "training prevalence. Check the columns that moved."
+        "The estimates of {groups} rest on what rows with these scores had in "
+        "training, more than on what the scores say. Check the columns that moved."
     ),
     "ignored": (
         "The estimates of {groups} are right only if nothing but the share of "
@@ -135,8 +135,8 @@ _VERDICT_TEXTS = {
 _TEXTS_WITH_LABELS = {
     "fault": "Without labels, nothing could be said of the prevalences of {groups}.",
     "drifted": (
-        "Without labels, the estimates of {groups} would be held back, towards the "
-        "mean score or the training prevalence. Check the columns that moved."
+        "Without labels, the estimates of {groups} would rest on what rows with these "
+        "scores had in training. Check the columns that moved."
     ),
     "ignored": (
         "Without labels, the estimates of {groups} would be right only if nothing but "

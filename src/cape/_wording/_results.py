@@ -148,7 +148,7 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "some_drift":
         return f"some drift{_widened(adapted)}"
     if adapted.verdict == "drifted":
-        return f"more moved than the prevalence: {_held_back(adapted)}"
+        return f"more moved than the prevalence; {by_scores_alone(adapted)}"
     if adapted.verdict == "too_little_known":
         return (
             f"too little known: {estimate_name(adapted)} rests on what rows with "
@@ -221,8 +221,8 @@ def verdict_text(
         )
     if word == "cannot_tell":
         return (
-            f"cannot tell{without}: columns and scores disagree on the prevalence, and "
-            f"{_held_back(adapted)}"
+            f"cannot tell{without}: columns and scores disagree on the prevalence; "
+            f"{by_scores_alone(adapted)}"
         )
     return describe_verdict(adapted) + from_others(adapted) + _UNTESTED[untested]
 
@@ -239,18 +239,16 @@ def reservation(adapted: GroupAdaptation) -> str:
     # Drift begins to count before it is significant, so that estimates do not jump.
     if not (adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK):
         return ""
-    return f", but not clearly: {_held_back(adapted)}"
+    return f", but not clearly; {by_scores_alone(adapted)}"
 
 
-def _held_back(adapted: GroupAdaptation) -> str:
-    """Say from where the estimate was moved that the scores alone would give."""
-    answer = adapted.quantifier_estimate.value
-    back = (answer - adapted.without_labels.value) * (
-        answer - adapted.training_prevalence
-    )
-    # Other groups may move it the other way, farther from training.
-    verb = "held back" if back >= 0 else "moved"
-    return f"{estimate_name(adapted)} was {verb} from {answer:.3f}"
+def by_scores_alone(adapted: GroupAdaptation) -> str:
+    """Say what the estimate would be if nothing else were known."""
+    said = "it"
+    if adapted.labels.verdict is not None:
+        said = estimate_name(adapted)
+    value = adapted.quantifier_estimate.value
+    return f"by the scores alone {said} would be {value:.3f}"
 
 
 def estimate_name(adapted: GroupAdaptation) -> str:
