@@ -239,7 +239,8 @@ MissingGroups = Annotated[
     str | None,
     option(
         "What to do with rows without a group value: error, group (they are a group, "
-        "'(missing)'), or drop (left out). Default: as the model was trained.",
+        "'(missing)'), or drop (left out of estimates, and decided by the classifier "
+        "of all groups). Default: error; with a model, as in its training.",
         "NAME",
     ),
 ]

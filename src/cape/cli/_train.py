@@ -18,6 +18,7 @@ from cape.cli._options import (
     Json,
     KeyFile,
     Label,
+    MissingGroups,
     Positive,
     Scheduler,
     argument,
@@ -135,14 +136,6 @@ UnknownGroups = Annotated[
         "pooled."
     ),
 ]
-MissingGroups = Annotated[
-    str,
-    _setting(
-        "What to do with rows without a group value: error, group (they are a group, "
-        "'(missing)'), or drop (left out of estimates, and decided by the pool of all "
-        "groups)."
-    ),
-]
 Most = Annotated[
     int,
     _setting(
@@ -212,7 +205,7 @@ def train(
     costs: Costs,
     min_group_size: MinGroupSize = 30,
     unknown_groups: UnknownGroups = "error",
-    missing_groups: MissingGroups = "error",
+    missing_groups: MissingGroups = None,
     most: Most = 200_000,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -237,7 +230,7 @@ def train(
     settings = own.chosen(paper, costs) | {
         "min_group_size": min_group_size,
         "unknown_groups": unknown_groups,
-        "missing_groups": missing_groups,
+        "missing_groups": missing_groups or "error",
         "random_state": seed,
         "n_jobs": jobs if dask is None else None,
         "verbose": int(aside.is_terminal),
