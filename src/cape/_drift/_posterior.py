@@ -83,13 +83,12 @@ class GroupPosterior:
     Parameters
     ----------
     shares : ndarray of shape (n_points,)
-    given_shift : ndarray of shape (n_shifts, n_points)
-        Weights of the shares under each shared shift, of each scenario; they sum to its
-        likelihood.
+    likelihood : ndarray of shape (n_points,)
+        How likely the scores make each share.
     weights : ndarray of shape (n_points,)
         Weights of the shares, with the shared shift as the other groups tell it.
-    anchor : float
-        Centre of the prior, but for the shared shift.
+    anchor, noise : float
+        Centre of the prior, but for the shared shift, and its variance.
     held_back : float
         Part of the variance of the scores' answer that the prior takes away.
     borrowed : float
@@ -102,9 +101,10 @@ class GroupPosterior:
     """
 
     shares: np.ndarray
-    given_shift: np.ndarray
+    likelihood: np.ndarray
     weights: np.ndarray
     anchor: float
+    noise: float
     held_back: float
     borrowed: float
     at_fault: bool
@@ -140,10 +140,13 @@ class Posterior:
     groups : mapping from group to GroupPosterior
     shift : ndarray of shape (n_shifts,)
         Weights of the shared shifts, in the light of all groups.
+    scenarios : tuple
+        How far groups may go their own way.
     """
 
     groups: Mapping[Group, GroupPosterior]
     shift: np.ndarray
+    scenarios: Scenarios
 
     def draw(
         self, n_draws: int, random: np.random.Generator
@@ -157,9 +160,15 @@ class Posterior:
         for group, posterior in self.groups.items():
             uniform = random.random(n_draws)
             shares = np.empty(n_draws)
+            # A matrix for each of many groups is computed again rather than kept.
+            given_shift = posterior.likelihood * _prior(
+                posterior.shares, posterior.anchor, posterior.noise, self.scenarios
+            )
+            if posterior.at_fault:
+                given_shift[:] = posterior.likelihood
             for shift in np.unique(shifts):
                 picked = shifts == shift
-                weights = _normalised(posterior.given_shift[shift])
+                weights = _normalised(given_shift[shift])
                 shares[picked] = _quantiles(posterior.shares, weights, uniform[picked])
             drawn[group] = shares
         return drawn
@@ -217,12 +226,12 @@ def find_posterior(
             # Nor would its anchor be known without the others.
             by_itself = _normalised(own)
         alone = _variance(shares, by_itself)
-        parts[group] = shares, likelihood, prior * likelihood, anchor, alone
+        parts[group] = shares, likelihood, prior * likelihood, (anchor, noise), alone
     # In logarithms: the likelihoods of many groups multiply to nothing.
     told = {group: np.log(part[2].sum(axis=1)) for group, part in parts.items()}
     by_all = np.log(beforehand) + sum(told.values())
     groups = {}
-    for group, (shares, likelihood, given_shift, anchor, alone) in parts.items():
+    for group, (shares, likelihood, given_shift, centre, alone) in parts.items():
         by_others = _from_logarithms(by_all - told[group])
         weights = _normalised(by_others @ given_shift)
         at_fault = bool(drifts[group].faults)
@@ -232,15 +241,16 @@ def find_posterior(
         borrowed = 0.0 if at_fault else min(max(1 - variance / alone, 0.0), 1.0)
         groups[group] = GroupPosterior(
             shares=shares,
-            given_shift=given_shift,
+            likelihood=likelihood,
             weights=weights,
-            anchor=anchor,
+            anchor=centre[0],
+            noise=centre[1],
             held_back=held_back,
             borrowed=borrowed,
             at_fault=at_fault,
             rows=evidence[group].scores.size,
         )
-    return Posterior(groups, _from_logarithms(by_all))
+    return Posterior(groups, _from_logarithms(by_all), scenarios)
 
 
 def _anchor(
