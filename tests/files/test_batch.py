@@ -110,7 +110,8 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
             learners = group_model.pool.models
         features = X.loc[rows, ["age"]]
         by_learner = [one.predict_proba(features)[:, 1] for one in learners]
-        unadapted[rows] = np.mean(by_learner, axis=0) > 0.5
+        cut = group_model.training_cut / 2**32
+        unadapted[rows] = np.mean(by_learner, axis=0) > cut
 
     prepared_rows = []
     GroupModel = type(group_model)

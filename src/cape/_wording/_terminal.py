@@ -154,8 +154,9 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
     )
     if any(group["auc"] is None for group in content["groups"]):
         yield (
-            "-: fewer than ten rows, or of a class. What such a group does not tell "
-            "itself comes from the other groups; cape predict says how much."
+            "-: fewer than ten rows, or fewer than ten of a class. What such a group "
+            "does not tell itself comes from the other groups; cape predict says how "
+            "much."
         )
 
 
