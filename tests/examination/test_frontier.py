@@ -36,6 +36,9 @@ class PlainDraws(BatchDraws):
             expected[group] = ExpectedRates(situation.estimate.value, *rates)
         return expected
 
+    def expected_pe(self, members):
+        return float("nan")
+
     def cost(self, members, expected, *, cost_fp, cost_fn):
         total = 0.0
         for group, rates in expected.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
 from cape._limits import NOTABLY_HELD_BACK
-from cape.metrics._rates import Confusion
+from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
 
@@ -482,6 +483,26 @@ class BatchDraws:
             measured.append(alone)
         return CRITERIA[name].measure(measured, [0] * len(measured))
 
+    def expected_pe(self, members: Mapping[Group, int]) -> float:
+        """Return the PE to expect of the worst pair of groups of at least ten rows.
+
+        It is the median over the draws; NaN if it is undefined for every pair.
+        """
+        worst = float("nan")
+        for pair in permutations(members, 2):
+            own, other = (self.groups[group] for group in pair)
+            called, of_other = (
+                float(self.situations[group].predicted_prevalences[members[group]])
+                for group in pair
+            )
+            too_few = min(own.adapted.rows, other.adapted.rows) < FEWEST_ROWS
+            if too_few or not of_other or not other.adapted.estimate.value:
+                continue
+            ratios = share_ratios(own.prevalences, other.prevalences)
+            pe = float(np.nanmedian(np.abs(ratios - called / of_other)))
+            worst = float(np.fmax(worst, pe))
+        return worst
+
     def cost(
         self,
         members: Mapping[Group, int],
@@ -522,6 +543,12 @@ class BatchDraws:
         if not known:
             return float(drawn.mean()), drawn
         return total / known, drawn
+
+
+def share_ratios(prevalences: np.ndarray, others: Any) -> np.ndarray:
+    """Divide drawn prevalences; one of 0 in the denominator is an infinite ratio."""
+    infinite = np.full(prevalences.shape, np.inf)
+    return np.divide(prevalences, others, out=infinite, where=others > 0)
 
 
 def _member_alone(

@@ -16,7 +16,7 @@ from cape._groups import Group, group_labels
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._audit import RATE_HEADINGS
-from cape.examination._draws import BatchDraws, GroupDraws, central
+from cape.examination._draws import BatchDraws, GroupDraws, central, share_ratios
 from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
@@ -281,7 +281,9 @@ def expect_pe(
     # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return Estimate(float("nan"), 0.0, float("inf"))
-    differences = _ratios(prevalences, other_prevalences) - predicted[0] / predicted[1]
+    differences = (
+        share_ratios(prevalences, other_prevalences) - predicted[0] / predicted[1]
+    )
     low, high = fold(*central(differences, level))
     expected = float(np.nanmedian(np.abs(differences)))
     return _holding(expected, low, high)
@@ -490,10 +492,6 @@ def _differences(name: str, drawn: Sequence[Confusion]) -> Iterator[np.ndarray]:
         groups = [*drawn[:place], *drawn[place + 1 :]]
         prevalences = np.array([group.prevalence for group in groups])
         predicted = np.array([[_predicted(group)] for group in groups])
-        yield _ratios(prevalences, other.prevalence) - predicted / _predicted(other)
-
-
-def _ratios(prevalences: np.ndarray, others: Any) -> np.ndarray:
-    """Divide drawn prevalences; one of 0 in the denominator is an infinite ratio."""
-    infinite = np.full(prevalences.shape, np.inf)
-    return np.divide(prevalences, others, out=infinite, where=others > 0)
+        yield share_ratios(prevalences, other.prevalence) - predicted / _predicted(
+            other
+        )

@@ -318,7 +318,7 @@ class _Search:
             tolerance,
             draws.criterion(self.criterion, members, expected),
             Estimate(cost, min(low, cost), max(high, cost)),
-            draws.criterion("proportional_equality", members, expected),
+            draws.expected_pe(members),
             outcomes,
         )
 
