@@ -9,10 +9,9 @@ from scipy.stats import norm
 
 from cape import ScoreHistogram
 from cape.quantify import EMQ, HistogramPosterior, OneStepEMQ, edges_for, round_scores
-from cape.quantify._base import Moments, moment_interval
+from cape.quantify._base import Likelihood, Moments, moment_interval, noise_weights
 from cape.quantify._likelihood import (
     _central_interval,
-    _noise_weights,
     _posterior_median,
     decreasing_root,
 )
@@ -307,7 +306,7 @@ def batch_for(fitted, n, rho, seed=1):
 def test_the_estimate_is_newtons_step_from_emqs(fitted, rho):
     """Far from the ends the prior does nothing, up to a little skewness."""
     batch = batch_for(fitted, 5000, rho)
-    positives, negatives, mean_of_batch = fitted._moments(batch)
+    positives, negatives, mean_of_batch = fitted.likelihood(batch)
     start = EMQ().fit(fitted.positives_, fitted.negatives_).estimate(batch)
     expected = start * positives.mean + (1 - start) * negatives.mean
     slope = positives.mean - negatives.mean
@@ -320,7 +319,7 @@ def test_the_estimate_is_newtons_step_from_emqs(fitted, rho):
 @pytest.mark.parametrize("rho", [0.0, 0.4, 1.0])
 def test_the_interval_is_fiellers_for_the_same_statistic(fitted, rho, level):
     batch = batch_for(fitted, 300, rho)
-    low, high = moment_interval(*fitted._moments(batch), level)
+    low, high = moment_interval(*fitted.likelihood(batch), level)
     estimate = fitted.estimate(batch)
     expected = min(low, estimate), max(high, estimate)
     assert fitted.interval(batch, level) == expected
@@ -339,7 +338,7 @@ def test_the_median_of_one_step_by_brute_force(n, centre):
     cumulated = np.cumsum(density) / density.sum()
     median = grid[np.searchsorted(cumulated, 0.5)]
     spread = np.diff(np.interp([0.16, 0.84], cumulated, grid))[0]
-    found = _posterior_median(positives, negatives, Moments(mean, 1.0, n))
+    found = _posterior_median(Likelihood(positives, negatives, Moments(mean, 1.0, n)))
     assert found == pytest.approx(median, abs=0.02 * spread)
 
 
@@ -361,7 +360,7 @@ def noise_at(quantifier, q, rho, n):
     """Return the variance of the step for a statistic at q, with prevalence rho."""
     t = quantifier.statistic_moments(quantifier.positives_, q)
     f = quantifier.statistic_moments(quantifier.negatives_, q)
-    w1, w0 = _noise_weights(rho, n, t.size, f.size)
+    w1, w0 = noise_weights(rho, n, t.size, f.size)
     noise = w1 * t.variance + w0 * f.variance
     return noise / (t.mean - f.mean) ** 2
 
