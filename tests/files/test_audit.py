@@ -132,9 +132,31 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
             {},
             r"'y' and 'p' must hold two values between them, got 3: '0', '1', 'maybe'",
         ),
-        ({"p": range(300)}, {}, r"got 300: '0', '1', '2', '3', '4' and 295 more\.$"),
+        (
+            {"p": range(300)},
+            {},
+            r"got 300: '0', '1', '2', '3', '4' and 295 more.*--threshold 0\.5",
+        ),
+        (
+            {"y": [0, 1, 2] * 100},
+            {},
+            r"'y' must hold two values, got 3: .*such as --positive 2\.$",
+        ),
+        (
+            {"y": ["a", "b", "c", "d"] * 75},
+            {"positive": ["a", "e"]},
+            r"'e' does not occur; the values are 'a' \(75 rows\), 'b'",
+        ),
+        ({}, {"positive": ["0", "1"]}, r"all values are positive"),
+        ({"y": None}, {}, r"no row has a label"),
         ({"g": ["a", None] * 150}, {}, r"150 of 300 rows have no value in 'g'"),
-        ({"y": [1, None, 0] * 100}, {}, r"column 'y': 100 rows have no value"),
+        (
+            {"y": [1, None, 0] * 100},
+            {"missing_labels": "error"},
+            r"100 of 300 rows have no value in 'y', so no label; the first are lines 3",
+        ),
+        ({"p": [1, None, 0] * 100}, {}, r"column 'p': 100 rows have no value"),
+        ({"p": ["x", 0.5] * 150}, {"threshold": 0.5}, r"column 'p'.*number"),
     ],
 )
 def test_what_is_wrong_is_said(count, frame, change, options, message):
@@ -172,12 +194,71 @@ def test_the_error_says_how_to_translate(in_words):
     assert "high" not in str(caught.value)
 
 
-def test_three_labels_cannot_be_translated(tmp_path):
-    frame = pd.DataFrame({"y": ["a", "b", "c"], "p": ["d", "e", "d"]})
-    frame.to_csv(tmp_path / "three.csv", index=False)
-    with pytest.raises(ValueError, match="got 5") as caught:
-        count_file(tmp_path / "three.csv", label="y", prediction="p")
-    assert "--map" not in str(caught.value)
+def test_some_values_are_set_against_the_rest(count, notes):
+    frame = pd.DataFrame(
+        {
+            "y": ["Fail", "Pass", "Distinction", "Withdrawn"] * 10,
+            "p": ["Fail", "Distinction", "Withdrawn", "Pass"] * 10,
+        }
+    )
+    counts, labels, _ = count(frame, positive=["Pass", "Distinction"], notes=notes)
+    found = counts["everyone"]
+    assert (found.tp, found.fp, found.fn, found.tn) == (10, 10, 10, 10)
+    assert labels == ("not Pass or Distinction", "Pass or Distinction")
+    assert [note.code for note in notes] == ["against_rest"]
+    # As `predict_file` names them, and by other words.
+    named = frame.assign(p=np.where(frame["p"].isin(["Pass", "Distinction"]), *labels))
+    inverse, *_ = count(named, positive=["Pass", "Distinction"])
+    assert inverse["everyone"].tp == found.fn
+    words = frame.assign(p=np.where(frame["p"].isin(["Pass", "Distinction"]), 1, 0))
+    with pytest.raises(ValueError, match="between them, got 4.*--map"):
+        count(words, positive=["Pass", "Distinction"])
+    mapping = {"1": "Pass", "0": "Fail"}
+    translated = count(words, positive=["Pass", "Distinction"], mapping=mapping)
+    assert translated[:2] == (counts, labels)
+
+
+def test_probabilities_are_positive_above_the_threshold(count, frame):
+    scores = frame.assign(p=np.random.default_rng(1).random(300).round(2))
+    scores.loc[0, "p"] = 0.4
+    called = scores.assign(p=(scores["p"] > 0.4).astype(int))
+    assert (
+        count(scores, group=["g"], threshold=0.4)[:2] == count(called, group=["g"])[:2]
+    )
+    with pytest.raises(ValueError, match=r"--threshold 0\.5"):
+        count(scores)
+
+
+def test_rows_without_a_label_are_left_out(count, frame, notes):
+    gaps = frame.astype({"y": object})
+    gaps.loc[::3, "y"] = None
+    gaps.loc[1, "y"] = " "
+    counts, *_ = count(gaps, group=["g"], notes=notes)
+    labelled = frame.drop(index=[*range(0, 300, 3), 1])
+    assert counts == count(labelled, group=["g"])[0]
+    note = {"n": 101, "rows": 300, "how": "drop"}
+    assert [(one.code, one.values) for one in notes] == [("missing_labels", note)]
+
+
+TOTAL = {"y": 151, "p": 140, "g": None, "s": 450}
+
+
+@pytest.mark.parametrize("rows", [None, 20, 300])
+@pytest.mark.parametrize("column", ["id", "g"])
+def test_a_total_below_the_rows_is_no_row(count, frame, notes, column, rows):
+    table = frame.assign(id=[f"no {n}" for n in range(300)])[["id", *frame]]
+    last = pd.DataFrame([{**TOTAL, column: "Total"}])
+    counts, *_ = count(pd.concat([table, last]), group=["g"], notes=notes, rows=rows)
+    assert counts == count(table, group=["g"])[0]
+    (note,) = notes
+    assert note.code == "total" and note.values["column"] == column
+
+
+def test_a_value_that_is_called_total_is_none(count, frame, notes):
+    table = frame.assign(g=["total", "partial"] * 150).iloc[::-1]
+    counts, *_ = count(table, group=["g"], notes=notes)
+    assert sum(of_group.rows for of_group in counts.values()) == 300
+    assert list(notes) == []
 
 
 def test_a_prediction_that_never_occurs_is_noted(in_words, notes):

@@ -113,17 +113,24 @@ def test_names_are_checked_and_extra_columns_are_noted_once(notes):
         COLUMNS.check_names(["n", "d", "f", "z"], "new.csv", notes)
 
 
-def test_labels_are_told_apart_and_a_third_is_refused():
+def test_labels_are_told_apart_and_a_third_is_refused(notes):
     frame = pd.DataFrame({"y": ["yes", "no", None]})
-    assert COLUMNS.positive(frame, "new.csv").tolist() == [1, 0, -1]
+    assert COLUMNS.positive(frame, "new.csv", notes).tolist() == [1, 0, -1]
     with pytest.raises(ValueError, match=r"got 'maybe' in 1 of 2 rows"):
-        COLUMNS.positive(pd.DataFrame({"y": ["yes", "maybe"]}), "new.csv")
+        COLUMNS.positive(pd.DataFrame({"y": ["yes", "maybe"]}), "new.csv", notes)
+
+
+def test_an_unseen_label_is_part_of_the_rest(notes):
+    columns = Columns("y", ("not a", "a"), "text", (), {}, (("b", "c"), ("a",)))
+    frame = pd.DataFrame({"y": ["a", "b", "d", None, "not a"]})
+    assert columns.positive(frame, "new.csv", notes).tolist() == [1, 0, 0, -1, 0]
+    assert [note.values["value"] for note in notes] == ["d"]
 
 
 @pytest.mark.parametrize("labels", [[1, 0], [1.0, 0.0], ["1", "0"], ["1.0", "0"]])
-def test_labels_are_the_same_in_every_spelling(labels):
+def test_labels_are_the_same_in_every_spelling(labels, notes):
     columns = Columns("y", ("0", "1"), "number", (), {})
-    positive = columns.positive(pd.DataFrame({"y": labels}), "new.csv")
+    positive = columns.positive(pd.DataFrame({"y": labels}), "new.csv", notes)
     assert positive.tolist() == [1, 0]
 
 
@@ -138,12 +145,12 @@ def test_labels_are_the_same_in_every_spelling(labels):
     ],
 )
 def test_predictions_are_labels_of_the_kind_of_the_training_file(
-    labels, kind, expected
+    labels, kind, expected, notes
 ):
     columns = Columns("y", labels, kind, (), {})
     written = columns.as_labels(np.array([True, False]))
     assert written.tolist() == expected
-    back = columns.positive(pd.DataFrame({"y": written}), "out.csv")
+    back = columns.positive(pd.DataFrame({"y": written}), "out.csv", notes)
     assert back.tolist() == [1, 0]
 
 

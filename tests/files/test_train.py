@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.files import load_model, predict_file, train_file
+from cape.files._columns import Columns
 from cape.files._train import Reservoir
 
 FAST = {"cv": 2, "pool": "threshold"}
@@ -161,7 +162,16 @@ def test_which_label_is_positive_and_of_which_kind(
         ({"y": [0, 1, 2, 1] * 50}, {}, r"'y' must hold two values, got 3: '1' \(100"),
         ({"y": 1}, {}, r"label column 'y' must hold two values, got 1"),
         ({}, {"label": "x"}, r"must hold two values, got 200: .* and 196 more\.$"),
-        ({"y": [0, 1, None, 1] * 50}, {}, r"'y': 50 of 200 rows have no label"),
+        (
+            {"y": [0, 1, None, 1] * 50},
+            {"missing_labels": "error"},
+            r"50 of 200 rows have no value in 'y', so no label.*--missing-labels drop",
+        ),
+        ({"y": None}, {}, r"label column 'y': no row has a label"),
+        ({"y": list("abcd") * 50}, {}, r"such as --positive c --positive d\.$"),
+        ({"y": list("abcd") * 50}, {"positive": ["a", "x"]}, r"'x' does not occur"),
+        ({}, {"positive": ["0", "1"]}, r"all values are positive"),
+        ({}, {"missing_labels": "guess"}, r"missing_labels must be one of"),
         ({"z": ["a", None] * 100}, {}, r"100 of 200 rows have no value in 'z'"),
         (
             {"z": ["a"] * 190 + ["rare"] * 10},
@@ -178,6 +188,61 @@ def test_mistakes(light, train, tmp_path, frame, change, options, words):
     with pytest.raises(ValueError, match=words):
         train(frame.assign(**change), **options)
     assert [file.name for file in tmp_path.iterdir()] == ["train.csv"]
+
+
+def test_rows_without_a_label_are_left_out(light, train, frame, notes):
+    gaps = frame.astype({"y": object})
+    gaps.loc[::4, "y"] = None
+    gaps.loc[1, "y"] = " "
+    model = train(gaps, notes=notes)
+    labelled = frame.drop(index=[*range(0, 200, 4), 1])
+    assert model.clf.fingerprint_ == train(labelled).clf.fingerprint_
+    note = {"n": 51, "rows": 200, "how": "drop"}
+    assert [one.values for one in notes if one.code == "missing_labels"] == [note]
+    assert model.details["data"]["rows_in_file"] == 200
+
+
+def test_a_total_below_the_rows_is_left_out(light, train, frame, tmp_path, notes):
+    columns = ["x", "u", "z", "y"]
+    total = pd.DataFrame([["Total", 7.5, None, 101]], columns=columns)
+    model = train(pd.concat([frame[columns], total]), notes=notes)
+    plain = train(frame[columns])
+    assert model.columns == plain.columns
+    assert model.clf.fingerprint_ == plain.clf.fingerprint_
+    assert codes(notes) == ["total"]
+    # Among numbers of a later file the word stops the reader.
+    new = tmp_path / "new.csv"
+    pd.concat([frame[columns], total]).to_csv(new, index=False)
+    with pytest.raises(ValueError, match=r"'x': expected numbers.*delete that line"):
+        predict_file(model, new)
+    # In a column that the model does not use it does not.
+    below = total.assign(x=1, id="Summe:")
+    table = pd.concat([frame.assign(id=range(200)), below])[["id", *columns]]
+    table.to_csv(new, index=False)
+    notes = type(notes)()
+    prediction = predict_file(model, new, tmp_path / "out.csv", rows=10, notes=notes)
+    assert prediction.rows == len(pd.read_csv(tmp_path / "out.csv")) == 200
+    assert "total" in codes(notes)
+
+
+MARKS = np.array(["Fail", "Withdrawn", "Pass", "Distinction"])
+
+
+def test_some_labels_are_set_against_the_rest(light, train, frame, tmp_path, notes):
+    marks = frame.assign(y=MARKS[2 * frame["y"] + np.arange(200) % 2])
+    wanted = ["Pass", "Distinction"]
+    model = train(marks, positive=wanted, notes=notes)
+    assert codes(notes) == ["against_rest"]
+    assert model.columns.labels == ("not Pass or Distinction", "Pass or Distinction")
+    # Later labels are read alike.
+    assert Columns.from_dict(model.columns.to_dict()) == model.columns
+    out = tmp_path / "out.csv"
+    prediction = predict_file(model, tmp_path / "train.csv", out)
+    written = pd.read_csv(out)["prediction"]
+    assert set(written) == set(model.columns.labels)
+    observed = prediction.examination.observed.cape
+    assert sum(group.tp + group.fn for group in observed.values()) == frame["y"].sum()
+    assert model.clf.fingerprint_ == train(frame).clf.fingerprint_
 
 
 def test_other_mistakes(train, tmp_path, frame):

@@ -13,6 +13,8 @@ LEFT_EMPTY = (
     "Were rows with the other label left empty? --blank-means says which label that is."
 )
 
+TOTAL_ADVICE = "Is it a total below the rows? Then delete that line."
+
 KINDS = {
     "number": "numbers",
     "text": "text",
@@ -46,6 +48,12 @@ _NOTES = {
     "columns with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
     "missing_groups": "{n} of {rows} rows have no group: {what}.",
+    "missing_labels": "{n} of {rows} rows have no label: they were left out.",
+    "total": "the last line of {path} is a total ({word!r} in {column!r}) and no row: "
+    "it was left out.",
+    "against_rest": "positive is {positive}, negative the rest: {rest}.",
+    "unseen_label": "label column {column!r}: {value!r} was not in training: it counts "
+    "as {negative!r}.",
     "constant": "dropped constant columns, which tell nothing: {names}.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something that came after it?",

@@ -102,6 +102,17 @@ def quoted(names: Iterable[Any], most: int) -> str:
     return listed(map(repr, names), most)
 
 
+def either(names: Sequence[str]) -> str:
+    """Write alternatives, all of them.
+
+    Examples
+    --------
+    >>> either(["a"]), either(["a", "b", "c"])
+    ('a', 'a, b or c')
+    """
+    return " or ".join([", ".join(names[:-1]), names[-1]][len(names) == 1 :])
+
+
 def joined(names: Sequence[str], noun: str = "groups") -> str:
     """Write names into a sentence; of more than six, five are named, others counted.
 

@@ -584,9 +584,9 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 _SAME_NAMES = """
 author blank_means checked cost_fn cost_fp cv dask debug decimal drift drop
 drop_suspicious encoding fail_if force group jobs label learner level min_group_size
-missing_groups most note out paper pool positive prediction prevalence quantifier
-report rows rule scores seed separator small_groups spread title tolerance
-unknown_groups version width
+missing_groups missing_labels most note out paper pool positive prediction prevalence
+quantifier report rows rule scores seed separator small_groups spread threshold title
+tolerance unknown_groups version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

@@ -17,6 +17,7 @@ from cape.cli._options import (
     Label,
     Level,
     MissingGroups,
+    MissingLabels,
     Positive,
     argument,
     command,
@@ -27,7 +28,11 @@ from cape.cli._output import Finding, Output, parse_conditions
 File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
 Prediction = Annotated[
     str,
-    option("Column with the prediction, which has the same two values.", "COLUMN"),
+    option(
+        "Column with the prediction, which has the values of the label; or with a "
+        "probability, see --threshold.",
+        "COLUMN",
+    ),
 ]
 Map = Annotated[
     list[str] | None,
@@ -36,6 +41,14 @@ Map = Annotated[
         help="What a prediction is called among the labels, such as high=yes. Repeat "
         "the option for the other prediction.",
         metavar="PREDICTION=LABEL",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    option(
+        "Predictions are numbers, such as probabilities: above this one they are "
+        "positive.",
+        "NUMBER",
     ),
 ]
 Title = Annotated[
@@ -58,12 +71,14 @@ def audit(
     group: Group = None,
     positive: Positive = None,
     mapping: Map = None,
+    threshold: Threshold = None,
     fail_if: FailIf = None,
     title: Title = None,
     author: Author = "",
     note: Note = "",
     level: Level = 0.95,
     missing_groups: MissingGroups = None,
+    missing_labels: MissingLabels = "drop",
     csv: Csv,
     output: Output,
 ) -> None:
@@ -96,6 +111,8 @@ def audit(
             missing_groups=missing_groups or "error",
             positive=positive,
             mapping=_parse_mapping(mapping),
+            threshold=threshold,
+            missing_labels=missing_labels,
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,

@@ -191,7 +191,14 @@ KeyFile = Annotated[
         "FILE",
     ),
 ]
-Label = Annotated[str, option("Column with the label, which has two values.", "COLUMN")]
+Label = Annotated[
+    str,
+    option(
+        "Column with the label. It has two values, or --positive says which of its "
+        "values are set against the rest.",
+        "COLUMN",
+    ),
+]
 Group = Annotated[
     list[str] | None,
     option(
@@ -201,11 +208,20 @@ Group = Annotated[
     ),
 ]
 Positive = Annotated[
-    str | None,
+    list[str] | None,
     option(
         "The label that counts as positive. Default: the greater number, or the later "
-        "word in the alphabet.",
+        "word in the alphabet. Where the label has more than two values, repeat the "
+        "option: these count as positive, the rest as negative.",
         "LABEL",
+    ),
+]
+MissingLabels = Annotated[
+    str,
+    option(
+        "What to do with rows without a label: drop (leave them out and say how many; "
+        "default) or error.",
+        "NAME",
     ),
 ]
 Force = Annotated[bool, flag("--force", "Replace files that already exist.")]

@@ -19,6 +19,7 @@ from cape.cli._options import (
     KeyFile,
     Label,
     MissingGroups,
+    MissingLabels,
     Positive,
     Scheduler,
     argument,
@@ -199,6 +200,7 @@ def train(
     drop: Drop = None,
     drop_suspicious: DropSuspicious = False,
     positive: Positive = None,
+    missing_labels: MissingLabels = "drop",
     learner: Learner = None,
     paper: Paper = False,
     own: Settings,
@@ -249,6 +251,7 @@ def train(
             drop=drop or [],
             drop_suspicious=drop_suspicious,
             positive=positive,
+            missing_labels=missing_labels,
             learner=learner,
             settings=settings,
             dialect=csv.dialect(),
@@ -263,5 +266,5 @@ def train(
     if as_json:
         give_json(content | {"out": str(out), "notes": said})
         return
-    give(trained(content, by_default=positive is None))
+    give(trained(content, by_default=not positive))
     give_path("model", out)

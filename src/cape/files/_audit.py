@@ -16,16 +16,26 @@ from cape._tables import Dialect, TableError, check_columns_exist
 from cape._validation import check_choice
 from cape._wording._numbers import quoted
 from cape.files._columns import (
+    as_kind,
     by_value,
     check_named_once,
     group_text,
+    label_text,
+    named_values,
     order_labels,
-    plain_text,
     plain_value,
+    split_labels,
 )
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan
 from cape.metrics._rates import Confusion
+
+# What numbers are called as predictions, until it is known which label is positive.
+_ABOVE = "\0above"
+_NOT_ABOVE = "\0not above"
+
+_MOST_CELLS = 1000
+"""With more values, predictions are no labels."""
 
 
 def count_file(
@@ -34,9 +44,11 @@ def count_file(
     label: str,
     prediction: str,
     group: Sequence[str] = (),
-    positive: str | None = None,
+    positive: str | Sequence[str] | None = None,
     mapping: Mapping[str, str] | None = None,
+    threshold: float | None = None,
     missing_groups: str = "error",
+    missing_labels: str = "drop",
     rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
@@ -54,14 +66,22 @@ def count_file(
         Columns with the label and the prediction. Together they hold two values.
     group : sequence of str, default=()
         Columns that make the groups. Without any, all rows are one group.
-    positive : str, optional
-        The positive label; by default the greater of the two.
+    positive : str or sequence of str, optional
+        The positive label; by default the greater of the two. Of a label column with
+        more values, those that count as positive: the rest is negative, and predictions
+        are either such values or say, as those of `predict_file` do, "Pass or
+        Distinction" and "not Pass or Distinction".
     mapping : mapping from str to str, optional
         What predictions are called among the labels, such as ``{"high": "yes", "low":
         "no"}``.
+    threshold : float, optional
+        Predictions are numbers, such as probabilities, and positive above this one.
     missing_groups : {"error", "group", "drop"}, default="error"
         What to do with rows without a group value: raise an error, make them the group
         ``"(missing)"``, or leave them out. Their number is noted.
+    missing_labels : {"drop", "error"}, default="drop"
+        What to do with rows without a label: leave them out, with a note on their
+        number, or raise an error.
     rows : int, optional
         How many rows are read at a time; by default fewer for wider tables.
     dialect : Dialect, optional
@@ -97,6 +117,7 @@ def count_file(
     """
     notes = Notes() if notes is None else notes
     check_choice("missing_groups", missing_groups, ("error", "group", "drop"))
+    check_choice("missing_labels", missing_labels, ("drop", "error"))
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     scan = Scan(path, dialect, on_rows)
@@ -106,18 +127,27 @@ def count_file(
     cells: Counter[_Cell] = Counter()
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
+    types = dict.fromkeys(names, "text")
+    if threshold is not None:
+        types[prediction] = "number"
     without_group: list[int] = []
-    for frame in scan.parts(dict.fromkeys(names, "text"), rows):
+    without_label: list[int] = []
+    for frame in scan.parts(types, notes, rows):
+        has_label = label_text(frame[label]).notna().to_numpy()
         has_group = frame[list(group)].notna().all(axis=1).to_numpy()
-        without = np.flatnonzero(~has_group) + scan.rows - len(frame)
-        without_group += without.tolist()
+        first_row = scan.rows - len(frame)
+        without_label += (np.flatnonzero(~has_label) + first_row).tolist()
+        without_group += (np.flatnonzero(has_label & ~has_group) + first_row).tolist()
         if missing_groups == "group":
-            frame = frame.fillna(dict.fromkeys(group, MISSING_GROUP))
+            frame = frame[has_label].fillna(dict.fromkeys(group, MISSING_GROUP))
         else:
-            frame = frame[has_group]
+            frame = frame[has_label & has_group]
         texts = pd.DataFrame()
         for name in names:
-            texts[name] = _text_of(frame[name], name in group, path, notes)
+            column = frame[name]
+            if name == prediction and threshold is not None:
+                column = _above(column, threshold, path)
+            texts[name] = _text_of(column, name in group, path, notes)
         # Crossing them as if they were groups is one pass over the rows, in numpy.
         crossed = check_groups(texts[[label, prediction, *group]])
         sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
@@ -125,21 +155,37 @@ def count_file(
             values: tuple[str, ...] = key  # type: ignore[assignment]
             cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
         scan.on_rows("counting", len(frame))
+        if len(cells) > _MOST_CELLS and len(_predictions(cells)) > _MOST_CELLS:
+            # The error that says so needs no further rows.
+            break
+    if without_label:
+        scan.judge_missing("label", [label], without_label, missing_labels, notes)
     if without_group:
-        scan.judge_missing(group, without_group, missing_groups, notes)
+        scan.judge_missing("group", group, without_group, missing_groups, notes)
+    if not cells:
+        raise TableError(f"{path}, label column {label!r}: no row has a label.")
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
-    predictions = {cell.prediction for cell in cells}
     for value in plain:
         # In a small file nobody may be called "high", so that it is no error.
-        if value not in predictions:
+        if value not in _predictions(cells):
             notes.say("never_predicted", column=prediction, value=value)
-    translated: Counter[_Cell] = Counter()
+    cells = _translated(cells, plain, {})
+    named = named_values(positive)
+    of_labels: Counter[str] = Counter()
     for cell, size in cells.items():
-        called = plain.get(cell.prediction, cell.prediction)
-        translated[cell._replace(prediction=called)] += size
+        of_labels[cell.label] += size
+    if len(of_labels) > 2 or len(named) > 1:
+        where = f"{path}, label column {label!r}"
+        two, of_both = split_labels(of_labels, named, where, notes)
+        # They go by the name of their side, in the column of predictions as well.
+        sides: dict[str, str] = {}
+        for side, of_side in zip(two, of_both, strict=True):
+            sides |= dict.fromkeys(of_side, side)
+        cells = _translated(cells, sides, sides)
+        named = [two[1]]
     where = f"{path}: {label!r} and {prediction!r}"
-    labels = _two_labels(translated, positive, where, path)
-    return _confusions(translated, labels[1]), labels, scan.sha256
+    labels = _two_labels(cells, named[0] if named else None, where, path)
+    return _confusions(cells, labels[1]), labels, scan.sha256
 
 
 class _Cell(NamedTuple):
@@ -150,11 +196,35 @@ class _Cell(NamedTuple):
     group: Group
 
 
+def _predictions(cells: Counter[_Cell]) -> set[str]:
+    """Return what is predicted."""
+    return {cell.prediction for cell in cells}
+
+
+def _translated(
+    cells: Counter[_Cell], predictions: Mapping[str, str], labels: Mapping[str, str]
+) -> Counter[_Cell]:
+    """Call predictions and labels by other words; the rest stays as it is."""
+    translated: Counter[_Cell] = Counter()
+    for (label, prediction, group), size in cells.items():
+        label = labels.get(label, label)
+        prediction = predictions.get(prediction, prediction)
+        translated[_Cell(label, prediction, group)] += size
+    return translated
+
+
+def _above(values: pd.Series, threshold: float, path: str | Path) -> pd.Series:
+    """Call numbers above the threshold one thing, and the others another."""
+    numbers = as_kind(values, "number", path, Notes())
+    calls = np.where(numbers > threshold, _ABOVE, _NOT_ABOVE)
+    return pd.Series(calls, values.index, name=values.name).where(numbers.notna())
+
+
 def _text_of(
     values: pd.Series, is_group: bool, path: str | Path, notes: Notes
 ) -> pd.Series:
     """Write a column as plain text, or raise if a value is missing."""
-    text = group_text(values, notes) if is_group else plain_text(values)[0]
+    text = group_text(values, notes) if is_group else label_text(values)
     # A row without a label, a prediction or a group belongs to no cell, and leaving it
     # out would change the rates.
     missing = int(text.isna().sum())
@@ -181,13 +251,13 @@ def _two_labels(
     If only one occurs, the other can be told if it is 0 or 1, or if the user has said
     which label is positive.
     """
-    values = {cell.label for cell in cells} | {cell.prediction for cell in cells}
-    labels = sorted(values, key=by_value)
+    values = {cell.label for cell in cells} | _predictions(cells)
+    labels = sorted(values - {_ABOVE, _NOT_ABOVE}, key=by_value)
     # Any third value would silently count as negative.
     if len(labels) > 2:
         raise TableError(
             f"{where} must hold two values between them, got {len(labels)}: "
-            f"{quoted(labels, 5)}.{_how_to_map(cells)}"
+            f"{quoted(labels, 5)}.{_how_to_read(cells)}"
         )
     if len(labels) == 2:
         return order_labels(labels, positive)
@@ -200,10 +270,15 @@ def _two_labels(
     return "0" if positive == "1" else label, positive
 
 
-def _how_to_map(cells: Counter[_Cell]) -> str:
-    """Say how predictions can be translated, where they are two other words."""
+def _how_to_read(cells: Counter[_Cell]) -> str:
+    """Say how predictions that are numbers or two other words can be read."""
     labels = {cell.label for cell in cells}
-    predictions = {cell.prediction for cell in cells} - labels
+    predictions = _predictions(cells) - labels
+    if len(predictions) > 2 and not any(by_value(value)[0] for value in predictions):
+        return (
+            " If the predictions are probabilities, say above which one they are "
+            "positive (--threshold 0.5)."
+        )
     if len(labels) != 2 or not 1 <= len(predictions) <= 2:
         return ""
     options = []
@@ -235,7 +310,8 @@ def _confusions(cells: Counter[_Cell], positive: str) -> dict[Group, Confusion]:
     # All rows of a cell are right or wrong in the same way.
     kinds = {(True, True): "tp", (False, True): "fp", (True, False): "fn"}
     for cell, size in cells.items():
-        kind = kinds.get((cell.label == positive, cell.prediction == positive), "tn")
+        called = cell.prediction in (positive, _ABOVE)
+        kind = kinds.get((cell.label == positive, called), "tn")
         # Counts are floats because rows can have weights elsewhere.
         of_cell: dict[str, Any] = dict.fromkeys(("tp", "fp", "fn", "tn"), 0.0)
         of_cell[kind] = float(size)

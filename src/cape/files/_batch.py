@@ -22,7 +22,7 @@ from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import Dialect, Table, TableError, TableWriter
+from cape._tables import Dialect, TableError, TableWriter
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
 from cape.examination._examination import Observed
@@ -206,7 +206,7 @@ def predict_file(
             return Prediction(examination, scan.sha256, came_back)
         adaptation = examination.adaptation
         observed = Observed({}, {})
-        for table, records in _second_pass(scan.table, kept, rows, writer):
+        for table, records in _second_pass(scan, kept, rows, writer):
             probability = _probabilities(model, adaptation, kept.groups, records)
             if table is not None:
                 estimates = [_estimate(model, adaptation, key) for key in kept.groups]
@@ -233,7 +233,7 @@ def _estimate(model: TableModel, adaptation: Adaptation, group: Group) -> float:
 
 
 def _second_pass(
-    table: Table, kept: _scan.KeptRows, rows: int, writer: TableWriter | None
+    scan: _scan.Scan, kept: _scan.KeptRows, rows: int, writer: TableWriter | None
 ) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
     """Yield the records of rows and, if they are to be written, the rows themselves.
 
@@ -244,10 +244,16 @@ def _second_pass(
         while len(records := kept.take(rows)):
             yield None, records
         return
+    table = scan.table
+    n_left = scan.rows
     for frame in table.parts(rows, verbatim=writer.is_text or not table.is_csv):
         records = kept.take(len(frame))
+        if scan.total and len(frame) == n_left + 1:
+            # A total below the rows was not read as a row.
+            frame = frame.iloc[:-1]
         if len(records) < len(frame):
             raise TableError(f"{table.path} has changed while it was read.")
+        n_left -= len(frame)
         yield frame, records
 
 

@@ -14,6 +14,7 @@ writes.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,8 +25,11 @@ import pandas as pd
 
 from cape._tables import TableError, check_columns_exist, dotted_dates
 from cape._wording._notes import KINDS
-from cape._wording._numbers import quoted
+from cape._wording._numbers import either, listed, quoted
 from cape.files._notes import Notes
+
+MOST_LABELS = 20
+"""A column with more values is no label column, unless the positive ones are named."""
 
 _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -50,6 +54,10 @@ class Columns:
         Names of the group columns; a group is a combination of their values.
     features : dict from str to {"number", "text", "date", "flag"}
         The other columns, in the order the learner saw them, and what they hold.
+    label_values : tuple of two tuples of str, default=()
+        Where some values of the label column were set against the rest: the values of
+        training that are negative, and those that are positive. The names in ``labels``
+        then stand for them.
 
     Examples
     --------
@@ -63,6 +71,7 @@ class Columns:
     label_kind: str
     groups: tuple[str, ...]
     features: dict[str, str]
+    label_values: tuple[tuple[str, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dict that JSON can hold.
@@ -79,6 +88,7 @@ class Columns:
         content = asdict(self)
         content["labels"] = list(self.labels)
         content["groups"] = list(self.groups)
+        content["label_values"] = [list(values) for values in self.label_values]
         return content
 
     @classmethod
@@ -108,6 +118,10 @@ class Columns:
                 label_kind=str(content["label_kind"]),
                 groups=tuple(map(str, content["groups"])),
                 features={str(name): str(kind) for name, kind in features},
+                label_values=tuple(
+                    tuple(map(str, values))
+                    for values in content.get("label_values", ())
+                ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -204,7 +218,9 @@ class Columns:
             ready[name] = group_text(frame[name], notes)
         return pd.DataFrame(ready, index=frame.index)
 
-    def positive(self, frame: pd.DataFrame, path: str | Path) -> np.ndarray:
+    def positive(
+        self, frame: pd.DataFrame, path: str | Path, notes: Notes
+    ) -> np.ndarray:
         """Read the label column.
 
         Parameters
@@ -213,6 +229,9 @@ class Columns:
             Rows as they were read.
         path : str or Path
             The file, for messages.
+        notes : Notes
+            Collects a note on values that training did not have, and that belong to
+            the rest.
 
         Returns
         -------
@@ -224,20 +243,36 @@ class Columns:
         TableError
             If a row has a third label.
         """
-        text, _ = plain_text(frame[self.label])
+        text = label_text(frame[self.label])
         negative, positive = self.labels
+        negatives, positives = self.spellings
         # A missing value equals neither label and gets -1, as an unknown one does; only
         # the latter is an error.
-        codes = np.select([text == negative, text == positive], [0, 1], default=-1)
-        unknown = text[(codes < 0) & text.notna().to_numpy()]
+        is_known = [text.isin(negatives), text.isin(positives)]
+        codes = np.select(is_known, [0, 1], default=-1)
+        is_unknown = (codes < 0) & text.notna().to_numpy()
+        unknown = text[is_unknown]
         if len(unknown):
             first = unknown.iloc[0]
+            # Where no value is known, it is another column.
+            if self.label_values and (codes >= 0).any():
+                notes.say(
+                    "unseen_label", column=self.label, value=first, negative=negative
+                )
+                return np.where(is_unknown, 0, codes).astype(np.int8)
             count = int((unknown == first).sum())
             raise TableError(
                 f"{path}, label column {self.label!r}: expected {negative!r} or "
                 f"{positive!r}, got {first!r} in {count} of {len(frame)} rows."
             )
         return codes.astype(np.int8)
+
+    @property
+    def spellings(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a label column can hold: for a negative, and for a positive row."""
+        negative, positive = self.labels
+        negatives, positives = self.label_values or ((), ())
+        return (negative, *negatives), (positive, *positives)
 
     def as_labels(self, positive: np.ndarray) -> pd.Series:
         """Write predictions as labels of the kind that the training file had.
@@ -495,6 +530,18 @@ def plain_value(value: Any) -> str:
     return text
 
 
+def label_text(values: pd.Series) -> pd.Series:
+    """Write a label column as plain text, in which blanks are no label.
+
+    Examples
+    --------
+    >>> label_text(pd.Series(["1.0", " "])).isna().tolist()
+    [False, True]
+    """
+    text, _ = plain_text(values)
+    return text.where(text.str.strip() != "")
+
+
 def group_text(values: pd.Series, notes: Notes) -> pd.Series:
     """Write a group column as plain text, with a note if a spelling has changed.
 
@@ -577,3 +624,94 @@ def order_labels(labels: Iterable[str], positive: str | None) -> tuple[str, str]
     raise TableError(
         f"the positive label must be {smaller!r} or {greater!r}, got {positive!r}."
     )
+
+
+def named_values(positive: str | Sequence[str] | None) -> list[str]:
+    """Return the positive values that the user named, as `plain_text` writes them.
+
+    Examples
+    --------
+    >>> named_values("1.0"), named_values(["Pass", "Distinction"]), named_values(None)
+    (['1'], ['Pass', 'Distinction'], [])
+    """
+    if positive is None:
+        return []
+    values = [positive] if isinstance(positive, str) else positive
+    return list(dict.fromkeys(map(plain_value, values)))
+
+
+def split_labels(
+    counts: Mapping[str, int], positive: Sequence[str], where: str, notes: Notes
+) -> tuple[tuple[str, str], tuple[tuple[str, ...], ...]]:
+    """Tell negative from positive values of a label column, which may be many.
+
+    Parameters
+    ----------
+    counts : mapping from str to int
+        The values, as `label_text` writes them, and the rows of each.
+    positive : sequence of str
+        The values that the user named, from `named_values`.
+    where : str
+        File and column, for messages.
+    notes : Notes
+        Collects what is set against what, where there are more than two values.
+
+    Returns
+    -------
+    labels : tuple of str
+        The negative and the positive label.
+    values : tuple of two tuples of str
+        The values that they stand for; empty if they are the values.
+
+    Raises
+    ------
+    TableError
+        If the values cannot be told apart in two.
+
+    Examples
+    --------
+    >>> counts = {"Pass": 60, "Fail": 30, "Distinction": 10}
+    >>> labels, values = split_labels(
+    ...     counts, ["Pass", "Distinction"], "marks.csv, label column 'mark'", Notes()
+    ... )
+    >>> labels
+    ('not Pass or Distinction', 'Pass or Distinction')
+    >>> values
+    (('Fail',), ('Pass', 'Distinction'))
+    """
+    if len(counts) == 2 and len(positive) < 2:
+        return order_labels(counts, positive[0] if positive else None), ()
+    by_size = sorted(counts, key=lambda value: -counts[value])
+    shown = {value: f"{value[:40]!r} ({counts[value]} rows)" for value in by_size}
+    rest = [value for value in by_size if value not in positive]
+    if len(counts) < 2 or not positive:
+        advice = ""
+        if 2 < len(counts) <= MOST_LABELS:
+            # Of many values, two: the option can be repeated.
+            two = sorted(counts, key=by_value)[-min(len(counts) - 2, 2) :]
+            options = shlex.join(
+                word for value in two for word in ("--positive", value)
+            )
+            advice = (
+                " Name those that count as positive, and the rest is negative, such as "
+                f"{options}."
+            )
+        raise TableError(
+            f"{where} must hold two values, got {len(counts)}: "
+            f"{listed(shown.values(), 4)}.{advice}"
+        )
+    for value in positive:
+        if value not in counts:
+            raise TableError(
+                f"{where}: the positive label {value!r} does not occur; the values are "
+                f"{listed(shown.values(), 8)}."
+            )
+    if not rest:
+        raise TableError(f"{where}: all values are positive, so that none is negative.")
+    name = either(positive)
+    notes.say(
+        "against_rest",
+        positive=either([repr(value) for value in positive]),
+        rest=listed([shown[value] for value in rest], 8),
+    )
+    return (f"not {name}", name), (tuple(rest), tuple(positive))

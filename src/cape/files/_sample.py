@@ -27,6 +27,7 @@ from cape._io import check_apart
 from cape._limits import ONE_CLASS
 from cape._prediction import adapt
 from cape._tables import Dialect, TableError, TableWriter, missing_column, table_format
+from cape._wording._numbers import either
 from cape.classifier import CapeClassifier
 from cape.examination._needed import LabelPlan
 from cape.files import _scan
@@ -567,20 +568,21 @@ def _checked_label(key: str, positive: bool, line: int, where: str) -> CheckedLa
 
 def _is_positive(text: str, columns: Columns, where: str) -> bool:
     """Tell which of the two labels a person has written."""
-    spellings = [_spelling(label) for label in columns.labels]
+    negatives, positives = [set(map(_spelling, side)) for side in columns.spellings]
+    written = _spelling(text)
     # Capitals matter only where they tell the labels apart.
-    if spellings[0] == spellings[1]:
-        spellings = list(columns.labels)
+    if negatives & positives:
+        negatives, positives = map(set, columns.spellings)
         written = plain_value(text)
-    else:
-        written = _spelling(text)
-    if written not in spellings:
-        negative, positive = columns.labels
+    if written not in negatives | positives:
+        accepted: tuple[str, ...] = columns.labels
+        if columns.label_values:
+            accepted = (*columns.label_values[0], *columns.label_values[1])
         raise TableError(
-            f"{where}: the label must be {negative!r} or {positive!r}, or empty, got "
-            f"{text!r}."
+            f"{where}: the label must be {either([repr(one) for one in accepted])}, or "
+            f"empty, got {text!r}."
         )
-    return spellings.index(written) == 1
+    return written in positives
 
 
 def _spelling(label: str) -> str:

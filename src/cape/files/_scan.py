@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, TableError, open_table
+from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import shortened
 from cape.classifier import CapeClassifier
 from cape.files._model import TableModel
@@ -37,6 +39,19 @@ Python's lock, and take memory."""
 
 _FIRST_ROWS = 5
 _MOST_NAMES = 5
+
+# What spreadsheets have in the line below the rows, in a few languages.
+_TOTAL = re.compile(
+    r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|insgesamt|totale|somme|suma)"
+    r"\s*:?",
+    re.IGNORECASE,
+)
+
+_REMEDIES = {
+    "group": "Use --missing-groups group to make them a group, or --missing-groups "
+    "drop to leave them out of estimates.",
+    "label": "Use --missing-labels drop to leave them out.",
+}
 
 OnRows = Callable[[str, int], None]
 """Called with the stage of the work and the number of rows that have just been done."""
@@ -79,6 +94,9 @@ class Scan:
     table : Table
     rows : int
         Rows that were read.
+    total : dict from str to str
+        What the columns say that make the last line a total, which is not read as a
+        row; empty if it is none.
     """
 
     def __init__(
@@ -87,6 +105,7 @@ class Scan:
         self.table = open_table(path, dialect)
         self.path = self.table.path
         self.rows = 0
+        self.total: dict[str, str] = {}
         self.on_rows = on_rows or (lambda stage, rows: None)
         self._hasher = hashlib.sha256()
 
@@ -96,14 +115,17 @@ class Scan:
         return self._hasher.hexdigest()
 
     def parts(
-        self, types: Mapping[str, str], rows: int | None = None
+        self, types: Mapping[str, str], notes: Notes, rows: int | None = None
     ) -> Iterator[pd.DataFrame]:
         """Read some columns of the file.
+
+        A total below the rows is left out, with a note.
 
         Parameters
         ----------
         types : mapping from column to {"number", "text", "date", "flag"}
             The columns, and what those of a CSV are read as.
+        notes : Notes
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
 
@@ -117,14 +139,58 @@ class Scan:
             If the file has no rows, or cannot be read.
         """
         rows = rows or rows_of_a_part(len(self.table.names))
-        frames = self.table.parts(
-            rows, columns=list(types), types=types, hasher=self._hasher
-        )
-        for frame in frames:
-            self.rows += len(frame)
-            yield frame
+        # The word "Total" mostly stands in the first column, which nobody may need.
+        first = self.table.names[0]
+        read = {first: "text", **types} if self.table.is_csv else types
+        try:
+            frames = self.table.parts(
+                rows, columns=list(read), types=read, hasher=self._hasher
+            )
+            for frame in self._without_total(frames, notes):
+                self.rows += len(frame)
+                yield frame if len(read) == len(types) else frame[list(types)]
+        except TableError as error:
+            # Among numbers the word stops the reader.
+            if re.search(rf"got '{_TOTAL.pattern}'", str(error), re.IGNORECASE):
+                raise TableError(f"{error} {TOTAL_ADVICE}") from error
+            raise
         if not self.rows:
             raise TableError(f"{self.path} has a header but no rows.")
+
+    def _without_total(
+        self, frames: Iterable[pd.DataFrame], notes: Notes
+    ) -> Iterator[pd.DataFrame]:
+        """Leave out the last line of the file if it is a total."""
+        waiting = None
+        for frame in frames:
+            if waiting is not None:
+                yield waiting
+            # Only in the last part is it the last line.
+            waiting = frame if self._total_below(frame) else None
+            if waiting is None:
+                yield frame
+        if waiting is not None:
+            self.total = self._total_below(waiting)
+            column, word = next(iter(self.total.items()))
+            notes.say("total", path=str(self.path), column=column, word=word)
+            if len(waiting) > 1:
+                yield waiting.iloc[:-1]
+
+    def _total_below(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Return the columns that make the last line of a part a total.
+
+        The word must be new in its column, and either stand in the first column of the
+        file or beside an empty field: "total" can be a value like any other.
+        """
+        found = {}
+        last = frame.iloc[-1]
+        for name, value in last.items():
+            if not isinstance(value, str) or not _TOTAL.fullmatch(value.strip()):
+                continue
+            is_plain = name == self.table.names[0] or last.isna().any()
+            if is_plain and (frame[name] == value).sum() == 1:
+                found[str(name)] = value
+        return found
 
     def batch(
         self,
@@ -183,22 +249,30 @@ class Scan:
                 has_labels |= bool((part.positive >= 0).any())
             self.on_rows("reading", len(part.X))
         if without_group:
+            missing = model.clf.missing_groups
             self.judge_missing(
-                model.columns.groups, without_group, model.clf.missing_groups, notes
+                "group", model.columns.groups, without_group, missing, notes
             )
         if unknown:
             raise _unknown_groups(self.path, unknown, model)
         return evidence, has_labels
 
     def judge_missing(
-        self, columns: Sequence[str], rows: Sequence[int], missing: str, notes: Notes
+        self,
+        what: str,
+        columns: Sequence[str],
+        rows: Sequence[int],
+        missing: str,
+        notes: Notes,
     ) -> None:
-        """Raise if rows without a group are an error, and note their number otherwise.
+        """Raise if rows without a value are an error, and note their number otherwise.
 
         Parameters
         ----------
+        what : {"group", "label"}
+            What the rows lack.
         columns : sequence of str
-            The group columns.
+            The columns that would tell it.
         rows : sequence of int
             Rows without a value in one of them, counted from 0. Lines are those of a
             CSV without line breaks in fields.
@@ -206,7 +280,7 @@ class Scan:
         notes : Notes
         """
         if missing != "error":
-            notes.say("missing_groups", n=len(rows), rows=self.rows, how=missing)
+            notes.say(f"missing_{what}s", n=len(rows), rows=self.rows, how=missing)
             return
         where = "rows"
         first = [row + 1 for row in rows[:_FIRST_ROWS]]
@@ -216,9 +290,8 @@ class Scan:
         names = " or ".join(map(repr, columns))
         raise TableError(
             f"{self.path}: {len(rows)} of {self.rows} rows have no value in {names}, "
-            f"so no group; the first are {where} {', '.join(map(str, first))}. Use "
-            "--missing-groups group to make them a group, or --missing-groups drop to "
-            "leave them out of estimates."
+            f"so no {what}; the first are {where} {', '.join(map(str, first))}. "
+            f"{_REMEDIES[what]}"
         )
 
     def _parts_for(
@@ -231,9 +304,11 @@ class Scan:
         types = columns.types(labels=labelled)
         if rows is None:
             rows = rows_of_a_part(len(self.table.names) + scores_per_row(model.clf))
-        for frame in self.parts(types, rows):
+        for frame in self.parts(types, notes, rows):
             X = columns.table(frame, self.path, notes)
-            positive = columns.positive(frame, self.path) if labelled else None
+            positive = None
+            if labelled:
+                positive = columns.positive(frame, self.path, notes)
             yield Part(X, positive)
 
 

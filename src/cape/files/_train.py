@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,10 +18,17 @@ from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
 from cape._tables import Dialect, TableError, check_columns_exist
 from cape._validation import check_choice
-from cape._wording._numbers import listed
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
-from cape.files._columns import Columns, check_named_once, order_labels, plain_text
+from cape.files._columns import (
+    MOST_LABELS,
+    Columns,
+    as_kind,
+    check_named_once,
+    label_text,
+    named_values,
+    split_labels,
+)
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
@@ -57,10 +65,6 @@ FILE_LEARNERS = ("auto", *LEARNERS)
 MAX_ROWS_PER_CLASS = 200_000
 """How many rows of each group and label `train_file` trains on."""
 
-# A column with more values than this is no label column, and the error that says so
-# needs no further rows.
-_MAX_LABELS = 20
-
 # A small data frame takes far more memory than its rows: after this many pieces, the
 # pieces of a class are put together.
 _MAX_PIECES = 20
@@ -83,7 +87,8 @@ def train_file(
     group: Sequence[str] = (),
     drop: Sequence[str] = (),
     drop_suspicious: bool = False,
-    positive: str | None = None,
+    positive: str | Sequence[str] | None = None,
+    missing_labels: str = "drop",
     learner: str = "auto",
     settings: dict[str, Any] | None = None,
     dialect: Dialect | None = None,
@@ -106,7 +111,8 @@ def train_file(
     out : str, Path or None
         Where to save the model; None does not save it.
     label : str
-        Column with the label; it must hold two values.
+        Column with the label; it must hold two values, unless ``positive`` says which
+        of several are set against the rest.
     group : sequence of str, default=()
         Columns that make the groups. Without any, all rows are one group.
     drop : sequence of str, default=()
@@ -115,8 +121,13 @@ def train_file(
         Whether not to use the columns that `suspicious_columns` finds, either: row
         numbers, identifiers, dates, and columns that tell the answer. They are noted in
         any case.
-    positive : str, optional
-        The label that counts as positive; by default the greater of the two.
+    positive : str or sequence of str, optional
+        The label that counts as positive; by default the greater of the two. Of a
+        column with more values, those that count as positive: the rest is negative, and
+        is called "not Pass or Distinction" in predictions.
+    missing_labels : {"drop", "error"}, default="drop"
+        What to do with rows without a label: leave them out, with a note on their
+        number, or raise an error.
     learner : {"auto", "boosting", "logistic"}, default="auto"
         What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
         names see ``make_learner``.
@@ -165,6 +176,7 @@ def train_file(
     if isinstance(key, Path):
         key = key.read_bytes()
     check_choice("learner", learner, FILE_LEARNERS)
+    check_choice("missing_labels", missing_labels, ("drop", "error"))
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
@@ -173,9 +185,10 @@ def train_file(
         label,
         tuple(group),
         drop,
-        positive=positive,
+        positive=named_values(positive),
         most=most,
         missing=missing,
+        missing_labels=missing_labels,
         notes=notes,
     )
     constant = _constant_columns(X, columns)
@@ -289,9 +302,10 @@ def _read_table(
     group: tuple[str, ...],
     drop: Sequence[str],
     *,
-    positive: str | None,
+    positive: Sequence[str],
     most: int,
     missing: str,
+    missing_labels: str,
     notes: Notes,
 ) -> tuple[Columns, pd.DataFrame, np.ndarray]:
     """Read a labelled table, or a sample of it if it is long, and check it.
@@ -300,8 +314,10 @@ def _read_table(
     ----------
     scan : Scan
         Of the file.
-    label, group, drop, positive, most, notes
+    label, group, drop, most, missing_labels, notes
         See `train_file`.
+    positive : sequence of str
+        The values that the user named.
     missing : {"error", "group", "drop"}
         What to do with rows without a group.
 
@@ -326,30 +342,47 @@ def _read_table(
     types = {**features, **dict.fromkeys((*group, label), "text")}
     reservoir = Reservoir(group, label, most=most)
     without_group: list[int] = []
-    for part in scan.parts(types):
+    without_label: list[int] = []
+    counts: Counter[str] = Counter()
+    for part in scan.parts(types, notes):
+        text = label_text(part[label])
+        has_label = text.notna().to_numpy()
         has_group = part[list(group)].notna().all(axis=1).to_numpy()
-        rows = np.flatnonzero(~has_group) + scan.rows - len(part)
-        without_group += rows.tolist()
-        reservoir.add(part[has_group] if missing == "drop" else part)
+        first_row = scan.rows - len(part)
+        without_label += (np.flatnonzero(~has_label) + first_row).tolist()
+        without_group += (np.flatnonzero(has_label & ~has_group) + first_row).tolist()
+        for value, n in text.value_counts().items():
+            counts[str(value)] += n
+        # Of many values, the reservoir holds two classes.
+        part = part.assign(**{label: text.isin(positive) if positive else text})
+        reservoir.add(part[has_label & (has_group | (missing != "drop"))])
         scan.on_rows("reading", len(part))
-        if len(reservoir.labels()) > _MAX_LABELS:
+        if len(counts) > MOST_LABELS and not positive:
+            # The error that says so needs no further rows.
             break
+    if not counts:
+        raise TableError(f"{scan.path}, label column {label!r}: no row has a label.")
+    if without_label:
+        scan.judge_missing("label", [label], without_label, missing_labels, notes)
     if without_group:
-        scan.judge_missing(group, without_group, missing, notes)
+        scan.judge_missing("group", group, without_group, missing, notes)
+    where = f"{scan.path}, label column {label!r}"
+    labels, values = split_labels(counts, positive, where, notes)
     frame = reservoir.sample()
-    labels = _two_labels(frame[label], positive, scan.path)
     # Predictions are written in the kind of the label; dates were read as text, and so
     # were numbers, which may have a decimal comma.
     label_kind = kinds[label]
-    if label_kind not in ("number", "flag") or "," in "".join(labels):
+    if label_kind not in ("number", "flag") or values or "," in "".join(labels):
         label_kind = "text"
-    columns = Columns(label, labels, label_kind, group, features)
+    _read_without_total(frame, features, scan)
+    columns = Columns(label, labels, label_kind, group, features, values)
     if len(frame) < reservoir.n_rows:
         notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
     if scan.table.is_csv:
         _note_look_alikes(frame, features, notes)
     X = columns.table(frame, scan.path, notes)
-    y = columns.positive(frame, scan.path)
+    is_positive = frame[label] if positive else frame[label] == labels[1]
+    y = is_positive.to_numpy().astype(np.int8)
     _check_values(X, columns, scan.path)
     return columns, X, y
 
@@ -394,24 +427,19 @@ def _features(
     return features
 
 
-def _two_labels(values: pd.Series, positive: str | None, path: Path) -> tuple[str, str]:
-    """Return the negative and the positive label, or raise if there are not two."""
-    text, _ = plain_text(values)
-    # In training every row needs a label; in a batch it may be missing.
-    missing = int(text.isna().sum())
-    if missing:
-        raise TableError(
-            f"{path}, label column {values.name!r}: {missing} of {len(text)} rows "
-            "have no label."
-        )
-    counts = text.value_counts()
-    if len(counts) != 2:
-        shown = [f"{label!r} ({n} rows)" for label, n in counts.items()]
-        raise TableError(
-            f"{path}, label column {values.name!r} must hold two values, got "
-            f"{len(counts)}: {listed(shown, 4)}."
-        )
-    return order_labels(counts.index, positive)
+def _read_without_total(
+    frame: pd.DataFrame, features: dict[str, str], scan: Scan
+) -> None:
+    """Give columns that a total below the rows made text the kind of their values."""
+    for name in scan.total:
+        for kind in ("number", "date"):
+            if features.get(name) != "text":
+                continue
+            try:
+                frame[name] = as_kind(frame[name], kind, scan.path, Notes())
+            except TableError:
+                continue
+            features[name] = kind
 
 
 def _check_values(X: pd.DataFrame, columns: Columns, path: Path) -> None:
@@ -551,10 +579,6 @@ class Reservoir:
             self._sizes.append(0)
             self._limits = np.append(self._limits, 1.0)
         return self._classes[key]
-
-    def labels(self) -> set[Hashable]:
-        """Return the labels of all rows that were added."""
-        return {key[-1] for key in self._classes}
 
     def sample(self) -> pd.DataFrame:
         """Return the sample.
