@@ -47,9 +47,11 @@ __all__ = [
     "check_prevalence",
     "check_random_state",
     "check_same_length",
+    "check_scores",
     "check_weights",
     "fit_context",
     "has_fit_parameter",
+    "in_pandas",
     "is_arrow_table",
     "number_of_columns",
     "number_of_rows",
@@ -195,6 +197,22 @@ def refuse_lazy(name: str, table: Any) -> None:
 def is_arrow_table(table: Any) -> bool:
     """Whether a table is one of pyarrow, which need not be installed."""
     return hasattr(table, "column_names") and hasattr(table, "to_pandas")
+
+
+def in_pandas(table: Any) -> Any:
+    """Return a table or column of polars or pyarrow as one of pandas.
+
+    Parameters
+    ----------
+    table : table or column of any kind
+
+    Returns
+    -------
+    table or column
+        One of pandas, or the table itself if it comes from another package.
+    """
+    # By what it can do: neither polars nor pyarrow need be installed.
+    return table.to_pandas() if hasattr(table, "to_pandas") else table
 
 
 def take_rows(X: Any, rows: _Rows) -> Any:
@@ -501,6 +519,19 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
         "pos_label must be given when y_true and y_pred hold one label only, "
         f"got {listed}."
     )
+
+
+def check_scores(scores: Any, name: str) -> np.ndarray:
+    """Return a column of finite numbers, or raise an error that names it."""
+    numbers = check_array(
+        scores, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name=name
+    )
+    if numbers.ndim != 1 or not len(numbers):
+        raise ValueError(
+            f"{name} must be a number for each row, got an array of shape "
+            f"{numbers.shape}."
+        )
+    return numbers
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:

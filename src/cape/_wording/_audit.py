@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cape._wording._numbers import (
     counted,
@@ -375,3 +375,54 @@ def observed_caption(level: float, *, both: bool) -> str:
             "positive as training had"
         )
     return caption
+
+
+LAST_CHANGED = "not given; the file was last changed on {}"
+
+IMPACT_COLUMNS = {
+    "selection_rate": ("selected", "selection rate", "impact ratio"),
+    "scoring_rate": ("above median", "scoring rate", "impact ratio"),
+}
+"""Heads of the columns of a bias audit, by its rate."""
+
+NOT_ADVICE = (
+    "This is a table of the kind that the rules on New York City's Local Law 144 ask "
+    "for (6 RCNY 5-300 to 5-304), and no legal advice. That law has no threshold: no "
+    "impact ratio passes or fails by it. Whether tool, data, categories and auditor "
+    "are what the law asks for is not judged here."
+)
+
+
+def data_facts(summary: Mapping[str, Any]) -> str:
+    """Say where the data of a bias audit come from, and of which time they are."""
+    source, date = summary["source"], summary["data_date"]
+    return f"Data source: {source}. Date of the data: {date}."
+
+
+def rate_meaning(rate: str, median: float | None) -> str:
+    """Say what the rate and the impact ratio of a bias audit are."""
+    meaning = "The selection rate is the share of a category that is selected."
+    if rate == "scoring_rate":
+        meaning = (
+            "The scoring rate is the share of a category with a score above the median "
+            f"of all rows, which is {median:.4g}."
+        )
+    return f"{meaning} The impact ratio is that rate divided by the highest rate."
+
+
+def unknown_category(table: Mapping[str, Any]) -> str:
+    """Say how many rows of a bias audit are of an unknown category."""
+    columns = table["table"].replace(" x ", " or ")
+    return (
+        f"Rows of an unknown category (no value in {columns}), which are not in this "
+        f"table: {table['unknown']:,}."
+    )
+
+
+def small_categories(min_share: float) -> str:
+    """Say why categories of a bias audit have no impact ratio."""
+    return (
+        f"Below {100 * min_share:g} % of the rows of their table, so left out of the "
+        "impact ratios. The rules let an independent auditor do so (6 RCNY 5-301 (d)); "
+        "the published summary then has to give the auditor's reason."
+    )

@@ -47,6 +47,10 @@ _NOTES = {
     "suspicious": "{kind}: {columns}. Leave a column out with --drop, all suspicious "
     "columns with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
+    "looks_unknown": "{value!r} in {column!r} is a category of its own. If it means "
+    "that the category is not known, say so: --unknown {value!r}.",
+    "one_table": "the rules of Local Law 144 ask for sex, for race/ethnicity, and for "
+    "both together: name both columns with --group.",
     "missing_groups": "{n} of {rows} rows have no group: {what}.",
     "missing_labels": "{n} of {rows} rows have no label: they were left out.",
     "total": "the last line of {path} is a total ({word!r} in {column!r}) and no row: "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._audit import RATE_NAMES
+from cape._wording._audit import RATE_NAMES, data_facts
 from cape._wording._numbers import (
     counted,
     joined,
@@ -85,6 +85,7 @@ PICTURES = {
 HEADINGS = {
     "batch": "Batch report",
     "audit": "Audit",
+    "ll144": "Selection rates and impact ratios",
     "monitor": "Monitor",
     "explorer": "Explorer",
 }
@@ -199,6 +200,8 @@ def lede(summary: Summary) -> str:
     if kind == "explorer":
         return f"What {model} would do if the shares of positives were different."
     rows = rows_text(summary["rows"])
+    if kind == "ll144":
+        return f"{rows}. {data_facts(summary)}"
     if kind == "audit":
         findings = summary["observed"]["cape"]["groups"]
         groups = counted(len({finding["group"] for finding in findings}), "group")

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cape._limits import USEFUL_WIDTH
-from cape._wording._audit import COMPARED, ON_TERMINAL
+from cape._wording._audit import (
+    COMPARED,
+    IMPACT_COLUMNS,
+    NOT_ADVICE,
+    ON_TERMINAL,
+    data_facts,
+    rate_meaning,
+    small_categories,
+    unknown_category,
+)
 from cape._wording._notes import LEFT_EMPTY
 from cape._wording._numbers import shortened
 from cape._wording._page import moved_by
@@ -528,6 +537,29 @@ def audited(summary: Mapping[str, Any]) -> Blocks:
         yield content["left_out"]
 
 
+def impact_shown(summary: Mapping[str, Any]) -> Blocks:
+    """Show selection rates and impact ratios, and what they are.
+
+    Parameters
+    ----------
+    summary : mapping
+        From `impact_summary`.
+    """
+    heads = IMPACT_COLUMNS[summary["rate"]]
+    for table in summary["tables"]:
+        rows = []
+        for entry in [*table["compared"], *table["small"]]:
+            counts = [entry["category"], entry["applicants"], entry["selected"]]
+            rows.append([*counts, number(entry["rate"]), number(entry["impact_ratio"])])
+        yield TextTable(table["table"], ["category", "applicants", *heads], rows)
+        yield unknown_category(table)
+    if any(table["small"] for table in summary["tables"]):
+        yield f"-: {small_categories(summary['min_share'])}"
+    yield data_facts(summary)
+    yield rate_meaning(summary["rate"], summary["median"])
+    yield NOT_ADVICE
+
+
 def _worst_pair(pair: Mapping[str, Any] | None) -> str:
     """Return the line about the pair of groups with the largest PE."""
     if pair is None:
@@ -582,11 +614,11 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-author blank_means checked cost_fn cost_fp cv dask debug decimal drift drop
+author blank_means checked cost_fn cost_fp cv dask data_date debug decimal drift drop
 drop_suspicious encoding fail_if force group jobs label learner level min_group_size
-missing_groups missing_labels most note out paper pool positive prediction prevalence
-quantifier report rows rule scores seed separator small_groups spread threshold title
-tolerance unknown_groups version width
+min_share missing_groups missing_labels most note out paper pool positive prediction
+prevalence quantifier report rows rule score scores seed separator small_groups source
+spread table threshold title tolerance unknown unknown_groups version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

@@ -10,11 +10,11 @@ import typer
 from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
 from cape._wording._terminal import audited
 from cape.cli._app import progress
+from cape.cli._impact import BiasTable
 from cape.cli._options import (
     Csv,
     FailIf,
     Group,
-    Label,
     Level,
     MissingGroups,
     MissingLabels,
@@ -26,8 +26,11 @@ from cape.cli._options import (
 from cape.cli._output import Finding, Output, parse_conditions
 
 File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
+Label = Annotated[
+    str | None, option("Column with the label, which has two values.", "COLUMN")
+]
 Prediction = Annotated[
-    str,
+    str | None,
     option(
         "Column with the prediction, which has the values of the label; or with a "
         "probability, see --threshold.",
@@ -66,8 +69,8 @@ Note = Annotated[str, option("What a reader of the page has to know first.", "TE
 def audit(
     file: File,
     *,
-    label: Label,
-    prediction: Prediction,
+    label: Label = None,
+    prediction: Prediction = None,
     group: Group = None,
     positive: Positive = None,
     mapping: Map = None,
@@ -79,6 +82,7 @@ def audit(
     level: Level = 0.95,
     missing_groups: MissingGroups = None,
     missing_labels: MissingLabels = "drop",
+    bias_table: BiasTable,
     csv: Csv,
     output: Output,
 ) -> None:
@@ -91,7 +95,31 @@ def audit(
     --fail-if takes rates of a group ({rates}) and of a pair of groups ({pairs}). The
     exit code is 1 if a condition is met. What rests on fewer than ten rows is not
     checked, and is named.
+
+    With --table ll144 no label is needed: selection rates and impact ratios of
+    decisions (--prediction) or scores (--score), for each group column and for all
+    together. --fail-if then takes impact_ratio; the law itself has no threshold.
     """
+    if bias_table.is_asked_for():
+        if mapping or missing_groups or threshold is not None:
+            raise ValueError(
+                "--table takes none of --map, --threshold and --missing-groups."
+            )
+        bias_table.give(
+            file,
+            prediction=prediction,
+            group=group or [],
+            positive=positive,
+            fail_if=fail_if,
+            csv=csv,
+            output=output,
+            title=title,
+            author=author,
+            note=note,
+        )
+        return
+    if label is None or prediction is None:
+        raise ValueError("--label and --prediction must name columns of the file.")
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
     output.check([file])

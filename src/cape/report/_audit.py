@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cape._estimate import Estimate
 from cape._groups import Group, combined_columns
-from cape._wording._audit import RATIO, audit_words, left_out_groups
+from cape._wording._audit import LAST_CHANGED, RATIO, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
 from cape.metrics import Audit
 from cape.metrics._audit import Finding, audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.report._model import stamped
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DRAWS = 20_000
 """Draws behind the interval of a pair that is judged over all pairs together."""
@@ -84,6 +89,80 @@ def audit_summary(
         "words": audit_words(audit, names, rows, pairs, columns),
         "observed": {"cape": audit_content(audit, counts, names)},
         "made": stamped({"files": files, "columns": columns}),
+    }
+
+
+def impact_summary(
+    ratios: pd.DataFrame,
+    *,
+    file: str | Path,
+    file_sha256: str,
+    columns: Summary,
+    min_share: float,
+    source: str | None = None,
+    data_date: str | None = None,
+    title: str | None = None,
+    author: str = "",
+    note: str = "",
+) -> Summary:
+    """Summarise selection rates and impact ratios, for the page of a bias audit.
+
+    Parameters
+    ----------
+    ratios : DataFrame
+        From `impact_ratios`.
+    file, file_sha256, columns, title, author, note
+        As in `audit_summary`.
+    min_share : float
+        Below it, categories have no impact ratio.
+    source, data_date : str, default=None
+        Where the data come from, and of which time they are. By default the name of the
+        file, and the day on which it was last changed.
+
+    Returns
+    -------
+    dict
+        All that the page says. Each of ``tables`` has the rows ``compared`` and
+        ``small``, and the number of rows of ``unknown`` category.
+    """
+    rate = "scoring_rate" if "median" in ratios.attrs else "selection_rate"
+    plain = ratios.astype(object).where(ratios.notna(), None)
+    plain = plain.rename(columns={"above_median": "selected", rate: "rate"})
+    tables = []
+    for name, rows in plain.groupby("table", sort=False):
+        entries: Summary = {"table": name}
+        for status in ("compared", "small", "unknown"):
+            entry = rows[rows["status"] == status].drop(columns=["table", "status"])
+            entries[status] = entry.to_dict("records")
+        entries["unknown"] = sum(entry["applicants"] for entry in entries["unknown"])
+        tables.append(entries)
+    name = Path(file).name
+    if data_date is None:
+        changed = datetime.fromtimestamp(Path(file).stat().st_mtime, UTC)
+        data_date = LAST_CHANGED.format(changed.date())
+    rows = tables[0]["unknown"]
+    for entry in [*tables[0]["compared"], *tables[0]["small"]]:
+        rows += entry["applicants"]
+    source = source or name
+    facts = {"data source": source, "date of the data": data_date}
+    return {
+        "kind": "ll144",
+        "title": title or name,
+        "author": author,
+        "note": note,
+        "rows": rows,
+        "rate": rate,
+        "median": ratios.attrs.get("median"),
+        "min_share": min_share,
+        "source": source,
+        "data_date": data_date,
+        "tables": tables,
+        "made": stamped(
+            {
+                "files": [{"file": name, "sha256": file_sha256}],
+                "columns": facts | columns,
+            }
+        ),
     }
 
 
