@@ -47,7 +47,6 @@ __all__ = [
     "check_prevalence",
     "check_random_state",
     "check_same_length",
-    "check_scores",
     "check_weights",
     "fit_context",
     "has_fit_parameter",
@@ -519,19 +518,6 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
         "pos_label must be given when y_true and y_pred hold one label only, "
         f"got {listed}."
     )
-
-
-def check_scores(scores: Any, name: str) -> np.ndarray:
-    """Return a column of finite numbers, or raise an error that names it."""
-    numbers = check_array(
-        scores, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name=name
-    )
-    if numbers.ndim != 1 or not len(numbers):
-        raise ValueError(
-            f"{name} must be a number for each row, got an array of shape "
-            f"{numbers.shape}."
-        )
-    return numbers
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:

@@ -393,29 +393,28 @@ NOT_ADVICE = (
 )
 
 
-def data_facts(summary: Mapping[str, Any]) -> str:
-    """Say where the data of a bias audit come from, and of which time they are."""
-    source, date = summary["source"], summary["data_date"]
-    return f"Data source: {source}. Date of the data: {date}."
-
-
-def rate_meaning(rate: str, median: float | None) -> str:
-    """Say what the rate and the impact ratio of a bias audit are."""
+def impact_words(summary: Mapping[str, Any]) -> list[str]:
+    """Say what a bias audit shows, and what it is not."""
     meaning = "The selection rate is the share of a category that is selected."
-    if rate == "scoring_rate":
+    if "median" in summary:
         meaning = (
             "The scoring rate is the share of a category with a score above the median "
-            f"of all rows, which is {median:.4g}."
+            f"of all rows, which is {summary['median']:.4g}."
         )
-    return f"{meaning} The impact ratio is that rate divided by the highest rate."
+    source, date = summary["source"], summary["data_date"]
+    return [
+        f"Data source: {source}. Date of the data: {date}.",
+        f"{meaning} The impact ratio is that rate divided by the highest rate.",
+        NOT_ADVICE,
+    ]
 
 
-def unknown_category(table: Mapping[str, Any]) -> str:
-    """Say how many rows of a bias audit are of an unknown category."""
-    columns = table["table"].replace(" x ", " or ")
+def unknown_category(name: str, rows: list[Mapping[str, Any]]) -> str:
+    """Say how many rows of a table are of an unknown category."""
+    n = sum(row["applicants"] for row in rows if row["status"] == "unknown")
     return (
-        f"Rows of an unknown category (no value in {columns}), which are not in this "
-        f"table: {table['unknown']:,}."
+        f"Rows of an unknown category (no value in {name.replace(' x ', ' or ')}), "
+        f"which are not in this table: {n:,}."
     )
 
 

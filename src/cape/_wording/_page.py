@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._audit import RATE_NAMES, data_facts
+from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     counted,
     joined,
@@ -201,7 +201,7 @@ def lede(summary: Summary) -> str:
         return f"What {model} would do if the shares of positives were different."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
-        return f"{rows}. {data_facts(summary)}"
+        return f"{rows}, compared by what was decided."
     if kind == "audit":
         findings = summary["observed"]["cape"]["groups"]
         groups = counted(len({finding["group"] for finding in findings}), "group")

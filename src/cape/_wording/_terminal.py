@@ -14,10 +14,8 @@ from cape._limits import USEFUL_WIDTH
 from cape._wording._audit import (
     COMPARED,
     IMPACT_COLUMNS,
-    NOT_ADVICE,
     ON_TERMINAL,
-    data_facts,
-    rate_meaning,
+    impact_words,
     small_categories,
     unknown_category,
 )
@@ -546,18 +544,17 @@ def impact_shown(summary: Mapping[str, Any]) -> Blocks:
         From `impact_summary`.
     """
     heads = IMPACT_COLUMNS[summary["rate"]]
-    for table in summary["tables"]:
+    for name, entries in summary["tables"].items():
         rows = []
-        for entry in [*table["compared"], *table["small"]]:
-            counts = [entry["category"], entry["applicants"], entry["selected"]]
-            rows.append([*counts, number(entry["rate"]), number(entry["impact_ratio"])])
-        yield TextTable(table["table"], ["category", "applicants", *heads], rows)
-        yield unknown_category(table)
-    if any(table["small"] for table in summary["tables"]):
-        yield f"-: {small_categories(summary['min_share'])}"
-    yield data_facts(summary)
-    yield rate_meaning(summary["rate"], summary["median"])
-    yield NOT_ADVICE
+        for entry in entries:
+            if entry["status"] != "unknown":
+                rates = [number(entry["rate"]), number(entry["impact_ratio"])]
+                counts = [entry["category"], entry["applicants"], entry["selected"]]
+                rows.append([*counts, *rates])
+        yield TextTable(name, ["category", "applicants", *heads], rows)
+        yield unknown_category(name, entries)
+    yield f"-: {small_categories(summary['min_share'])}"
+    yield from impact_words(summary)
 
 
 def _worst_pair(pair: Mapping[str, Any] | None) -> str:

@@ -105,17 +105,9 @@ def audit(
             raise ValueError(
                 "--table takes none of --map, --threshold and --missing-groups."
             )
+        words = {"title": title, "author": author, "note": note}
         bias_table.give(
-            file,
-            prediction=prediction,
-            group=group or [],
-            positive=positive,
-            fail_if=fail_if,
-            csv=csv,
-            output=output,
-            title=title,
-            author=author,
-            note=note,
+            file, prediction, group, positive, fail_if, csv, output, **words
         )
         return
     if label is None or prediction is None:

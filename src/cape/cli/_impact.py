@@ -1,8 +1,7 @@
-"""``cape audit --table ll144``: the table of a bias audit, which needs no labels."""
+"""``cape audit --table ll144``: the tables of a bias audit, which needs no labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,66 +11,59 @@ from cape.cli._app import give_path, progress
 from cape.cli._options import Csv, option
 from cape.cli._output import Finding, Output, parse_conditions
 
-Table = Annotated[
-    str | None,
-    option(
-        "Instead of the audit with labels: ll144, selection rates and impact ratios as "
-        "the rules on New York City's Local Law 144 ask for.",
-        "NAME",
-    ),
-]
-Score = Annotated[
-    str | None,
-    option(
-        "With --table: the column with the score, if there is no decision.", "COLUMN"
-    ),
-]
-Unknown = Annotated[
-    list[str] | None,
-    option(
-        "With --table: a value of a group column that means that the category is not "
-        "known, as an empty field does. Repeat the option for other values.",
-        "VALUE",
-    ),
-]
-MinShare = Annotated[
-    float | None,
-    option(
-        "With --table: categories of a smaller share of the rows have no impact ratio. "
-        "Default: 0.02, which the rules allow; 0 compares all.",
-        "NUMBER",
-    ),
-]
-Source = Annotated[
-    str | None,
-    option(
-        "With --table: where the data come from. Default: the name of the file.", "TEXT"
-    ),
-]
-DataDate = Annotated[
-    str | None,
-    option(
-        "With --table: the time that the data are of, such as 'January to June 2026'. "
-        "Default: when the file was last changed.",
-        "TEXT",
-    ),
-]
-Out = Annotated[
-    Path | None, option("With --table: write the table as a file (.csv).", "FILE")
-]
+
+def _with_table(text: str, metavar: str) -> Any:
+    """Make an option that belongs to ``--table``."""
+    return option(f"With --table: {text}", metavar)
 
 
 @dataclass(frozen=True)
 class BiasTable:
     """The options of ``--table``: a bundle."""
 
-    table: Table = None
-    score: Score = None
-    unknown: Unknown = None
-    min_share: MinShare = None
-    source: Source = None
-    data_date: DataDate = None
-    out: Out = None
+    table: Annotated[
+        str | None,
+        option(
+            "Instead of the audit with labels: ll144, selection rates and impact "
+            "ratios as the rules on New York City's Local Law 144 ask for.",
+            "NAME",
+        ),
+    ] = None
+    score: Annotated[
+        str | None,
+        _with_table("the column with the score, without a decision.", "COLUMN"),
+    ] = None
+    unknown: Annotated[
+        list[str] | None,
+        _with_table(
+            "a value of a group column that means that the category is not known, as "
+            "an empty field does. Repeat the option for other values.",
+            "VALUE",
+        ),
+    ] = None
+    min_share: Annotated[
+        float | None,
+        _with_table(
+            "categories of a smaller share of the rows have no impact ratio. Default: "
+            "0.02, which the rules allow; 0 compares all.",
+            "NUMBER",
+        ),
+    ] = None
+    source: Annotated[
+        str | None,
+        _with_table("where the data come from. Default: the name of the file.", "TEXT"),
+    ] = None
+    data_date: Annotated[
+        str | None,
+        _with_table(
+            "the time that the data are of, such as 'January to June 2026'. Default: "
+            "when the file was last changed.",
+            "TEXT",
+        ),
+    ] = None
+    out: Annotated[
+        Path | None, _with_table("write the table as a file (.csv).", "FILE")
+    ] = None
 
     def is_asked_for(self) -> bool:
         """Tell whether the table is asked for, or raise if the options do not fit."""
@@ -86,34 +78,25 @@ class BiasTable:
     def give(
         self,
         file: Path,
-        *,
         prediction: str | None,
-        group: Sequence[str],
+        group: list[str] | None,
         positive: list[str] | None,
         fail_if: list[str] | None,
         csv: Csv,
         output: Output,
         **words: Any,
     ) -> None:
-        """Make the table and hand it over.
-
-        Parameters
-        ----------
-        file, prediction, group, positive, fail_if, csv, output
-            As given to ``cape audit``.
-        **words
-            Title, author and note of the page.
-        """
+        """Make the table and hand it over; parameters are those of ``cape audit``."""
         if not group:
             raise ValueError("--table ll144 needs --group, such as sex and race.")
-        if (prediction is None) == (self.score is None):
+        column = prediction or self.score
+        if column is None or (prediction and self.score):
             raise ValueError("--table ll144 needs either --prediction or --score.")
         conditions = parse_conditions(fail_if, ["impact_ratio"])
         output.check([file], [self.out])
         from cape._tables import TableWriter, table_length
-        from cape.files._impact import impact_of_file
+        from cape.files._impact import LEAST_SHARE, impact_of_file
         from cape.files._notes import Notes
-        from cape.metrics._impact import LEAST_SHARE
         from cape.report._audit import impact_summary
 
         notes = Notes()
@@ -121,11 +104,11 @@ class BiasTable:
             notes.say("one_table")
         min_share = LEAST_SHARE if self.min_share is None else self.min_share
         with progress(table_length(file)) as on_rows:
-            ratios, selected, sha256 = impact_of_file(
+            ratios, facts, sha256 = impact_of_file(
                 file,
+                column,
+                is_score=prediction is None,
                 group=group,
-                prediction=prediction,
-                score=self.score,
                 positive=positive,
                 unknown=self.unknown or [],
                 min_share=min_share,
@@ -133,31 +116,31 @@ class BiasTable:
                 notes=notes,
                 on_rows=on_rows,
             )
-        columns = {"score": self.score, "decision": prediction, "selected": selected}
-        columns = {name: value for name, value in columns.items() if value is not None}
         summary = impact_summary(
             ratios,
+            facts,
             file=file,
             file_sha256=sha256,
-            columns=columns | {"groups": ", ".join(group)},
+            columns={"decision or score": column, "groups": ", ".join(group)},
             min_share=min_share,
             source=self.source,
             data_date=self.data_date,
             **words,
         )
         if self.out is not None:
-            # A row by itself says whose it is.
-            facts = {name: summary[name] for name in ("source", "data_date")}
+            # A row by itself says what its rate is, and whose.
+            named = ratios.rename(columns={"rate": summary["rate"]})
+            sourced = named.assign(
+                source=summary["source"], data_date=summary["data_date"]
+            )
             with TableWriter(self.out, overwrite=output.force) as writer:
-                writer.write(ratios.assign(**facts))
+                writer.write(sourced)
         findings = []
-        for table in summary["tables"]:
-            for entry in [*table["compared"], *table["small"]]:
-                where = f"{table['table']}, {entry['category']}"
-                value = entry["impact_ratio"]
-                findings.append(
-                    Finding("impact_ratio", where, value, "below the share")
-                )
+        for name, rows in summary["tables"].items():
+            for row in rows:
+                if row["status"] == "compared":
+                    where = f"{name}, {row['category']}"
+                    findings.append(Finding("impact_ratio", where, row["impact_ratio"]))
         output.give_and_judge(
             summary,
             impact_shown,

@@ -1,51 +1,46 @@
-"""The table of a bias audit, from a file with decisions or scores and no labels."""
+"""Selection rates and impact ratios of a file with decisions or scores, and no labels.
+
+They are the tables of a bias audit by New York City's Local Law 144: 6 RCNY 5-301.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from cape._groups import MISSING_GROUP, check_groups, group_labels
 from cape._tables import Dialect, TableError, check_columns_exist
+from cape._validation import check_prevalence
 from cape._wording._numbers import quoted
-from cape.files._columns import (
-    by_value,
-    check_named_once,
-    group_text,
-    named_values,
-    plain_text,
-)
+from cape.files import _columns
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan
-from cape.metrics._impact import LEAST_SHARE, impact_ratios
 
-_NO_ANSWER = (
-    "unknown",
-    "undisclosed",
-    "not disclosed",
-    "not specified",
-    "declined",
-    "decline to state",
-    "prefer not to say",
-    "?",
-)
-"""What forms call a question that was not answered, in small letters."""
+LEAST_SHARE = 0.02
+"""Categories of a smaller share of the rows may be left out: 6 RCNY 5-301 (d)."""
+
+_NO_ANSWER = "unknown|undisclosed|not (disclosed|specified)|declined?( to .*)?|"
+_NO_ANSWER += r"prefer not to .*|\?"
+"""What forms call a question that was not answered."""
 
 
 def impact_of_file(
     path: str | Path,
+    column: str,
     *,
+    is_score: bool,
     group: Sequence[str],
-    prediction: str | None = None,
-    score: str | None = None,
-    positive: Sequence[str] | None = None,
-    unknown: Sequence[str] = (),
-    min_share: float = LEAST_SHARE,
-    dialect: Dialect | None = None,
-    notes: Notes | None = None,
-    on_rows: OnRows | None = None,
-) -> tuple[pd.DataFrame, str | None, str]:
+    positive: Sequence[str] | None,
+    unknown: Sequence[str],
+    min_share: float,
+    dialect: Dialect,
+    notes: Notes,
+    on_rows: OnRows,
+) -> tuple[pd.DataFrame, dict[str, Any], str]:
     """Compute selection rates and impact ratios of the groups of a file.
 
     The columns that are named have to fit into memory.
@@ -53,26 +48,26 @@ def impact_of_file(
     Parameters
     ----------
     path : str or Path
-        CSV, Parquet or Arrow.
+    column : str
+        The decision or, if ``is_score``, the score.
+    is_score : bool
     group : sequence of str
         Group columns, such as sex and race.
-    prediction, score : str, optional
-        Column with the decision or, instead, with the score.
-    positive : sequence of str, optional
-        The decisions that mean "selected"; by default the greater of two.
-    unknown : sequence of str, default=()
+    positive : sequence of str or None
+        The decisions that mean "selected"; None takes the greater of two.
+    unknown : sequence of str
         Values of group columns that mean that the category is not known.
-    min_share : float, default=0.02
+    min_share : float
         See `impact_ratios`.
     dialect, notes, on_rows
         As in `cape.files.count_file`.
 
     Returns
     -------
-    table : DataFrame
+    ratios : DataFrame
         From `impact_ratios`.
-    selected : str or None
-        The decisions that mean "selected"; None for scores.
+    facts : dict
+        ``selected``, the decisions that mean "selected"; or ``median`` of all scores.
     sha256 : str
         Hash of the bytes that were read.
 
@@ -81,20 +76,14 @@ def impact_of_file(
     TableError
         If a column or a decision is missing, or if nobody can tell who is selected.
     """
-    notes = Notes() if notes is None else notes
-    check_named_once(group)
+    check_prevalence("min_share", min_share)
+    _columns.check_named_once(group)
     scan = Scan(path, dialect, on_rows)
-    # As text, decisions 1 and 1.0 are the same.
-    column, kind = str(prediction), "text"
-    if score is not None:
-        column, kind = score, "number"
     check_columns_exist([column, *group], scan.table.names, path)
+    types = {**dict.fromkeys(group, "text"), column: "number" if is_score else "text"}
     frames = []
-    for frame in scan.parts({**dict.fromkeys(group, "text"), column: kind}, notes):
-        texts = {}
-        for name in group:
-            text = group_text(frame[name], notes)
-            texts[name] = text.mask(text.isin(unknown))
+    for frame in scan.parts(types, notes):
+        texts = {name: _columns.group_text(frame[name], notes) for name in group}
         frames.append(frame.assign(**texts))
         scan.on_rows("counting", len(frame))
     table = pd.concat(frames, ignore_index=True)
@@ -104,34 +93,89 @@ def impact_of_file(
             f"{path}, column {column!r}: {n_missing} of {len(table)} rows have no "
             "value. Leave out the rows of people who were not assessed."
         )
-    for name in group:
-        levels = table[name].dropna().unique()
-        unanswered = [level for level in levels if level.lower() in _NO_ANSWER]
-        if unanswered:
-            notes.say("looks_unknown", column=name, value=unanswered[0])
     groups = table[list(group)]
-    if score is not None:
-        ratios = impact_ratios(
-            y_score=table[column], sensitive_features=groups, min_share=min_share
+    groups = groups.mask(groups.isin(list(unknown)))
+    for name in group:
+        levels = pd.Series(groups[name].dropna().unique(), dtype="str")
+        unanswered = levels[levels.str.lower().str.fullmatch(_NO_ANSWER)]
+        for value in unanswered:
+            notes.say("looks_unknown", column=name, value=value)
+    facts: dict[str, Any] = {}
+    if is_score:
+        # The rules say "the full sample of applicants", unknown categories included.
+        facts["median"] = float(table[column].median())
+        chosen = table[column] > facts["median"]
+    else:
+        decisions = _columns.plain_text(table[column])[0]
+        selected = _selected(decisions, positive, f"{path}, column {column!r}")
+        facts["selected"] = " or ".join(selected)
+        chosen = decisions.isin(selected)
+    tables = {name: groups[[name]] for name in group}
+    if len(group) > 1:
+        tables[" x ".join(group)] = groups
+    return impact_ratios(chosen.to_numpy(), tables, min_share), facts, scan.sha256
+
+
+def impact_ratios(
+    chosen: np.ndarray, tables: Mapping[str, pd.DataFrame], min_share: float
+) -> pd.DataFrame:
+    """Compute how often the categories of some tables are selected, and how evenly.
+
+    Parameters
+    ----------
+    chosen : ndarray of bool of shape (n_rows,)
+        Who was selected, or has a score above the median.
+    tables : mapping from str to DataFrame of n_rows rows
+        Group columns, whose values may be missing.
+    min_share : float in [0, 1]
+        Categories of a smaller share of a table's rows have no impact ratio, and are
+        not the highest rate.
+
+    Returns
+    -------
+    DataFrame
+        A row for each category of each table, with the columns ``table``, ``category``,
+        ``applicants``, ``selected``, ``rate``, ``impact_ratio`` (the rate divided by
+        the highest) and ``status``: "compared", "small" or "unknown", which counts the
+        rows without a value in the table's columns. They are in no rate.
+
+    Examples
+    --------
+    >>> sex = pd.DataFrame({"sex": ["f", "f", "f", "m", "m", "m", None]})
+    >>> chosen = np.array([1, 1, 0, 1, 0, 0, 1], dtype=bool)
+    >>> frame = impact_ratios(chosen, {"sex": sex}, 0.02)
+    >>> frame[["category", "applicants", "rate", "impact_ratio"]].round(2)
+        category  applicants  rate  impact_ratio
+    0          f           3  0.67           1.0
+    1          m           3  0.33           0.5
+    2  (missing)           1   NaN           NaN
+    """
+    parts = []
+    for name, columns in tables.items():
+        groups = check_groups(columns, missing="drop")
+        n = np.bincount(groups.codes)
+        names = list(group_labels(groups.keys).values())
+        part = pd.DataFrame({"table": name, "category": names, "applicants": n})
+        part["selected"] = np.bincount(groups.codes, weights=chosen).astype(int)
+        is_unknown = np.array([key == MISSING_GROUP for key in groups.keys])
+        small = n < min_share * n[~is_unknown].sum()
+        part["rate"] = (part["selected"] / n).mask(is_unknown)
+        compared = part["rate"].mask(small)
+        # Where nobody is selected, 0 / 0 is NaN: no rate is the highest.
+        part["impact_ratio"] = compared / compared.max()
+        part["status"] = np.select(
+            [is_unknown, small], ["unknown", "small"], "compared"
         )
-        return ratios, None, scan.sha256
-    decisions = plain_text(table[column])[0]
-    selected = _selected(decisions, positive, f"{path}, column {column!r}")
-    ratios = impact_ratios(
-        decisions.isin(selected),
-        sensitive_features=groups,
-        pos_label=True,
-        min_share=min_share,
-    )
-    return ratios, " or ".join(selected), scan.sha256
+        parts += [part[~is_unknown], part[is_unknown]]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _selected(
     decisions: pd.Series, positive: Sequence[str] | None, where: str
 ) -> list[str]:
     """Return the decisions that mean "selected", or raise if nobody can tell."""
-    labels = sorted(decisions.unique(), key=by_value)
-    named = named_values(positive)
+    labels = sorted(decisions.unique(), key=_columns.by_value)
+    named = _columns.named_values(positive)
     missing = [value for value in named if value not in labels]
     # Of one value it may be that nobody is selected.
     if missing and len(labels) > 1:

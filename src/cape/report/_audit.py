@@ -94,75 +94,58 @@ def audit_summary(
 
 def impact_summary(
     ratios: pd.DataFrame,
+    facts: Summary,
     *,
     file: str | Path,
     file_sha256: str,
     columns: Summary,
     min_share: float,
-    source: str | None = None,
-    data_date: str | None = None,
-    title: str | None = None,
-    author: str = "",
-    note: str = "",
+    source: str | None,
+    data_date: str | None,
+    title: str | None,
+    **words: str,
 ) -> Summary:
     """Summarise selection rates and impact ratios, for the page of a bias audit.
 
     Parameters
     ----------
-    ratios : DataFrame
-        From `impact_ratios`.
-    file, file_sha256, columns, title, author, note
+    ratios, facts
+        From `cape.files._impact.impact_of_file`.
+    file, file_sha256, columns, title
         As in `audit_summary`.
     min_share : float
         Below it, categories have no impact ratio.
-    source, data_date : str, default=None
+    source, data_date : str or None
         Where the data come from, and of which time they are. By default the name of the
         file, and the day on which it was last changed.
+    **words
+        Author and note.
 
     Returns
     -------
     dict
-        All that the page says. Each of ``tables`` has the rows ``compared`` and
-        ``small``, and the number of rows of ``unknown`` category.
+        All that the page says; ``tables`` has the rows of each table.
     """
-    rate = "scoring_rate" if "median" in ratios.attrs else "selection_rate"
-    plain = ratios.astype(object).where(ratios.notna(), None)
-    plain = plain.rename(columns={"above_median": "selected", rate: "rate"})
-    tables = []
-    for name, rows in plain.groupby("table", sort=False):
-        entries: Summary = {"table": name}
-        for status in ("compared", "small", "unknown"):
-            entry = rows[rows["status"] == status].drop(columns=["table", "status"])
-            entries[status] = entry.to_dict("records")
-        entries["unknown"] = sum(entry["applicants"] for entry in entries["unknown"])
-        tables.append(entries)
     name = Path(file).name
     if data_date is None:
         changed = datetime.fromtimestamp(Path(file).stat().st_mtime, UTC)
         data_date = LAST_CHANGED.format(changed.date())
-    rows = tables[0]["unknown"]
-    for entry in [*tables[0]["compared"], *tables[0]["small"]]:
-        rows += entry["applicants"]
-    source = source or name
-    facts = {"data source": source, "date of the data": data_date}
+    tables: Summary = {}
+    for row in ratios.astype(object).where(ratios.notna(), None).to_dict("records"):
+        tables.setdefault(row.pop("table"), []).append(row)
+    files = [{"file": name, "sha256": file_sha256}]
     return {
         "kind": "ll144",
         "title": title or name,
-        "author": author,
-        "note": note,
-        "rows": rows,
-        "rate": rate,
-        "median": ratios.attrs.get("median"),
+        **words,
+        "rows": sum(row["applicants"] for row in next(iter(tables.values()))),
+        "rate": "scoring_rate" if "median" in facts else "selection_rate",
+        **facts,
         "min_share": min_share,
-        "source": source,
+        "source": source or name,
         "data_date": data_date,
         "tables": tables,
-        "made": stamped(
-            {
-                "files": [{"file": name, "sha256": file_sha256}],
-                "columns": facts | columns,
-            }
-        ),
+        "made": stamped({"files": files, "columns": columns}),
     }
 
 
