@@ -219,7 +219,7 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
         (["--report", "no/a.html"], ["no of a.html does not exist"]),
         (["--report", "a.txt"], ["must end in .html or .json, got 'a.txt'"]),
         (["--map", "high"], ["--map must be PREDICTION=LABEL, such as high=yes"]),
-        (["--map", "a=1", "--map", "a=0"], ["names the prediction 'a' twice"]),
+        (["--map", "a=1", "--map", "a=0"], ["--map names 'a' twice"]),
     ],
 )
 def test_mistakes_name_what_came_and_what_is_accepted(
@@ -241,6 +241,41 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
     groups = {f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]}
     assert groups == {"1", "2"}
     assert err.startswith("note: group column 'ward'") and err.count("\n") == 1
+
+
+def test_groups_can_be_listed_in_one_option(cape, base, scored):
+    listed = cape(*base, "--group", "race, sex", "--json")
+    apart = cape(*base, "--group", "race", "--group", "sex", "--json")
+    assert json.loads(listed[1])["observed"] == json.loads(apart[1])["observed"]
+    assert json.loads(listed[1])["made"]["columns"]["groups"] == "race, sex"
+
+
+@pytest.mark.parametrize(
+    ("bins", "says"),
+    [
+        ("age", "--bins must be COLUMN=NUMBERS, such as Age=18,30,50,65, got 'age'"),
+        ("age=young", "such as Age=18,30,50,65, got 'young'"),
+        ("age=30,20", "--bins must be numbers that ascend, got 30, 20 for 'age'"),
+        ("sex=30", "--bins must be of a group column, got 'sex'"),
+    ],
+)
+def test_bins_that_are_wrong(refused, base, scored, bins, says):
+    scored.assign(age=30).to_csv(base[1], index=False)
+    refused(*base, "--group", "age", "--bins", bins, says=says)
+
+
+def test_numbers_are_cut_into_groups(cape, base, tmp_path, scored):
+    scored.assign(age=[18 + n % 79 for n in range(240)]).to_csv(base[1], index=False)
+    groups = (*base, "--group", "age")
+    code, out, err = cape(*groups, "--json")
+    assert code == 0
+    assert "'age' has 79 values" in err and "--bins age=38,57,76" in err
+    code, out, err = cape(*groups, "--bins", "age=20,40,65", "--json")
+    assert (code, err) == (0, "")
+    content = json.loads(out)["observed"]["cape"]["groups"]
+    rows = {one["group"]: one["rows"] for one in content if one["metric"] == "pd"}
+    assert list(rows) == ["20-39", "40-64", "65+", "under 20"]
+    assert sum(rows.values()) == 240 and rows["under 20"] == 8
 
 
 def test_predictions_in_other_words_are_mapped(cape, base, tmp_path, scored):

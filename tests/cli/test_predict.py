@@ -77,6 +77,26 @@ def test_json_and_table_hold_what_the_python_function_finds(
         ]
 
 
+def test_fail_if_is_that_of_a_monitor_of_one_batch(cape, base, changed, tmp_path):
+    conditions = ("--fail-if", "moved>=0", "--fail-if", "pd>0.001")
+    seen = cape("monitor", *base[1:], *conditions, "--json")
+    out = tmp_path / "p.csv"
+    code, printed, _ = cape(*base, *conditions, "--out", out, "--json")
+    assert code == seen[0] == 1
+    content = json.loads(printed)
+    assert content["breaches"] == json.loads(seen[1])["breaches"] != []
+    assert content["out"] == str(out)
+    # Whatever fails, what was written is said.
+    broken = changed(age=pd.read_csv(base[2])["age"] * 365)
+    report = ("--report", tmp_path / "p.html", "--force", "--out", out)
+    code, printed, _ = cape(*broken, "--fail-if", "fault", *report)
+    assert code == 1
+    assert "fail-if fault is met" in printed
+    assert f"predictions: {out}" in printed.replace("\n", "")
+    assert "<li>fault: n.csv, blue: " in (tmp_path / "p.html").read_text()
+    assert cape(*base, "--fail-if", "fault")[0] == 0
+
+
 def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
     cape, base, tmp_path, read_rows
 ):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape._tables import Dialect
 from cape.files import load_model, predict_file, train_file
 from cape.files._columns import Columns
 from cape.files._train import Reservoir
@@ -223,6 +224,40 @@ def test_a_total_below_the_rows_is_left_out(light, train, frame, tmp_path, notes
     prediction = predict_file(model, new, tmp_path / "out.csv", rows=10, notes=notes)
     assert prediction.rows == len(pd.read_csv(tmp_path / "out.csv")) == 200
     assert "total" in codes(notes)
+
+
+def test_numbers_are_cut_into_groups_of_later_files_too(light, train, frame, tmp_path):
+    ages = frame.assign(age=np.arange(200) % 60 + 0.5)
+    edges = {"age": [18, 30]}
+    model = train(ages, group=["age"], drop=["z"], bins=edges)
+    assert model.clf.groups_ == ["18-29", "30+", "under 18"]
+    assert Columns.from_dict(model.columns.to_dict()) == model.columns
+    ages.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
+    dialect = Dialect(separator=";", decimal=",")
+    batch = predict_file(model, tmp_path / "new.csv", dialect=dialect).examination
+    assert list(batch.names.values()) == model.clf.groups_
+    with pytest.raises(ValueError, match="column 'age': expected numbers, got 'old'"):
+        train(
+            ages.astype({"age": object}).replace(30.5, "old"), bins=edges, group=["age"]
+        )
+
+
+def test_a_column_with_many_numbers_is_better_cut(light, train, frame, notes):
+    many = frame.assign(z=np.arange(200) % 25)
+    train(many, notes=notes, settings={**FAST, "small_groups": "pooled"})
+    (note,) = [note for note in notes if note.code == "many_groups"]
+    assert note.values == {"column": "z", "n": 25, "edges": "6,12,18"}
+
+
+def test_names_that_are_alike_are_noted(light, train, frame, tmp_path, notes):
+    path = tmp_path / "alike.csv"
+    frame.assign(**{"X ": frame["u"], "k": 1.0, "w": frame["u"]}).to_csv(
+        path, index=False
+    )
+    path.write_text(path.read_text().replace(",w\n", ",u\n", 1))
+    train_file(path, None, label="y", group=["z"], learner="logistic", notes=notes)
+    alike = [note.values["columns"] for note in notes if note.code == "alike_names"]
+    assert alike == [["x", "X"], ["u", "u.1"]]
 
 
 MARKS = np.array(["Fail", "Withdrawn", "Pass", "Distinction"])

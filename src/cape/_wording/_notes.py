@@ -53,6 +53,10 @@ _NOTES = {
     "both together: name both columns with --group.",
     "missing_groups": "{n} of {rows} rows have no group: {what}.",
     "missing_labels": "{n} of {rows} rows have no label: they were left out.",
+    "many_groups": "group column {column!r} has {n} values, each of which is a group; "
+    "ranges would be fewer, such as --bins {column}={edges}.",
+    "alike_names": "columns have names that are alike: {names} (a name that comes "
+    "again gets a number); used: {used}.",
     "total": "the last line of {path} is a total ({word!r} in {column!r}) and no row: "
     "it was left out.",
     "against_rest": "positive is {positive}, negative the rest: {rest}.",
@@ -110,6 +114,9 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["names"] = quoted(names, _MOST_NAMES)
     elif code == "missing_groups":
         words["what"] = _MISSING_GROUPS[values["how"]]
+    elif code == "alike_names":
+        words["names"] = quoted(values["columns"], _MOST_NAMES)
+        words["used"] = quoted(values["used"], _MOST_NAMES)
     elif code == "constant":
         words["names"] = quoted(values["columns"], _MOST_NAMES)
     elif code == "converted":

@@ -12,6 +12,7 @@ from cape._wording._terminal import audited
 from cape.cli._app import progress
 from cape.cli._impact import BiasTable
 from cape.cli._options import (
+    Bins,
     Csv,
     FailIf,
     Group,
@@ -21,7 +22,10 @@ from cape.cli._options import (
     Positive,
     argument,
     command,
+    group_columns,
     option,
+    parse_bins,
+    parse_pairs,
 )
 from cape.cli._output import Finding, Output, parse_conditions
 
@@ -82,6 +86,7 @@ def audit(
     level: Level = 0.95,
     missing_groups: MissingGroups = None,
     missing_labels: MissingLabels = "drop",
+    bins: Bins = None,
     bias_table: BiasTable,
     csv: Csv,
     output: Output,
@@ -101,11 +106,12 @@ def audit(
     together. --fail-if then takes impact_ratio; the law itself has no threshold.
     """
     if bias_table.is_asked_for():
-        if mapping or missing_groups or threshold is not None:
+        if mapping or missing_groups or bins or threshold is not None:
             raise ValueError(
-                "--table takes none of --map, --threshold and --missing-groups."
+                "--table takes none of --map, --threshold, --bins and --missing-groups."
             )
         words = {"title": title, "author": author, "note": note}
+        group = group_columns(file, csv.dialect(), group)
         bias_table.give(
             file, prediction, group, positive, fail_if, csv, output, **words
         )
@@ -121,7 +127,7 @@ def audit(
     from cape.report._audit import audit_summary
 
     notes = Notes()
-    groups = group or []
+    groups = group_columns(file, csv.dialect(), group)
     with progress(table_length(file)) as on_rows:
         counts, labels, sha256 = count_file(
             file,
@@ -130,9 +136,10 @@ def audit(
             group=groups,
             missing_groups=missing_groups or "error",
             positive=positive,
-            mapping=_parse_mapping(mapping),
+            mapping=parse_pairs(mapping, "--map", "PREDICTION=LABEL, such as high=yes"),
             threshold=threshold,
             missing_labels=missing_labels,
+            bins=parse_bins(bins),
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,
@@ -163,41 +170,6 @@ def audit(
         findings=_findings(summary),
         key="failed",
     )
-
-
-def _parse_mapping(texts: list[str] | None) -> dict[str, str]:
-    """Parse the values of ``--map``.
-
-    Parameters
-    ----------
-    texts : list of str or None
-        What the user gave, such as "high=yes".
-
-    Returns
-    -------
-    dict from str to str
-
-    Raises
-    ------
-    ValueError
-        If a text has no equals sign, or a prediction is mapped twice.
-
-    Examples
-    --------
-    >>> _parse_mapping(["high=yes", "low=no"])
-    {'high': 'yes', 'low': 'no'}
-    """
-    mapping: dict[str, str] = {}
-    for text in texts or []:
-        prediction, sign, label = text.partition("=")
-        if not sign:
-            raise ValueError(
-                f"--map must be PREDICTION=LABEL, such as high=yes, got {text!r}."
-            )
-        if prediction in mapping:
-            raise ValueError(f"--map names the prediction {prediction!r} twice.")
-        mapping[prediction] = label
-    return mapping
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:

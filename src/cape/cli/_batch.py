@@ -56,6 +56,7 @@ def predict(
     file: Batch,
     *,
     out: Predictions = None,
+    fail_if: options.FailIf = None,
     level: options.Level = 0.95,
     rule: options.Rule = None,
     costs: options.Costs,
@@ -74,16 +75,23 @@ def predict(
     the share of positives of each group, then to predict. If the file has labels,
     estimates and predictions are compared with them, too. What else has moved, such as
     a column in other units, is named before any number.
+
+    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or fault. The
+    exit code is 1 if a condition is met. Predictions and report are written all the
+    same.
     """
+    conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
     inputs = [model, file] if checked is None else [model, file, checked]
     output.check(inputs, [out])
     from cape._tables import table_length
     from cape.files import load_model, predict_file
+    from cape.files._batch import summarise
     from cape.files._notes import Notes
     from cape.report._batch import batch_summary
     from cape.report._model import file_provenance
+    from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
     loaded = load_model(model, key=key_file, missing_groups=missing_groups)
@@ -113,15 +121,22 @@ def predict(
         for group, found in prediction.checked.items():
             name = examination.names[group]
             came_back.append({"group": name, **found._asdict()})
-    output.give(
+    findings = []
+    if conditions:
+        # A monitor of one batch.
+        batch = summarise(file.name, prediction.sha256, examination)
+        findings = _findings(monitor_summary([batch], level=level, provenance={}))
+    output.give_and_judge(
         batch_summary(examination, title=file.name),
         lambda summary: words.predicted(summary, came_back),
         notes,
+        conditions=conditions,
+        findings=findings,
+        key="breaches",
+        written={"predictions": out},
         out=None if out is None else str(out),
         checked=came_back,
     )
-    if out is not None and not output.as_json:
-        _app.give_path("predictions", out)
 
 
 Planned = Annotated[

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cape._wording._terminal import impact_shown
-from cape.cli._app import give_path, progress
+from cape.cli._app import progress
 from cape.cli._options import Csv, option
 from cape.cli._output import Finding, Output, parse_conditions
 
@@ -148,6 +148,5 @@ class BiasTable:
             conditions=conditions,
             findings=findings,
             key="failed",
+            written={"table": self.out},
         )
-        if self.out is not None and not output.as_json:
-            give_path("table", self.out)

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from cape._io import check_apart, check_free
-from cape._tables import Dialect
+from cape._tables import Dialect, open_table
 from cape.cli._app import app
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -202,8 +202,8 @@ Label = Annotated[
 Group = Annotated[
     list[str] | None,
     option(
-        "Column with the group. Repeat the option to combine several columns; without "
-        "it, all rows are one group.",
+        "Column with the group. Repeat the option to combine several columns, or list "
+        "them with commas; without it, all rows are one group.",
         "COLUMN",
     ),
 ]
@@ -214,6 +214,16 @@ Positive = Annotated[
         "word in the alphabet. Where the label has more than two values, repeat the "
         "option: these count as positive, the rest as negative.",
         "LABEL",
+    ),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bins",
+        help="Cut a group column of numbers into ranges that begin with these numbers: "
+        "Age=18,65 gives the groups 'under 18', '18-64' and '65+'. Repeat the option "
+        "for another column.",
+        metavar="COLUMN=NUMBERS",
     ),
 ]
 MissingLabels = Annotated[
@@ -393,6 +403,81 @@ class Costs:
                     f"{key} must not be given: --rule {name} takes {takes}."
                 )
         return RULES[name](**parameters)
+
+
+def group_columns(file: Path, dialect: Dialect, group: list[str] | None) -> list[str]:
+    """Return the group columns, several of which may be in one option, with commas.
+
+    Examples
+    --------
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> group_columns(folder / "train.csv", Dialect(), ["z, y"])
+    ['z', 'y']
+    """
+    columns: list[str] = []
+    for name in group or []:
+        several = [part.strip() for part in name.split(",")]
+        names = set(open_table(file, dialect).names)
+        # Names may have commas themselves.
+        if name in names or names.isdisjoint(several):
+            several = [name]
+        columns += several
+    return columns
+
+
+def parse_pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
+    """Parse the values of an option that relates one thing to another.
+
+    Parameters
+    ----------
+    texts : list of str or None
+        What the user gave, such as "high=yes".
+    option : str
+        With both dashes, for messages.
+    form : str
+        What it must look like, for messages.
+
+    Returns
+    -------
+    dict from str to str
+
+    Raises
+    ------
+    ValueError
+        If a text has no equals sign, or a thing is named twice.
+
+    Examples
+    --------
+    >>> parse_pairs(["high=yes", "low=no"], "--map", "PREDICTION=LABEL")
+    {'high': 'yes', 'low': 'no'}
+    """
+    pairs: dict[str, str] = {}
+    for text in texts or []:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise ValueError(f"{option} must be {form}, got {text!r}.")
+        if name in pairs:
+            raise ValueError(f"{option} names {name!r} twice.")
+        pairs[name] = value
+    return pairs
+
+
+def parse_bins(texts: list[str] | None) -> dict[str, list[float]]:
+    """Parse the values of ``--bins``.
+
+    Examples
+    --------
+    >>> parse_bins(["Age=18,65"])
+    {'Age': [18.0, 65.0]}
+    """
+    form = "COLUMN=NUMBERS, such as Age=18,30,50,65"
+    bins = {}
+    for name, edges in parse_pairs(texts, "--bins", form).items():
+        try:
+            bins[name] = [float(edge) for edge in edges.split(",")]
+        except ValueError:
+            raise ValueError(f"--bins must be {form}, got {edges!r}.") from None
+    return bins
 
 
 def check_files(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,6 +211,7 @@ class Output:
         summary: dict[str, Any],
         show: Callable[[dict[str, Any]], Blocks],
         notes: Iterable[Any],
+        written: Mapping[str, Path | None] | None = None,
         **more: Any,
     ) -> None:
         """Write the report, then print the result and the notes.
@@ -225,6 +226,8 @@ class Output:
             Says for people what is in the summary.
         notes : iterable of Note
             Printed on the error stream.
+        written : mapping from str to Path or None, optional
+            What the command has written, and where; said whatever fails.
         **more
             What the JSON that is printed holds beside the summary.
         """
@@ -241,6 +244,9 @@ class Output:
             give_json(summary | more)
         else:
             give(show(summary))
+            for name, path in (written or {}).items():
+                if path is not None:
+                    give_path(name, path)
         # Hours of work are not lost with a page: the result is printed all the same.
         if failure is not None:
             raise failure
@@ -256,12 +262,13 @@ class Output:
         conditions: list[Condition],
         findings: list[Finding],
         key: str,
+        **more: Any,
     ) -> None:
         """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
 
         Parameters
         ----------
-        summary, show, notes
+        summary, show, notes, **more
             See `give`.
         conditions : list of Condition
             Those of ``--fail-if``.
@@ -273,7 +280,8 @@ class Output:
         """
         breaches, left_out = judge(conditions, findings)
         # The page shows what failed, too: whoever reads it did not see the terminal.
-        self.give({**summary, key: breaches, "left_out": left_out}, show, notes)
+        summary = {**summary, key: breaches, "left_out": left_out}
+        self.give(summary, show, notes, **more)
         # With --json they are in the JSON.
         if not self.as_json:
             for line in [*left_out_texts(left_out), *map(breach_text, breaches)]:

@@ -11,6 +11,7 @@ import typer
 from cape._wording._terminal import trained
 from cape.cli._app import aside, give, give_json, give_notes, give_path, progress
 from cape.cli._options import (
+    Bins,
     Costs,
     Csv,
     Force,
@@ -26,7 +27,9 @@ from cape.cli._options import (
     check_files,
     command,
     flag,
+    group_columns,
     option,
+    parse_bins,
     trainers,
 )
 
@@ -201,6 +204,7 @@ def train(
     drop_suspicious: DropSuspicious = False,
     positive: Positive = None,
     missing_labels: MissingLabels = "drop",
+    bins: Bins = None,
     learner: Learner = None,
     paper: Paper = False,
     own: Settings,
@@ -247,11 +251,12 @@ def train(
             file,
             out,
             label=label,
-            group=group or [],
+            group=group_columns(file, csv.dialect(), group),
             drop=drop or [],
             drop_suspicious=drop_suspicious,
             positive=positive,
             missing_labels=missing_labels,
+            bins=parse_bins(bins),
             learner=learner,
             settings=settings,
             dialect=csv.dialect(),

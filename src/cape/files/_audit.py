@@ -16,12 +16,15 @@ from cape._tables import Dialect, TableError, check_columns_exist
 from cape._validation import check_choice
 from cape._wording._numbers import quoted
 from cape.files._columns import (
+    Bins,
     as_kind,
     by_value,
+    check_bins,
     check_named_once,
     group_text,
     label_text,
     named_values,
+    note_many_groups,
     order_labels,
     plain_value,
     split_labels,
@@ -49,6 +52,7 @@ def count_file(
     threshold: float | None = None,
     missing_groups: str = "error",
     missing_labels: str = "drop",
+    bins: Bins | None = None,
     rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
@@ -82,6 +86,8 @@ def count_file(
     missing_labels : {"drop", "error"}, default="drop"
         What to do with rows without a label: leave them out, with a note on their
         number, or raise an error.
+    bins : mapping from str to sequence of float, optional
+        Group columns of numbers that are cut into ranges, as in `train_file`.
     rows : int, optional
         How many rows are read at a time; by default fewer for wider tables.
     dialect : Dialect, optional
@@ -132,7 +138,7 @@ def count_file(
         types[prediction] = "number"
     without_group: list[int] = []
     without_label: list[int] = []
-    for frame in scan.parts(types, notes, rows):
+    for frame in scan.parts(types, notes, rows, check_bins(bins, group)):
         has_label = label_text(frame[label]).notna().to_numpy()
         has_group = frame[list(group)].notna().all(axis=1).to_numpy()
         first_row = scan.rows - len(frame)
@@ -164,6 +170,10 @@ def count_file(
         scan.judge_missing("group", group, without_group, missing_groups, notes)
     if not cells:
         raise TableError(f"{path}, label column {label!r}: no row has a label.")
+    for place, name in enumerate(group):
+        one = len(group) == 1
+        values_of_group = {cell.group if one else cell.group[place] for cell in cells}  # type: ignore[index]
+        note_many_groups(name, map(str, values_of_group), notes)
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
     for value in plain:
         # In a small file nobody may be called "high", so that it is no error.

@@ -418,12 +418,12 @@ def monitor_files(
                 drift=drift,
                 labels_decide=False,
             )
-            yield _summarise(path.name, scan.sha256, examination)
+            yield summarise(path.name, scan.sha256, examination)
         if on_batch is not None:
             on_batch("batches", 1)
 
 
-def _summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
+def summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
     """Keep the numbers of a batch that a monitor shows."""
     groups = []
     for group, group_name in examination.names.items():

@@ -16,7 +16,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,12 @@ from cape._tables import TableError, check_columns_exist, dotted_dates
 from cape._wording._notes import KINDS
 from cape._wording._numbers import either, listed, quoted
 from cape.files._notes import Notes
+
+Bins = Mapping[str, Sequence[float]]
+"""For group columns of numbers: the edges of the ranges that are groups."""
+
+_MANY_GROUPS = 20
+"""With more values than this, a column of numbers is better cut into ranges."""
 
 MOST_LABELS = 20
 """A column with more values is no label column, unless the positive ones are named."""
@@ -58,6 +65,8 @@ class Columns:
         Where some values of the label column were set against the rest: the values of
         training that are negative, and those that are positive. The names in ``labels``
         then stand for them.
+    bins : dict from str to tuple of float, default={}
+        The group columns that are cut into ranges, and the edges.
 
     Examples
     --------
@@ -72,6 +81,7 @@ class Columns:
     groups: tuple[str, ...]
     features: dict[str, str]
     label_values: tuple[tuple[str, ...], ...] = ()
+    bins: Bins = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dict that JSON can hold.
@@ -89,6 +99,7 @@ class Columns:
         content["labels"] = list(self.labels)
         content["groups"] = list(self.groups)
         content["label_values"] = [list(values) for values in self.label_values]
+        content["bins"] = {name: list(edges) for name, edges in self.bins.items()}
         return content
 
     @classmethod
@@ -122,6 +133,7 @@ class Columns:
                     tuple(map(str, values))
                     for values in content.get("label_values", ())
                 ),
+                bins=check_bins(content.get("bins", {}), content["groups"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -315,6 +327,101 @@ def check_named_once(group: Sequence[str]) -> None:
     if len(set(group)) < len(group):
         listed = quoted(list(group), len(group))
         raise TableError(f"a column can be a group once, got {listed}.")
+
+
+def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Check the edges of ranges.
+
+    Examples
+    --------
+    >>> check_bins({"age": [18, 65]}, ["age"])
+    {'age': (18.0, 65.0)}
+    >>> check_bins({"age": [65, 18]}, ["age"])
+    Traceback (most recent call last):
+    cape._tables._error.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
+    """
+    checked = {}
+    for name, edges in (bins or {}).items():
+        if name not in group:
+            raise TableError(f"bins must be of a group column, got {name!r}.")
+        checked[name] = tuple(map(float, edges))
+        if not edges or list(checked[name]) != sorted(set(checked[name])):
+            got = ", ".join(f"{edge:g}" for edge in edges)
+            raise TableError(
+                f"bins must be numbers that ascend, got {got} for {name!r}."
+            )
+    return checked
+
+
+def bin_names(edges: Sequence[float]) -> list[str]:
+    """Name the ranges between edges, each of which begins with an edge.
+
+    Examples
+    --------
+    >>> bin_names([18, 19, 30, 65])
+    ['under 18', '18', '19-29', '30-64', '65+']
+    >>> bin_names([0, 0.5])
+    ['under 0', '0 to under 0.5', '0.5+']
+    """
+    names = [f"under {edges[0]:g}"]
+    is_whole = all(edge >= 0 and float(edge).is_integer() for edge in edges)
+    for low, high in pairwise(edges):
+        if not is_whole:
+            names.append(f"{low:g} to under {high:g}")
+        elif high - low == 1:
+            names.append(f"{low:g}")
+        else:
+            names.append(f"{low:g}-{high - 1:g}")
+    return [*names, f"{edges[-1]:g}+"]
+
+
+def in_bins(values: pd.Series, edges: Sequence[float], path: str | Path) -> pd.Series:
+    """Replace numbers by the names of their ranges; missing ones stay missing.
+
+    Examples
+    --------
+    >>> in_bins(pd.Series([17.9, 18, 64.5, 65]), [18, 65], "new.csv").tolist()
+    ['under 18', '18-64', '18-64', '65+']
+    """
+    numbers = as_kind(values, "number", path, Notes())
+    names = pd.array(bin_names(edges), dtype="str")
+    codes = np.searchsorted(edges, numbers, side="right")
+    return pd.Series(names.take(codes), values.index).where(numbers.notna())
+
+
+def note_many_groups(name: str, values: Iterable[str], notes: Notes) -> None:
+    """Note that a group column holds so many numbers that ranges would be better."""
+    numbers = [by_value(value) for value in values]
+    if len(numbers) <= _MANY_GROUPS or any(is_text for is_text, *_ in numbers):
+        return
+    quartiles = np.quantile([value for _, value, _ in numbers], [0.25, 0.5, 0.75])
+    edges = ",".join(f"{edge:g}" for edge in np.unique(np.round(quartiles)))
+    notes.say("many_groups", column=name, n=len(numbers), edges=edges)
+
+
+def note_alike(names: Sequence[str], used: Iterable[str], notes: Notes) -> None:
+    """Note that a column is used whose name another one has, or almost.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> note_alike(["age", "Age ", "age.1", "sex"], ["age", "sex"], notes)
+    >>> list(notes)[0].values
+    {'columns': ['age', 'Age ', 'age.1'], 'used': ['age']}
+    """
+    alike: dict[str, list[str]] = {}
+    known = set(names)
+    for name in names:
+        # The reader calls the second column "age" of a file "age.1".
+        plain, _, number = name.rpartition(".")
+        if not number.isdigit() or plain not in known:
+            plain = name
+        alike.setdefault(" ".join(plain.split()).casefold(), []).append(name)
+    needed = set(used)
+    for same in alike.values():
+        chosen = [name for name in same if name in needed]
+        if len(same) > 1 and chosen:
+            notes.say("alike_names", columns=same, used=chosen)
 
 
 def as_kind(values: pd.Series, kind: str, path: str | Path, notes: Notes) -> pd.Series:

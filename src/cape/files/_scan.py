@@ -22,6 +22,7 @@ from cape._tables import Dialect, TableError, open_table
 from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import shortened
 from cape.classifier import CapeClassifier
+from cape.files._columns import Bins, in_bins, note_alike
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 
@@ -115,11 +116,16 @@ class Scan:
         return self._hasher.hexdigest()
 
     def parts(
-        self, types: Mapping[str, str], notes: Notes, rows: int | None = None
+        self,
+        types: Mapping[str, str],
+        notes: Notes,
+        rows: int | None = None,
+        bins: Bins | None = None,
     ) -> Iterator[pd.DataFrame]:
         """Read some columns of the file.
 
-        A total below the rows is left out, with a note.
+        A total below the rows is left out, with a note; so are said names of columns
+        that are alike.
 
         Parameters
         ----------
@@ -128,6 +134,8 @@ class Scan:
         notes : Notes
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
+        bins : mapping from column to edges, default=None
+            Columns of numbers that are read as the names of ranges.
 
         Yields
         ------
@@ -139,16 +147,22 @@ class Scan:
             If the file has no rows, or cannot be read.
         """
         rows = rows or rows_of_a_part(len(self.table.names))
+        bins = bins or {}
+        note_alike(self.table.names, types, notes)
         # The word "Total" mostly stands in the first column, which nobody may need.
         first = self.table.names[0]
-        read = {first: "text", **types} if self.table.is_csv else types
+        read = {first: "text"} if self.table.is_csv else {}
+        read |= {**types, **dict.fromkeys(bins, "number")}
         try:
             frames = self.table.parts(
                 rows, columns=list(read), types=read, hasher=self._hasher
             )
             for frame in self._without_total(frames, notes):
                 self.rows += len(frame)
-                yield frame if len(read) == len(types) else frame[list(types)]
+                frame = frame[list(types)]
+                for name, edges in bins.items():
+                    frame[name] = in_bins(frame[name], edges, self.path)
+                yield frame
         except TableError as error:
             # Among numbers the word stops the reader.
             if re.search(rf"got '{_TOTAL.pattern}'", str(error), re.IGNORECASE):
@@ -304,7 +318,7 @@ class Scan:
         types = columns.types(labels=labelled)
         if rows is None:
             rows = rows_of_a_part(len(self.table.names) + scores_per_row(model.clf))
-        for frame in self.parts(types, notes, rows):
+        for frame in self.parts(types, notes, rows, columns.bins):
             X = columns.table(frame, self.path, notes)
             positive = None
             if labelled:

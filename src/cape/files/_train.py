@@ -22,11 +22,14 @@ from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
 from cape.files._columns import (
     MOST_LABELS,
+    Bins,
     Columns,
     as_kind,
+    check_bins,
     check_named_once,
     label_text,
     named_values,
+    note_many_groups,
     split_labels,
 )
 from cape.files._model import TableModel
@@ -89,6 +92,7 @@ def train_file(
     drop_suspicious: bool = False,
     positive: str | Sequence[str] | None = None,
     missing_labels: str = "drop",
+    bins: Bins | None = None,
     learner: str = "auto",
     settings: dict[str, Any] | None = None,
     dialect: Dialect | None = None,
@@ -128,6 +132,10 @@ def train_file(
     missing_labels : {"drop", "error"}, default="drop"
         What to do with rows without a label: leave them out, with a note on their
         number, or raise an error.
+    bins : mapping from str to sequence of float, optional
+        Group columns of numbers that are cut into ranges, and the edges: with ``{"age":
+        [18, 65]}`` the groups are "under 18", "18-64" and "65+". A range begins with
+        its edge. The model keeps them for later files.
     learner : {"auto", "boosting", "logistic"}, default="auto"
         What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
         names see ``make_learner``.
@@ -189,6 +197,7 @@ def train_file(
         most=most,
         missing=missing,
         missing_labels=missing_labels,
+        bins=check_bins(bins, group),
         notes=notes,
     )
     constant = _constant_columns(X, columns)
@@ -306,6 +315,7 @@ def _read_table(
     most: int,
     missing: str,
     missing_labels: str,
+    bins: Bins,
     notes: Notes,
 ) -> tuple[Columns, pd.DataFrame, np.ndarray]:
     """Read a labelled table, or a sample of it if it is long, and check it.
@@ -314,7 +324,7 @@ def _read_table(
     ----------
     scan : Scan
         Of the file.
-    label, group, drop, most, missing_labels, notes
+    label, group, drop, most, missing_labels, bins, notes
         See `train_file`.
     positive : sequence of str
         The values that the user named.
@@ -344,7 +354,7 @@ def _read_table(
     without_group: list[int] = []
     without_label: list[int] = []
     counts: Counter[str] = Counter()
-    for part in scan.parts(types, notes):
+    for part in scan.parts(types, notes, bins=bins):
         text = label_text(part[label])
         has_label = text.notna().to_numpy()
         has_group = part[list(group)].notna().all(axis=1).to_numpy()
@@ -375,7 +385,9 @@ def _read_table(
     if label_kind not in ("number", "flag") or values or "," in "".join(labels):
         label_kind = "text"
     _read_without_total(frame, features, scan)
-    columns = Columns(label, labels, label_kind, group, features, values)
+    columns = Columns(label, labels, label_kind, group, features, values, bins)
+    for name in group:
+        note_many_groups(name, frame[name].dropna().astype(str).unique(), notes)
     if len(frame) < reservoir.n_rows:
         notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
     if scan.table.is_csv:
