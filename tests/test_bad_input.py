@@ -40,6 +40,13 @@ def prefit_on_other_labels(d):
     return {"y": d.y + 1, "set": settings}
 
 
+def prefit_on_the_group(d):
+    learner = LogisticRegression().fit(np.column_stack([d.X, d.z]), d.y)
+    X = np.column_stack([d.X, d.z])
+    settings = {"cv": "prefit", "estimator": learner, "group_columns": 2}
+    return {"X": X, "z": None, "set": settings}
+
+
 NO_LABEL = "y must have a label in every row, got "
 SPLITS = "pairs of row numbers from 0 to 599"
 PREFIT = {"cv": "prefit", "pool": "threshold"}
@@ -112,6 +119,7 @@ SETTINGS = [
 # Some need both.
 TOGETHER = [
     (folds_that_test_positives_only, "cv must test rows of both classes in every"),
+    (prefit_on_the_group, "set group_columns=None and give the groups as"),
     (prefit_on_other_labels, "two classes of the fitted estimator, [0, 1], got [1, 2]"),
     (
         {"w": np.ones(N), "set": {"estimator": KNeighborsClassifier()}},

@@ -127,6 +127,20 @@ def test_without_groups_there_is_one(train, batch):
 # A model that is already fitted
 
 
+def test_a_prefit_model_may_know_the_group(train):
+    X = frame_of(train).assign(z=train.z)
+    learner = LogisticRegression().fit(X, train.y)
+    clf = CapeClassifier(learner, cv="prefit")
+    clf.fit(X, train.y, sensitive_features=X["z"])
+    expected = learner.predict_proba(X)[:, 1]
+    scores = clf.predict_proba(X, sensitive_features=X["z"])[:, 1]
+    assert np.corrcoef(scores, expected)[0, 1] > 0.99
+    with pytest.raises(ValueError, match="sensitive_features, in fit and in predict"):
+        clf.set_params(group_columns="z").fit(X, train.y)
+    with pytest.raises(ValueError, match="must have the columns .* same order"):
+        CapeClassifier(learner, cv="prefit").fit(X[X.columns[::-1]], train.y)
+
+
 def test_prefit_survives_cloning_when_frozen(train):
     frozen = FrozenEstimator(LogisticRegression().fit(train.X, train.y))
     clf = cape(frozen, cv="prefit", pool="threshold")

@@ -129,6 +129,14 @@ def test_small_ranges_are_read_as_any_other(offset, width):
     assert groups.codes.tolist() == hashed.codes.tolist()
 
 
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_names_in_two_forms_of_unicode_are_one_group(kind):
+    composed, apart = "Zo\u00eb", "Zoe\u0308"
+    groups = check_groups(kind([apart, "b", composed, None, apart]), missing="group")
+    assert groups.keys == ["(missing)", composed, "b"]
+    assert groups.codes.tolist() == [1, 2, 1, 0, 1]
+
+
 def test_numbers_and_texts_stay_apart():
     assert check_groups([1, "1", 1]).keys == [1, "1"]
 

@@ -7,6 +7,7 @@ after it, the group of a row is a small integer (see `Groups`).
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -513,6 +514,11 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
         ) from None
     # pandas gives missing values, of whatever kind, the code -1.
     keys = [_as_python(value) for value in uniques]
+    distinct = list(dict.fromkeys(keys))
+    if len(distinct) < len(keys):
+        # The same name in two forms. The last place is that of missing values, -1.
+        codes = np.array([*map(distinct.index, keys), -1])[codes]
+        keys = distinct
     is_missing = codes < 0
     if not is_missing.any():
         return _Column(codes, keys)
@@ -530,10 +536,13 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
 
 
 def _as_python(value: Any) -> Group:
-    """Turn a scalar of numpy into one of Python, which JSON and people can read."""
+    """Turn a scalar of numpy into one of Python, which JSON and people can read.
+
+    An accent may be part of a letter or stand behind it: it is made part of it.
+    """
     if hasattr(value, "item"):
-        return value.item()
-    return value
+        value = value.item()
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def _is_of_small_range(values: Any) -> bool:

@@ -103,7 +103,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
         "auto": three folds; five below 1,000 rows; from 20,000 rows on one split, whose
         model scores and decides. "prefit": the estimator is fitted already and X is a
-        labelled hold-out; needs ``pool="threshold"``.
+        labelled hold-out; needs ``pool="threshold"``. An estimator that was fitted with
+        the group among its columns needs it in X: give the groups as
+        ``sensitive_features`` then, and not by ``group_columns``.
     scores : {"auto", "refit", "folds"}, default="auto"
         Which models score a batch for the quantifier: one model refitted on all rows,
         or all fold models, whose histograms are pooled. The second follows the

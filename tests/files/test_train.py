@@ -260,6 +260,15 @@ def test_names_that_are_alike_are_noted(light, train, frame, tmp_path, notes):
     assert alike == [["x", "X"], ["u", "u.1"]]
 
 
+def test_names_in_two_forms_of_unicode_are_one_group(light, train, frame, notes):
+    composed, apart = "Zo\u00eb", "Zoe\u0308"
+    names = frame["z"].replace("a", composed)
+    names[::4] = apart
+    model = train(frame.assign(z=names), notes=notes)
+    assert model.clf.groups_ == [composed, "b"]
+    assert codes(notes) == []
+
+
 MARKS = np.array(["Fail", "Withdrawn", "Pass", "Distinction"])
 
 

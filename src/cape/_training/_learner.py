@@ -27,7 +27,7 @@ from cape._learners._fitting import (
 from cape._learners._scoring import Rows, as_array, score_rows
 from cape._learners._shared import add_group_code, group_aware
 from cape._training._data import TrainingData, kish_factor
-from cape._validation import check_is_fitted, pickable
+from cape._validation import check_is_fitted, pickable, take_rows
 from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import make_quantifier
 
@@ -166,8 +166,20 @@ class Recipe:
         return n_rows >= ROWS_PER_COEFFICIENT * n_columns
 
 
-def check_prefit(estimator: Any, classes: np.ndarray) -> None:
-    """Raise unless the estimator is fitted and knows the labels of the hold-out."""
+def check_prefit(
+    estimator: Any, classes: np.ndarray, X: Any, group_columns: Any
+) -> None:
+    """Raise unless the estimator is fitted, and on such labels and columns.
+
+    Parameters
+    ----------
+    estimator : classifier
+    classes : ndarray of shape (2,)
+        The labels.
+    X : table
+        The hold-out without ``group_columns``.
+    group_columns : column, list of columns, or None
+    """
     if isinstance(estimator, BaseEstimator):
         check_is_fitted(estimator)
     known = np.asarray(getattr(estimator, "classes_", classes))
@@ -176,6 +188,25 @@ def check_prefit(estimator: Any, classes: np.ndarray) -> None:
             f"y must hold the two classes of the fitted estimator, {known.tolist()}, "
             f"got {classes.tolist()} (cv='prefit')."
         )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator.predict_proba(take_rows(X, slice(0, 1)))
+    except (ValueError, KeyError, IndexError) as error:
+        advice = (
+            "If X has a column with the group that the estimator was not fitted with, "
+            "name it in group_columns."
+        )
+        if group_columns is not None:
+            advice = (
+                f"group_columns={group_columns!r} takes the group out of X. If the "
+                "estimator was fitted with it, set group_columns=None and give the "
+                "groups as sensitive_features, in fit and in predict."
+            )
+        raise ValueError(
+            "X must have the columns that the estimator was fitted with "
+            f"(cv='prefit'): {' '.join(str(error).split()).rstrip('.')}. {advice}"
+        ) from error
 
 
 def check_cv(cv: Any, n_rows: int) -> Any:

@@ -189,7 +189,7 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
             verbose=bool(clf.verbose),
         )
         if recipe.prefit:
-            check_prefit(estimator, data.classes)
+            check_prefit(estimator, data.classes, data.X, clf.group_columns)
         elif data.weights is not None:
             # Raises now, before anything is trained, if weights are not taken.
             weight_keyword(estimator)

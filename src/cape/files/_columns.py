@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -613,13 +614,16 @@ def plain_text(values: pd.Series) -> tuple[pd.Series, tuple[Any, str] | None]:
     array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
     text = pd.Series(array, index=values.index)
     for level, spelled in zip(levels, texts, strict=True):
-        if str(level) != spelled:
+        # Nobody sees how an accent is stored.
+        if unicodedata.normalize("NFC", str(level)) != spelled:
             return text, (level, spelled)
     return text, None
 
 
 def plain_value(value: Any) -> str:
     """Write one value as text: whole numbers without decimals, all else as it is.
+
+    An accent may be part of a letter or stand behind it: it is made part of it.
 
     Examples
     --------
@@ -630,7 +634,7 @@ def plain_value(value: Any) -> str:
     """
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
-    text = str(value)
+    text = unicodedata.normalize("NFC", str(value))
     whole = _WHOLE_NUMBER.fullmatch(text)
     if isinstance(value, str) and whole:
         return whole[1]

@@ -27,6 +27,7 @@ from cape.files._columns import (
     as_kind,
     check_bins,
     check_named_once,
+    group_text,
     label_text,
     named_values,
     note_many_groups,
@@ -363,8 +364,11 @@ def _read_table(
         without_group += (np.flatnonzero(has_label & ~has_group) + first_row).tolist()
         for value, n in text.value_counts().items():
             counts[str(value)] += n
-        # Of many values, the reservoir holds two classes.
-        part = part.assign(**{label: text.isin(positive) if positive else text})
+        # One spelling of a group is one class of the reservoir, and so are all values
+        # of the label that are positive.
+        columns_of_class = {name: group_text(part[name], notes) for name in group}
+        columns_of_class[label] = text.isin(positive) if positive else text
+        part = part.assign(**columns_of_class)
         reservoir.add(part[has_label & (has_group | (missing != "drop"))])
         scan.on_rows("reading", len(part))
         if len(counts) > MOST_LABELS and not positive:
