@@ -1,21 +1,21 @@
 """Tables in files, read and written in parts so that memory stays bounded.
 
-CSV (also gzipped), Parquet and Arrow/Feather.
+CSV and JSON lines (also gzipped), Parquet, Arrow/Feather, SQLite, spreadsheets, folders
+of such files, and one SELECT over any of them.
 """
 
-from cape._tables._csv import Dialect, dotted_dates
+from cape._tables._csv import Dialect
 from cape._tables._error import TableError, missing_column
-from cape._tables._read import (
-    Table,
-    check_columns_exist,
-    open_table,
-    table_format,
-    table_length,
-)
+from cape._tables._open import Source, open_table, source_files
+from cape._tables._sql import Query
+from cape._tables._table import Table, check_columns_exist
+from cape._tables._text import dotted_dates
 from cape._tables._write import TableWriter
 
 __all__ = [
     "Dialect",
+    "Query",
+    "Source",
     "Table",
     "TableError",
     "TableWriter",
@@ -23,6 +23,5 @@ __all__ = [
     "dotted_dates",
     "missing_column",
     "open_table",
-    "table_format",
-    "table_length",
+    "source_files",
 ]

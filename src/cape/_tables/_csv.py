@@ -1,8 +1,8 @@
-"""CSV files: dialect, header, types of columns, rows, and dates with the day first.
+"""CSV files: dialect, header, kinds of columns, rows, and what is wrong with them.
 
 A CSV has no types of its own. pyarrow reads the rows; the header is read without it,
-since pyarrow reads no header that has repeated or empty names, and its errors do not
-tell a wrong separator or encoding.
+since pyarrow reads no header that has repeated or empty names. What pyarrow cannot read
+is read again by Python, which knows lines, to say what is wrong.
 """
 
 from __future__ import annotations
@@ -13,39 +13,35 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
+import numpy as np
+
 from cape._tables._error import TableError, shortened
+from cape._tables._table import Table
+from cape._tables._text import KindFinder, arrow_type, converted, is_missing
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
-
-    from cape._tables._read import Table
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _BLOCK = 8 << 20  # bytes that pyarrow parses at a time
+_FIRST_BLOCK = 1 << 20
 _IN_WORDS = {
-    "double": "numbers",
-    "bool": "true or false",
-    "timestamp[us]": "dates such as 2024-03-01 or 01.03.2024",
+    "number": "numbers",
+    "flag": "true or false",
+    "date": "dates such as 2024-03-01 or 01.03.2024",
 }
 _WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
-# The type to try next for a column with a field that does not fit; text fits all.
-_WIDER = {"null": "int64", "bool": "string", "int64": "double", "double": "string"}
-
-# pyarrow's errors are only told apart by their text.
-_MISFIT = re.compile(r"In CSV column #(\d+):.* CSV conversion error to ([^:]+): (.*)")
-_RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
-
-# Four digits of the year: "1.2.24" may be the version of a program.
-_DOTTED = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d{4}(\s|$)")
-_FORMATS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
+_ROWS_TO_EXPLAIN = 2_000
+_ROWS_TO_GUESS = 20
+_NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -107,31 +103,266 @@ class Dialect:
         return "16" in self.encoding or "32" in self.encoding
 
 
-def csv_names(path: Path, dialect: Dialect) -> list[str]:
-    """Read the names of the columns and make them distinct.
+class CsvTable(Table):
+    """A CSV file, gzipped or not.
+
+    Its columns get distinct names: a second column ``age`` is called ``age.1``, and the
+    third column, if it has no name, ``column 3``.
 
     Parameters
     ----------
     path : Path
-        The file, gzipped or not.
     dialect : Dialect
-        Its separator and encoding.
+        How it is written. Where the header has no such separator, and it is plain which
+        one it has, that is taken, with a remark.
 
-    Returns
-    -------
-    list of str
-        A second column ``age`` is called ``age.1``, and the third column, if it has no
-        name, ``column 3``.
+    Attributes
+    ----------
+    dialect : Dialect
+        How it was found to be written.
 
     Raises
     ------
     TableError
         If the file is empty, has another encoding or separator, or is damaged.
     """
-    header = _read_header(path, dialect)
-    if len(header) == 1:
-        _check_separator(path, dialect, header[0])
-    return _distinct(header)
+
+    is_csv = True
+
+    def __init__(self, path: Path, dialect: Dialect):
+        header = _first_rows(path, dialect, 1)[0]
+        found = None
+        if len(header) == 1:
+            found = _other_separator(path, dialect, header[0])
+        if found is not None:
+            dialect = replace(dialect, separator=found)
+            header = _first_rows(path, dialect, 1)[0]
+        super().__init__(path, distinct(header), [path])
+        self.dialect = dialect
+        self._found: dict[str, str | None] | None = None
+        self._quotes_checked = False
+        if found is not None:
+            self.remarks.append(("separator", {"separator": _SEPARATORS[found]}))
+
+    def kinds(self) -> dict[str, str]:
+        """Say what each column holds, after reading the whole file."""
+        return {name: kind or "number" for name, kind in self._find_kinds().items()}
+
+    def dialect_to_write(self) -> Dialect:
+        """Return the dialect, with the byte order mark that the file has.
+
+        Excel takes UTF-8 without it for another encoding, so that what is written
+        beside such a file needs it, too.
+        """
+        if not self.dialect.is_utf8:
+            return self.dialect
+        with _open_binary(self.path) as binary:
+            has_mark = binary.read(3) == codecs.BOM_UTF8
+        encoding = "utf-8-sig" if has_mark else self.dialect.encoding
+        return replace(self.dialect, encoding=encoding)
+
+    def _find_kinds(
+        self, *, for_copy: bool = False, begin_with_numbers: bool = True
+    ) -> dict[str, str | None]:
+        """Read the file as text and find what each column holds; None is no value.
+
+        What is a number at the beginning is read as one, which is faster: only if a
+        later field is none, all columns are read as text, once.
+        """
+        numbers: dict[str, str | None] = {}
+        if begin_with_numbers and not for_copy:
+            numbers = self._numbers_at_the_beginning()
+        texts = [name for name in self.names if name not in numbers]
+        finder = KindFinder(texts, self.dialect.decimal, for_copy=for_copy)
+        try:
+            for batch in self._read(self.names, numbers):
+                finder.add(batch)
+        except (ValueError, OSError) as error:
+            if not numbers or isinstance(error, TableError):
+                raise self._explained(error, {}) from error
+            return self._find_kinds(begin_with_numbers=False)
+        found = numbers | finder.kinds
+        return {name: found[name] for name in self.names}
+
+    def _numbers_at_the_beginning(self) -> dict[str, str | None]:
+        """Return the columns that hold numbers only in the first block."""
+        from pyarrow import types
+
+        try:
+            schema = self._reader(None, None, None, _FIRST_BLOCK).schema
+        except (ValueError, OSError):
+            return {}  # whoever reads the file will find out what is wrong
+        numbers: dict[str, str | None] = {}
+        for field in schema:
+            if types.is_integer(field.type) or types.is_floating(field.type):
+                numbers[field.name] = "number"
+        return numbers
+
+    def batches(
+        self,
+        rows: int,
+        columns: list[str],
+        types: Mapping[str, str],
+        verbatim: bool,
+        hasher: Any,
+    ) -> Iterator[pa.RecordBatch]:
+        kinds = self._kinds_to_read(columns, types, verbatim)
+        try:
+            yield from self._read(columns, kinds, verbatim, hasher)
+        except (ValueError, OSError) as error:
+            raise self._explained(error, kinds) from error
+
+    def schema(
+        self, columns: list[str], types: Mapping[str, str], verbatim: bool
+    ) -> pa.Schema:
+        """Return names and types of the batches."""
+        import pyarrow as pa
+
+        kinds = self._kinds_to_read(columns, types, verbatim)
+        return pa.schema({name: arrow_type(kinds[name]) for name in columns})
+
+    def _kinds_to_read(
+        self, columns: list[str], types: Mapping[str, str], verbatim: bool
+    ) -> dict[str, str | None]:
+        """Return what to read columns as: kinds given, or else those found."""
+        if verbatim:
+            return dict.fromkeys(columns, "text")
+        # Finding kinds reads the whole file, which is not needed if all are given.
+        if types.keys() >= set(columns):
+            return {name: types[name] for name in columns}
+        if self._found is None:
+            self._found = self._find_kinds(for_copy=True)
+        return {name: types.get(name, self._found[name]) for name in columns}
+
+    def _read(
+        self,
+        columns: list[str],
+        kinds: Mapping[str, str | None],
+        verbatim: bool = False,
+        hasher: Any = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows in blocks, front to back and once."""
+        dates = [name for name, kind in kinds.items() if kind == "date"]
+        types = {name: arrow_type(kinds.get(name)) for name in columns}
+        # pyarrow knows neither zones beside none, nor the day first.
+        types |= {name: arrow_type("text") for name in dates}
+        with self.path.open("rb") as binary:
+            hashed = _HashedFile(binary, hasher)
+            for batch in self._reader(hashed, types, columns, verbatim=verbatim):
+                for name in dates:
+                    batch = _with_dates(batch, name)
+                yield batch
+            # The digest must be that of the whole file even if pyarrow stops at the
+            # last row and leaves bytes unread.
+            while hasher is not None and hashed.read(1 << 20):
+                pass
+
+    def _reader(
+        self,
+        hashed: _HashedFile | None,
+        types: dict[str, pa.DataType] | None,
+        columns: list[str] | None,
+        block_size: int = _BLOCK,
+        *,
+        verbatim: bool = False,
+    ) -> Any:
+        """Open the file with pyarrow; columns without a type get one from pyarrow."""
+        import pyarrow as pa
+        from pyarrow import csv as pacsv
+
+        # The hash is that of the file as it is, so it is taken before unpacking.
+        compression = "gzip" if is_gzip(self.path) else None
+        stream = pa.input_stream(hashed or self.path, compression=compression)
+        if not self.dialect.is_utf8:
+            stream = pa.transcoding_input_stream(stream, self.dialect.encoding, "utf-8")
+        return pacsv.open_csv(
+            _CheckedQuotes(stream, self),
+            read_options=pacsv.ReadOptions(
+                column_names=self.names,
+                skip_rows_after_names=1,
+                block_size=block_size,
+            ),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.dialect.separator, newlines_in_values=True
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=types,
+                # "NA" may be a name where text is copied; only an empty field is
+                # missing. Else pyarrow's own list: "", "NA", "null", "NaN" and so on.
+                null_values=[""] if verbatim else None,
+                strings_can_be_null=True,
+                include_columns=columns,
+                decimal_point=self.dialect.decimal,
+            ),
+        )
+
+    def check_quotes(self) -> None:
+        """Raise if a quote is not closed, so that lines would be lost in a field."""
+        if self._quotes_checked:
+            return
+        with _open_binary(self.path) as binary:
+            line = _unclosed_quote(binary, self.dialect)
+        self._quotes_checked = True
+        if line is not None:
+            raise TableError(
+                f"{self.path}, line {line}: a quote begins a field and is not closed: "
+                "close it, or double it if it belongs to the text."
+            )
+
+    def _explained(
+        self, error: Exception, kinds: Mapping[str, str | None]
+    ) -> TableError:
+        """Find out why pyarrow could not read the file, and say it in a sentence.
+
+        The file is read again, by Python, which takes longer and knows lines.
+        """
+        if isinstance(error, TableError):
+            return error
+        try:
+            with _open_binary(self.path) as binary:
+                self._quotes_checked = False
+                self.check_quotes()
+                text = _as_text(binary, self.dialect)
+                rows = csv.reader(text, delimiter=self.dialect.separator)
+                for lines, fields in _chunks(rows):
+                    self._check_rows(lines, fields, kinds)
+        except TableError as found:
+            return found
+        except UnicodeDecodeError:
+            return _wrong_encoding(self.path, self.dialect)
+        except _NOT_GZIP as found:
+            return TableError(f"{self.path} is not a whole gzip file: {found}.")
+        except (csv.Error, OSError) as found:
+            return TableError(f"{self.path} cannot be read as CSV: {found}.")
+        reason = shortened(str(error), 200)
+        return TableError(f"{self.path} cannot be read as CSV: {reason}")
+
+    def _check_rows(
+        self,
+        lines: list[int],
+        rows: list[list[str]],
+        kinds: Mapping[str, str | None],
+    ) -> None:
+        """Raise if a row has too many or too few fields, or one of another kind."""
+        for line, row in zip(lines, rows, strict=True):
+            if len(row) != len(self.names):
+                raise TableError(
+                    f"{self.path}, line {line}: {len(row)} fields where the header has "
+                    f"{len(self.names)} (a separator within a field must be in quotes)."
+                )
+        for name, kind in kinds.items():
+            place = self.names.index(name)
+            fields = [row[place] for row in rows]
+            decimal = self.dialect.decimal
+            if kind is None or _fits(fields, kind, decimal):
+                continue
+            for line, field in zip(lines, fields, strict=True):
+                if not _fits([field], kind, decimal):
+                    raise TableError(
+                        f"{self.path}, line {line}, column {name!r}: expected "
+                        f"{_IN_WORDS.get(kind, kind)}, got {shortened(field)}"
+                        f"{_decimal_hint(field, kind)}."
+                    )
 
 
 def is_gzip(path: Path) -> bool:
@@ -140,20 +371,7 @@ def is_gzip(path: Path) -> bool:
         return file.read(2) == b"\x1f\x8b"
 
 
-def with_mark(path: Path, dialect: Dialect) -> Dialect:
-    """Return the dialect, with the byte order mark that the file has.
-
-    Excel takes UTF-8 without it for another encoding, so that what is written beside
-    such a file needs it, too.
-    """
-    if not dialect.is_utf8:
-        return dialect
-    with _open_binary(path) as binary:
-        has_mark = binary.read(3) == codecs.BOM_UTF8
-    return replace(dialect, encoding="utf-8-sig") if has_mark else dialect
-
-
-def wrong_encoding(path: Path, dialect: Dialect) -> TableError:
+def _wrong_encoding(path: Path, dialect: Dialect) -> TableError:
     """The error for text that is not in the encoding of the dialect."""
     other = "latin-1" if dialect.is_utf8 else "utf-8"
     return TableError(
@@ -162,25 +380,29 @@ def wrong_encoding(path: Path, dialect: Dialect) -> TableError:
     )
 
 
-def _read_header(path: Path, dialect: Dialect) -> list[str]:
-    """The fields of the first line, which may be quoted and go over several lines."""
+def _first_rows(path: Path, dialect: Dialect, n: int) -> list[list[str]]:
+    """The header, which may be quoted and go over several lines, and the next rows."""
     try:
         with _open_binary(path) as binary:
             _check_text(path, dialect, binary.read(4096))
             binary.seek(0)
-            # "utf-8-sig" drops the byte order mark that spreadsheets write.
-            encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
-            text = io.TextIOWrapper(binary, encoding=encoding, newline="")
-            header = next(csv.reader(text, delimiter=dialect.separator), None)
+            text = _as_text(binary, dialect)
+            rows = list(islice(csv.reader(text, delimiter=dialect.separator), n))
     except UnicodeDecodeError as error:
-        raise wrong_encoding(path, dialect) from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _wrong_encoding(path, dialect) from error
+    except _NOT_GZIP as error:
         raise TableError(f"{path} is not a whole gzip file: {error}.") from error
     except csv.Error as error:
         raise TableError(f"{path} cannot be read as CSV: {error}.") from error
-    if header is None:  # nothing but a byte order mark
+    if not rows:  # nothing but a byte order mark
         raise TableError(f"{path} is empty.")
-    return header
+    return rows
+
+
+def _as_text(binary: BinaryIO, dialect: Dialect) -> io.TextIOWrapper:
+    """Decode a file, without the byte order mark that spreadsheets write."""
+    encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
+    return io.TextIOWrapper(binary, encoding=encoding, newline="")
 
 
 def _open_binary(path: Path) -> BinaryIO:
@@ -203,18 +425,30 @@ def _check_text(path: Path, dialect: Dialect, start: bytes) -> None:
     raise TableError(f"{path} is not {dialect.encoding} text{advice}")
 
 
-def _check_separator(path: Path, dialect: Dialect, name: str) -> None:
-    """Raise an error if the only column's name holds another usual separator."""
-    for separator, called in _SEPARATORS.items():
-        if separator != dialect.separator and separator in name:
-            raise TableError(
-                f"{path} has one column called {shortened(name)}: it seems to be "
-                f"separated by {called}. Say so with separator {separator!r} "
-                "(--separator)."
-            )
+def _other_separator(path: Path, dialect: Dialect, name: str) -> str | None:
+    """Return the separator of a file whose header has one column; None is none.
+
+    It is plain if it cuts the first rows into as many fields each, and no other does.
+    """
+    candidates = []
+    for separator in _SEPARATORS:
+        if separator == dialect.separator or separator not in name:
+            continue
+        rows = _first_rows(path, replace(dialect, separator=separator), _ROWS_TO_GUESS)
+        if len({len(row) for row in rows if row}) == 1:
+            candidates.append(separator)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        called = " or ".join(_SEPARATORS[separator] for separator in candidates)
+        raise TableError(
+            f"{path} has one column called {shortened(name)}: it seems to be separated "
+            f"by {called}. Say so with separator {candidates[0]!r} (--separator)."
+        )
+    return None
 
 
-def _distinct(header: Iterable[str]) -> list[str]:
+def distinct(header: Iterable[str]) -> list[str]:
     """Number the names that occur again; name the columns without a name."""
     names: dict[str, None] = {}  # an ordered set
     copies: dict[str, int] = {}
@@ -230,137 +464,54 @@ def _distinct(header: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def csv_types(file: Table) -> dict[str, pa.DataType]:
-    """Find the type of each column by reading the whole file.
+def _with_dates(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
+    """Convert a column of text to dates; ValueError if a text is none."""
+    import pyarrow as pa
 
-    pyarrow takes the types from the first block and refuses a later field that does not
-    fit. The column then gets the next wider type and the file is read again: numbers
-    followed by a word in row 1,000,000 are text.
+    place = batch.schema.get_field_index(name)
+    dates = converted(batch.column(place), "date")
+    if dates is None:
+        raise ValueError(f"{name} holds text that is no date.")
+    return batch.set_column(place, pa.field(name, dates.type), dates)
 
-    Parameters
-    ----------
-    file : Table
 
-    Returns
-    -------
-    dict from column name to pyarrow type
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read.
-    """
-    types: dict[str, pa.DataType] = {}
+def _chunks(rows: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Yield rows of a ``csv.reader`` after the header, with the line of each."""
+    next(rows, None)
     while True:
-        try:
-            reader = _open_reader(file, types)
-            for _ in reader:
-                pass  # reading is the check, and needs the memory of one block
-        except (ValueError, OSError) as error:
-            wider = _wider_type(error, file.names)
-            if wider is None:
-                raise _explained(file, error) from error
-            types |= wider
-        else:
-            schema = reader.schema
-            found = dict(zip(schema.names, schema.types, strict=True))
-            return found | _dotted_columns(file, found)
+        lines: list[int] = []
+        fields: list[list[str]] = []
+        begin = rows.line_num + 1
+        for row in islice(rows, _ROWS_TO_EXPLAIN):
+            if row:  # pyarrow leaves empty lines out
+                lines.append(begin)
+                fields.append(row)
+            begin = rows.line_num + 1
+        if not fields:
+            return
+        yield lines, fields
 
 
-def csv_batches(
-    file: Table,
-    types: dict[str, pa.DataType] | None,
-    *,
-    columns: list[str] | None = None,
-    hasher: Any = None,
-) -> Iterator[pa.RecordBatch]:
-    """Read the rows in blocks, front to back and once.
-
-    Parameters
-    ----------
-    file : Table
-    types : dict from column name to pyarrow type, or None
-        None gives every field as the text that it is; empty fields are missing.
-    columns : list of str, default=None
-        Names of the columns to return; None returns all.
-    hasher : hashlib object, default=None
-        Gets the bytes of the file as they are read, all of them once the last block
-        has been returned.
-
-    Yields
-    ------
-    RecordBatch
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read.
-    """
+def _fits(fields: list[str], kind: str, decimal: str) -> bool:
+    """Tell whether pyarrow reads fields as a kind; missing ones fit all."""
     import pyarrow as pa
 
-    try:
-        dates = []
-        for name, type_ in (types or {}).items():
-            wanted = name in (file.names if columns is None else columns)
-            if wanted and name in file.names and pa.types.is_timestamp(type_):
-                dates.append(name)
-        dotted = _begin_dotted(file, dates)
-        if types is not None:
-            # pyarrow leaves these as they are.
-            types = types | dict.fromkeys(dotted, pa.string())
-        with file.path.open("rb") as binary:
-            hashed = None if hasher is None else _HashedFile(binary, hasher)
-            for batch in _open_reader(file, types, columns, hashed):
-                yield with_dates(batch, dotted)
-            # The digest must be that of the whole file even if pyarrow stops at the
-            # last row and leaves bytes unread.
-            while hashed is not None and hashed.read(1 << 20):
-                pass
-    except (ValueError, OSError) as error:
-        raise _explained(file, error) from error
+    present = pa.array(
+        [field for field in fields if not is_missing(field)], pa.string()
+    )
+    return converted(present, kind, decimal) is not None
 
 
-def _dotted_columns(
-    file: Table, types: dict[str, pa.DataType]
-) -> dict[str, pa.DataType]:
-    """Return the columns of text whose every field is a date such as 31.12.2024."""
-    import pyarrow as pa
-
-    texts = [name for name, type_ in types.items() if pa.types.is_string(type_)]
-    dates = {}
-    for name in _begin_dotted(file, texts):
-        try:
-            for batch in _open_reader(file, {name: pa.string()}, [name]):
-                with_dates(batch, [name])
-        except ValueError:
-            continue  # some fields are no dates: the column is text
-        dates[name] = pa.timestamp("us")
-    return dates
-
-
-def _begin_dotted(file: Table, names: list[str]) -> list[str]:
-    """Return the columns whose first value is a date with the day first."""
-    import pyarrow as pa
-
-    left = set(names)
-    dotted: list[str] = []
-    if not left:
-        return dotted
-    # As a rule the first block tells, and nothing else is read.
-    for batch in _open_reader(file, dict.fromkeys(names, pa.string()), names):
-        for name in sorted(left):
-            values = batch.column(name).drop_null()
-            if len(values):
-                left.remove(name)
-                if begins_dotted(values[0].as_py()):
-                    dotted.append(name)
-        if not left:
-            break
-    return dotted
+def _decimal_hint(field: str, kind: str) -> str:
+    """Say how to name the other decimal sign, if a field is a number that has it."""
+    number = _WITH_DECIMALS.fullmatch(field.strip())
+    if kind != "number" or number is None:
+        return ""
+    return f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
 
 
 class _HashedFile:
-    """A file for pyarrow that feeds the bytes it returns to a hasher."""
+    """A file for pyarrow that feeds the bytes it returns to a hasher, if any."""
 
     def __init__(self, binary: IO[bytes], hasher: Any):
         self._binary = binary
@@ -368,7 +519,8 @@ class _HashedFile:
 
     def read(self, size: int = -1) -> bytes:
         block = self._binary.read(size)
-        self._hasher.update(block)
+        if self._hasher is not None:
+            self._hasher.update(block)
         return block
 
     @property
@@ -377,184 +529,96 @@ class _HashedFile:
 
     def close(self) -> None:
         # pyarrow closes its source at the last row, before the rest has been hashed;
-        # `csv_batches`, which opened the file, closes it.
+        # `CsvTable`, which opened the file, closes it.
         pass
 
 
-def _open_reader(
-    file: Table,
-    types: dict[str, pa.DataType] | None,
-    columns: list[str] | None = None,
-    hashed: _HashedFile | None = None,
-) -> Any:
-    """Open the file with pyarrow; ``types`` None reads every field as text."""
-    import pyarrow as pa
-    from pyarrow import csv as pacsv
+class _CheckedQuotes:
+    """Text for pyarrow whose quotes are looked at on the way.
 
-    null_values = None  # pyarrow's own list: "", "NA", "null", "NaN" and so on
-    if types is None:
-        types = dict.fromkeys(file.names, pa.string())
-        # "NA" may be a name where text is copied; only an empty field is missing.
-        null_values = [""]
-    read = pacsv.ReadOptions(
-        column_names=file.names,
-        skip_rows_after_names=1,
-        block_size=_BLOCK,
-        # pyarrow reads UTF-8 itself; any other name makes it decode in Python.
-        encoding="utf8" if file.dialect.is_utf8 else file.dialect.encoding,
-    )
-    convert = pacsv.ConvertOptions(
-        column_types=types,
-        null_values=null_values,
-        strings_can_be_null=True,
-        include_columns=columns,
-        decimal_point=file.dialect.decimal,
-    )
-    # The hash is that of the file as it is, so it is taken before unpacking.
-    source = str(file.path) if hashed is None else pa.PythonFile(hashed, mode="r")
-    compression = "gzip" if is_gzip(file.path) else None
-    return pacsv.open_csv(
-        pa.input_stream(source, compression=compression),
-        read_options=read,
-        parse_options=pacsv.ParseOptions(
-            delimiter=file.dialect.separator, newlines_in_values=True
-        ),
-        convert_options=convert,
-    )
-
-
-def _wider_type(error: Exception, names: list[str]) -> dict[str, pa.DataType] | None:
-    """The column that did not fit its type, with the next wider type.
-
-    None if the error is about something else.
-    """
-    import pyarrow as pa
-
-    misfit = _MISFIT.search(str(error))
-    if misfit is None or "invalid UTF8" in str(error):
-        return None
-    column = names[int(misfit[1])]
-    type_name = misfit[2]
-    # Every field fits "string", unless its encoding is wrong.
-    if type_name == "string":
-        return None
-    return {column: pa.type_for_alias(_WIDER.get(type_name, "string"))}
-
-
-def _explained(file: Table, error: Exception) -> TableError:
-    """One line that says what is wrong with a file, for an error of pyarrow."""
-    if isinstance(error, TableError):
-        return error
-    text = str(error)
-    # The order matters: an error of the encoding also names a column and its type.
-    if "UTF8" in text or isinstance(error, UnicodeDecodeError):
-        return wrong_encoding(file.path, file.dialect)
-    if "Empty CSV" in text:
-        return TableError(f"{file.path} is empty.")
-    if isinstance(error, OSError):
-        # pyarrow's errors of decompression do not name the file.
-        kind = "a whole gzip file" if is_gzip(file.path) else "readable"
-        return TableError(f"{file.path} is not {kind}: {text}.")
-    if ragged := _RAGGED.search(text):
-        row = f"row {ragged[1]}" if ragged[1] else "a row"
-        return TableError(
-            f"{file.path}, {row}: {ragged[3]} fields where the header has {ragged[2]} "
-            "(a separator within a field must be in quotes)."
-        )
-    if misfit := _MISFIT.search(text):
-        name = file.names[int(misfit[1])]
-        expected = _IN_WORDS.get(misfit[2], misfit[2])
-        field = misfit[3].strip().removeprefix("invalid value ").strip("'")
-        return TableError(
-            f"{file.path}, column {name!r}: expected {expected}, "
-            f"got {shortened(field)}{_decimal_hint(field, expected)}."
-        )
-    if text.startswith("column "):  # of `with_dates`
-        return TableError(f"{file.path}, {text}")
-    return TableError(f"{file.path} cannot be read as CSV: {shortened(text, 200)}")
-
-
-def _decimal_hint(field: str, expected: str) -> str:
-    """Say how to name the other decimal sign, if a field is a number that has it."""
-    number = _WITH_DECIMALS.fullmatch(field.strip())
-    if expected != "numbers" or number is None:
-        return ""
-    return f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
-
-
-def begins_dotted(text: str | None) -> bool:
-    """Tell whether a text looks like a date with the day first.
-
-    Examples
-    --------
-    >>> begins_dotted("1.12.2024 08:30"), begins_dotted("2024-12-01")
-    (True, False)
-    """
-    return text is not None and _DOTTED.match(text) is not None
-
-
-def dotted_dates(texts: pd.Series) -> pd.Series:
-    """Convert dates such as 31.12.2024, 31.12.2024 08:30 or 31.12.2024 08:30:15.
+    In a well-formed file every second quote ends a field, or is followed by another
+    quote, and the other ones begin a field, or follow a quote. If that is not so, the
+    table is asked to look closely, which takes longer.
 
     Parameters
     ----------
-    texts : Series of str of shape (n_samples,)
-
-    Returns
-    -------
-    Series of datetime64[us] of shape (n_samples,)
-        What is no such date, as 31.02.2024, is missing.
-
-    Examples
-    --------
-    >>> dates = dotted_dates(pd.Series(["31.12.2024", "31.02.2024"]))
-    >>> dates.dt.year.tolist()
-    [2024.0, nan]
+    stream : pyarrow stream
+        The text in UTF-8.
+    table : CsvTable
     """
-    import pandas as pd
 
-    # Not by pyarrow, which takes 31.02.2024 for the second of March.
-    texts = texts.str.strip()
-    dates = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
-    for format_ in _FORMATS:
-        left = dates.isna() & texts.notna()
-        if not left.any():
-            break
-        found = pd.to_datetime(texts[left], format=format_, errors="coerce")
-        dates[left] = found.astype("datetime64[us]")
-    return dates
+    def __init__(self, stream: Any, table: CsvTable):
+        self._stream = stream
+        self._table = table
+        self._ends = np.frombuffer(f'{table.dialect.separator}\r\n"'.encode(), np.uint8)
+        self._before = b"\n"
+        self._n_quotes = 0
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._stream.read(size)
+        # A quote is judged when the byte after it is known.
+        data = self._before + (block or b"\n")
+        self._before = data[-2:]
+        if b'"' in data and not self._is_well_formed(data, last=not block):
+            self._table.check_quotes()
+        return block
+
+    def _is_well_formed(self, data: bytes, *, last: bool) -> bool:
+        """Look at the quotes of a block, all but its first and last byte."""
+        codes = np.frombuffer(data, np.uint8)
+        places = np.flatnonzero(codes[1:-1] == ord('"')) + 1
+        first = self._n_quotes % 2
+        self._n_quotes += len(places)
+        begins = places[first::2]
+        ends = places[1 - first :: 2]
+        neighbours = np.concatenate([codes[begins - 1], codes[ends + 1]])
+        all_closed = self._n_quotes % 2 == 0 or not last
+        return all_closed and bool(np.isin(neighbours, self._ends).all())
+
+    @property
+    def closed(self) -> bool:
+        return self._stream.closed
+
+    def close(self) -> None:
+        self._stream.close()
 
 
-def with_dates(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
-    """Convert columns of text to dates.
+def _unclosed_quote(binary: BinaryIO, dialect: Dialect) -> int | None:
+    """Return the line of a quoted field that goes on for lines, and has no proper end.
 
-    Parameters
-    ----------
-    batch : RecordBatch
-    names : list of str
-        Columns that hold dates with the day first, as text.
-
-    Returns
-    -------
-    RecordBatch
-
-    Raises
-    ------
-    ValueError
-        If a text is no such date; the message names column and text.
+    A quote within a field, as in 5" pipe, is a sign like any other.
     """
-    import pyarrow as pa
-
-    for name in names:
-        place = batch.schema.get_field_index(name)
-        texts = batch.column(place).to_pandas()
-        dates = dotted_dates(texts.astype("str"))
-        wrong = texts[dates.isna() & texts.notna()]
-        if len(wrong):
-            raise ValueError(
-                f"column {name!r}: expected dates such as 31.12.2024, "
-                f"got {wrong.iloc[0]!r}."
-            )
-        moments = pa.Array.from_pandas(dates, type=pa.timestamp("us"))
-        batch = batch.set_column(place, name, moments)
-    return batch
+    text = _as_text(binary, dialect)
+    ends = f"{dialect.separator}\r\n"
+    begin = re.compile(f'[{re.escape(ends)}]"')
+    line = 0  # the line break in front of the text makes it 1
+    opened = 0  # line of the quote that is open
+    rest = "\n"
+    for block in chain(iter(lambda: text.read(_BLOCK), ""), ["\n"]):
+        data = rest + block
+        place = 0
+        while True:
+            if not opened:
+                found = begin.search(data, place)
+                if found is None:
+                    line += data.count("\n", place, len(data) - 1)
+                    rest = data[-1]
+                    break
+                line += data.count("\n", place, found.end())
+                place = found.end()
+                opened = line
+            quote = data.find('"', place)
+            if quote in (-1, len(data) - 1):
+                end = len(data) if quote < 0 else quote
+                line += data.count("\n", place, end)
+                rest = data[end:]
+                break
+            line += data.count("\n", place, quote)
+            place = quote + 1
+            if data[place] == '"':  # two quotes stand for one
+                place += 1
+                continue
+            if line > opened and data[place] not in ends:
+                return opened
+            opened = 0
+    return opened or None

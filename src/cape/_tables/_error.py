@@ -67,13 +67,37 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     """
     # Columns of a data frame may have numbers for names.
     names = list(map(str, names))
+    hint = nearest_of(str(name), names, "column")
+    if len(names) <= 2 * sum(map(_is_number, names)):
+        hint += " If its first line is data, put a line with names above it."
+    return TableError(f"{path} has no column {name!r}; {hint}")
+
+
+def nearest_of(name: str, names: Iterable[str], what: str) -> str:
+    """Suggest the name that was meant, or list those that there are.
+
+    Examples
+    --------
+    >>> nearest_of("Marhc", ["March", "April"], "sheet")
+    "did you mean 'March'?"
+    >>> nearest_of("x", ["March", "April"], "sheet")
+    "its sheets are 'March', 'April'."
+    """
     # A wrong capital is the most common mistake, and must not count as a distance.
+    names = list(names)
     original = {other.lower(): other for other in names}
-    nearest = difflib.get_close_matches(str(name).lower(), original, n=1, cutoff=_NEAR)
+    nearest = difflib.get_close_matches(name.lower(), original, n=1, cutoff=_NEAR)
     # The nearest name is more helpful than a list of all; without a near one, the list
     # shows what the file is.
     if nearest:
-        hint = f"did you mean {original[nearest[0]]!r}?"
-    else:
-        hint = f"its columns are {quoted(names, _MOST_NAMES)}."
-    return TableError(f"{path} has no column {name!r}; {hint}")
+        return f"did you mean {original[nearest[0]]!r}?"
+    return f"its {what}s are {quoted(names, _MOST_NAMES)}."
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""Parquet and Arrow files, which have types of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cape._tables._error import TableError
+from cape._tables._table import Table, kind_of_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cape._tables._sql import Query
+
+
+class ArrowTable(Table):
+    """A Parquet file, an Arrow file (also called Feather), or an Arrow stream.
+
+    Parameters
+    ----------
+    path : Path or Query
+        What the user named.
+    format : {"parquet", "arrow", "arrow stream"}
+    file : Path, default=None
+        The file; None is ``path``.
+
+    Attributes
+    ----------
+    kept : object or None
+        What must live as long as the table: a temporary file.
+    """
+
+    def __init__(self, path: Path | Query, format: str, file: Path | None = None):  # noqa: A002
+        self._file = file or Path(str(path))
+        self._format = format
+        opened = self._open()
+        self._schema = opened.schema_arrow if format == "parquet" else opened.schema
+        names = self._schema.names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise TableError(
+                f"{path} has several columns called {twice!r}: names must be distinct."
+            )
+        super().__init__(path, names, [self._file])
+        self.kept: Any = None
+
+    def kinds(self) -> dict[str, str]:
+        """Say what each column holds."""
+        return {field.name: kind_of_type(field.type) for field in self._schema}
+
+    def schema(
+        self, columns: list[str], types: Mapping[str, str], verbatim: bool
+    ) -> pa.Schema:
+        """Return names and types of the batches."""
+        import pyarrow as pa
+
+        return pa.schema([self._schema.field(name) for name in columns])
+
+    def dataset(self) -> Any:
+        """Return a dataset of pyarrow, if it is a Parquet file."""
+        import pyarrow.dataset
+
+        if self._format != "parquet":
+            return None
+        return pyarrow.dataset.dataset(self._file)
+
+    def length(self) -> int | None:
+        """Return the number of rows; that of a stream is not known."""
+        if self._format == "parquet":
+            return self._open().metadata.num_rows
+        if self._format == "arrow":
+            # The file is mapped into memory: batches are found but not read.
+            return sum(batch.num_rows for batch in self._arrow_batches())
+        return None
+
+    def batches(
+        self,
+        rows: int,
+        columns: list[str],
+        types: Mapping[str, str],
+        verbatim: bool,
+        hasher: Any,
+    ) -> Iterator[pa.RecordBatch]:
+        if self._format == "parquet":
+            yield from self._open().iter_batches(batch_size=rows, columns=columns)
+        else:
+            for batch in self._arrow_batches():
+                yield batch.select(columns)
+        self._hash_files(hasher)
+
+    def _arrow_batches(self) -> Iterator[pa.RecordBatch]:
+        """Batches of an Arrow stream, or of a file, which cannot be iterated over."""
+        reader = self._open()
+        if self._format == "arrow stream":
+            yield from reader
+            return
+        for place in range(reader.num_record_batches):
+            yield reader.get_batch(place)
+
+    def _open(self) -> Any:
+        """Open the file, or raise a `TableError` that names it."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        kind = "Parquet" if self._format == "parquet" else "Arrow"
+        try:
+            if self._format == "parquet":
+                # pre_buffer would read the whole file ahead, and keep it in memory.
+                return parquet.ParquetFile(self._file, pre_buffer=False)
+            # Mapped: pages that have been read can be dropped again.
+            mapped = pa.memory_map(str(self._file))
+            if self._format == "arrow":
+                return pa.ipc.open_file(mapped)
+            return pa.ipc.open_stream(mapped)
+        except (pa.ArrowException, OSError) as error:
+            first_line = str(error).strip().split("\n")[0]
+            raise TableError(
+                f"{self._file} is not a whole {kind} file: {first_line}"
+            ) from error

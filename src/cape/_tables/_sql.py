@@ -1,0 +1,249 @@
+"""One SELECT over files or a DuckDB database, which reads nothing but these.
+
+DuckDB itself may open no file: the files that the statement names are opened as any
+other table, and DuckDB gets their rows.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cape._tables._arrow import ArrowTable
+from cape._tables._error import TableError
+from cape._tables._rows import choose
+from cape._tables._table import Table, exact_parts
+
+if TYPE_CHECKING:
+    import duckdb
+
+_MEMORY = "2GB"
+_ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class Query:
+    """A SELECT over tables.
+
+    Files stand in quotes where SQL has tables, as in ``select * from 'march/*.csv'``:
+    all that `open_table` takes.
+
+    Parameters
+    ----------
+    sql : str
+        One statement.
+    database : Path, default=None
+        A DuckDB file whose tables can be used, too.
+    called : str, default="the query"
+        How messages call it.
+    """
+
+    sql: str
+    database: Path | None = None
+    called: str = "the query"
+
+    def __str__(self) -> str:
+        return self.called
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.called
+
+    def files(self, files_of: Callable[[str], list[Path]]) -> dict[str, list[Path]]:
+        """Find the tables of the statement that are files.
+
+        Parameters
+        ----------
+        files_of : callable
+            Returns the files of a source, or raises `FileNotFoundError`.
+
+        Returns
+        -------
+        dict from name to list of Path
+        """
+        with _connected(None) as connection:
+            parsed = _parse(connection, self.sql)
+        files = {}
+        for name in _tables_in(parsed):
+            try:
+                files[name] = files_of(name)
+            except FileNotFoundError:
+                # It may be a table of the database, or of a WITH.
+                if self.database is None and ("." in name or "/" in name):
+                    raise
+        return files
+
+
+def open_duckdb(path: Path, database: Path, table: str | None) -> Table:
+    """Open a table of a DuckDB database.
+
+    Parameters
+    ----------
+    path : Path
+        What the user named.
+    database : Path
+    table : str or None
+        None is the only table that there is.
+
+    Returns
+    -------
+    Table
+    """
+    with _connected(database) as connection:
+        tables = [name for (name,) in connection.execute("show tables").fetchall()]
+    chosen = choose(path, database, "table", table, tables)
+    query = Query(f"select * from {_identifier(chosen)}", database, str(path))
+    return open_query(query, {}, None)
+
+
+def open_query(
+    query: Query, files: dict[str, list[Path]], open_source: Any
+) -> ArrowTable:
+    """Run a query, and open its result, which is kept in a temporary file.
+
+    Rows are read several times, and a query need not give them in the same order twice.
+
+    Parameters
+    ----------
+    query : Query
+    files : dict from name to list of Path
+        What `Query.files` found.
+    open_source : callable
+        Opens a table by its name.
+
+    Returns
+    -------
+    ArrowTable
+    """
+    import pyarrow as pa
+
+    with _connected(query.database) as connection:
+        for name in files:
+            _add_table(connection, name, open_source(name))
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+        _parse(connection, query.sql)
+        kept = tempfile.NamedTemporaryFile(suffix=".arrow")  # noqa: SIM115
+        with _in_one_line(query):
+            result = connection.execute(query.sql).to_arrow_reader(_ROWS_AT_ONCE)
+            with pa.ipc.new_file(kept.name, result.schema) as sink:
+                # Parts of one size: the same rows make the same file, and hash.
+                for part in exact_parts(result, _ROWS_AT_ONCE):
+                    sink.write_table(part.combine_chunks())
+    table = ArrowTable(query, "arrow", Path(kept.name))
+    table.kept = kept  # deleted when the table is
+    return table
+
+
+@contextmanager
+def _connected(database: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Connect to a database, or to none, without the means to fetch anything."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise TableError(
+            "a query needs DuckDB: install it (pip install 'cape-fair[sql]')."
+        ) from error
+    with tempfile.TemporaryDirectory() as folder:
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "memory_limit": _MEMORY,
+            "temp_directory": folder,
+            # Rows come in the same order each time.
+            "threads": 1,
+        }
+        try:
+            connection = duckdb.connect(
+                str(database or ":memory:"),
+                read_only=database is not None,
+                config=settings,
+            )
+        except duckdb.Error as error:
+            first = str(error).split("\n")[0]
+            raise TableError(f"{database} cannot be opened: {first}") from error
+        with connection:
+            yield connection
+
+
+def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -> None:
+    """Let the statement use a file under the name that it has there."""
+    import pyarrow as pa
+
+    dataset = table.dataset()
+    if dataset is not None:
+        connection.register(name, dataset)
+        return
+    # The statement may use a table twice, and a reader has its rows once. What does not
+    # fit into memory, DuckDB keeps on disk.
+    schema = table.schema(table.names, {}, False)
+    batches = table.batches(_ROWS_AT_ONCE, table.names, {}, False, None)
+    connection.register("cape_rows", pa.RecordBatchReader.from_batches(schema, batches))
+    copied = f"create temp table {_identifier(name)} as select * from cape_rows"
+    connection.execute(copied)
+    connection.unregister("cape_rows")
+
+
+def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    """Return the parse tree of a statement, which must be one SELECT."""
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(sql)
+        kinds = [statement.type for statement in statements]
+    except duckdb.Error as error:
+        raise TableError(f"the query cannot be read: {_first_lines(error)}") from error
+    if kinds != [duckdb.StatementType.SELECT]:
+        named = " and ".join(kind.name for kind in kinds) or "nothing"
+        raise TableError(f"the query must be one SELECT, got {named}.")
+    text = connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchall()
+    return json.loads(text[0][0])
+
+
+def _tables_in(parsed: Any) -> list[str]:
+    """Return the names of tables anywhere in a parse tree, each once."""
+    names: dict[str, None] = {}
+    left = [parsed]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            if node.get("type") == "BASE_TABLE":
+                names[node["table_name"]] = None
+            node = list(node.values())
+        if isinstance(node, list):
+            left += node
+    return list(names)
+
+
+@contextmanager
+def _in_one_line(query: Query) -> Iterator[None]:
+    """Turn errors of DuckDB into our own."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.PermissionException as error:
+        raise TableError(
+            f"{query} may read only files that stand in quotes after FROM or JOIN: "
+            f"{_first_lines(error)}"
+        ) from error
+    except duckdb.Error as error:
+        raise TableError(f"{query} cannot be run: {_first_lines(error)}") from error
+
+
+def _first_lines(error: Exception) -> str:
+    """Return what DuckDB says, without the lines that point into the statement."""
+    return " ".join(str(error).split("LINE 1")[0].split())[:300]
+
+
+def _identifier(name: str) -> str:
+    """Quote a name as SQL does."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'

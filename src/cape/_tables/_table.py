@@ -1,0 +1,284 @@
+"""A table that is read in parts: what all formats have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cape._tables._error import TableError, missing_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from cape._tables._csv import Dialect
+    from cape._tables._sql import Query
+
+_ROWS_OF_A_PART = 50_000
+
+
+class Table:
+    """A table whose names of columns have been read.
+
+    A format implements `kinds` and `batches`.
+
+    Parameters
+    ----------
+    path : Path or Query
+        What the user named: a file, a folder, or a query.
+    names : list of str
+        Distinct names of all columns.
+    files : list of Path
+        The files that are read.
+
+    Attributes
+    ----------
+    remarks : list of (str, dict)
+        What a user should know about how the table was read: codes of notes, with
+        their values.
+    """
+
+    is_csv = False
+
+    def __init__(self, path: Path | Query, names: list[str], files: list[Path]):
+        self.path = path
+        self.names = names
+        self.remarks: list[tuple[str, dict[str, Any]]] = []
+        self._files = files
+        self._versions = _versions(files)
+
+    def kinds(self) -> dict[str, str]:
+        """Say what each column holds; all rows of a CSV are read to tell.
+
+        Returns
+        -------
+        dict from column to {"number", "text", "date", "flag", "other"}
+            Columns in the order of the file. "flag" is true or false, and "other"
+            something that no learner takes, such as lists.
+        """
+        raise NotImplementedError
+
+    def schema(
+        self, columns: list[str], types: Mapping[str, str], verbatim: bool
+    ) -> pa.Schema:
+        """Return names and types of what `batches` yields."""
+        raise NotImplementedError
+
+    def dataset(self) -> Any:
+        """Return a dataset of pyarrow, which can be read in part, or None."""
+        return None
+
+    def length(self) -> int | None:
+        """Return the number of rows, or None if all rows must be read to tell."""
+        return None
+
+    def parts(
+        self,
+        rows: int = _ROWS_OF_A_PART,
+        *,
+        columns: Iterable[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        verbatim: bool = False,
+        hasher: Any = None,
+    ) -> Iterator[pd.DataFrame]:
+        """Read the table in parts, with only a few of them in memory at a time.
+
+        Parameters
+        ----------
+        rows : int, default=50000
+            Number of rows of each part; the last part may have fewer.
+        columns : iterable of str, default=None
+            Names of the columns to read, in this order; None reads all.
+        types : mapping from column to {"text", "number", "date", "flag"}, default=None
+            Types of columns of a CSV, where "007" may be text or a number. A column
+            that is not named is what all its fields can be written as, and look the
+            same: "007" is text. To find out, the whole file is read once more.
+        verbatim : bool, default=False
+            Whether to return columns as they are in the file, for copying: text in CSV,
+            Arrow types otherwise.
+        hasher : hashlib object, default=None
+            Its ``update`` gets all bytes of the files, and its digest is complete after
+            the last part. A CSV is hashed while it is read; other formats are not read
+            front to back and take one more pass over the file.
+
+        Yields
+        ------
+        DataFrame
+            Nothing for a table without rows.
+
+        Raises
+        ------
+        TableError
+            If the file cannot be read as a table or lacks a column.
+        """
+        if rows < 1:
+            raise ValueError(f"rows must be at least 1, got {rows!r}.")
+        columns = self.names if columns is None else list(columns)
+        check_columns_exist(columns, self.names, self.path)
+        batches = self.batches(rows, columns, types or {}, verbatim, hasher)
+        convert = to_verbatim_frame if verbatim else to_frame
+        for part in exact_parts(batches, rows):
+            yield convert(part)
+
+    def batches(
+        self,
+        rows: int,
+        columns: list[str],
+        types: Mapping[str, str],
+        verbatim: bool,
+        hasher: Any,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield rows, in batches of any length; see `parts`."""
+        raise NotImplementedError
+
+    def _hash_files(self, hasher: Any) -> None:
+        """Hash files whose bytes do not pass in order while rows are read."""
+        if hasher is None:
+            return
+        for path in self._files:
+            with path.open("rb") as binary:
+                while block := binary.read(1 << 20):
+                    hasher.update(block)
+        # Otherwise the hash would be that of a file from which no row was read.
+        self.check_unchanged()
+
+    def check_unchanged(self) -> None:
+        """Raise if the files are no longer those that were opened."""
+        if _versions(self._files) != self._versions:
+            raise TableError(f"{self.path} has changed while it was read.")
+
+    def dialect_to_write(self) -> Dialect | None:
+        """Return how to write a CSV that shall be like this table; None is as usual."""
+        return None
+
+
+def check_columns_exist(
+    needed: Iterable[str], names: Iterable[str], path: str | Path | Query
+) -> None:
+    """Raise if a column is not in the file; the error is about the first.
+
+    Parameters
+    ----------
+    needed : iterable of str
+        Columns that must be there.
+    names : iterable of str
+        The columns of the file.
+    path : str or Path
+        The file, for the message.
+
+    Raises
+    ------
+    TableError
+        If a column is missing.
+    """
+    known = dict.fromkeys(names)
+    for name in needed:
+        if name not in known:
+            raise missing_column(name, known, str(path))
+
+
+def _versions(files: list[Path]) -> list[tuple[int, ...]]:
+    """Return numbers that change when one of the files does."""
+    versions = []
+    for path in files:
+        status = path.stat()
+        versions.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return versions
+
+
+def exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Cut batches of any length into tables of ``rows`` rows; the last may be short."""
+    import pyarrow as pa
+
+    # Slices share the memory of their batch: nothing is copied before a part is made.
+    held: list[pa.RecordBatch] = []
+    n_held = 0
+    for batch in batches:
+        while batch.num_rows:
+            head = batch.slice(0, rows - n_held)
+            batch = batch.slice(head.num_rows)
+            held.append(head)
+            n_held += head.num_rows
+            if n_held == rows:
+                yield pa.Table.from_batches(held)
+                held = []
+                n_held = 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def kind_of_type(type_: pa.DataType) -> str:
+    """Say in a word what a column of an Arrow type holds.
+
+    Parameters
+    ----------
+    type_ : pyarrow type
+
+    Returns
+    -------
+    {"number", "text", "date", "flag", "other"}
+        A time of day is text, and a column without any value is numbers, as `to_frame`
+        returns them.
+    """
+    from pyarrow import types
+
+    # A dictionary is a way of storing values, not a kind of value.
+    if types.is_dictionary(type_):
+        return kind_of_type(type_.value_type)
+    if types.is_boolean(type_):
+        return "flag"
+    if types.is_date(type_) or types.is_timestamp(type_):
+        return "date"
+    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    if any(check(type_) for check in numbers):
+        return "number"
+    texts = (
+        types.is_string,
+        types.is_large_string,
+        types.is_string_view,
+        types.is_time,
+    )
+    if any(check(type_) for check in texts):
+        return "text"
+    return "other"
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """Convert to pandas, without types that learners cannot take.
+
+    Decimals and columns without any value become floats, dates become timestamps, and
+    times of day become text.
+    """
+    for place, field in enumerate(table.schema):
+        type_ = _learnable_type(field.type)
+        if type_ != field.type:
+            column = table.column(place).cast(type_)
+            table = table.set_column(place, field.name, column)
+    # The metadata would restore the pandas types and index of whoever wrote the file.
+    return table.replace_schema_metadata(None).to_pandas()
+
+
+def to_verbatim_frame(table: pa.Table) -> pd.DataFrame:
+    """Convert to pandas and keep Arrow's types, for copying a file."""
+    import pandas as pd
+
+    return table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _learnable_type(type_: pa.DataType) -> pa.DataType:
+    """The type itself, or the one that a learner takes in its place."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_decimal(type_) or types.is_null(type_):
+        return pa.float64()
+    if types.is_time(type_):
+        return pa.string()
+    # pandas makes Python objects of dates. pyarrow reads timestamps of a CSV as seconds
+    # where it finds them, and as microseconds where the type is given.
+    if types.is_date(type_):
+        return pa.timestamp("us")
+    if types.is_timestamp(type_) and type_.unit == "s":
+        return pa.timestamp("us", type_.tz)
+    return type_

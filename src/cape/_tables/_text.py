@@ -1,0 +1,237 @@
+"""What columns of text hold: numbers, true or false, dates, or words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
+"""What pyarrow reads as false or true."""
+
+# A failing conversion runs to its end: some values are tried before all of them.
+_FIRST = 20
+
+# As a number, 0000001 would be 1, and 0x1F is a number for integers alone.
+_NO_PLAIN_NUMBER = r"^\s*[+-]?0[0-9xX]"
+
+# Four digits of the year: "1.2.24" may be the version of a program.
+_DOTTED = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d{4}(\s|$)")
+_MISSING = frozenset(
+    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|"
+    "nan|null|".split("|")
+)
+_FORMATS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
+
+
+class KindFinder:
+    """Find what columns of text hold, part by part.
+
+    Each column starts as the narrowest kind that its first values have, and is text as
+    soon as a value does not fit: numbers followed by a word in row 1,000,000 are text.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
+    for_copy : bool, default=False
+        Whether values shall look the same when they are written again: whole numbers
+        are the kind "integer", and "007" is text.
+
+    Attributes
+    ----------
+    kinds : dict from column to {"integer", "number", "flag", "date", "text"} or None
+        None as long as a column has no values.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> finder = KindFinder(["a", "b"])
+    >>> finder.add(pa.record_batch({"a": ["1", "2"], "b": ["2024-01-31", None]}))
+    >>> finder.add(pa.record_batch({"a": ["x", "3"], "b": [None, "2024-02-01"]}))
+    >>> finder.kinds
+    {'a': 'text', 'b': 'date'}
+    """
+
+    def __init__(
+        self, names: Iterable[str], decimal: str = ".", *, for_copy: bool = False
+    ):
+        self.kinds: dict[str, str | None] = dict.fromkeys(names)
+        self._decimal = decimal
+        self._for_copy = for_copy
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take more values into account."""
+        for name, kind in self.kinds.items():
+            if kind == "text":
+                continue
+            texts = batch.column(name).drop_null()
+            if len(texts):
+                self.kinds[name] = self._narrowest(texts, kind)
+
+    def _narrowest(self, texts: pa.Array, kind: str | None) -> str:
+        """Return the first kind that fits these values, and those before them."""
+        if kind == "integer":
+            candidates: tuple[str, ...] = ("integer", "number")
+        elif kind is not None:
+            candidates = (kind,)
+        else:
+            candidates = ("number", "flag", "date")
+            if self._for_copy:
+                candidates = ("integer", *candidates)
+        for candidate in candidates:
+            if self._fits(texts[:_FIRST], candidate) and self._fits(texts, candidate):
+                return candidate
+        return "text"
+
+    def _fits(self, texts: pa.Array, kind: str) -> bool:
+        import pyarrow.compute as pc
+
+        if self._for_copy and kind in ("integer", "number"):
+            changed = pc.match_substring_regex(texts, _NO_PLAIN_NUMBER)
+            if pc.any(changed).as_py():
+                return False
+        return converted(texts, kind, self._decimal) is not None
+
+
+def arrow_type(kind: str | None) -> pa.DataType:
+    """Return the Arrow type of a kind of values; what is no other kind is text."""
+    import pyarrow as pa
+
+    types = {
+        "number": pa.float64(),
+        "integer": pa.int64(),
+        "flag": pa.bool_(),
+        "date": pa.timestamp("us"),
+    }
+    return types.get(kind or "", pa.string())
+
+
+def is_missing(text: str) -> bool:
+    """Tell whether pyarrow takes a field of a CSV for a missing value.
+
+    Examples
+    --------
+    >>> is_missing(""), is_missing("NA"), is_missing("none")
+    (True, True, False)
+    """
+    return text in _MISSING
+
+
+def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None:
+    """Convert text to what it holds.
+
+    Parameters
+    ----------
+    texts : Array of strings
+        Missing values stay missing.
+    kind : {"integer", "number", "flag", "date", "text"}
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
+
+    Returns
+    -------
+    Array or None
+        None if a value does not fit. Dates are moments in UTC, without a zone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> converted(pa.array(["1,5", "2"]), "number", ",").to_pylist()
+    [1.5, 2.0]
+    >>> converted(pa.array(["1.5", "x"]), "number") is None
+    True
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind == "text":
+        return texts
+    if kind == "date":
+        return _dates(texts)
+    if kind == "flag":
+        known = pc.or_kleene(pc.is_in(texts, pa.array(FLAGS)), pc.is_null(texts))
+        if not pc.all(known).as_py():
+            return None
+        return pc.cast(texts, pa.bool_())
+    if kind == "number" and decimal == ",":
+        if pc.any(pc.match_substring(texts, ".")).as_py():
+            return None
+        texts = pc.replace_substring(texts, ",", ".")
+    type_ = pa.int64() if kind == "integer" else pa.float64()
+    return _cast(texts, type_)
+
+
+def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:
+    """Cast text, with or without the blanks around it; None if that is impossible."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(texts, type_)
+    except pa.ArrowInvalid:
+        trimmed = pc.utf8_trim_whitespace(texts)
+    try:
+        return pc.cast(trimmed, type_)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _dates(texts: pa.Array) -> pa.Array | None:
+    """Convert dates in ISO format, with or without a zone, or as 31.12.2024."""
+    import pyarrow as pa
+
+    # As a rule all are written alike, and the first way fits.
+    for zone in (None, "UTC"):
+        for unit in ("us", "ns"):
+            dates = _cast(texts, pa.timestamp(unit, zone))
+            if dates is not None:
+                # Nanoseconds are cut off.
+                return dates.cast(pa.timestamp("us", zone), safe=False).cast(
+                    pa.timestamp("us")
+                )
+    first = texts.drop_null()[0].as_py()
+    if _DOTTED.match(first) is None:
+        return None
+    dates = pa.Array.from_pandas(
+        dotted_dates(texts.to_pandas().astype("str")), type=pa.timestamp("us")
+    )
+    return dates if dates.null_count == texts.null_count else None
+
+
+def dotted_dates(texts: pd.Series) -> pd.Series:
+    """Convert dates such as 31.12.2024, 31.12.2024 08:30 or 31.12.2024 08:30:15.
+
+    Parameters
+    ----------
+    texts : Series of str of shape (n_samples,)
+
+    Returns
+    -------
+    Series of datetime64[us] of shape (n_samples,)
+        What is no such date, as 31.02.2024, is missing.
+
+    Examples
+    --------
+    >>> dates = dotted_dates(pd.Series(["31.12.2024", "31.02.2024"]))
+    >>> dates.dt.year.tolist()
+    [2024.0, nan]
+    """
+    import pandas as pd
+
+    # Not by pyarrow, which takes 31.02.2024 for the second of March.
+    texts = texts.str.strip()
+    dates = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
+    for format_ in _FORMATS:
+        left = dates.isna() & texts.notna()
+        if not left.any():
+            break
+        found = pd.to_datetime(texts[left], format=format_, errors="coerce")
+        dates[left] = found.astype("datetime64[us]")
+    return dates
