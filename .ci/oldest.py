@@ -12,7 +12,7 @@ def oldest(project: dict) -> list[str]:
     """List every package with a least version, pinned to it."""
     extras = project["optional-dependencies"]
     requirements = [*project["dependencies"]]
-    for extra in ("app", "dask", "paper", "quapy", "test"):
+    for extra in ("app", "dask", "excel", "paper", "quapy", "sql", "test"):
         requirements += extras[extra]
     pinned = []
     for requirement in requirements:

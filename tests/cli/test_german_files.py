@@ -81,6 +81,8 @@ def test_every_command_takes_the_options(trained, cape, refused, tmp_path):
     code, _, err = cape("audit", "p.csv", *columns, *DIALECT, *encoding)
     assert code == 0, err
     people(50, 3).to_csv(tmp_path / "plain.csv", index=False, encoding=trained)
-    refused("predict", "m.cape", "plain.csv", says=["a comma", "--separator"])
-    comma = ("predict", "m.cape", "plain.csv", "--separator", ",")
-    refused(*comma, says=["expected numbers", "(--decimal .)"])
+    # The separator is plain, and the decimal sign is not.
+    plain = ("predict", "m.cape", "plain.csv")
+    refused(*plain, says=["line 2", "expected numbers", "(--decimal .)"])
+    code, _, err = cape(*plain, "--decimal", ".")
+    assert code == 0 and "is separated by a comma" in err

@@ -168,7 +168,6 @@ def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
         (["--out", "no/p.csv"], ["no of p.csv does not exist"]),
         (["--report", "r.txt"], ["a report must end in .html or .json, got 'r.txt'"]),
         (["--level", "0"], ["--level must be in (0, 1), got 0.0"]),
-        (["--separator", "tab"], ["seems to be separated by a comma"]),
         (["--drift", "brave"], ["--drift must be 'cautious' or 'ignore'"]),
         (["--rule", "fair"], ["--rule must be one of 'prevalence'"]),
         (["--tolerance", "0.1"], ["--tolerance must be given together with --rule."]),

@@ -158,7 +158,6 @@ def test_small_and_unknown_groups_are_pooled_if_told(
             ["--min-group-size", "97", "--small-groups", "error", "--group", "race"],
             ["green", "97"],
         ),
-        (["--separator", ";"], ["separated by a comma", "--separator"]),
         (["--out", "no/such/m.cape"], ["the folder no/such of m.cape does not exist"]),
     ],
 )

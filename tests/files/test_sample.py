@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from cape import Estimate
+from cape._tables import TableError
 from cape.examination import rows_to_label
 from cape.files import predict_file, sample_file
 from cape.files._notes import Notes
@@ -393,8 +394,8 @@ def test_what_is_no_text_file_is_refused_in_words(tmp_path, people_model):
     columns = people_model.columns
     with pytest.raises(FileNotFoundError, match="there is no file .*nowhere.csv"):
         read_sheet(tmp_path / "nowhere.csv", columns)
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(TableError, match="is a folder without tables"):
         read_sheet(tmp_path, columns)
-    pd.DataFrame({"cape_key": ["x"], "y": [1]}).to_parquet(tmp_path / "sheet.parquet")
-    with pytest.raises(ValueError, match="must be a text file: save the sheet as CSV"):
+    pd.DataFrame({"cape_key": ["x"]}).to_parquet(tmp_path / "sheet.parquet")
+    with pytest.raises(TableError, match="has no column"):
         read_sheet(tmp_path / "sheet.parquet", columns)

@@ -4,12 +4,11 @@ CSV and JSON lines (also gzipped), Parquet, Arrow/Feather, SQLite, spreadsheets,
 of such files, and one SELECT over any of them.
 """
 
-from cape._tables._csv import Dialect
 from cape._tables._error import TableError, missing_column
-from cape._tables._open import Source, open_table, source_files
+from cape._tables._open import Source, open_table, source_files, table_format
 from cape._tables._sql import Query
 from cape._tables._table import Table, check_columns_exist
-from cape._tables._text import dotted_dates
+from cape._tables._text import Dialect, dotted_dates
 from cape._tables._write import TableWriter
 
 __all__ = [
@@ -24,4 +23,5 @@ __all__ = [
     "missing_column",
     "open_table",
     "source_files",
+    "table_format",
 ]

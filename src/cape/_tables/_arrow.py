@@ -12,28 +12,21 @@ from cape._tables._table import Table, kind_of_type
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cape._tables._sql import Query
-
 
 class ArrowTable(Table):
     """A Parquet file, an Arrow file (also called Feather), or an Arrow stream.
 
     Parameters
     ----------
-    path : Path or Query
+    path : Path
         What the user named.
     format : {"parquet", "arrow", "arrow stream"}
     file : Path, default=None
         The file; None is ``path``.
-
-    Attributes
-    ----------
-    kept : object or None
-        What must live as long as the table: a temporary file.
     """
 
-    def __init__(self, path: Path | Query, format: str, file: Path | None = None):  # noqa: A002
-        self._file = file or Path(str(path))
+    def __init__(self, path: Path, format: str, file: Path | None = None):
+        self._file = file or path
         self._format = format
         opened = self._open()
         self._schema = opened.schema_arrow if format == "parquet" else opened.schema
@@ -44,7 +37,6 @@ class ArrowTable(Table):
                 f"{path} has several columns called {twice!r}: names must be distinct."
             )
         super().__init__(path, names, [self._file])
-        self.kept: Any = None
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds."""

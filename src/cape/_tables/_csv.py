@@ -14,16 +14,16 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 import numpy as np
 
 from cape._tables._error import TableError, shortened
 from cape._tables._table import Table
-from cape._tables._text import KindFinder, arrow_type, converted, is_missing
+from cape._tables._text import MISSING, Dialect, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,65 +42,6 @@ _WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
 _ROWS_TO_EXPLAIN = 2_000
 _ROWS_TO_GUESS = 20
 _NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """Separator, encoding and decimal sign of a CSV file.
-
-    Parameters
-    ----------
-    separator : str, default=","
-        One ASCII character, neither a quote nor the end of a line.
-    encoding : str, default="utf-8"
-        Any encoding that Python knows.
-    decimal : {".", ","}, default="."
-        What stands before the decimals of a number.
-
-    Raises
-    ------
-    TableError
-        If the separator is not one character, the encoding is unknown, or the decimal
-        sign is neither a point nor a comma.
-
-    Examples
-    --------
-    >>> Dialect(separator=";", decimal=",")
-    Dialect(separator=';', encoding='utf-8', decimal=',')
-    """
-
-    separator: str = ","
-    encoding: str = "utf-8"
-    decimal: str = "."
-
-    def __post_init__(self) -> None:
-        one_character = len(self.separator) == 1 and self.separator.isascii()
-        if not one_character or self.separator in '"\r\n':
-            raise TableError(
-                f"separator must be one character, got {self.separator!r}: "
-                "say , or ; or a tab."
-            )
-        # Python is asked and not a list: encodings have many names.
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise TableError(
-                "encoding must be a known one such as utf-8 or latin-1, "
-                f"got {self.encoding!r}."
-            ) from None
-        if self.decimal not in (".", ","):
-            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
-
-    @property
-    def is_utf8(self) -> bool:
-        """Whether the encoding is UTF-8, with or without a byte order mark."""
-        name = self.encoding.lower().replace("_", "-")
-        return name in ("utf-8", "utf8", "utf-8-sig")
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the encoding is UTF-16 or UTF-32, whose text holds zero bytes."""
-        return "16" in self.encoding or "32" in self.encoding
 
 
 class CsvTable(Table):
@@ -139,14 +80,14 @@ class CsvTable(Table):
             header = _first_rows(path, dialect, 1)[0]
         super().__init__(path, distinct(header), [path])
         self.dialect = dialect
-        self._found: dict[str, str | None] | None = None
+        self._found: dict[str, str] = {}
         self._quotes_checked = False
         if found is not None:
             self.remarks.append(("separator", {"separator": _SEPARATORS[found]}))
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds, after reading the whole file."""
-        return {name: kind or "number" for name, kind in self._find_kinds().items()}
+        return self._find_kinds()
 
     def dialect_to_write(self) -> Dialect:
         """Return the dialect, with the byte order mark that the file has.
@@ -163,8 +104,8 @@ class CsvTable(Table):
 
     def _find_kinds(
         self, *, for_copy: bool = False, begin_with_numbers: bool = True
-    ) -> dict[str, str | None]:
-        """Read the file as text and find what each column holds; None is no value.
+    ) -> dict[str, str]:
+        """Read the file as text and find what each column holds.
 
         What is a number at the beginning is read as one, which is faster: only if a
         later field is none, all columns are read as text, once.
@@ -182,7 +123,8 @@ class CsvTable(Table):
                 raise self._explained(error, {}) from error
             return self._find_kinds(begin_with_numbers=False)
         found = numbers | finder.kinds
-        return {name: found[name] for name in self.names}
+        # A column without any value is of every kind.
+        return {name: found[name] or "number" for name in self.names}
 
     def _numbers_at_the_beginning(self) -> dict[str, str | None]:
         """Return the columns that hold numbers only in the first block."""
@@ -223,14 +165,14 @@ class CsvTable(Table):
 
     def _kinds_to_read(
         self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> dict[str, str | None]:
+    ) -> dict[str, str]:
         """Return what to read columns as: kinds given, or else those found."""
         if verbatim:
             return dict.fromkeys(columns, "text")
         # Finding kinds reads the whole file, which is not needed if all are given.
         if types.keys() >= set(columns):
             return {name: types[name] for name in columns}
-        if self._found is None:
+        if not self._found:
             self._found = self._find_kinds(for_copy=True)
         return {name: types.get(name, self._found[name]) for name in columns}
 
@@ -287,9 +229,8 @@ class CsvTable(Table):
             ),
             convert_options=pacsv.ConvertOptions(
                 column_types=types,
-                # "NA" may be a name where text is copied; only an empty field is
-                # missing. Else pyarrow's own list: "", "NA", "null", "NaN" and so on.
-                null_values=[""] if verbatim else None,
+                # "NA" may be a name where text is copied.
+                null_values=[""] if verbatim else MISSING,
                 strings_can_be_null=True,
                 include_columns=columns,
                 decimal_point=self.dialect.decimal,
@@ -300,8 +241,8 @@ class CsvTable(Table):
         """Raise if a quote is not closed, so that lines would be lost in a field."""
         if self._quotes_checked:
             return
-        with _open_binary(self.path) as binary:
-            line = _unclosed_quote(binary, self.dialect)
+        with _as_text(self.path, self.dialect) as text:
+            line = _unclosed_quote(text, self.dialect.separator)
         self._quotes_checked = True
         if line is not None:
             raise TableError(
@@ -319,10 +260,9 @@ class CsvTable(Table):
         if isinstance(error, TableError):
             return error
         try:
-            with _open_binary(self.path) as binary:
-                self._quotes_checked = False
-                self.check_quotes()
-                text = _as_text(binary, self.dialect)
+            self._quotes_checked = False
+            self.check_quotes()
+            with _as_text(self.path, self.dialect) as text:
                 rows = csv.reader(text, delimiter=self.dialect.separator)
                 for lines, fields in _chunks(rows):
                     self._check_rows(lines, fields, kinds)
@@ -331,9 +271,12 @@ class CsvTable(Table):
         except UnicodeDecodeError:
             return _wrong_encoding(self.path, self.dialect)
         except _NOT_GZIP as found:
-            return TableError(f"{self.path} is not a whole gzip file: {found}.")
+            return _not_gzip(self.path, found)
         except (csv.Error, OSError) as found:
             return TableError(f"{self.path} cannot be read as CSV: {found}.")
+        # pyarrow takes nothing behind the end of a gzip file; Python takes zeros.
+        if isinstance(error, OSError) and is_gzip(self.path):
+            return _not_gzip(self.path, error)
         reason = shortened(str(error), 200)
         return TableError(f"{self.path} cannot be read as CSV: {reason}")
 
@@ -380,18 +323,22 @@ def _wrong_encoding(path: Path, dialect: Dialect) -> TableError:
     )
 
 
+def _not_gzip(path: Path, error: Exception) -> TableError:
+    """The error for a gzip file that is damaged or cut."""
+    return TableError(f"{path} is not a whole gzip file: {error}.")
+
+
 def _first_rows(path: Path, dialect: Dialect, n: int) -> list[list[str]]:
     """The header, which may be quoted and go over several lines, and the next rows."""
     try:
         with _open_binary(path) as binary:
             _check_text(path, dialect, binary.read(4096))
-            binary.seek(0)
-            text = _as_text(binary, dialect)
+        with _as_text(path, dialect) as text:
             rows = list(islice(csv.reader(text, delimiter=dialect.separator), n))
     except UnicodeDecodeError as error:
         raise _wrong_encoding(path, dialect) from error
     except _NOT_GZIP as error:
-        raise TableError(f"{path} is not a whole gzip file: {error}.") from error
+        raise _not_gzip(path, error) from error
     except csv.Error as error:
         raise TableError(f"{path} cannot be read as CSV: {error}.") from error
     if not rows:  # nothing but a byte order mark
@@ -399,10 +346,10 @@ def _first_rows(path: Path, dialect: Dialect, n: int) -> list[list[str]]:
     return rows
 
 
-def _as_text(binary: BinaryIO, dialect: Dialect) -> io.TextIOWrapper:
-    """Decode a file, without the byte order mark that spreadsheets write."""
+def _as_text(path: Path, dialect: Dialect) -> io.TextIOWrapper:
+    """Open a file as text, without the byte order mark that spreadsheets write."""
     encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
-    return io.TextIOWrapper(binary, encoding=encoding, newline="")
+    return io.TextIOWrapper(_open_binary(path), encoding=encoding, newline="")
 
 
 def _open_binary(path: Path) -> BinaryIO:
@@ -496,9 +443,7 @@ def _fits(fields: list[str], kind: str, decimal: str) -> bool:
     """Tell whether pyarrow reads fields as a kind; missing ones fit all."""
     import pyarrow as pa
 
-    present = pa.array(
-        [field for field in fields if not is_missing(field)], pa.string()
-    )
+    present = pa.array([field for field in fields if field not in MISSING], pa.string())
     return converted(present, kind, decimal) is not None
 
 
@@ -559,7 +504,8 @@ class _CheckedQuotes:
         # A quote is judged when the byte after it is known.
         data = self._before + (block or b"\n")
         self._before = data[-2:]
-        if b'"' in data and not self._is_well_formed(data, last=not block):
+        has_quotes = b'"' in data or not block
+        if has_quotes and not self._is_well_formed(data, last=not block):
             self._table.check_quotes()
         return block
 
@@ -583,13 +529,12 @@ class _CheckedQuotes:
         self._stream.close()
 
 
-def _unclosed_quote(binary: BinaryIO, dialect: Dialect) -> int | None:
+def _unclosed_quote(text: TextIO, separator: str) -> int | None:
     """Return the line of a quoted field that goes on for lines, and has no proper end.
 
     A quote within a field, as in 5" pipe, is a sign like any other.
     """
-    text = _as_text(binary, dialect)
-    ends = f"{dialect.separator}\r\n"
+    ends = f"{separator}\r\n"
     begin = re.compile(f'[{re.escape(ends)}]"')
     line = 0  # the line break in front of the text makes it 1
     opened = 0  # line of the quote that is open

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from cape._tables._arrow import ArrowTable
-from cape._tables._csv import CsvTable, Dialect, is_gzip
+from cape._tables._csv import CsvTable, is_gzip
 from cape._tables._error import TableError
 from cape._tables._rows import open_json_lines, open_sheet, open_sqlite
 from cape._tables._sql import Query, open_duckdb, open_query
 from cape._tables._table import Table, kind_of_type
+from cape._tables._text import Dialect
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".jsonl")
-_SUFFIXES += (".ndjson", ".csv.gz", ".tsv.gz", ".txt.gz", ".jsonl.gz", ".ndjson.gz")
+_TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
+_GZIPPED = tuple(f"{suffix}.gz" for suffix in _TEXT)
+_SUFFIXES = (*_TEXT, *_GZIPPED, ".parquet", ".feather", ".arrow")
 _JSON = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -64,15 +66,23 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
     [[30, 40], [50]]
     """
     dialect = dialect or Dialect()
+    table = _open(source, dialect)
+    if not table.is_csv:
+        table.dialect = dialect
+    return table
+
+
+def _open(source: Source, dialect: Dialect) -> Table:
+    """Open a table; see `open_table`."""
     if isinstance(source, Query):
         files_of = source.files(source_files)
         return open_query(source, files_of, lambda name: open_table(name, dialect))
     path = Path(source)
     files, inner = _resolve(path)
-    if path.is_dir() or len(files) > 1 or files != [path] and inner is None:
+    if path.is_dir() or len(files) > 1 or (files != [path] and inner is None):
         return PartsTable(path, files, [open_table(file, dialect) for file in files])
     file = files[0]
-    kind = _format(file)
+    kind = table_format(file)
     if kind == "sqlite":
         return open_sqlite(path, file, inner)
     if kind == "sheet":
@@ -133,12 +143,12 @@ def _parts_of(folder: Path) -> list[Path]:
     if not files:
         raise TableError(
             f"{folder} is a folder without tables: its files must end in one of "
-            f"{', '.join(_SUFFIXES[:8])}."
+            f"{', '.join(_SUFFIXES)}."
         )
     return files
 
 
-def _format(path: Path) -> str:
+def table_format(path: Path) -> str:
     """Tell the format of a file by its first bytes; "csv" is what no other is."""
     # Tables are read several times, and a pipe gives its bytes once. Opening one would
     # wait for somebody to write to it.
@@ -205,6 +215,7 @@ class PartsTable(Table):
         self._folders = folders
         self._in_folders = list(in_folders)
         self.is_csv = all(table.is_csv for table in tables)
+        self.dialect = tables[0].dialect
         for name in names:
             lacking = [table for table in tables if name not in table.names]
             if lacking:
@@ -233,7 +244,7 @@ class PartsTable(Table):
         known = [length for length in lengths if length is not None]
         return sum(known) if len(known) == len(lengths) else None
 
-    def dialect_to_write(self) -> Dialect | None:
+    def dialect_to_write(self) -> Dialect:
         """Return how the first file is written."""
         return self._tables[0].dialect_to_write()
 

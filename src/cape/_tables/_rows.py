@@ -21,7 +21,7 @@ from urllib.parse import quote
 from cape._tables._csv import distinct, is_gzip
 from cape._tables._error import TableError, nearest_of, shortened
 from cape._tables._table import Table, kind_of_type
-from cape._tables._text import KindFinder, arrow_type, converted, is_missing
+from cape._tables._text import MISSING, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,8 +89,9 @@ class RowTable(Table):
         for name in self.names:
             found = {_KINDS.get(type_, "other") for type_ in types[name] - _NO_KIND}
             of_text = finder.kinds[name]
-            if of_text is not None:
+            if str in types[name]:
                 self._with_text.add(name)
+            if of_text is not None:
                 found.add("number" if of_text == "integer" else of_text)
             if float not in types[name] and of_text in (None, "integer"):
                 self._whole.add(name)
@@ -142,7 +143,8 @@ class RowTable(Table):
                 if field.name in self._with_text or pa.types.is_string(field.type):
                     texts = _texts(of_column, verbatim=verbatim)
                     kind = kind_of_type(field.type)
-                    arrays.append(converted(texts, kind).cast(field.type))
+                    fields: Any = converted(texts, kind)
+                    arrays.append(fields.cast(field.type))
                 elif pa.types.is_floating(field.type):
                     numbers = [None if one is None else float(one) for one in of_column]
                     arrays.append(pa.array(numbers, field.type))
@@ -154,19 +156,20 @@ class RowTable(Table):
 
 def _word(value: Any) -> str | None:
     """Return a text that is a value; None for anything else."""
-    return value if isinstance(value, str) and not is_missing(value) else None
+    return value if isinstance(value, str) and value not in MISSING else None
 
 
 def _texts(values: Sequence[Any], *, verbatim: bool) -> pa.Array:
-    """Write values as a CSV would, and leave those out that it would read as missing."""
+    """Write values as a CSV would; what it reads as missing is missing."""
     import pyarrow as pa
 
+    missing = [""] if verbatim else MISSING
     texts: list[str | None] = []
     for value in values:
         text = None if value is None else str(value)
         if isinstance(value, (list, dict)):
             text = json.dumps(value)
-        if text is not None and (text == "" if verbatim else is_missing(text)):
+        if text is not None and text in missing:
             text = None
         texts.append(text)
     return pa.array(texts, pa.string())
@@ -251,7 +254,7 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
         tables = [name for (name,) in found]
         chosen = choose(path, file, "table", table, tables)
         identifier = chosen.replace('"', '""')
-        query = f'select * from "{identifier}"'  # noqa: S608
+        query = f'select * from "{identifier}"'
         cursor = _ask(path, connection, f"{query} limit 0")
         names = [column[0] for column in cursor.description]
     return RowTable(
@@ -312,7 +315,9 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
             # A sheet has at most 1,048,576 rows.
             cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
     except (CalamineError, OSError) as error:
-        raise TableError(f"{file} cannot be read as a spreadsheet: {error}.") from error
+        raise TableError(
+            f"{file} is a spreadsheet or a zip file, and cannot be read: {error}."
+        ) from error
     rows = [[_cell(value) for value in row] for row in cells]
     rows = [row for row in rows if any(value is not None for value in row)]
     if not rows:
@@ -322,9 +327,11 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
 
 
 def _cell(value: Any) -> Any:
-    """Return the value of a cell: empty is missing, and 2.0 is 2."""
+    """Return the value of a cell: empty is missing, 2.0 is 2, a date has a time."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
         return int(value)
+    if type(value) is datetime.date:
+        return datetime.datetime(value.year, value.month, value.day)
     return None if value == "" else value
 
 

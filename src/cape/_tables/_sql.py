@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,13 +40,13 @@ class Query:
         One statement.
     database : Path, default=None
         A DuckDB file whose tables can be used, too.
-    called : str, default="the query"
+    called : str, default="query"
         How messages call it.
     """
 
     sql: str
     database: Path | None = None
-    called: str = "the query"
+    called: str = "query"
 
     def __str__(self) -> str:
         return self.called
@@ -129,15 +130,17 @@ def open_query(
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
         _parse(connection, query.sql)
-        kept = tempfile.NamedTemporaryFile(suffix=".arrow")  # noqa: SIM115
         with _in_one_line(query):
-            result = connection.execute(query.sql).to_arrow_reader(_ROWS_AT_ONCE)
-            with pa.ipc.new_file(kept.name, result.schema) as sink:
-                # Parts of one size: the same rows make the same file, and hash.
-                for part in exact_parts(result, _ROWS_AT_ONCE):
-                    sink.write_table(part.combine_chunks())
-    table = ArrowTable(query, "arrow", Path(kept.name))
-    table.kept = kept  # deleted when the table is
+            result: Any = connection.sql(query.sql).to_arrow_reader(_ROWS_AT_ONCE)
+        folder = tempfile.TemporaryDirectory()
+        file = Path(folder.name) / "rows.arrow"
+        with _in_one_line(query), pa.ipc.new_file(str(file), result.schema) as sink:
+            # Parts of one size: the same rows make the same file, and hash.
+            for part in exact_parts(result, _ROWS_AT_ONCE):
+                sink.write_table(part.combine_chunks())
+    table = ArrowTable(Path(query.called), "arrow", file)
+    # It must live as long as the table.
+    weakref.finalize(table, folder.cleanup)
     return table
 
 

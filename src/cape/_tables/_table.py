@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cape._tables._error import TableError, missing_column
+from cape._tables._text import Dialect
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-    from cape._tables._csv import Dialect
-    from cape._tables._sql import Query
 
 _ROWS_OF_A_PART = 50_000
 
@@ -25,8 +23,8 @@ class Table:
 
     Parameters
     ----------
-    path : Path or Query
-        What the user named: a file, a folder, or a query.
+    path : Path
+        What the user named: a file or a folder. A query is called "query".
     names : list of str
         Distinct names of all columns.
     files : list of Path
@@ -34,6 +32,8 @@ class Table:
 
     Attributes
     ----------
+    dialect : Dialect
+        How a CSV is written, or shall be.
     remarks : list of (str, dict)
         What a user should know about how the table was read: codes of notes, with
         their values.
@@ -41,9 +41,10 @@ class Table:
 
     is_csv = False
 
-    def __init__(self, path: Path | Query, names: list[str], files: list[Path]):
+    def __init__(self, path: Path, names: list[str], files: list[Path]):
         self.path = path
         self.names = names
+        self.dialect = Dialect()
         self.remarks: list[tuple[str, dict[str, Any]]] = []
         self._files = files
         self._versions = _versions(files)
@@ -148,13 +149,13 @@ class Table:
         if _versions(self._files) != self._versions:
             raise TableError(f"{self.path} has changed while it was read.")
 
-    def dialect_to_write(self) -> Dialect | None:
-        """Return how to write a CSV that shall be like this table; None is as usual."""
-        return None
+    def dialect_to_write(self) -> Dialect:
+        """Return how to write a CSV that shall be like this table."""
+        return self.dialect
 
 
 def check_columns_exist(
-    needed: Iterable[str], names: Iterable[str], path: str | Path | Query
+    needed: Iterable[str], names: Iterable[str], path: str | Path
 ) -> None:
     """Raise if a column is not in the file; the error is about the first.
 
@@ -175,12 +176,12 @@ def check_columns_exist(
     known = dict.fromkeys(names)
     for name in needed:
         if name not in known:
-            raise missing_column(name, known, str(path))
+            raise missing_column(name, known, path)
 
 
 def _versions(files: list[Path]) -> list[tuple[int, ...]]:
     """Return numbers that change when one of the files does."""
-    versions = []
+    versions: list[tuple[int, ...]] = []
     for path in files:
         status = path.stat()
         versions.append((status.st_ino, status.st_size, status.st_mtime_ns))

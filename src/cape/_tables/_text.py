@@ -1,10 +1,12 @@
-"""What columns of text hold: numbers, true or false, dates, or words."""
+"""How text is written, and what columns of it hold: numbers, flags, dates, words."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cape._tables._error import TableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +22,71 @@ _FIRST = 20
 _NO_PLAIN_NUMBER = r"^\s*[+-]?0[0-9xX]"
 
 # Four digits of the year: "1.2.24" may be the version of a program.
-_DOTTED = re.compile(r"\s*\d{1,2}\.\d{1,2}\.\d{4}(\s|$)")
-_MISSING = frozenset(
-    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|N/A|NA|NULL|NaN|n/a|"
-    "nan|null|".split("|")
-)
+_DATE = r"^\s*(\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})(\D|$)"
+MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
+MISSING += ["1.#IND", "1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"]
+"""Fields that stand for a missing value, as pyarrow has them."""
+
 _FORMATS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Separator, encoding and decimal sign of a CSV file.
+
+    Parameters
+    ----------
+    separator : str, default=","
+        One ASCII character, neither a quote nor the end of a line.
+    encoding : str, default="utf-8"
+        Any encoding that Python knows.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
+
+    Raises
+    ------
+    TableError
+        If the separator is not one character, the encoding is unknown, or the decimal
+        sign is neither a point nor a comma.
+
+    Examples
+    --------
+    >>> Dialect(separator=";", decimal=",")
+    Dialect(separator=';', encoding='utf-8', decimal=',')
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        one_character = len(self.separator) == 1 and self.separator.isascii()
+        if not one_character or self.separator in '"\r\n':
+            raise TableError(
+                f"separator must be one character, got {self.separator!r}: "
+                "say , or ; or a tab."
+            )
+        # Python is asked and not a list: encodings have many names.
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise TableError(
+                "encoding must be a known one such as utf-8 or latin-1, "
+                f"got {self.encoding!r}."
+            ) from None
+        if self.decimal not in (".", ","):
+            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the encoding is UTF-8, with or without a byte order mark."""
+        name = self.encoding.lower().replace("_", "-")
+        return name in ("utf-8", "utf8", "utf-8-sig")
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the encoding is UTF-16 or UTF-32, whose text holds zero bytes."""
+        return "16" in self.encoding or "32" in self.encoding
 
 
 class KindFinder:
@@ -113,17 +174,6 @@ def arrow_type(kind: str | None) -> pa.DataType:
     return types.get(kind or "", pa.string())
 
 
-def is_missing(text: str) -> bool:
-    """Tell whether pyarrow takes a field of a CSV for a missing value.
-
-    Examples
-    --------
-    >>> is_missing(""), is_missing("NA"), is_missing("none")
-    (True, True, False)
-    """
-    return text in _MISSING
-
-
 def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None:
     """Convert text to what it holds.
 
@@ -185,24 +235,25 @@ def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:
 
 def _dates(texts: pa.Array) -> pa.Array | None:
     """Convert dates in ISO format, with or without a zone, or as 31.12.2024."""
+    import pandas as pd
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    # As a rule all are written alike, and the first way fits.
+    # As a rule all are written alike, and Arrow reads them.
     for zone in (None, "UTC"):
-        for unit in ("us", "ns"):
-            dates = _cast(texts, pa.timestamp(unit, zone))
-            if dates is not None:
-                # Nanoseconds are cut off.
-                return dates.cast(pa.timestamp("us", zone), safe=False).cast(
-                    pa.timestamp("us")
-                )
-    first = texts.drop_null()[0].as_py()
-    if _DOTTED.match(first) is None:
+        dates = _cast(texts, pa.timestamp("us", zone))
+        if dates is not None:
+            return dates.cast(pa.timestamp("us"))
+    if not pc.all(pc.match_substring_regex(texts, _DATE)).as_py():
         return None
-    dates = pa.Array.from_pandas(
-        dotted_dates(texts.to_pandas().astype("str")), type=pa.timestamp("us")
-    )
-    return dates if dates.null_count == texts.null_count else None
+    series = texts.to_pandas().astype("str")
+    moments = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True)
+    moments = moments.dt.tz_localize(None).astype("datetime64[us]")
+    left = moments.isna()
+    moments[left] = dotted_dates(series[left])
+    if moments.isna().sum() > texts.null_count:
+        return None
+    return pa.Array.from_pandas(moments, type=pa.timestamp("us"))
 
 
 def dotted_dates(texts: pd.Series) -> pd.Series:

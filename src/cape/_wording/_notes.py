@@ -62,6 +62,9 @@ _NOTES = {
     "against_rest": "positive is {positive}, negative the rest: {rest}.",
     "unseen_label": "label column {column!r}: {value!r} was not in training: it counts "
     "as {negative!r}.",
+    "separator": "{path} is separated by {separator}, and was read so.",
+    "missing_in_parts": "column {column!r} is not in {n} of {parts} files of {path}: "
+    "its values are missing there.",
     "constant": "dropped constant columns, which tell nothing: {names}.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something that came after it?",

@@ -266,15 +266,16 @@ def _give_aside(text: str) -> None:
 
 @contextmanager
 def progress(
-    total: int | None, unit: str = "rows", *, stop_at: str | None = None
+    total: int | None = None, unit: str = "rows", *, stop_at: str | None = None
 ) -> Iterator[Callable[[str, int], None]]:
     """Show a progress bar for each stage of the work, if there is a terminal.
 
     Parameters
     ----------
-    total : int or None
-        How many units each stage has, if it is known. Otherwise the second stage takes
-        the number that the first had when it was done.
+    total : int, default=None
+        How many units each stage has. None if it is not known, or told as a stage
+        "length"; then the second stage takes the number that the first had when it was
+        done.
     unit : str, default="rows"
         What is counted.
     stop_at : str, optional
@@ -304,6 +305,10 @@ def progress(
 
         # The caller knows nothing about bars: it gets a function to call.
         def advance(stage: str, done: int) -> None:
+            nonlocal total
+            if stage == "length":
+                total = done
+                return
             if stage == stop_at:
                 # Two bars on one terminal would overwrite each other.
                 bar.stop()

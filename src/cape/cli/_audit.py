@@ -12,6 +12,7 @@ from cape._wording._terminal import audited
 from cape.cli._app import progress
 from cape.cli._impact import BiasTable
 from cape.cli._options import (
+    SOURCES,
     Bins,
     Csv,
     FailIf,
@@ -29,7 +30,9 @@ from cape.cli._options import (
 )
 from cape.cli._output import Finding, Output, parse_conditions
 
-File = Annotated[Path, argument("FILE", "A table with labels and predictions.")]
+File = Annotated[
+    Path | None, argument("FILE", f"A table with labels and predictions: {SOURCES}")
+]
 Label = Annotated[
     str | None, option("Column with the label, which has two values.", "COLUMN")
 ]
@@ -71,7 +74,7 @@ Note = Annotated[str, option("What a reader of the page has to know first.", "TE
     '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"',
 )
 def audit(
-    file: File,
+    file: File = None,
     *,
     label: Label = None,
     prediction: Prediction = None,
@@ -105,32 +108,32 @@ def audit(
     decisions (--prediction) or scores (--score), for each group column and for all
     together. --fail-if then takes impact_ratio; the law itself has no threshold.
     """
+    source = csv.source(file)
     if bias_table.is_asked_for():
         if mapping or missing_groups or bins or threshold is not None:
             raise ValueError(
                 "--table takes none of --map, --threshold, --bins and --missing-groups."
             )
         words = {"title": title, "author": author, "note": note}
-        group = group_columns(file, csv.dialect(), group)
+        group = group_columns(source, csv.dialect(), group)
         bias_table.give(
-            file, prediction, group, positive, fail_if, csv, output, **words
+            source, prediction, group, positive, fail_if, csv, output, **words
         )
         return
     if label is None or prediction is None:
         raise ValueError("--label and --prediction must name columns of the file.")
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
-    output.check([file])
-    from cape._tables import table_length
+    output.check([source])
     from cape.files import count_file
     from cape.files._notes import Notes
     from cape.report._audit import audit_summary
 
     notes = Notes()
-    groups = group_columns(file, csv.dialect(), group)
-    with progress(table_length(file)) as on_rows:
+    groups = group_columns(source, csv.dialect(), group)
+    with progress() as on_rows:
         counts, labels, sha256 = count_file(
-            file,
+            source,
             label=label,
             prediction=prediction,
             group=groups,
@@ -154,7 +157,7 @@ def audit(
     summary = audit_summary(
         counts,
         level=level,
-        file=file,
+        file=source.name,
         file_sha256=sha256,
         group_columns=groups,
         columns=columns,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
@@ -15,8 +13,7 @@ from cape.cli._options import argument, check_files, command, option
 from cape.cli._output import Finding, Output, parse_conditions
 
 Batch = Annotated[
-    Path,
-    argument("FILE", "The batch to predict: CSV (also .gz), Parquet or Arrow."),
+    Path | None, argument("FILE", f"The batch to predict: {options.SOURCES}")
 ]
 Predictions = Annotated[
     Path | None,
@@ -53,7 +50,7 @@ BlankMeans = Annotated[
 )
 def predict(
     model: options.Model,
-    file: Batch,
+    file: Batch = None,
     *,
     out: Predictions = None,
     fail_if: options.FailIf = None,
@@ -83,9 +80,9 @@ def predict(
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
-    inputs = [model, file] if checked is None else [model, file, checked]
+    source = csv.source(file)
+    inputs = [model, source] if checked is None else [model, source, checked]
     output.check(inputs, [out])
-    from cape._tables import table_length
     from cape.files import load_model, predict_file
     from cape.files._batch import summarise
     from cape.files._notes import Notes
@@ -96,10 +93,10 @@ def predict(
     aim = costs.of_rule(rule)
     loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
-    with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
+    with _app.progress() as on_rows, options.workers(dask) as each:
         prediction = predict_file(
             loaded,
-            file,
+            source,
             out,
             level=level,
             dialect=csv.dialect(loaded.dialect),
@@ -113,7 +110,7 @@ def predict(
             each=each,
         )
     examination = prediction.examination
-    files = [(file.name, prediction.rows, prediction.sha256)]
+    files = [(source.name, prediction.rows, prediction.sha256)]
     examination.provenance = file_provenance(loaded, files)
     came_back = None
     if prediction.checked is not None:
@@ -124,10 +121,10 @@ def predict(
     findings = []
     if conditions:
         # A monitor of one batch.
-        batch = summarise(file.name, prediction.sha256, examination)
+        batch = summarise(source.name, prediction.sha256, examination)
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
     output.give_and_judge(
-        batch_summary(examination, title=file.name),
+        batch_summary(examination, title=source.name),
         lambda summary: words.predicted(summary, came_back),
         notes,
         conditions=conditions,
@@ -141,11 +138,10 @@ def predict(
 
 Planned = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="FILE",
-        help="A batch, to plan for batches like it: what else has moved in it counts, "
-        "and so do labels. CSV (also .gz), Parquet or Arrow.",
-        show_default=False,
+    argument(
+        "FILE",
+        "A batch, to plan for batches like it: what else has moved in it counts, and "
+        f"so do labels. {options.SOURCES}",
     ),
 ]
 PlannedWidth = Annotated[
@@ -163,8 +159,7 @@ Prevalence = Annotated[
     ),
 ]
 Sampled = Annotated[
-    Path,
-    argument("FILE", "The batch to draw rows from: CSV (also .gz), Parquet or Arrow."),
+    Path | None, argument("FILE", f"The batch to draw rows from: {options.SOURCES}")
 ]
 Sheet = Annotated[
     Path,
@@ -218,18 +213,17 @@ def rows_needed(
     few rows can reach them; with a file, their number is told, too, and cape sample
     --width draws the rows.
     """
-    check_files([model] if file is None else [model, file], overwrite=False)
-    from cape._tables import table_length
+    source = csv.source(file, needed=False)
+    check_files([model] if source is None else [model, source], overwrite=False)
     from cape.files import load_model, rows_needed_of_file
     from cape.files._notes import Notes
 
     loaded = load_model(model, key=key_file)
     notes = Notes()
-    length = None if file is None else table_length(file)
-    with _app.progress(length) as on_rows:
+    with _app.progress() as on_rows:
         needs = rows_needed_of_file(
             loaded,
-            file,
+            source,
             width,
             level=level,
             prevalence=prevalence,
@@ -252,7 +246,7 @@ def rows_needed(
 )
 def sample(
     model: options.Model,
-    file: Sampled,
+    file: Sampled = None,
     *,
     out: Sheet,
     rows: Rows = None,
@@ -276,9 +270,9 @@ def sample(
     that you can stop early. The sheet may be sorted, and other columns deleted or
     added: keep cape_key and the label column.
     """
-    check_files([model, file], [out], overwrite=force)
+    source = csv.source(file)
+    check_files([model, source], [out], overwrite=force)
     from cape._groups import combined_columns
-    from cape._tables import table_length
     from cape.files import load_model, sample_file
     from cape.files._notes import Notes
 
@@ -286,10 +280,10 @@ def sample(
         rows = _DEFAULT_ROWS
     loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
-    with _app.progress(table_length(file)) as on_rows, options.workers(dask) as each:
+    with _app.progress() as on_rows, options.workers(dask) as each:
         sampled = sample_file(
             loaded,
-            file,
+            source,
             out,
             n=rows,
             spread=spread,
@@ -320,11 +314,11 @@ _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 _VERDICTS = ("moved_clearly", "drifted", "too_little_known", "cannot_tell", "fault")
 
 Batches = Annotated[
-    list[Path],
+    list[Path] | None,
     argument(
         "FILES",
-        "A file for each batch, in order of time; a folder stands for its files, in "
-        "order of their names.",
+        "A file for each batch, in order of time, or a pattern in quotes for one batch "
+        "in several files; a folder stands for what is in it, in order of the names.",
     ),
 ]
 
@@ -335,7 +329,7 @@ Batches = Annotated[
 )
 def monitor(
     model: options.Model,
-    batches: Batches,
+    batches: Batches = None,
     *,
     fail_if: options.FailIf = None,
     level: options.Level = 0.95,
@@ -360,7 +354,9 @@ def monitor(
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
-    paths = _files(batches)
+    paths: list[Any] = _files(batches or [])
+    if csv.sql is not None or not paths:
+        paths.append(csv.source(None))
     output.check([model, *paths])
     from cape.files import load_model, monitor_files
     from cape.files._notes import Notes
@@ -398,7 +394,7 @@ def monitor(
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    """Replace each folder by the files in it.
+    """Replace each folder by the files and folders in it.
 
     Parameters
     ----------
@@ -423,7 +419,7 @@ def _files(paths: list[Path]) -> list[Path]:
         inside = []
         # Hidden files, such as those of file managers, are no batches.
         for file in sorted(path.iterdir()):
-            if file.is_file() and not file.name.startswith("."):
+            if not file.name.startswith("."):
                 inside.append(file)
         if not inside:
             raise ValueError(f"the folder {path} holds no files.")

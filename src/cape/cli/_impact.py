@@ -77,7 +77,7 @@ class BiasTable:
 
     def give(
         self,
-        file: Path,
+        source: Any,
         prediction: str | None,
         group: list[str] | None,
         positive: list[str] | None,
@@ -93,8 +93,8 @@ class BiasTable:
         if column is None or (prediction and self.score):
             raise ValueError("--table ll144 needs either --prediction or --score.")
         conditions = parse_conditions(fail_if, ["impact_ratio"])
-        output.check([file], [self.out])
-        from cape._tables import TableWriter, table_length
+        output.check([source], [self.out])
+        from cape._tables import TableWriter
         from cape.files._impact import LEAST_SHARE, impact_of_file
         from cape.files._notes import Notes
         from cape.report._audit import impact_summary
@@ -103,9 +103,9 @@ class BiasTable:
         if len(group) < 2:
             notes.say("one_table")
         min_share = LEAST_SHARE if self.min_share is None else self.min_share
-        with progress(table_length(file)) as on_rows:
+        with progress() as on_rows:
             ratios, facts, sha256 = impact_of_file(
-                file,
+                source,
                 column,
                 is_score=prediction is None,
                 group=group,
@@ -119,11 +119,11 @@ class BiasTable:
         summary = impact_summary(
             ratios,
             facts,
-            file=file,
+            source=source,
             file_sha256=sha256,
             columns={"decision or score": column, "groups": ", ".join(group)},
             min_share=min_share,
-            source=self.source,
+            data_source=self.source,
             data_date=self.data_date,
             **words,
         )

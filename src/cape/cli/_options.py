@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from cape._io import check_apart, check_free
-from cape._tables import Dialect, open_table
+from cape._tables import Dialect, Query, Source, open_table, source_files
 from cape.cli._app import app
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -127,7 +127,7 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:
 
 
 def argument(metavar: str, text: str) -> Any:
-    """Make a required argument.
+    """Make an argument.
 
     Parameters
     ----------
@@ -182,6 +182,10 @@ def flag(name: str, text: str, **more: Any) -> Any:
     return typer.Option(name, help=text, metavar="", **more)
 
 
+SOURCES = (
+    "CSV or JSON lines (also .gz), Parquet, Arrow, a sheet (book.xlsx::May), a table "
+    "(data.sqlite::loans), a folder, or a pattern in quotes ('march/*.parquet')."
+)
 Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
 KeyFile = Annotated[
     Path | None,
@@ -300,6 +304,15 @@ Decimal = Annotated[
         "CHARACTER",
     ),
 ]
+Sql = Annotated[
+    str | None,
+    option(
+        'In place of FILE: one SELECT, in which files stand in quotes, such as "select '
+        "* from 'march/*.parquet' where state = 'NY'\". With FILE: of that DuckDB "
+        "database. Needs the extra: sql.",
+        "SELECT",
+    ),
+]
 Tolerance = Annotated[
     float | None,
     option(
@@ -318,11 +331,32 @@ CostFn = Annotated[
 
 @dataclass(frozen=True)
 class Csv:
-    """How a CSV is written, where it is not as by default."""
+    """What is read in place of a file, and how a CSV is written."""
 
+    sql: Sql = None
     separator: Separator = None
     encoding: Encoding = None
     decimal: Decimal = None
+
+    def source(self, file: Path | None, *, needed: bool = True) -> Any:
+        """Return the table to read: the file, or the query.
+
+        Parameters
+        ----------
+        file : Path or None
+            The argument of the command.
+        needed : bool, default=True
+            Whether there must be one.
+
+        Returns
+        -------
+        Path, Query or None
+        """
+        if self.sql is not None:
+            return Query(self.sql, file)
+        if file is None and needed:
+            raise ValueError("FILE is missing: name a table, or a query with --sql.")
+        return file
 
     def dialect(self, default: Dialect | None = None) -> Dialect:
         r"""Return the dialect that the options describe.
@@ -405,7 +439,9 @@ class Costs:
         return RULES[name](**parameters)
 
 
-def group_columns(file: Path, dialect: Dialect, group: list[str] | None) -> list[str]:
+def group_columns(
+    source: Source, dialect: Dialect, group: list[str] | None
+) -> list[str]:
     """Return the group columns, several of which may be in one option, with commas.
 
     Examples
@@ -417,10 +453,11 @@ def group_columns(file: Path, dialect: Dialect, group: list[str] | None) -> list
     columns: list[str] = []
     for name in group or []:
         several = [part.strip() for part in name.split(",")]
-        names = set(open_table(file, dialect).names)
-        # Names may have commas themselves.
-        if name in names or names.isdisjoint(several):
-            several = [name]
+        if len(several) > 1:
+            names = set(open_table(source, dialect).names)
+            # Names may have commas themselves.
+            if name in names or names.isdisjoint(several):
+                several = [name]
         columns += several
     return columns
 
@@ -481,7 +518,7 @@ def parse_bins(texts: list[str] | None) -> dict[str, list[float]]:
 
 
 def check_files(
-    inputs: Iterable[Path], outputs: Iterable[Path | None] = (), *, overwrite: bool
+    inputs: Iterable[Source], outputs: Iterable[Path | None] = (), *, overwrite: bool
 ) -> None:
     """Raise if a file is not there or cannot be written, before any work is done.
 
@@ -490,21 +527,21 @@ def check_files(
 
     Parameters
     ----------
-    inputs : iterable of Path
+    inputs : iterable of Path or Query
         What the command reads; none of it is replaced, whatever the user forces.
     outputs : iterable of Path or None
         What the command writes.
     overwrite : bool
         Whether to replace a file that exists.
     """
-    inputs = list(inputs)
     written = [path for path in outputs if path is not None]
-    check_apart(written, inputs)
+    read: list[Path] = []
+    for source in inputs:
+        exists = isinstance(source, Path) and source.exists()
+        read += [source] if exists else source_files(source)  # type: ignore[list-item]
+    check_apart(written, read)
     for path in written:
         check_free(path, overwrite=overwrite)
-    for path in inputs:
-        if not path.exists():
-            raise FileNotFoundError(f"there is no file {path}.")
 
 
 @contextmanager

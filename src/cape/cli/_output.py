@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import typer
 
 from cape._io import check_report
+from cape._tables import Source
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import give, give_json, give_line, give_notes, give_path
 from cape.cli._options import Force, Json, Report, check_files
@@ -191,13 +192,13 @@ class Output:
     as_json: Json = False
 
     def check(
-        self, inputs: Iterable[Path] = (), outputs: Iterable[Path | None] = ()
+        self, inputs: Iterable[Source] = (), outputs: Iterable[Path | None] = ()
     ) -> None:
         """Raise if a file is not there or cannot be written, before any work is done.
 
         Parameters
         ----------
-        inputs : iterable of Path, default=()
+        inputs : iterable of Path or Query, default=()
             What the command reads; none of it is replaced, whatever the user forces.
         outputs : iterable of Path or None, default=()
             What the command writes besides the report.

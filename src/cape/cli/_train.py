@@ -11,6 +11,7 @@ import typer
 from cape._wording._terminal import trained
 from cape.cli._app import aside, give, give_json, give_notes, give_path, progress
 from cape.cli._options import (
+    SOURCES,
     Bins,
     Costs,
     Csv,
@@ -60,10 +61,7 @@ def _setting(text: str, name: str | None = None) -> Any:
     )
 
 
-File = Annotated[
-    Path,
-    argument("FILE", "A labelled table: CSV (also .gz), Parquet or Arrow."),
-]
+File = Annotated[Path | None, argument("FILE", f"A labelled table: {SOURCES}")]
 Out = Annotated[Path, option("The model file to write.", "FILE")]
 Drop = Annotated[
     list[str] | None,
@@ -195,7 +193,7 @@ class Settings:
     "--out model.cape",
 )
 def train(
-    file: File,
+    file: File = None,
     *,
     label: Label,
     out: Out,
@@ -228,8 +226,8 @@ def train(
     the answer, or that were filled in after it was known: notes name those that look
     like it, and --drop-suspicious drops them.
     """
-    check_files([file], [out], overwrite=force)
-    from cape._tables import table_length
+    source = csv.source(file)
+    check_files([source], [out], overwrite=force)
     from cape.files import train_file
     from cape.files._notes import Notes
 
@@ -245,13 +243,13 @@ def train(
         learner = "boosting" if paper else "auto"
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
-    bar = progress(table_length(file), stop_at="training")
+    bar = progress(stop_at="training")
     with trainers(dask), bar as on_rows:
         model = train_file(
-            file,
+            source,
             out,
             label=label,
-            group=group_columns(file, csv.dialect(), group),
+            group=group_columns(source, csv.dialect(), group),
             drop=drop or [],
             drop_suspicious=drop_suspicious,
             positive=positive,

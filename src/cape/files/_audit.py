@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cape._groups import EVERYONE, MISSING_GROUP, Group, check_groups
-from cape._tables import Dialect, TableError, check_columns_exist
+from cape._tables import Dialect, Source, TableError, check_columns_exist
 from cape._validation import check_choice
 from cape._wording._numbers import quoted
 from cape.files._columns import (
@@ -42,7 +42,7 @@ _MOST_CELLS = 1000
 
 
 def count_file(
-    path: str | Path,
+    path: Source,
     *,
     label: str,
     prediction: str,
@@ -126,10 +126,10 @@ def count_file(
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
-    scan = Scan(path, dialect, on_rows)
+    scan = Scan(path, dialect, notes, on_rows)
     # Each once: a label can be audited as its own prediction.
     names = list(dict.fromkeys((label, prediction, *group)))
-    check_columns_exist(names, scan.table.names, path)
+    check_columns_exist(names, scan.table.names, scan.path)
     cells: Counter[_Cell] = Counter()
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
@@ -152,8 +152,8 @@ def count_file(
         for name in names:
             column = frame[name]
             if name == prediction and threshold is not None:
-                column = _above(column, threshold, path)
-            texts[name] = _text_of(column, name in group, path, notes)
+                column = _above(column, threshold, scan.path)
+            texts[name] = _text_of(column, name in group, scan.path, notes)
         # Crossing them as if they were groups is one pass over the rows, in numpy.
         crossed = check_groups(texts[[label, prediction, *group]])
         sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
@@ -193,8 +193,8 @@ def count_file(
             sides |= dict.fromkeys(of_side, side)
         cells = _translated(cells, sides, sides)
         named = [two[1]]
-    where = f"{path}: {label!r} and {prediction!r}"
-    labels = _two_labels(cells, named[0] if named else None, where, path)
+    where = f"{scan.path}: {label!r} and {prediction!r}"
+    labels = _two_labels(cells, named[0] if named else None, where, scan.path)
     return _confusions(cells, labels[1]), labels, scan.sha256
 
 

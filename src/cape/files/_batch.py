@@ -22,7 +22,7 @@ from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import Dialect, TableError, TableWriter
+from cape._tables import Dialect, Source, TableError, TableWriter, source_files
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
 from cape.examination._examination import Observed
@@ -79,7 +79,7 @@ class Prediction:
 
 def predict_file(
     model: TableModel,
-    path: str | Path,
+    path: Source,
     out: str | Path | None = None,
     *,
     level: float = 0.95,
@@ -103,7 +103,7 @@ def predict_file(
     Parameters
     ----------
     model : TableModel
-    path : str or Path
+    path : str, Path or Query
         The batch.
     out : str, Path or None, default=None
         Where to write the rows, with a prediction, the probability of a positive and
@@ -152,7 +152,7 @@ def predict_file(
     """
     notes = Notes() if notes is None else notes
     rule = _check_aim(rule, drift)
-    inputs = [path] if checked is None else [path, checked]
+    inputs = source_files(path) + ([] if checked is None else source_files(checked))
     check_apart([out], inputs)
     sheet = None
     if blank_means is not None and checked is None:
@@ -161,7 +161,7 @@ def predict_file(
         from cape.files._sample import SheetLabels
 
         sheet = SheetLabels(checked, model, blank_means)
-    scan = _scan.Scan(path, dialect or model.dialect, on_rows)
+    scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     names = scan.table.names
     writing: Any = nullcontext()
     keeping: Any = nullcontext()
@@ -354,7 +354,7 @@ class MonitoredBatch:
 
 def monitor_files(
     model: TableModel,
-    paths: Iterable[str | Path],
+    paths: Iterable[Source],
     *,
     level: float = 0.95,
     rows: int | None = None,
@@ -369,7 +369,7 @@ def monitor_files(
     Parameters
     ----------
     model : TableModel
-    paths : iterable of str or Path
+    paths : iterable of str, Path or Query
         One file for each batch, in order of time.
     level : float, default=0.95
         Confidence level of the intervals.
@@ -403,8 +403,8 @@ def monitor_files(
     """
     notes = Notes() if notes is None else notes
     rule = _check_aim(rule, drift)
-    for path in map(Path, paths):
-        scan = _scan.Scan(path, dialect or model.dialect)
+    for path in paths:
+        scan = _scan.Scan(path, dialect or model.dialect, notes)
         with notes.listening():
             evidence, _ = scan.batch(model, notes, rows=rows)
             _note_training_file(model, scan, notes)
@@ -412,13 +412,13 @@ def monitor_files(
                 model,
                 evidence,
                 notes,
-                path.name,
+                scan.path.name,
                 level=level,
                 rule=rule,
                 drift=drift,
                 labels_decide=False,
             )
-            yield summarise(path.name, scan.sha256, examination)
+            yield summarise(scan.path.name, scan.sha256, examination)
         if on_batch is not None:
             on_batch("batches", 1)
 
@@ -474,7 +474,7 @@ def _finite(value: float) -> float | None:
 
 def rows_needed_of_file(
     model: TableModel,
-    path: str | Path | None,
+    path: Source | None,
     width: float,
     *,
     level: float = 0.95,
@@ -533,7 +533,7 @@ def rows_needed_of_file(
     else:
         notes = Notes() if notes is None else notes
         with notes.listening():
-            scan = _scan.Scan(path, dialect or model.dialect, on_rows)
+            scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
             evidence, _ = scan.batch(model, notes)
         groups = list(evidence.groups)
         examination = _examine(model, evidence, Notes(), level=level)

@@ -6,14 +6,13 @@ They are the tables of a bias audit by New York City's Local Law 144: 6 RCNY 5-3
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cape._groups import MISSING_GROUP, check_groups, group_labels
-from cape._tables import Dialect, TableError, check_columns_exist
+from cape._tables import Dialect, Source, TableError, check_columns_exist
 from cape._validation import check_prevalence
 from cape._wording._numbers import quoted
 from cape.files import _columns
@@ -29,7 +28,7 @@ _NO_ANSWER += r"prefer not to .*|\?"
 
 
 def impact_of_file(
-    path: str | Path,
+    path: Source,
     column: str,
     *,
     is_score: bool,
@@ -78,8 +77,8 @@ def impact_of_file(
     """
     check_prevalence("min_share", min_share)
     _columns.check_named_once(group)
-    scan = Scan(path, dialect, on_rows)
-    check_columns_exist([column, *group], scan.table.names, path)
+    scan = Scan(path, dialect, notes, on_rows)
+    check_columns_exist([column, *group], scan.table.names, scan.path)
     types = {**dict.fromkeys(group, "text"), column: "number" if is_score else "text"}
     frames = []
     for frame in scan.parts(types, notes):

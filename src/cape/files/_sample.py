@@ -26,7 +26,17 @@ from cape._groups import Group, combined_columns, unique_names
 from cape._io import check_apart
 from cape._limits import ONE_CLASS
 from cape._prediction import adapt
-from cape._tables import Dialect, TableError, TableWriter, missing_column, table_format
+from cape._tables import (
+    Dialect,
+    Source,
+    Table,
+    TableError,
+    TableWriter,
+    missing_column,
+    open_table,
+    source_files,
+    table_format,
+)
 from cape._wording._numbers import either
 from cape.classifier import CapeClassifier
 from cape.examination._needed import LabelPlan
@@ -78,7 +88,7 @@ class SampledFile:
 
 def sample_file(
     model: TableModel,
-    path: str | Path,
+    path: Source,
     out: str | Path,
     *,
     n: int | None = None,
@@ -101,7 +111,7 @@ def sample_file(
     Parameters
     ----------
     model : TableModel
-    path : str or Path
+    path : str, Path or Query
         The batch.
     out : str or Path
         The sheet, a CSV. Its rows are in random order, so that whoever stops early has
@@ -145,8 +155,8 @@ def sample_file(
     if seed < 0:
         raise ValueError(f"seed must not be negative, got {seed}.")
     draw = Draw(LabelPlan(n, spread, width), seed)
-    check_apart([out], [path])
-    scan = _scan.Scan(path, dialect or model.dialect, on_rows)
+    check_apart([out], source_files(path))
+    scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     writing = TableWriter(
         out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
     )
@@ -595,6 +605,10 @@ def _spelling(label: str) -> str:
 
 def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, key and label of each row of a sheet."""
+    files = source_files(path)
+    if len(files) > 1 or table_format(files[0]) != "csv":
+        yield from _cells_of_book(open_table(path), label)
+        return
     text = _decoded(path)
     header = next((line for line in text.splitlines() if line.strip()), "")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(header))
@@ -613,10 +627,18 @@ def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
         raise TableError(f"{path} is empty.")
 
 
+def _cells_of_book(table: Table, label: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line, key and label of each row of a sheet of a spreadsheet."""
+    line = 1  # the header
+    for part in table.parts(columns=[KEY, label], verbatim=True):
+        texts = part.astype("str").fillna("")
+        for key, written in zip(texts[KEY], texts[label], strict=True):
+            line += 1
+            yield line, key.strip(), written.strip()
+
+
 def _decoded(path: Path) -> str:
     """Read a text file in the encoding that a spreadsheet program has chosen."""
-    if table_format(path) != "csv":
-        raise TableError(f"{path} must be a text file: save the sheet as CSV.")
     content = path.read_bytes()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16")

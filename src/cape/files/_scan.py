@@ -18,7 +18,7 @@ from cape._evidence import Evidence
 from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
 from cape._prediction import KnownLabels, batch_of, read_batch
-from cape._tables import Dialect, TableError, open_table
+from cape._tables import Dialect, Source, TableError, open_table
 from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import shortened
 from cape.classifier import CapeClassifier
@@ -83,10 +83,12 @@ class Scan:
 
     Parameters
     ----------
-    path : str or Path
-        CSV, Parquet or Arrow.
+    source : str, Path or Query
+        Whatever `open_table` takes.
     dialect : Dialect or None
         How a CSV is written; None is a comma, UTF-8 and decimal points.
+    notes : Notes
+        Collects what is worth knowing about how the table was read.
     on_rows : callable, optional
         See `OnRows`.
 
@@ -101,13 +103,22 @@ class Scan:
     """
 
     def __init__(
-        self, path: str | Path, dialect: Dialect | None, on_rows: OnRows | None = None
+        self,
+        source: Source,
+        dialect: Dialect | None,
+        notes: Notes,
+        on_rows: OnRows | None = None,
     ):
-        self.table = open_table(path, dialect)
+        self.table = open_table(source, dialect)
         self.path = self.table.path
         self.rows = 0
         self.total: dict[str, str] = {}
         self.on_rows = on_rows or (lambda stage, rows: None)
+        length = self.table.length()
+        if length is not None:
+            self.on_rows("length", length)
+        for code, values in self.table.remarks:
+            notes.say(code, path=str(self.path), **values)
         self._hasher = hashlib.sha256()
 
     @property

@@ -16,7 +16,13 @@ from cape._group_model import own_auc
 from cape._groups import combined_columns, unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
-from cape._tables import Dialect, TableError, check_columns_exist
+from cape._tables import (
+    Dialect,
+    Source,
+    TableError,
+    check_columns_exist,
+    source_files,
+)
 from cape._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
@@ -84,7 +90,7 @@ _SUSPICIOUS_AUC = 0.995
 
 
 def train_file(
-    path: str | Path,
+    path: Source,
     out: str | Path | None,
     *,
     label: str,
@@ -111,8 +117,9 @@ def train_file(
 
     Parameters
     ----------
-    path : str or Path
-        CSV, Parquet or Arrow.
+    path : str, Path or Query
+        CSV or JSON lines (also gzipped), Parquet, Arrow, ``data.sqlite::loans``,
+        ``book.xlsx::May``, a folder or a pattern such as ``march/*.parquet``.
     out : str, Path or None
         Where to save the model; None does not save it.
     label : str
@@ -181,13 +188,13 @@ def train_file(
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
-        check_apart([out], [path])
+        check_apart([out], source_files(path))
     if isinstance(key, Path):
         key = key.read_bytes()
     check_choice("learner", learner, FILE_LEARNERS)
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     estimator = None if learner == "auto" else make_learner(learner)
-    scan = Scan(path, dialect, on_rows)
+    scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
     columns, X, y = _read_table(
         scan,

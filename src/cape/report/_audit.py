@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cape._estimate import Estimate
 from cape._groups import Group, combined_columns
+from cape._tables import Source, source_files
 from cape._wording._audit import LAST_CHANGED, RATIO, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
@@ -96,11 +97,11 @@ def impact_summary(
     ratios: pd.DataFrame,
     facts: Summary,
     *,
-    file: str | Path,
+    source: Source,
     file_sha256: str,
     columns: Summary,
     min_share: float,
-    source: str | None,
+    data_source: str | None,
     data_date: str | None,
     title: str | None,
     **words: str,
@@ -111,11 +112,13 @@ def impact_summary(
     ----------
     ratios, facts
         From `cape.files._impact.impact_of_file`.
-    file, file_sha256, columns, title
+    source : str, Path or Query
+        What was read.
+    file_sha256, columns, title
         As in `audit_summary`.
     min_share : float
         Below it, categories have no impact ratio.
-    source, data_date : str or None
+    data_source, data_date : str or None
         Where the data come from, and of which time they are. By default the name of the
         file, and the day on which it was last changed.
     **words
@@ -126,9 +129,10 @@ def impact_summary(
     dict
         All that the page says; ``tables`` has the rows of each table.
     """
-    name = Path(file).name
+    name = Path(str(source)).name
     if data_date is None:
-        changed = datetime.fromtimestamp(Path(file).stat().st_mtime, UTC)
+        latest = max(file.stat().st_mtime for file in source_files(source))
+        changed = datetime.fromtimestamp(latest, UTC)
         data_date = LAST_CHANGED.format(changed.date())
     tables: Summary = {}
     for row in ratios.astype(object).where(ratios.notna(), None).to_dict("records"):
@@ -142,7 +146,7 @@ def impact_summary(
         "rate": "scoring_rate" if "median" in facts else "selection_rate",
         **facts,
         "min_share": min_share,
-        "source": source or name,
+        "source": data_source or name,
         "data_date": data_date,
         "tables": tables,
         "made": stamped({"files": files, "columns": columns}),

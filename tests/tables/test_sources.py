@@ -1,0 +1,302 @@
+"""Every source of a table: the same rows, or one sentence that says what is wrong."""
+
+import csv
+import gzip
+import hashlib
+import json
+import sqlite3
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cape._tables import Dialect, Query, TableError, open_table, source_files
+
+TABLE = pd.DataFrame(
+    {
+        "age": [30, 41, 52, 63, 74],
+        "score": [0.5, None, -1.5, 2e-3, 7.25],
+        "race": ["a", "b", None, "ä, ö", 'said "x"'],
+        "day": pd.to_datetime(
+            ["2013-01-01", "2013-02-01", None, "2014-01-05", "2014-01-06"]
+        ),
+        "free": [True, False, True, True, False],
+        "zip": ["01234", "56789", "00001", "10000", "02000"],
+    }
+)
+KINDS = dict(
+    zip(TABLE, ["number", "number", "text", "date", "flag", "text"], strict=True)
+)
+
+
+def read(source, dialect=None, **options):
+    """Read a whole table."""
+    return pd.concat(
+        list(open_table(source, dialect).parts(**options)), ignore_index=True
+    )
+
+
+def json_lines(folder, frame=TABLE, name="t.jsonl"):
+    text = frame.to_json(orient="records", lines=True, date_format="iso")
+    path = folder / name
+    path.write_bytes(
+        gzip.compress(text.encode()) if name.endswith("gz") else text.encode()
+    )
+    return path
+
+
+def sqlite(folder, frame=TABLE, name="t.sqlite", table="loans"):
+    with sqlite3.connect(folder / name) as connection:
+        # SQLite has no type for true and false.
+        texts = frame.assign(free=frame["free"].map({True: "true", False: "false"}))
+        texts.to_sql(table, connection, index=False, if_exists="replace")
+    connection.close()
+    return folder / f"{name}::{table}"
+
+
+def sheet(folder, frame=TABLE, name="t.xlsx", sheet_name="March"):
+    frame.to_excel(folder / name, index=False, sheet_name=sheet_name)
+    return folder / name
+
+
+def parts(folder, frame=TABLE):
+    (folder / "parts").mkdir()
+    frame[:2].to_csv(folder / "parts" / "1.csv", index=False)
+    frame[2:].to_parquet(folder / "parts" / "2.parquet")
+    return folder / "parts"
+
+
+def query(folder, frame=TABLE):
+    frame.to_parquet(folder / "t.parquet")
+    return Query(f"select * from '{folder}/t.parquet'")
+
+
+SOURCES = [
+    json_lines,
+    lambda folder: json_lines(folder, name="t.ndjson.gz"),
+    sqlite,
+    sheet,
+    parts,
+    query,
+]
+NAMES = ["json lines", "gzipped", "sqlite", "sheet", "folder", "query"]
+
+
+@pytest.mark.parametrize("make", SOURCES, ids=NAMES)
+@pytest.mark.parametrize("rows", [2, 100])
+def test_every_source_gives_the_rows_and_kinds_of_the_table(tmp_path, make, rows):
+    source = make(tmp_path)
+    found = open_table(source).kinds()
+    assert found == KINDS
+    expected = TABLE.assign(day=TABLE["day"].astype("datetime64[us]"))
+    frame = read(source, rows=rows, columns=list(TABLE)[::-1])[list(TABLE)]
+    for name in TABLE:
+        pd.testing.assert_series_equal(
+            frame[name], expected[name], check_dtype=False, check_names=False
+        )
+
+
+@pytest.mark.parametrize("make", SOURCES, ids=NAMES)
+def test_a_hash_is_that_of_the_same_rows(tmp_path, make):
+    source = make(tmp_path)
+    digests = []
+    for _ in range(2):
+        hasher = hashlib.sha256()
+        list(open_table(source).parts(hasher=hasher))
+        digests.append(hasher.hexdigest())
+    assert digests[0] == digests[1] != hashlib.sha256().hexdigest()
+
+
+MISTAKES = [
+    ("t.sqlite::loan", r"has no table 'loan'; did you mean 'loans'\?"),
+    ("t.sqlite::x", r"has no table 'x'; its tables are 'loans', 'more'"),
+    ("t.sqlite", r"has 2 tables: say which one, such as t\.sqlite::loans"),
+    ("t.xlsx::Marhc", r"has no sheet 'Marhc'; did you mean 'March'\?"),
+    ("t.csv::x", r"t\.csv is one table: name it without ::x"),
+    ("bad.jsonl", r"bad\.jsonl, line 2: each line must be a JSON object"),
+    ("cut.sqlite::loans", r"cut\.sqlite.* cannot be read"),
+    ("cut.xlsx", r"cut\.xlsx is a spreadsheet or a zip file, and cannot be read"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    sqlite(folder)
+    sqlite(folder, table="more")
+    sheet(folder)
+    TABLE.to_csv(folder / "t.csv", index=False)
+    (folder / "bad.jsonl").write_text('{"a": 1}\n{"a": \n')
+    (folder / "cut.sqlite").write_bytes((folder / "t.sqlite").read_bytes()[:3000])
+    (folder / "cut.xlsx").write_bytes((folder / "t.xlsx").read_bytes()[:3000])
+    return folder
+
+
+@pytest.mark.parametrize(("source", "message"), MISTAKES)
+def test_mistakes_are_one_line_with_near_names(folder, source, message):
+    with pytest.raises(TableError, match=message) as caught:
+        read(folder / source)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_is_taken_by_its_name_whatever_signs_that_has(tmp_path):
+    for name in ("a[1].csv", "*.csv", "a::b.csv", "a1.csv"):
+        (tmp_path / name).write_text(f"x\n{name}\n")
+    for name in ("a[1].csv", "*.csv", "a::b.csv"):
+        assert source_files(tmp_path / name) == [tmp_path / name]
+        assert read(tmp_path / name)["x"].tolist() == [name]
+    assert read(tmp_path / "a?.csv")["x"].tolist() == ["a1.csv"]
+    with pytest.raises(FileNotFoundError, match="no file is called"):
+        open_table(tmp_path / "b*.csv")
+
+
+def test_names_of_folders_are_columns_and_what_differs_is_brought_together(tmp_path):
+    for year, values in {"2023": ["1", "2"], "2024": ["2.5", "x"]}.items():
+        part = tmp_path / f"year={year}" / "state=N%20Y"
+        part.mkdir(parents=True)
+        pd.DataFrame({"a": values}).to_csv(part / "a.csv", index=False)
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / "notes.md").write_text("# no table")
+    pd.DataFrame({"a": [3], "b": [True]}).to_parquet(
+        tmp_path / "year=2024" / "b.parquet"
+    )
+    table = open_table(tmp_path)
+    assert table.kinds() == {
+        "a": "text",
+        "b": "flag",
+        "year": "number",
+        "state": "text",
+    }
+    frame = read(tmp_path)
+    assert frame["a"].tolist() == ["1", "2", "3", "2.5", "x"]
+    assert frame["year"].tolist() == [2023, 2023, 2024, 2024, 2024]
+    assert frame["state"].isna().sum() == 1
+    assert ("missing_in_parts", {"column": "b", "n": 2, "parts": 3}) in table.remarks
+    # A pattern means the same files.
+    pd.testing.assert_frame_equal(read(tmp_path / "year=*" / "**" / "*.*"), frame)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 2.5], "number"),
+        ([1, None], "number"),
+        (["1", "2"], "number"),
+        (["007", "8"], "text"),
+        ([1, "x"], "text"),
+        ([True, False], "flag"),
+        ([True, 1], "text"),
+        (["NA", "", "null"], "number"),
+        ([10**30, 1], "number"),
+        ([[1], None], "other"),
+        (["2024-01-01", "2024-01-02T10:00Z"], "date"),
+    ],
+)
+def test_values_of_json_are_what_they_are_and_text_what_a_csv_takes_it_for(
+    tmp_path, values, kind
+):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"a": value}) + "\n" for value in values))
+    assert open_table(path).kinds() == {"a": kind}
+    assert len(read(path)) == len(read(path, verbatim=True)) == len(values)
+
+
+HOSTILE = [
+    "select * from read_text('/etc/hostname')",
+    "select * from read_csv('{secret}')",
+    "select * from glob('/*')",
+    "select * from read_parquet('http://127.0.0.1:9/x.parquet')",
+    "copy (select 1) to '{out}'",
+    "select 1; select 2",
+    "attach '{out}' as x",
+    "create table t as select 1",
+    "install httpfs",
+    "set enable_external_access = true",
+    "select * from 'http://127.0.0.1:9/x.parquet'",
+    "select * from '{folder}/nothing.csv'",
+    "select * from duckdb_secrets() where getenv('HOME') = ''",
+    "",
+    "selec",
+]
+
+
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_a_hostile_query_reads_and_writes_nothing(tmp_path, sql):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    out = tmp_path / "out.csv"
+    before = sorted(tmp_path.iterdir())
+    text = sql.format(secret=secret, out=out, folder=tmp_path)
+    with pytest.raises((TableError, FileNotFoundError)) as caught:
+        open_table(Query(text))
+    assert "\n" not in str(caught.value)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_query_joins_any_sources_and_may_name_one_twice(tmp_path):
+    sqlite(tmp_path)
+    (tmp_path / "names.csv").write_text("race,name\na,Ada\nb,Bob\n")
+    book, names = tmp_path / "t.sqlite::loans", tmp_path / "names.csv"
+    found = read(
+        Query(
+            f"with few as (select * from '{book}' where age < 60) select l.age, n.name "
+            f"from few l join '{names}' n using (race) "
+            f"where l.age <= (select max(age) from '{book}') order by age"
+        )
+    )
+    assert found.to_dict("list") == {"age": [30, 41], "name": ["Ada", "Bob"]}
+    assert set(source_files(Query(f"select * from '{names}'"))) == {names}
+
+
+def test_a_table_of_a_duckdb_database_is_a_source(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute('create table "my loans" as select range as n from range(5)')
+    assert read(path)["n"].tolist() == [0, 1, 2, 3, 4]
+    assert read(f"{path}::my loans")["n"].sum() == 10
+    only = Query('select n from "my loans" where n > 3', path)
+    assert read(only)["n"].tolist() == [4]
+    with pytest.raises(TableError, match="did you mean 'my loans'"):
+        open_table(f"{path}::my loan")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    fields=st.lists(
+        st.tuples(*[st.text('a1,"\n; é', max_size=6)] * 2), min_size=1, max_size=8
+    ),
+    cut=st.integers(1, 200),
+    separator=st.sampled_from(",;"),
+)
+def test_rows_are_read_as_they_were_written_and_a_cut_file_has_no_more(
+    tmp_path_factory, fields, cut, separator
+):
+    path = tmp_path_factory.mktemp("quotes") / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        writer.writerows([("x", "y"), *fields])
+    rows = read(path, Dialect(separator), verbatim=True).fillna("")
+    assert list(rows.itertuples(index=False, name=None)) == fields
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -(cut % len(whole)) or None])
+    try:
+        left = list(open_table(path, Dialect(separator)).parts(verbatim=True))
+    except TableError:
+        return
+    assert sum(map(len, left)) <= len(fields)
+
+
+def test_a_quote_within_a_field_is_a_sign_like_any_other(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('x,y\n5" pipe,1\n"6"" pipe",2\n7" pipe,3\n')
+    assert read(path)["x"].tolist() == ['5" pipe', '6" pipe', '7" pipe']
+
+
+def test_arrow_types_come_back_from_a_query(tmp_path):
+    table = pa.table({"n": pa.array([1, 2], pa.int8()), "t": ["a", None]})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    frame = read(Query(f"select * from '{tmp_path}/t.parquet'"))
+    assert frame["n"].tolist() == [1, 2] and frame["t"].isna().tolist() == [False, True]
