@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 # A spreadsheet may run text that begins with one of these (also in full width) as a
 # formula, unless the text is a plain number, with a decimal point or comma.
-_FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+_FORMULA_SIGNS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+_FORMULA = f"^[{re.escape(_FORMULA_SIGNS)}]"
 _NUMBER = "^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 
 # Separators that occur in no number and in no date.
@@ -235,6 +237,7 @@ class CsvSink:
         self.disarmed = 0
         self._separator = dialect.separator
         self._decimal = dialect.decimal
+        self._is_utf8 = dialect.is_utf8
         # One encoder for the whole file: UTF-16 has its byte order mark only once.
         self._encoder = codecs.getincrementalencoder(dialect.encoding)()
         self._file: IO[bytes] | gzip.GzipFile
@@ -264,8 +267,12 @@ class CsvSink:
         else:
             # An empty line would be no row.
             lines = pc.if_else(pc.equal(fields[0], ""), '""', fields[0])
-        text = "\n".join(lines.to_pylist()) + "\n"
-        self._file.write(self._encoder.encode(text))
+        ended = pc.binary_join_element_wise(lines, "\n", "")
+        text = _joined(ended)
+        # The header has been through the encoder, which may put a mark in front.
+        if not self._is_utf8 or not self._file.tell():
+            text = memoryview(self._encoder.encode(str(text, "utf-8")))
+        self._file.write(text)
 
     def _fields(self, column: pa.Array) -> pa.Array:
         """Values as fields: harmless, quoted where needed, empty where missing."""
@@ -289,10 +296,15 @@ class CsvSink:
         """Put an apostrophe before text that a spreadsheet would run, and count it."""
         import pyarrow.compute as pc
 
-        begins_formula = pc.match_substring_regex(fields, _FORMULA)
-        is_number = pc.match_substring_regex(fields, _NUMBER)
-        runs = pc.and_(begins_formula, pc.invert(is_number))
-        self.disarmed += pc.sum(runs).as_py() or 0
+        if not _holds_any(fields, _FORMULA_SIGNS):
+            return fields
+        begins = pc.fill_null(pc.match_substring_regex(fields, _FORMULA), False)
+        # Most of them are numbers, which begin with a minus.
+        is_number = pc.match_substring_regex(fields.filter(begins), _NUMBER)
+        if pc.all(is_number).as_py():
+            return fields
+        runs = pc.replace_with_mask(begins, begins, pc.invert(is_number))
+        self.disarmed += pc.sum(runs).as_py()
         with_apostrophe = pc.binary_join_element_wise("'", fields, "")
         return pc.if_else(runs, with_apostrophe, fields)
 
@@ -301,15 +313,29 @@ class CsvSink:
         import pyarrow.compute as pc
 
         separator = self._separator
+        if not _holds_any(fields, f'"\r\n{separator}'):
+            return fields
         if separator in "^]-\\|":  # between the brackets of a regular expression
             separator = f"\\{separator}"
         pattern = f'["\r\n{separator}]'
         needs_quotes = pc.match_substring_regex(fields, pattern)
-        if not pc.any(needs_quotes).as_py():
-            return fields
         doubled = pc.replace_substring(fields, '"', '""')
         quoted = pc.binary_join_element_wise('"', doubled, '"', "")
         return pc.if_else(needs_quotes, quoted, fields)
+
+
+def _holds_any(texts: pa.Array, signs: str) -> bool:
+    """Tell whether any text holds one of some signs: fast, where none does."""
+    text = bytes(_joined(texts))
+    return any(sign.encode() in text for sign in signs)
+
+
+def _joined(texts: pa.Array) -> memoryview:
+    """Return the bytes of all texts, one after the other, without copying them."""
+    offsets = memoryview(texts.buffers()[1]).cast("i")
+    first = offsets[texts.offset]
+    last = offsets[texts.offset + len(texts)]
+    return memoryview(texts.buffers()[2])[first:last]
 
 
 def _as_text(column: pa.Array) -> tuple[pa.Array, bool]:
