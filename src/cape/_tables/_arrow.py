@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cape._tables._error import TableError
-from cape._tables._table import Table, kind_of_type
+from cape._tables._table import Table, Wanted, kind_of_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,13 +42,11 @@ class ArrowTable(Table):
         """Say what each column holds."""
         return {field.name: kind_of_type(field.type) for field in self._schema}
 
-    def schema(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> pa.Schema:
+    def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
         import pyarrow as pa
 
-        return pa.schema([self._schema.field(name) for name in columns])
+        return pa.schema([self._schema.field(name) for name in wanted.columns])
 
     def dataset(self) -> Any:
         """Return a dataset of pyarrow, if it is a Parquet file."""
@@ -68,18 +66,15 @@ class ArrowTable(Table):
         return None
 
     def batches(
-        self,
-        rows: int,
-        columns: list[str],
-        types: Mapping[str, str],
-        verbatim: bool,
-        hasher: Any,
+        self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         if self._format == "parquet":
-            yield from self._open().iter_batches(batch_size=rows, columns=columns)
+            yield from self._open().iter_batches(
+                batch_size=rows, columns=wanted.columns
+            )
         else:
             for batch in self._arrow_batches():
-                yield batch.select(columns)
+                yield batch.select(wanted.columns)
         self._hash_files(hasher)
 
     def _arrow_batches(self) -> Iterator[pa.RecordBatch]:

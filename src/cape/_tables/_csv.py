@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 import numpy as np
 
 from cape._tables._error import TableError, shortened
-from cape._tables._table import Table
+from cape._tables._table import Table, Wanted
 from cape._tables._text import MISSING, Dialect, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
@@ -141,40 +141,30 @@ class CsvTable(Table):
         return numbers
 
     def batches(
-        self,
-        rows: int,
-        columns: list[str],
-        types: Mapping[str, str],
-        verbatim: bool,
-        hasher: Any,
+        self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
-        kinds = self._kinds_to_read(columns, types, verbatim)
+        kinds = self._kinds_to_read(wanted)
         try:
-            yield from self._read(columns, kinds, verbatim, hasher)
+            yield from self._read(wanted.columns, kinds, wanted.verbatim, hasher)
         except (ValueError, OSError) as error:
             raise self._explained(error, kinds) from error
 
-    def schema(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> pa.Schema:
+    def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
         import pyarrow as pa
 
-        kinds = self._kinds_to_read(columns, types, verbatim)
-        return pa.schema({name: arrow_type(kinds[name]) for name in columns})
+        kinds = self._kinds_to_read(wanted)
+        return pa.schema({name: arrow_type(kind) for name, kind in kinds.items()})
 
-    def _kinds_to_read(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> dict[str, str]:
+    def _kinds_to_read(self, wanted: Wanted) -> dict[str, str]:
         """Return what to read columns as: kinds given, or else those found."""
+        columns, types, verbatim = wanted
         if verbatim:
             return dict.fromkeys(columns, "text")
         # Finding kinds reads the whole file, which is not needed if all are given.
-        if types.keys() >= set(columns):
-            return {name: types[name] for name in columns}
-        if not self._found:
+        if not self._found and not types.keys() >= set(columns):
             self._found = self._find_kinds(for_copy=True)
-        return {name: types.get(name, self._found[name]) for name in columns}
+        return {name: types.get(name) or self._found[name] for name in columns}
 
     def _read(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -14,7 +14,7 @@ from cape._tables._csv import CsvTable, is_gzip
 from cape._tables._error import TableError
 from cape._tables._rows import open_json_lines, open_sheet, open_sqlite
 from cape._tables._sql import Query, open_duckdb, open_query
-from cape._tables._table import Table, kind_of_type
+from cape._tables._table import Table, Wanted, kind_of_type
 from cape._tables._text import Dialect
 
 if TYPE_CHECKING:
@@ -260,38 +260,30 @@ class PartsTable(Table):
 
         return pyarrow.dataset.dataset(datasets)
 
-    def schema(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> pa.Schema:
+    def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types that the files have in common."""
         import pyarrow as pa
 
-        of_columns: dict[str, list[pa.DataType]] = {name: [] for name in columns}
-        for name in set(columns).intersection(self._in_folders):
+        of_columns: dict[str, list[pa.DataType]] = {name: [] for name in wanted.columns}
+        for name in set(wanted.columns).intersection(self._in_folders):
             of_columns[name] = [self._folder_type(name)]
         for table in self._tables:
-            own = [name for name in columns if name in table.names]
-            for field in table.schema(own, types, verbatim):
+            for field in table.schema(_own(wanted, table)):
                 of_columns[field.name].append(field.type)
         return pa.schema({name: _common(found) for name, found in of_columns.items()})
 
     def batches(
-        self,
-        rows: int,
-        columns: list[str],
-        types: Mapping[str, str],
-        verbatim: bool,
-        hasher: Any,
+        self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        schema = self.schema(columns, types, verbatim)
+        schema = self.schema(wanted)
         for table, folder in zip(self._tables, self._folders, strict=True):
-            own = [name for name in columns if name in table.names]
-            for batch in table.batches(rows, own, types, verbatim, hasher):
+            own = _own(wanted, table)
+            for batch in table.batches(own, rows, hasher):
                 arrays = []
                 for name, type_ in zip(schema.names, schema.types, strict=True):
-                    if name in own:
+                    if name in own.columns:
                         arrays.append(batch.column(name).cast(type_))
                     else:
                         value = pa.scalar(folder.get(name), pa.string()).cast(type_)
@@ -305,6 +297,12 @@ class PartsTable(Table):
         values = [folder.get(name) for folder in self._folders]
         plain = all(re.fullmatch(r"0|-?[1-9]\d{0,17}", one) for one in values if one)
         return pa.int64() if plain else pa.string()
+
+
+def _own(wanted: Wanted, table: Table) -> Wanted:
+    """Return what is wanted, without columns that a table does not have."""
+    columns = [name for name in wanted.columns if name in table.names]
+    return wanted._replace(columns=columns)
 
 
 def _folder_values(file: Path, path: Path) -> dict[str, str | None]:

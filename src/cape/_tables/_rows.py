@@ -10,7 +10,7 @@ import gzip
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from cape._tables._csv import distinct, is_gzip
 from cape._tables._error import TableError, nearest_of, shortened
-from cape._tables._table import Table, kind_of_type
+from cape._tables._table import Table, Wanted, kind_of_type
 from cape._tables._text import MISSING, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
@@ -101,17 +101,15 @@ class RowTable(Table):
                 self._kinds[name] = "other" if "other" in found else "text"
         return self._kinds
 
-    def schema(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> pa.Schema:
+    def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
         import pyarrow as pa
 
         kinds = self.kinds()
         fields = {}
-        for name in columns:
+        for name in wanted.columns:
             kind = kinds[name]
-            if verbatim and name in self._with_text:
+            if wanted.verbatim and name in self._with_text:
                 kind = "text"
             elif kind == "number" and name in self._whole:
                 kind = "integer"
@@ -125,23 +123,18 @@ class RowTable(Table):
             yield list(zip(*some, strict=True))
 
     def batches(
-        self,
-        rows: int,
-        columns: list[str],
-        types: Mapping[str, str],
-        verbatim: bool,
-        hasher: Any,
+        self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        schema = self.schema(columns, types, verbatim)
+        schema = self.schema(wanted)
         for values in self._columns():
             of_names = dict(zip(self.names, values, strict=True))
             arrays = []
             for field in schema:
                 of_column = of_names[field.name]
                 if field.name in self._with_text or pa.types.is_string(field.type):
-                    texts = _texts(of_column, verbatim=verbatim)
+                    texts = _texts(of_column, verbatim=wanted.verbatim)
                     kind = kind_of_type(field.type)
                     fields: Any = converted(texts, kind)
                     arrays.append(fields.cast(field.type))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cape._tables._arrow import ArrowTable
 from cape._tables._error import TableError
 from cape._tables._rows import choose
-from cape._tables._table import Table, exact_parts
+from cape._tables._table import Table, Wanted, exact_parts
 
 if TYPE_CHECKING:
     import duckdb
@@ -186,9 +186,10 @@ def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -
         return
     # The statement may use a table twice, and a reader has its rows once. What does not
     # fit into memory, DuckDB keeps on disk.
-    schema = table.schema(table.names, {}, False)
-    batches = table.batches(_ROWS_AT_ONCE, table.names, {}, False, None)
-    connection.register("cape_rows", pa.RecordBatchReader.from_batches(schema, batches))
+    wanted = Wanted(table.names, {}, verbatim=False)
+    batches = table.batches(wanted, _ROWS_AT_ONCE, None)
+    reader = pa.RecordBatchReader.from_batches(table.schema(wanted), batches)
+    connection.register("cape_rows", reader)
     copied = f"create temp table {_identifier(name)} as select * from cape_rows"
     connection.execute(copied)
     connection.unregister("cape_rows")

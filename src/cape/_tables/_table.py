@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cape._tables._error import TableError, missing_column
 from cape._tables._text import Dialect
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_OF_A_PART = 50_000
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a table; see `Table.parts`."""
+
+    columns: list[str]
+    types: Mapping[str, str]
+    verbatim: bool
 
 
 class Table:
@@ -60,9 +68,7 @@ class Table:
         """
         raise NotImplementedError
 
-    def schema(
-        self, columns: list[str], types: Mapping[str, str], verbatim: bool
-    ) -> pa.Schema:
+    def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of what `batches` yields."""
         raise NotImplementedError
 
@@ -117,18 +123,13 @@ class Table:
             raise ValueError(f"rows must be at least 1, got {rows!r}.")
         columns = self.names if columns is None else list(columns)
         check_columns_exist(columns, self.names, self.path)
-        batches = self.batches(rows, columns, types or {}, verbatim, hasher)
+        batches = self.batches(Wanted(columns, types or {}, verbatim), rows, hasher)
         convert = to_verbatim_frame if verbatim else to_frame
         for part in exact_parts(batches, rows):
             yield convert(part)
 
     def batches(
-        self,
-        rows: int,
-        columns: list[str],
-        types: Mapping[str, str],
-        verbatim: bool,
-        hasher: Any,
+        self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         """Yield rows, in batches of any length; see `parts`."""
         raise NotImplementedError
