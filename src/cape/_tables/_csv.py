@@ -38,6 +38,7 @@ _IN_WORDS = {
     "flag": "true or false",
     "date": "dates such as 2024-03-01 or 01.03.2024",
 }
+_WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+[,.]\d+")
 _WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
 _ROWS_TO_EXPLAIN = 2_000
 _ROWS_TO_GUESS = 20
@@ -439,6 +440,8 @@ def _fits(fields: list[str], kind: str, decimal: str) -> bool:
 
 def _decimal_hint(field: str, kind: str) -> str:
     """Say how to name the other decimal sign, if a field is a number that has it."""
+    if kind == "number" and _WITH_THOUSANDS.fullmatch(field.strip()):
+        return ": write numbers without marks between the thousands"
     number = _WITH_DECIMALS.fullmatch(field.strip())
     if kind != "number" or number is None:
         return ""

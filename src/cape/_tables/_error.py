@@ -68,8 +68,10 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     # Columns of a data frame may have numbers for names.
     names = list(map(str, names))
     hint = nearest_of(str(name), names, "column")
-    if len(names) <= 2 * sum(map(_is_number, names)):
+    if len(names) <= 4 * sum(map(_is_number, names)):
         hint += " If its first line is data, put a line with names above it."
+    elif len(names) <= 2 * sum(name.startswith("column ") for name in names):
+        hint += " If a title stands above the names, delete it."
     return TableError(f"{path} has no column {name!r}; {hint}")
 
 

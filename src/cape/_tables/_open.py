@@ -181,7 +181,8 @@ def table_format(path: Path) -> str:
             return kind
     if start[8:12] == b"DUCK":
         return "duckdb"
-    is_json = _JSON.search(path.name) and (start.lstrip()[:1] == b"{" or is_gzip(path))
+    begins = start.lstrip().startswith((b"{", b"["))
+    is_json = _JSON.search(path.name) and (begins or is_gzip(path))
     return "json" if is_json else "csv"
 
 
