@@ -145,10 +145,11 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
         (
             {"y": ["a", "b", "c", "d"] * 75},
             {"positive": ["a", "e"]},
-            r"'e' does not occur; the values are 'a' \(75 rows\), 'b'",
+            r"no value 'e'; its values are 'a' \(75 rows\), 'b'",
         ),
-        ({}, {"positive": ["0", "1"]}, r"all values are positive"),
+        ({}, {"positive": ["0", "1"]}, r"--positive names all values"),
         ({"y": None}, {}, r"no row has a label"),
+        ({"g": ["a"] * 299 + [None]}, {}, r"Is it a total below the rows\?"),
         ({"g": ["a", None] * 150}, {}, r"150 of 300 rows have no value in 'g'"),
         (
             {"y": [1, None, 0] * 100},

@@ -55,8 +55,7 @@ _NOTES = {
     "missing_labels": "{n} of {rows} rows have no label: they were left out.",
     "many_groups": "group column {column!r} has {n} values, each of which is a group; "
     "ranges would be fewer, such as --bins {column}={edges}.",
-    "alike_names": "columns have names that are alike: {names} (a name that comes "
-    "again gets a number); used: {used}.",
+    "alike_names": "columns have the same name, or nearly: {names}; used: {used}.",
     "total": "the last line of {path} is a total ({word!r} in {column!r}) and no row: "
     "it was left out.",
     "against_rest": "positive is {positive}, negative the rest: {rest}.",

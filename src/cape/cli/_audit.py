@@ -9,32 +9,21 @@ import typer
 
 from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
 from cape._wording._terminal import audited
+from cape.cli import _options as options
 from cape.cli._app import progress
 from cape.cli._impact import BiasTable
-from cape.cli._options import (
-    SOURCES,
-    Bins,
-    Csv,
-    FailIf,
-    Group,
-    Level,
-    MissingGroups,
-    MissingLabels,
-    Positive,
-    argument,
-    command,
-    group_columns,
-    option,
-    parse_bins,
-    parse_pairs,
-)
+from cape.cli._options import argument, command, option
 from cape.cli._output import Finding, Output, parse_conditions
 
+_MAP_FORM = "PREDICTION=LABEL, such as high=yes"
+
 File = Annotated[
-    Path | None, argument("FILE", f"A table with labels and predictions: {SOURCES}")
+    Path | None,
+    argument("FILE", f"A table with labels and predictions: {options.SOURCES}"),
 ]
 Label = Annotated[
-    str | None, option("Column with the label, which has two values.", "COLUMN")
+    str | None,
+    option("Column with the label. It has two values; or see --positive.", "COLUMN"),
 ]
 Prediction = Annotated[
     str | None,
@@ -78,20 +67,20 @@ def audit(
     *,
     label: Label = None,
     prediction: Prediction = None,
-    group: Group = None,
-    positive: Positive = None,
+    group: options.Group = None,
+    positive: options.Positive = None,
     mapping: Map = None,
     threshold: Threshold = None,
-    fail_if: FailIf = None,
+    fail_if: options.FailIf = None,
     title: Title = None,
     author: Author = "",
     note: Note = "",
-    level: Level = 0.95,
-    missing_groups: MissingGroups = None,
-    missing_labels: MissingLabels = "drop",
-    bins: Bins = None,
+    level: options.Level = 0.95,
+    missing_groups: options.MissingGroups = None,
+    missing_labels: options.MissingLabels = "drop",
+    bins: options.Bins = None,
     bias_table: BiasTable,
-    csv: Csv,
+    csv: options.Csv,
     output: Output,
 ) -> None:
     """Compare predictions with labels: rates, PD and PE of the groups, with intervals.
@@ -115,7 +104,7 @@ def audit(
                 "--table takes none of --map, --threshold, --bins and --missing-groups."
             )
         words = {"title": title, "author": author, "note": note}
-        group = group_columns(source, csv.dialect(), group)
+        group = options.group_columns(source, csv.dialect(), group)
         bias_table.give(
             source, prediction, group, positive, fail_if, csv, output, **words
         )
@@ -130,7 +119,7 @@ def audit(
     from cape.report._audit import audit_summary
 
     notes = Notes()
-    groups = group_columns(source, csv.dialect(), group)
+    groups = options.group_columns(source, csv.dialect(), group)
     with progress() as on_rows:
         counts, labels, sha256 = count_file(
             source,
@@ -139,10 +128,10 @@ def audit(
             group=groups,
             missing_groups=missing_groups or "error",
             positive=positive,
-            mapping=parse_pairs(mapping, "--map", "PREDICTION=LABEL, such as high=yes"),
+            mapping=options.parse_pairs(mapping, "--map", _MAP_FORM),
             threshold=threshold,
             missing_labels=missing_labels,
-            bins=parse_bins(bins),
+            bins=options.parse_bins(bins),
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,

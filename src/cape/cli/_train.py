@@ -9,30 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from cape._wording._terminal import trained
+from cape.cli import _options as options
 from cape.cli._app import aside, give, give_json, give_notes, give_path, progress
-from cape.cli._options import (
-    SOURCES,
-    Bins,
-    Costs,
-    Csv,
-    Force,
-    Group,
-    Json,
-    KeyFile,
-    Label,
-    MissingGroups,
-    MissingLabels,
-    Positive,
-    Scheduler,
-    argument,
-    check_files,
-    command,
-    flag,
-    group_columns,
-    option,
-    parse_bins,
-    trainers,
-)
+from cape.cli._options import argument, check_files, command, flag, option
 
 _PANEL = "Settings of CAPE"
 
@@ -61,7 +40,7 @@ def _setting(text: str, name: str | None = None) -> Any:
     )
 
 
-File = Annotated[Path | None, argument("FILE", f"A labelled table: {SOURCES}")]
+File = Annotated[Path | None, argument("FILE", f"A labelled table: {options.SOURCES}")]
 Out = Annotated[Path, option("The model file to write.", "FILE")]
 Drop = Annotated[
     list[str] | None,
@@ -162,7 +141,7 @@ class Settings:
     drift: Drift = None
     small_groups: SmallGroups = None
 
-    def chosen(self, paper: bool, costs: Costs) -> dict[str, Any]:
+    def chosen(self, paper: bool, costs: options.Costs) -> dict[str, Any]:
         """Return the settings that the options ask for.
 
         Parameters
@@ -195,29 +174,29 @@ class Settings:
 def train(
     file: File = None,
     *,
-    label: Label,
+    label: options.Label,
     out: Out,
-    group: Group = None,
+    group: options.Group = None,
     drop: Drop = None,
     drop_suspicious: DropSuspicious = False,
-    positive: Positive = None,
-    missing_labels: MissingLabels = "drop",
-    bins: Bins = None,
+    positive: options.Positive = None,
+    missing_labels: options.MissingLabels = "drop",
+    bins: options.Bins = None,
     learner: Learner = None,
     paper: Paper = False,
     own: Settings,
-    costs: Costs,
+    costs: options.Costs,
     min_group_size: MinGroupSize = 30,
     unknown_groups: UnknownGroups = "error",
-    missing_groups: MissingGroups = None,
+    missing_groups: options.MissingGroups = None,
     most: Most = 200_000,
     seed: Seed = 0,
     jobs: Jobs = 1,
-    dask: Scheduler = None,
-    csv: Csv,
-    key_file: KeyFile = None,
-    force: Force = False,
-    as_json: Json = False,
+    dask: options.Scheduler = None,
+    csv: options.Csv,
+    key_file: options.KeyFile = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Train on a labelled table and save a model.
 
@@ -244,17 +223,17 @@ def train(
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
     bar = progress(stop_at="training")
-    with trainers(dask), bar as on_rows:
+    with options.trainers(dask), bar as on_rows:
         model = train_file(
             source,
             out,
             label=label,
-            group=group_columns(source, csv.dialect(), group),
+            group=options.group_columns(source, csv.dialect(), group),
             drop=drop or [],
             drop_suspicious=drop_suspicious,
             positive=positive,
             missing_labels=missing_labels,
-            bins=parse_bins(bins),
+            bins=options.parse_bins(bins),
             learner=learner,
             settings=settings,
             dialect=csv.dialect(),

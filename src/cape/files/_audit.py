@@ -139,7 +139,8 @@ def count_file(
     without_group: list[int] = []
     without_label: list[int] = []
     for frame in scan.parts(types, notes, rows, check_bins(bins, group)):
-        has_label = label_text(frame[label]).notna().to_numpy()
+        frame = frame.assign(**{label: label_text(frame[label])})
+        has_label = frame[label].notna().to_numpy()
         has_group = frame[list(group)].notna().all(axis=1).to_numpy()
         first_row = scan.rows - len(frame)
         without_label += (np.flatnonzero(~has_label) + first_row).tolist()
@@ -153,7 +154,9 @@ def count_file(
             column = frame[name]
             if name == prediction and threshold is not None:
                 column = _above(column, threshold, scan.path)
-            texts[name] = _text_of(column, name in group, scan.path, notes)
+            if name != label:
+                column = _text_of(column, name in group, scan.path, notes)
+            texts[name] = column
         # Crossing them as if they were groups is one pass over the rows, in numpy.
         crossed = check_groups(texts[[label, prediction, *group]])
         sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
@@ -240,7 +243,8 @@ def _text_of(
     missing = int(text.isna().sum())
     if missing:
         raise TableError(
-            f"{path}, column {values.name!r}: {missing} rows have no value."
+            f"{path}, column {values.name!r}: {missing} rows have no value. Leave them "
+            "out of the file, or fill them in."
         )
     return text
 

@@ -344,7 +344,9 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     checked = {}
     for name, edges in (bins or {}).items():
         if name not in group:
-            raise TableError(f"bins must be of a group column, got {name!r}.")
+            raise TableError(
+                f"bins must be of group columns ({quoted(group, 5)}), got {name!r}."
+            )
         checked[name] = tuple(map(float, edges))
         if not edges or list(checked[name]) != sorted(set(checked[name])):
             got = ", ".join(f"{edge:g}" for edge in edges)
@@ -649,8 +651,10 @@ def label_text(values: pd.Series) -> pd.Series:
     >>> label_text(pd.Series(["1.0", " "])).isna().tolist()
     [False, True]
     """
-    text, _ = plain_text(values)
-    return text.where(text.str.strip() != "")
+    codes, levels = pd.factorize(values)
+    texts = [plain_value(level) if str(level).strip() else None for level in levels]
+    array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
+    return pd.Series(array, index=values.index)
 
 
 def group_text(values: pd.Series, notes: Notes) -> pd.Series:
@@ -797,7 +801,11 @@ def split_labels(
     rest = [value for value in by_size if value not in positive]
     if len(counts) < 2 or not positive:
         advice = ""
-        if 2 < len(counts) <= MOST_LABELS:
+        if len(counts) > MOST_LABELS:
+            advice = (
+                " Make a column of two values of it first, such as 1 above a limit."
+            )
+        elif len(counts) > 2:
             # Of many values, two: the option can be repeated.
             two = sorted(counts, key=by_value)[-min(len(counts) - 2, 2) :]
             options = shlex.join(
@@ -814,11 +822,11 @@ def split_labels(
     for value in positive:
         if value not in counts:
             raise TableError(
-                f"{where}: the positive label {value!r} does not occur; the values are "
-                f"{listed(shown.values(), 8)}."
+                f"{where} has no value {value!r}; its values are "
+                f"{listed(shown.values(), 8)}. Give each by a --positive of its own."
             )
     if not rest:
-        raise TableError(f"{where}: all values are positive, so that none is negative.")
+        raise TableError(f"{where}: --positive names all values, so none is negative.")
     name = either(positive)
     notes.say(
         "against_rest",

@@ -162,7 +162,8 @@ class Scan:
         note_alike(self.table.names, types, notes)
         # The word "Total" mostly stands in the first column, which nobody may need.
         first = self.table.names[0]
-        read = {first: "text"} if self.table.is_csv else {}
+        # What knows its length comes from a program, and not from a person.
+        read = {first: "text"} if self.table.length() is None else {}
         read |= {**types, **dict.fromkeys(bins, "number")}
         try:
             frames = self.table.parts(
@@ -313,10 +314,13 @@ class Scan:
             where = "lines"
             first = [row + 1 for row in first]
         names = " or ".join(map(repr, columns))
+        remedy = _REMEDIES[what]
+        if rows == [self.rows - 1]:
+            remedy = f"{TOTAL_ADVICE} {remedy}"
         raise TableError(
             f"{self.path}: {len(rows)} of {self.rows} rows have no value in {names}, "
             f"so no {what}; the first are {where} {', '.join(map(str, first))}. "
-            f"{_REMEDIES[what]}"
+            f"{remedy}"
         )
 
     def _parts_for(
