@@ -191,14 +191,11 @@ def unit_window(median: float, factor: float) -> tuple[float, float]:
 
 
 class Column:
-    """The values of one column, of whatever library they came."""
+    """The values of one column of numpy or pandas."""
 
     def __init__(self, values: Any):
         import pandas as pd
 
-        if hasattr(values, "to_pandas"):
-            # polars; with Arrow it would need pyarrow for types that numpy has not.
-            values = _polars_values(values)
         self._values = pd.Series(values)
         self.missing = self._values.isna().to_numpy()
         self.kind = _kind(self._values, self.missing)
@@ -244,14 +241,6 @@ class Column:
         return place, texts
 
 
-def _polars_values(values: Any) -> Any:
-    import pandas as pd
-
-    if values.dtype.is_numeric() or values.dtype.is_temporal():
-        return values.to_numpy()
-    return pd.Series(values.to_list(), dtype=object)
-
-
 def _kind(values: Any, missing: np.ndarray) -> str:
     """Tell what a column holds."""
     import pandas as pd
@@ -289,7 +278,9 @@ def take_column(X: Any, position: int) -> Column:
     """Take one column out of a table."""
     if hasattr(X, "iloc"):
         return Column(X.iloc[:, position])
-    return Column(X[:, position])
+    column = X[:, position]
+    # A sparse batch of a model that was fitted on an array.
+    return Column(column.toarray().ravel() if hasattr(column, "toarray") else column)
 
 
 _QUANTILE_CELLS = 8
@@ -562,7 +553,7 @@ class TableCells:
         Parameters
         ----------
         X : table
-            From numpy, pandas or polars.
+            From numpy or pandas.
 
         Returns
         -------

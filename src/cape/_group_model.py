@@ -15,6 +15,7 @@ from cape._evidence import GroupEvidence
 from cape._histogram import HALF, ONE, ScoreHistogram
 from cape._learners._scoring import LinearStack, Rows, score_with_models
 from cape._learners._shared import add_group_code
+from cape._validation import pickable
 from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import Quantifier
 from cape.quantify._likelihood import quantile_cuts
@@ -563,7 +564,7 @@ class GroupModel:
         if len(rows) == 0:
             return rows
         if self.transformer is not None:
-            rows = Rows(self.transformer.transform(rows.table()))
+            rows = Rows(pickable(self.transformer.transform(rows.table())))
         if self.group_code is not None:
             codes = np.full(len(rows), self.group_code)
             rows = Rows(add_group_code(rows.table(), codes))

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from cape._validation import (
+    admit,
     check_same_length,
-    is_arrow_table,
     number_of_columns,
     number_of_rows,
     refuse_lazy,
@@ -216,25 +216,13 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
     places = [names.index(column) for column in wanted]
     all_places = range(len(names))
     rest = [place for place in all_places if place not in places]
-    if isinstance(X, list):
-        return _split_list(X, rest, places)
-    return take_columns(X, rest), take_columns(X, places)
-
-
-def _split_list(
-    X: list[Any], rest: list[int], places: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Take columns out of a list of rows, whose values may be of several types."""
-    array = np.asarray(X)
-    if array.dtype.kind in "US":
-        # In an array of text, the number 1.5 would be the text "1.5" from here on.
-        array = np.asarray(X, dtype=object)
-    others = take_columns(array, rest)
-    if array.dtype == object:
+    others = take_columns(X, rest)
+    if isinstance(others, np.ndarray) and others.dtype == object:
+        # Without the groups, all that is left may be numbers.
         numbers = np.asarray(others.tolist())
         if numbers.dtype.kind in "biuf":
             others = numbers
-    return others, take_columns(array, places)
+    return others, take_columns(X, places)
 
 
 def _is_position(column: Any, names: list[int]) -> bool:
@@ -469,8 +457,7 @@ class _Column(NamedTuple):
 def _columns(features: Any, name: str) -> list[Any]:
     """List the columns of a column or table of sensitive features."""
     refuse_lazy(name, features)
-    if is_arrow_table(features):
-        features = features.to_pandas()
+    features = admit(name, features)
     if hasattr(features, "columns"):
         n_columns = len(features.columns)
         if n_columns == 0:

@@ -9,7 +9,8 @@ cape here, so that there is one file to mend when they change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
@@ -35,6 +36,7 @@ __all__ = [
     "HasProbabilities",
     "Interval",
     "StrOptions",
+    "admit",
     "all_if_none",
     "check_binary_labels",
     "check_choice",
@@ -50,13 +52,12 @@ __all__ = [
     "check_weights",
     "fit_context",
     "has_fit_parameter",
-    "in_pandas",
-    "is_arrow_table",
     "number_of_columns",
     "number_of_rows",
     "pickable",
     "positive_label",
     "refuse_lazy",
+    "short_errors",
     "take_columns",
     "take_rows",
     "validate_data",
@@ -132,9 +133,8 @@ def pickable(X: Any) -> Any:
     Returns
     -------
     table
-        X itself, or a CSR matrix if X is sparse in a format that cannot be indexed, or
-        a data frame if X is a table of pyarrow, or an array if X cannot be indexed at
-        all.
+        As `admit` returns it; an array if X is a list or cannot be indexed, in which
+        numbers beside text stay numbers.
 
     Raises
     ------
@@ -143,28 +143,132 @@ def pickable(X: Any) -> Any:
     ValueError
         If X is no table, but a number, a text, a dict or None.
     """
-    if type(X) is np.ndarray:
+    if type(X) is np.ndarray and X.dtype.isnative:
         return X
     refuse_lazy("X", X)
-    # scipy's dictionary of keys is a dict, and a table.
-    if isinstance(X, Mapping) and not sparse.issparse(X):
-        raise ValueError(
-            "X must be a table of rows and columns, got a dict: call "
-            "pandas.DataFrame(X) first."
-        )
-    # Its rows cannot be picked as those of other tables are.
-    if is_arrow_table(X):
-        return X.to_pandas()
-    if sparse.issparse(X):
-        has_rows = X.format in ("csr", "csc")
-        return X if has_rows else X.tocsr()
-    # A text can be indexed too, but it is most likely the name of a file.
-    if hasattr(X, "__getitem__") and not isinstance(X, str):
+    X = admit("X", X)
+    if hasattr(X, "__getitem__") and not isinstance(X, (str, bytes, list, tuple)):
         return X
-    array = np.asarray(X)
-    if array.ndim == 0:
-        raise ValueError(f"X must be a table of rows and columns, got {X!r}.")
-    return array
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            f"X must have as many values in every row, got a {type(X).__name__} of "
+            "rows that differ."
+        ) from error
+    # A text can be indexed too, but it is most likely the name of a file.
+    holds_dicts = array.dtype == object and isinstance(array.flat[0], Mapping)
+    if array.ndim == 0 or holds_dicts:
+        raise ValueError(
+            f"X must be a table of rows and columns, got {X!r:.60}. Read the file, or "
+            "call pandas.DataFrame(X), first."
+        )
+    # In an array of text, the number 1.5 would be the text "1.5" from here on.
+    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+
+
+def admit(name: str, table: Any) -> Any:
+    """Let a table or column of any package in: the one door of X, y and groups.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error.
+    table : table or column of any kind
+
+    Returns
+    -------
+    table or column
+        What comes from polars or pyarrow, or has named fields, is one of pandas; masked
+        cells are missing; a sparse table is a matrix whose rows can be picked; numbers
+        are numpy's, in the byte order of this machine. All else is as it came.
+
+    Raises
+    ------
+    ValueError
+        If it is a dict.
+    """
+    import pandas as pd
+
+    if sparse.issparse(table):
+        has_rows = table.format in ("csr", "csc") and sparse.isspmatrix(table)
+        return table if has_rows else sparse.csr_matrix(table)
+    if isinstance(table, Mapping):
+        raise ValueError(
+            f"{name} must be a table or a column, got a dict: call "
+            f"pandas.DataFrame({name}) first."
+        )
+    # By what it can do: neither polars nor pyarrow need be installed.
+    if hasattr(table, "to_pandas"):
+        try:
+            table = table.to_pandas()
+        except ImportError:
+            # polars converts by pyarrow.
+            table = _without_pyarrow(table)
+    if isinstance(table, np.ma.MaskedArray):
+        table = pd.DataFrame(table) if table.ndim == 2 else pd.Series(table)
+        table = table.to_numpy()
+    if isinstance(table, np.ndarray):
+        if table.dtype.names:
+            return admit(name, pd.DataFrame(table))
+        # A matrix has two dimensions whatever is picked.
+        return np.asarray(table, dtype=table.dtype.newbyteorder("="))
+    if isinstance(table, pd.DataFrame):
+        return _plain_columns(table)
+    return table
+
+
+def _plain_columns(table: Any) -> Any:
+    """Make columns of numbers those of numpy, so that all learners read them alike."""
+    from pandas.api.types import is_numeric_dtype
+
+    plain = table
+    for place, dtype in enumerate(table.dtypes):
+        of_numpy = isinstance(dtype, np.dtype)
+        if dtype.isnative if of_numpy else not is_numeric_dtype(dtype):
+            continue
+        values = table.iloc[:, place]
+        if of_numpy:
+            values = values.astype(dtype.newbyteorder("="))
+        elif values.isna().any():
+            values = values.to_numpy(np.float64, na_value=np.nan)
+        else:
+            values = values.to_numpy()
+        if plain is table:
+            plain = table.copy(deep=False)
+        plain.isetitem(place, values)
+    return plain
+
+
+def _without_pyarrow(table: Any) -> Any:
+    """Make a table or column of polars one of pandas, value by value."""
+    import pandas as pd
+
+    if hasattr(table, "columns"):
+        columns = {name: _without_pyarrow(table[name]) for name in table.columns}
+        return pd.DataFrame(columns)
+    if table.dtype.is_numeric() or table.dtype.is_temporal():
+        return pd.Series(table.to_numpy(), name=table.name)
+    return pd.Series(table.to_list(), name=table.name)
+
+
+_LONGEST_MESSAGE = 1500
+
+
+@contextmanager
+def short_errors() -> Iterator[None]:
+    """Shorten the messages of errors: libraries print values, which may be megabytes.
+
+    It is a decorator, too.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if len(text) > _LONGEST_MESSAGE and error.args == (text,):
+            half = _LONGEST_MESSAGE // 2
+            error.args = (f"{text[:half]} ... {text[-half:]}",)
+        raise
 
 
 def refuse_lazy(name: str, table: Any) -> None:
@@ -191,27 +295,6 @@ def refuse_lazy(name: str, table: Any) -> None:
             f"{name} must be in memory, got a {type(table).__name__}: call "
             f"{name}.collect() first."
         )
-
-
-def is_arrow_table(table: Any) -> bool:
-    """Whether a table is one of pyarrow, which need not be installed."""
-    return hasattr(table, "column_names") and hasattr(table, "to_pandas")
-
-
-def in_pandas(table: Any) -> Any:
-    """Return a table or column of polars or pyarrow as one of pandas.
-
-    Parameters
-    ----------
-    table : table or column of any kind
-
-    Returns
-    -------
-    table or column
-        One of pandas, or the table itself if it comes from another package.
-    """
-    # By what it can do: neither polars nor pyarrow need be installed.
-    return table.to_pandas() if hasattr(table, "to_pandas") else table
 
 
 def take_rows(X: Any, rows: _Rows) -> Any:
@@ -400,6 +483,10 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
     # Here, since importing pandas takes longer than importing the rest of cape.
     import pandas as pd
 
+    y = admit(name, y)
+    if isinstance(y, pd.Series):
+        # scikit-learn makes floats of whole numbers that can be missing.
+        y = y.to_numpy()
     y = column_or_1d(y, warn=True)
     n_missing = int(pd.isna(y).sum())
     if n_missing:

@@ -44,6 +44,7 @@ from cape._validation import (
     check_weights,
     fit_context,
     pickable,
+    short_errors,
     take_rows,
     validate_data,
 )
@@ -309,6 +310,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         }
         return cls(**{**settings, **changes})
 
+    @short_errors()
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, *, sensitive_features=None, sample_weight=None):
         """Train a quantifier and a pool for each group.
@@ -316,8 +318,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            From numpy, scipy sparse, pandas or polars. It goes to the estimator as it
-            came, without ``group_columns``.
+            From numpy, scipy sparse, pandas, polars or pyarrow. It goes to the
+            estimator without ``group_columns``, and as a data frame of pandas if it
+            came from polars or pyarrow.
         y : array-like of shape (n_samples,)
             Labels of two classes; the greater label is the positive one.
         sensitive_features : array-like or table of n_samples rows, default=None
@@ -350,7 +353,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         data = TrainingData(features, labels, classes, weights)
         try:
             models, pooled, recipe, tried = train_groups(self, data, groups)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             note_on_text(error, features)
             raise
 

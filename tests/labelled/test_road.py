@@ -137,7 +137,14 @@ REFUSED = [
     (with_label("1"), None, r"y must hold the labels \[0, 1\].*got '1'"),
     (with_label(2), None, r"y must hold the labels .* got 2"),
     *[(np.resize(some_labels(), n), None, rf"\by\b.*{n}") for n in LENGTHS],
-    *[(y, None, "^y must be one column of labels, got shape") for y in NO_COLUMNS],
+    *[
+        (
+            y,
+            None,
+            "^y must be (one column of labels|a table or a column), got",
+        )
+        for y in NO_COLUMNS
+    ],
     *[
         (
             some_labels(),

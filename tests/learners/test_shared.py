@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -32,10 +31,9 @@ def two_groups(n=600, seed=0, rotated=True):
     [
         np.asarray,
         lambda X: pd.DataFrame(X, columns=list("abc")),
-        lambda X: pl.DataFrame(X, schema=list("abc")),
         sparse.csr_matrix,
     ],
-    ids=["numpy", "pandas", "polars", "sparse"],
+    ids=["numpy", "pandas", "sparse"],
 )
 def test_the_code_of_a_group_is_the_last_column_of_any_table(kind):
     X, codes, _ = two_groups(20)

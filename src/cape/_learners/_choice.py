@@ -206,24 +206,13 @@ def columns_to_encode(X: Any) -> list[str]:
     names = []
     for name in X.columns:
         column = X[name]
-        if not _is_plain_number(column.dtype) or _has_missing(column):
+        if not _is_plain_number(column.dtype) or column.isna().any():
             names.append(str(name))
     return names
 
 
 def _is_plain_number(dtype: Any) -> bool:
-    if isinstance(dtype, np.dtype):
-        return dtype.kind in "biuf"
-    # polars
-    return (
-        bool(getattr(dtype, "is_numeric", lambda: False)()) or str(dtype) == "Boolean"
-    )
-
-
-def _has_missing(column: Any) -> bool:
-    if hasattr(column, "is_null"):
-        return bool(column.is_null().any())
-    return bool(column.isna().any())
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
 def tabular(learner: Any, columns: list[str]) -> Any:
@@ -250,17 +239,26 @@ def tabular(learner: Any, columns: list[str]) -> Any:
     return tabular_pipeline(learner)
 
 
-def note_on_text(error: ValueError, X: Any) -> None:
-    """Add to the error of a learner which columns it could not read, if it is text.
+_NOT_A_NUMBER = (
+    "could not convert string",
+    "must be a string or a real number",
+    "could not be promoted",
+    "setting an array element",
+)
+"""What numpy says of text, of dates and of lists in cells."""
+
+
+def note_on_text(error: TypeError | ValueError, X: Any) -> None:
+    """Add to the error of a learner which columns it could not read.
 
     Parameters
     ----------
-    error : ValueError
+    error : TypeError or ValueError
         What the learner raised. numpy names a value, and not its column.
     X : table
     """
     columns = columns_to_encode(X)
-    if not columns or "could not convert string" not in str(error):
+    if not columns or not any(words in str(error) for words in _NOT_A_NUMBER):
         return
     listed = ", ".join(map(repr, columns[:_MOST_NAMES]))
     error.add_note(

@@ -26,7 +26,7 @@ def add_group_code(X: Any, codes: np.ndarray) -> Any:
     Parameters
     ----------
     X : table of n_rows rows
-        numpy, scipy sparse, pandas or polars.
+        numpy, scipy sparse or pandas.
     codes : ndarray of int of shape (n_rows,)
 
     Returns
@@ -41,10 +41,6 @@ def add_group_code(X: Any, codes: np.ndarray) -> Any:
     column = np.asarray(codes, dtype=np.float64)
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_matrix(column[:, None])], format="csr")
-    if hasattr(X, "with_columns"):
-        import polars as pl
-
-        return X.with_columns(pl.Series(GROUP_COLUMN, column))
     if hasattr(X, "iloc"):
         with_code = X.copy(deep=False)
         with_code.insert(X.shape[1], _name_of_code(X.columns), column)
@@ -64,8 +60,6 @@ def _name_of_code(columns: Any) -> Any:
 
 def split_off_code(X: Any) -> tuple[Any, np.ndarray]:
     """Undo `add_group_code`."""
-    if hasattr(X, "with_columns"):
-        return X.drop(GROUP_COLUMN), X[GROUP_COLUMN].to_numpy().astype(int)
     if hasattr(X, "iloc"):
         return X.iloc[:, :-1], X.iloc[:, -1].to_numpy().astype(int)
     last = X[:, -1]

@@ -24,11 +24,13 @@ from cape._learners._scoring import (
 )
 from cape._learners._threads import map_pieces
 from cape._validation import (
+    admit,
     all_if_none,
     check_columns,
     check_fitted_cape,
     check_same_length,
     pickable,
+    short_errors,
 )
 
 
@@ -88,6 +90,7 @@ class Batch:
         return Rows(self.features, index, array=self.array, shared=shared)
 
 
+@short_errors()
 def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     """Check rows to be predicted, and find their groups and the groups' models.
 
@@ -195,6 +198,7 @@ class KnownLabels:
         return np.flatnonzero(wanted)
 
 
+@short_errors()
 def known_labels(
     y: Any, classes: np.ndarray, n_rows: int, inclusion_probability: Any = None
 ) -> KnownLabels | None:
@@ -230,12 +234,10 @@ def known_labels(
 
 def _as_objects(y: Any) -> np.ndarray:
     """Return labels as Python objects, so that missing values of any kind survive."""
+    y = admit("y", y)
     if hasattr(y, "to_list"):
-        # Series of pandas, polars and pyarrow keep NA and null in lists; their arrays
-        # turn whole numbers with missing values into floats.
+        # An array would turn whole numbers with missing values into floats.
         y = y.to_list()
-    elif hasattr(y, "to_pylist"):
-        y = y.to_pylist()
     given = np.asarray(y, dtype=object)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
@@ -452,6 +454,7 @@ def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Rea
     return Reading(group, model, rows.index, scores, deciding, only_member=member)
 
 
+@short_errors()
 def read_batch(
     batch: Batch,
     *,

@@ -13,6 +13,7 @@ from cape._validation import (
     check_binary_labels,
     check_random_state,
     check_same_length,
+    pickable,
     take_columns,
     take_rows,
 )
@@ -171,7 +172,7 @@ def suspicious_columns(
     True
     """
     _, positive = check_binary_labels(y)
-    X = _as_table(X)
+    X = _as_table(pickable(X))
     n_rows = check_same_length(X=X, y=positive)
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
@@ -220,10 +221,6 @@ def _as_table(X: Any) -> Any:
         )
     if hasattr(X, "columns"):
         return X
-    if not isinstance(X, np.ndarray):
-        # The rows of a list may hold numbers and text, and numbers must not become
-        # text.
-        X = np.array(X, dtype=object)
     if X.ndim != 2:
         raise ValueError(
             "X must be a table of shape (n_samples, n_features), got an array of "
@@ -263,7 +260,7 @@ class TableColumn:
 
 
 def read_column(values: Any) -> TableColumn:
-    """Read a column of an array, of pandas or of polars.
+    """Read a column of an array or of pandas.
 
     Parameters
     ----------
@@ -284,11 +281,8 @@ def read_column(values: Any) -> TableColumn:
     import pandas as pd
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    if not isinstance(values, pd.Series):
-        # The values of a polars column; pandas itself would need pyarrow for them.
-        values = pd.Series(np.asarray(values))
     # A table of mixed types has come as an array of objects.
-    series = values.reset_index(drop=True).infer_objects()
+    series = pd.Series(values).reset_index(drop=True).infer_objects()
     if series.dtype.kind == "m":
         series = series.dt.total_seconds()
     dates = _as_dates(series)

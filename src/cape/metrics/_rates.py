@@ -19,6 +19,7 @@ from cape._validation import (
     check_same_length,
     check_weights,
     positive_label,
+    short_errors,
 )
 
 # A rate that rests on fewer rows says nothing (docs/design.md, decision 11): at ten
@@ -137,6 +138,7 @@ class Confusion:
         return divide(self.correct, self.total)
 
 
+@short_errors()
 def confusion_by_group(
     y_true: Any,
     y_pred: Any,
