@@ -295,7 +295,8 @@ class CsvTable(Table):
                     raise TableError(
                         f"{self.path}, line {line}, column {name!r}: expected "
                         f"{_IN_WORDS.get(kind, kind)}, got {shortened(field)}"
-                        f"{_decimal_hint(field, kind)}."
+                        f"{_decimal_hint(field, kind)}.",
+                        field,
                     )
 
 

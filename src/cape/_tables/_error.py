@@ -20,12 +20,22 @@ class TableError(ValueError):
 
     The message is one line that names the file, what is wrong and what to do.
 
+    Parameters
+    ----------
+    message : str
+    field : str, default=""
+        The field that is wrong, if it is one.
+
     Examples
     --------
     >>> raise TableError("march.csv is empty.")
     Traceback (most recent call last):
     cape._tables._error.TableError: march.csv is empty.
     """
+
+    def __init__(self, message: str, field: str = ""):
+        super().__init__(message)
+        self.field = field
 
 
 def shortened(text: str, most: int = 60) -> str:

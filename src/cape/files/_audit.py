@@ -149,20 +149,12 @@ def count_file(
             frame = frame[has_label].fillna(dict.fromkeys(group, MISSING_GROUP))
         else:
             frame = frame[has_label & has_group]
-        texts = pd.DataFrame()
-        for name in names:
-            column = frame[name]
-            if name == prediction and threshold is not None:
-                column = _above(column, threshold, scan.path)
-            if name != label:
-                column = _text_of(column, name in group, scan.path, notes)
-            texts[name] = column
-        # Crossing them as if they were groups is one pass over the rows, in numpy.
-        crossed = check_groups(texts[[label, prediction, *group]])
-        sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
-        for key, size in zip(crossed.keys, sizes, strict=True):
-            values: tuple[str, ...] = key  # type: ignore[assignment]
-            cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
+        texts = {label: frame[label]}
+        if threshold is not None:
+            frame[prediction] = _above(frame[prediction], threshold, scan.path)
+        for name in names[1:]:
+            texts[name] = _text_of(frame[name], name in group, scan.path, notes)
+        cells += _count(pd.DataFrame(texts)[[label, prediction, *group]])
         scan.on_rows("counting", len(frame))
         if len(cells) > _MOST_CELLS and len(_predictions(cells)) > _MOST_CELLS:
             # The error that says so needs no further rows.
@@ -184,18 +176,8 @@ def count_file(
             notes.say("never_predicted", column=prediction, value=value)
     cells = _translated(cells, plain, {})
     named = named_values(positive)
-    of_labels: Counter[str] = Counter()
-    for cell, size in cells.items():
-        of_labels[cell.label] += size
-    if len(of_labels) > 2 or len(named) > 1:
-        where = f"{path}, label column {label!r}"
-        two, of_both = split_labels(of_labels, named, where, notes)
-        # They go by the name of their side, in the column of predictions as well.
-        sides: dict[str, str] = {}
-        for side, of_side in zip(two, of_both, strict=True):
-            sides |= dict.fromkeys(of_side, side)
-        cells = _translated(cells, sides, sides)
-        named = [two[1]]
+    where = f"{path}, label column {label!r}"
+    cells, named = _against_the_rest(cells, named, where, notes)
     where = f"{scan.path}: {label!r} and {prediction!r}"
     labels = _two_labels(cells, named[0] if named else None, where, scan.path)
     return _confusions(cells, labels[1]), labels, scan.sha256
@@ -207,6 +189,42 @@ class _Cell(NamedTuple):
     label: str
     prediction: str
     group: Group
+
+
+def _count(texts: pd.DataFrame) -> Counter[_Cell]:
+    """Count the rows of each cell: columns label, prediction, and the groups."""
+    # Crossing them as if they were groups is one pass over the rows, in numpy.
+    crossed = check_groups(texts)
+    sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
+    cells: Counter[_Cell] = Counter()
+    for key, size in zip(crossed.keys, sizes, strict=True):
+        values: tuple[str, ...] = key  # type: ignore[assignment]
+        cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
+    return cells
+
+
+def _against_the_rest(
+    cells: Counter[_Cell], named: list[str], where: str, notes: Notes
+) -> tuple[Counter[_Cell], list[str]]:
+    """Call labels by the name of their side, where some are set against the rest.
+
+    Returns
+    -------
+    cells : Counter of _Cell
+    named : list of str
+        The labels that count as positive.
+    """
+    of_labels: Counter[str] = Counter()
+    for cell, size in cells.items():
+        of_labels[cell.label] += size
+    if len(of_labels) <= 2 and len(named) <= 1:
+        return cells, named
+    two, of_both = split_labels(of_labels, named, where, notes)
+    sides: dict[str, str] = {}
+    for side, of_side in zip(two, of_both, strict=True):
+        sides |= dict.fromkeys(of_side, side)
+    # In the column of predictions as well.
+    return _translated(cells, sides, sides), [two[1]]
 
 
 def _predictions(cells: Counter[_Cell]) -> set[str]:

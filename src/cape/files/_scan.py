@@ -177,7 +177,7 @@ class Scan:
                 yield frame
         except TableError as error:
             # Among numbers the word stops the reader.
-            if re.search(rf"got '{_TOTAL.pattern}'", str(error), re.IGNORECASE):
+            if _TOTAL.fullmatch(error.field.strip()):
                 raise TableError(f"{error} {TOTAL_ADVICE}") from error
             raise
         if not self.rows:
