@@ -9,10 +9,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from skrub import tabular_pipeline
 
-from cape import CapeClassifier, examine
+from cape import AdaptationWarning, CapeClassifier, examine
 from cape._validation import admit
 from cape.metrics import audit
 
@@ -254,3 +257,30 @@ def test_a_batch_with_a_long_text_is_refused_in_a_few_words(frame):
     with pytest.raises(ValueError) as error:
         clf.predict(frame[COLUMNS].assign(b="q" * 10**4))
     assert len(str(error.value)) < 2000
+
+
+ENCODERS = {
+    "skrub": tabular_pipeline(LogisticRegression()),
+    "scikit-learn": make_pipeline(
+        OneHotEncoder(drop="first", handle_unknown="ignore"), LogisticRegression()
+    ),
+}
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_of_new_levels_cape_alone_warns(frame, encoder):
+    text = pd.DataFrame({"text": np.where(frame["y"] == 1, "good", "bad")})
+    text.iloc[::3] = "fair"
+    learner = ENCODERS[encoder]
+    clf = CapeClassifier(learner, cv=2, random_state=0).fit(text, frame["y"])
+    with pytest.warns() as caught:
+        clf.adapt(text.replace("fair", "new"))
+    assert {warning.category for warning in caught} == {AdaptationWarning}
+
+
+def test_the_group_is_added_to_many_columns_in_silence(frame):
+    wide = pd.DataFrame({f"c{i}": frame["a"] + i for i in range(120)}).astype("Float64")
+    learner = HistGradientBoostingClassifier(max_iter=2)
+    clf = CapeClassifier(learner, share_estimator=True, cv=2, random_state=0)
+    clf.fit(wide, frame["y"], sensitive_features=frame["z"])
+    assert len(clf.predict(wide, sensitive_features=frame["z"])) == 300

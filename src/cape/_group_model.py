@@ -13,7 +13,12 @@ import numpy as np
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence
 from cape._histogram import HALF, ONE, ScoreHistogram
-from cape._learners._scoring import LinearStack, Rows, score_with_models
+from cape._learners._scoring import (
+    LinearStack,
+    Rows,
+    quiet_encoders,
+    score_with_models,
+)
 from cape._learners._shared import add_group_code
 from cape._validation import pickable
 from cape.metrics._rates import FEWEST_ROWS
@@ -564,7 +569,8 @@ class GroupModel:
         if len(rows) == 0:
             return rows
         if self.transformer is not None:
-            rows = Rows(pickable(self.transformer.transform(rows.table())))
+            with quiet_encoders():
+                rows = Rows(pickable(self.transformer.transform(rows.table())))
         if self.group_code is not None:
             codes = np.full(len(rows), self.group_code)
             rows = Rows(add_group_code(rows.table(), codes))

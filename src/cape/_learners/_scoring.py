@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,13 +227,25 @@ def score_one_by_one(
     return scores, votes
 
 
+@contextmanager
+def quiet_encoders() -> Iterator[None]:
+    """Keep encoders from warning of levels that training did not have.
+
+    They are normal in new data, and drift finds them. All else is said.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        yield
+
+
 def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
     """Return the rounded probability of the positive label, by ``predict_proba``."""
     if number_of_rows(X) == 0:
         return np.empty(0, dtype=np.int64)
     # `predict` is never used: a decision and a count of decisions must not differ by
     # how a learner breaks ties at 1/2.
-    probabilities = np.asarray(model.predict_proba(X))
+    with quiet_encoders():
+        probabilities = np.asarray(model.predict_proba(X))
     classes = list(getattr(model, "classes_", [None, positive]))
     if probabilities.ndim != 2 or probabilities.shape[1] != len(classes):
         raise ValueError(

@@ -42,8 +42,11 @@ def add_group_code(X: Any, codes: np.ndarray) -> Any:
     if sparse.issparse(X):
         return sparse.hstack([X, sparse.csr_matrix(column[:, None])], format="csr")
     if hasattr(X, "iloc"):
-        with_code = X.copy(deep=False)
-        with_code.insert(X.shape[1], _name_of_code(X.columns), column)
+        import pandas as pd
+
+        # Inserted into a table of many blocks, pandas would warn of fragments.
+        with_code = pd.concat([X, pd.Series(column, X.index)], axis=1)
+        with_code.columns = [*X.columns, _name_of_code(X.columns)]
         return with_code
     return np.column_stack([np.asarray(X), column])
 

@@ -195,11 +195,11 @@ def warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) ->
         elif model.auc() < _LOW_AUC:
             weak[group] = model.auc()
     if few_rows:
-        warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=4)
+        warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=6)
     if no_signal:
-        warnings.warn(scores_without_signal(no_signal), stacklevel=4)
+        warnings.warn(scores_without_signal(no_signal), stacklevel=6)
     if weak:
-        warnings.warn(scores_say_too_little(weak), stacklevel=4)
+        warnings.warn(scores_say_too_little(weak), stacklevel=6)
 
 
 _MOST_COPIES = 0.02
@@ -254,7 +254,7 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         # Values that cannot be hashed, such as lists.
         return
     if n_repeated:
-        warnings.warn(rows_are_repeated(n_repeated, len(groups)), stacklevel=4)
+        warnings.warn(rows_are_repeated(n_repeated, len(groups)), stacklevel=6)
 
 
 def _sample(X: Any) -> np.ndarray | None:
