@@ -168,7 +168,8 @@ def test_which_label_is_positive_and_of_which_kind(
             {"missing_labels": "error"},
             r"50 of 200 rows have no value in 'y', so no label.*--missing-labels drop",
         ),
-        ({"y": None}, {}, r"label column 'y': no row has a label"),
+        ({"y": None}, {}, r"no row has a label in 'y'"),
+        ({"z": None}, {"settings": {"missing_groups": "drop"}}, r"and a group\.$"),
         ({"y": list("abcd") * 50}, {}, r"such as --positive c --positive d\.$"),
         (
             {"y": list("abcd") * 50},

@@ -452,7 +452,7 @@ def group_columns(
     """
     columns: list[str] = []
     for name in group or []:
-        several = [part.strip() for part in name.split(",")]
+        several = [part.strip() for part in name.split(",") if part.strip()]
         if len(several) > 1:
             names = set(open_table(source, dialect).names)
             # Names may have commas themselves.

@@ -164,7 +164,7 @@ def count_file(
     if without_group:
         scan.judge_missing("group", group, without_group, missing_groups, notes)
     if not cells:
-        raise TableError(f"{path}, label column {label!r}: no row has a label.")
+        raise TableError(f"{scan.path}: no row has a label in {label!r} and a group.")
     for place, name in enumerate(group):
         one = len(group) == 1
         values_of_group = {cell.group if one else cell.group[place] for cell in cells}  # type: ignore[index]

@@ -381,12 +381,12 @@ def _read_table(
         if len(counts) > MOST_LABELS and not positive:
             # The error that says so needs no further rows.
             break
-    if not counts:
-        raise TableError(f"{scan.path}, label column {label!r}: no row has a label.")
     if without_label:
         scan.judge_missing("label", [label], without_label, missing_labels, notes)
     if without_group:
         scan.judge_missing("group", group, without_group, missing, notes)
+    if not reservoir.n_rows:
+        raise TableError(f"{scan.path}: no row has a label in {label!r} and a group.")
     where = f"{scan.path}, label column {label!r}"
     labels, values = split_labels(counts, positive, where, notes)
     frame = reservoir.sample()
