@@ -1,7 +1,9 @@
 """A moving window is CAPE-1 at one end, CAPE-D at the other, and exact in between."""
 
+import copy
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import numpy as np
@@ -628,3 +630,26 @@ def test_rows_without_an_id_take_no_label(one_clf):
     assert rolling.label(range(8), y[:8]).tolist() == [False] * 4 + [True] * 4
     labels = {row: y[row] for row in range(4, 8)}
     assert rolling.evidence() == evidence_of(one_clf, np.arange(8), labels)
+
+
+def test_threads_share_a_stream_and_a_state_saved_meanwhile_can_be_read(one_clf):
+    rolling = RollingCape(one_clf, window=20)
+    states = []
+
+    def work(start):
+        for row in range(start, len(X) - 5, 40):
+            here = slice(row, row + 5)
+            rolling.predict(X[here], sensitive_features=z[here])
+            states.append(rolling.to_json())
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(work, range(0, 40, 5)))
+    finally:
+        sys.setswitchinterval(interval)
+    for state in states:
+        assert RollingCape.from_json(one_clf, state).to_json() == state
+    assert set(rolling.evidence().rows.values()) == {20}
+    assert copy.deepcopy(rolling).to_json() == rolling.to_json()

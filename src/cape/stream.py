@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from functools import wraps
 from numbers import Integral
-from typing import Any
+from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +45,20 @@ _FORMAT = 1
 """Number of the JSON format; it changes when older text can no longer be read."""
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _one_at_a_time(method: _Method) -> _Method:
+    """Let threads wait for each other: a row changes the window of the next."""
+
+    @wraps(method)
+    def call(self: RollingCape, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
 class RollingCape:
     """Predict a stream: each row with the adaptation of the last rows of its group.
 
@@ -50,7 +66,8 @@ class RollingCape:
     window that holds a whole batch is, at its last row, CAPE-D. Only scores, decisions
     and one byte for each column are kept, never features, so that memory is of the
     order of the window. Counts are exact at every row: they are added and taken away in
-    place. What else has moved is looked at every ``refresh`` rows of a group.
+    place. What else has moved is looked at every ``refresh`` rows of a group. Threads
+    may share a stream: calls wait for each other.
 
     Parameters
     ----------
@@ -100,7 +117,17 @@ class RollingCape:
         self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
+        self._lock = RLock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy has a lock of its own.
+        with self._lock:
+            return {**self.__dict__, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock())
+
+    @_one_at_a_time
     def predict(
         self,
         X: Any,
@@ -150,6 +177,7 @@ class RollingCape:
             self._now = int(moments[-1])
         return self.clf.classes_[positive.astype(np.intp)]
 
+    @_one_at_a_time
     def label(
         self, ids: Any, y: Any, *, inclusion_probability: Any = None
     ) -> np.ndarray:
@@ -193,6 +221,7 @@ class RollingCape:
             taken.append(name in windows)
         return np.array(taken, dtype=bool)
 
+    @_one_at_a_time
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
         self._forget_old_rows()
@@ -216,6 +245,7 @@ class RollingCape:
         """
         return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
+    @_one_at_a_time
     def to_json(self) -> str:
         """Write the state as JSON text: scores of the rows in the window."""
         span: Any = self.window
