@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cape._group_model import GroupModel
 from cape._labelled._sample import predictions
+from cape._limits import FEWEST_LABELS
 
 _STRATA = 6
 
@@ -340,3 +342,50 @@ def cells_of_rows(edges: np.ndarray, deciding: np.ndarray) -> np.ndarray:
     ndarray of int of shape (n_rows,)
     """
     return np.searchsorted(edges, deciding.sum(axis=0) // len(deciding))
+
+
+_NEARLY = 1.1
+
+_DRAWS: WeakKeyDictionary[Any, tuple[int, np.ndarray]] = WeakKeyDictionary()
+"""The last draw for each classifier: rows of the batch, and the rows that were drawn
+with unequal probabilities in a group; no row if all were drawn plainly."""
+
+
+def remember_draw(clf: Any, drawn: DrawnRows, n_rows: int) -> None:
+    """Remember rows that were drawn, for `is_last_draw`.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    drawn : DrawnRows
+    n_rows : int
+        Rows of the batch.
+    """
+    rows = drawn.rows[:0]
+    for group in np.unique(drawn.groups):
+        of_group = drawn.probabilities[drawn.groups == group]
+        # Strata of nearly as many rows have nearly the same probability.
+        if of_group.max() > _NEARLY * of_group.min():
+            rows = drawn.rows
+    _DRAWS[clf] = (n_rows, rows)
+
+
+def is_last_draw(clf: Any, known: np.ndarray) -> bool:
+    """Tell whether labelled rows were drawn with unequal probabilities.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    known : ndarray of bool of shape (n_rows,)
+        Which rows have a label.
+
+    Returns
+    -------
+    bool
+        True if all of them are rows of the last draw, from a batch of as many rows.
+    """
+    n_rows, rows = _DRAWS.get(clf, (0, np.empty(0)))
+    labelled = np.flatnonzero(known)
+    if len(known) != n_rows or len(labelled) < FEWEST_LABELS:
+        return False
+    return bool(np.isin(labelled, rows).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
@@ -9,13 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from cape._adaptation import Adaptation, GroupAdaptation, warn_of_faults
+from cape._adaptation import (
+    Adaptation,
+    AdaptationWarning,
+    GroupAdaptation,
+    warn_of_faults,
+)
 from cape._drift import GroupDrift, find_drift, find_posterior, judge, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled import LabelFindings, corrected_rates, use_labels
+from cape._labelled import (
+    LabelFindings,
+    corrected_rates,
+    is_last_draw,
+    use_labels,
+)
 from cape._prediction._reading import (
     Batch,
     Reading,
@@ -26,6 +37,7 @@ from cape._prediction._reading import (
     zero_evidence,
 )
 from cape._validation import all_if_none, check_fitted_cape
+from cape._wording._results import DRAWN_UNEQUALLY
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.rules._bounded import describe_rule, make_rule
 
@@ -69,6 +81,11 @@ def find_evidence(
     if evidence is None:
         batch = batch_of(clf, X, sensitive_features)
         labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
+        plain = None
+        if labels is not None and labels.probabilities is None:
+            plain = labels.known
+        if plain is not None and is_last_draw(clf, plain):
+            warnings.warn(DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
         _, counted = read_batch(batch, labels=labels, columns=columns)
         return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:

@@ -21,6 +21,7 @@ from cape._wording._numbers import rows_text, shortened
 from cape._wording._results import (
     few_rows_of_a_class,
     rows_are_repeated,
+    scores_are_perfect,
     scores_say_too_little,
     scores_without_signal,
 )
@@ -178,8 +179,15 @@ _LOW_AUC = 0.6
 the bank (AUC .54 and .57) the share rose by .27, and intervals were 1 wide."""
 
 
-def warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) -> None:
+_PERFECT_AUC = 0.995
+"""Above, a prefit model has most likely seen the rows."""
+
+
+def warn_of_weak_groups(
+    models: dict[Group, GroupModel], min_class_size: int, prefit: bool
+) -> None:
     """Warn of groups whose estimates will be worth little, and say why."""
+    perfect = {}
     few_rows = {}
     no_signal = {}
     weak = {}
@@ -194,6 +202,10 @@ def warn_of_weak_groups(models: dict[Group, GroupModel], min_class_size: int) ->
             no_signal[group] = model.auc()
         elif model.auc() < _LOW_AUC:
             weak[group] = model.auc()
+        elif prefit and model.auc() > _PERFECT_AUC:
+            perfect[group] = model.auc()
+    if perfect:
+        warnings.warn(scores_are_perfect(perfect), stacklevel=6)
     if few_rows:
         warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=6)
     if no_signal:

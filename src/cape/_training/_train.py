@@ -149,7 +149,7 @@ def train_groups(
                 prevalence=data.prevalence(rows),
             )
     warn_of_duplicates(data, groups)
-    warn_of_weak_groups(models, clf.min_class_size)
+    warn_of_weak_groups(models, clf.min_class_size, clf.cv == "prefit")
     tried = []
     for name in recipes:
         log_loss = log_losses.get(name, float("nan"))

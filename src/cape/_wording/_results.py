@@ -332,7 +332,7 @@ def doubts(
         yield (
             f"{_few(unused, between='; ')}. The label-free estimate stays. Labels must "
             f"be those of a random sample of the batch, at least {FEWEST_LABELS} in a "
-            "group."
+            "group; rows of rows_to_label need their inclusion_probability."
         )
     yield from adaptation.notes
 
@@ -677,6 +677,24 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     return (
         f"fewer than min_class_size={least} rows of a class in {', '.join(groups)}: "
         "intervals of these groups may not hold."
+    )
+
+
+DRAWN_UNEQUALLY = (
+    "the labelled rows are those that rows_to_label drew, more of them where the score "
+    "tells less, and inclusion_probability is not given: they are taken for a plain "
+    "sample, and estimates may be off. Give inclusion_probability of the draw."
+)
+
+
+def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
+    """Name groups in which a prefit model makes hardly a mistake."""
+    groups = [f"{group_name(group)!r} (AUC {auc:.3f})" for group, auc in aucs.items()]
+    return (
+        f"the fitted estimator makes hardly a mistake in {', '.join(groups)}. Was it "
+        "trained on these rows? With cv='prefit' they must be rows that it has not "
+        "seen: otherwise scores of new rows do not follow theirs, and estimates are "
+        "wrong."
     )
 
 

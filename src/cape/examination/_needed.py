@@ -25,6 +25,7 @@ from cape._labelled import (
     enough_labels,
     fewest_within,
     labels_for_width,
+    remember_draw,
     score_cells,
     share_out,
     stratify,
@@ -427,6 +428,7 @@ def rows_to_label(
     draw = RowDraw(of_groups, random_state)
     probabilities = draw.add(codes, cells)
     drawn = draw.result()
+    remember_draw(clf, drawn, len(batch))
     groups_of_rows = [groups[code] for code in drawn.groups]
     return RowsToLabel(drawn.rows, groups_of_rows, probabilities)
 
