@@ -192,6 +192,15 @@ class Pool(ABC):
         """
 
 
+def _cuts(edges: np.ndarray) -> np.ndarray:
+    """Return every score that a group may be cut at.
+
+    Every edge is a cut; so are "all rows" and "no row", since a batch may have no
+    negatives or no positives at all.
+    """
+    return np.concatenate([[-1], edges, [ONE]])
+
+
 @dataclass(frozen=True)
 class ThresholdPool(Pool):
     """The cuts of one model's score.
@@ -250,9 +259,7 @@ class ThresholdPool(Pool):
         -------
         ThresholdPool
         """
-        # Every edge is a cut; so are "all rows" and "no row", since a batch may have no
-        # negatives or no positives at all.
-        cuts = np.concatenate([[-1], positives.edges, [ONE]])
+        cuts = _cuts(positives.edges)
         c = np.clip(cuts / ONE, 0, 1)
         pi = prevalence
         if pi is None:
@@ -595,7 +602,7 @@ class GroupModel:
         Whoever has the model without CAPE would cut it here: at 1/2 a rare class is
         hardly ever called.
         """
-        cuts = np.concatenate([[-1], self.edges, [ONE]])
+        cuts = _cuts(self.edges)
         called = self.prevalence * self.positives.above() / self.positives.size
         called += (1 - self.prevalence) * self.negatives.above() / self.negatives.size
         return int(cuts[np.abs(called - self.prevalence).argmin()])

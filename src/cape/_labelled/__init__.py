@@ -14,15 +14,15 @@
 """
 
 from cape._labelled._draw import (
+    LAST_DRAWS,
     NOTHING_DRAWN,
     DrawnRows,
     RowDraw,
     Strata,
     cells_of_rows,
-    is_last_draw,
-    remember_draw,
     share_out,
     stratify,
+    was_drawn_unequally,
 )
 from cape._labelled._needed import (
     LabelNeed,
@@ -51,6 +51,7 @@ from cape._labelled._use import (
 )
 
 __all__ = [
+    "LAST_DRAWS",
     "NOTHING_DRAWN",
     "SAMPLE_LEVEL",
     "CheckedCalls",
@@ -66,17 +67,16 @@ __all__ = [
     "corrected_rates",
     "enough_labels",
     "fewest_within",
-    "is_last_draw",
     "label_estimate",
     "labelled_sample",
     "labels_for_width",
     "one_class_p_value",
     "predictions",
     "proportion_interval",
-    "remember_draw",
     "returned_p_value",
     "score_cells",
     "share_out",
     "stratify",
     "use_labels",
+    "was_drawn_unequally",
 ]

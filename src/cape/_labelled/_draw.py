@@ -344,48 +344,35 @@ def cells_of_rows(edges: np.ndarray, deciding: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges, deciding.sum(axis=0) // len(deciding))
 
 
+LAST_DRAWS: WeakKeyDictionary[Any, tuple[DrawnRows, int]] = WeakKeyDictionary()
+"""The last draw for each classifier, and how many rows its batch has."""
+
 _NEARLY = 1.1
-
-_DRAWS: WeakKeyDictionary[Any, tuple[int, np.ndarray]] = WeakKeyDictionary()
-"""The last draw for each classifier: rows of the batch, and the rows that were drawn
-with unequal probabilities in a group; no row if all were drawn plainly."""
+"""Strata of nearly as many rows have nearly the same probability."""
 
 
-def remember_draw(clf: Any, drawn: DrawnRows, n_rows: int) -> None:
-    """Remember rows that were drawn, for `is_last_draw`.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-    drawn : DrawnRows
-    n_rows : int
-        Rows of the batch.
-    """
-    rows = drawn.rows[:0]
-    for group in np.unique(drawn.groups):
-        of_group = drawn.probabilities[drawn.groups == group]
-        # Strata of nearly as many rows have nearly the same probability.
-        if of_group.max() > _NEARLY * of_group.min():
-            rows = drawn.rows
-    _DRAWS[clf] = (n_rows, rows)
-
-
-def is_last_draw(clf: Any, known: np.ndarray) -> bool:
-    """Tell whether labelled rows were drawn with unequal probabilities.
+def was_drawn_unequally(clf: Any, known: np.ndarray) -> bool:
+    """Tell whether labelled rows were drawn more often in some strata than in others.
 
     Parameters
     ----------
     clf : CapeClassifier
     known : ndarray of bool of shape (n_rows,)
-        Which rows have a label.
+        Which rows of a batch have a label.
 
     Returns
     -------
     bool
         True if all of them are rows of the last draw, from a batch of as many rows.
     """
-    n_rows, rows = _DRAWS.get(clf, (0, np.empty(0)))
+    drawn, n_rows = LAST_DRAWS.get(clf, (None, 0))
     labelled = np.flatnonzero(known)
-    if len(known) != n_rows or len(labelled) < FEWEST_LABELS:
+    if drawn is None or len(known) != n_rows or len(labelled) < FEWEST_LABELS:
         return False
-    return bool(np.isin(labelled, rows).all())
+    if not np.isin(labelled, drawn.rows).all():
+        return False
+    for group in np.unique(drawn.groups):
+        of_group = drawn.probabilities[drawn.groups == group]
+        if of_group.max() > _NEARLY * of_group.min():
+            return True
+    return False

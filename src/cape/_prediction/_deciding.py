@@ -24,8 +24,8 @@ from cape._groups import Group, group_name
 from cape._labelled import (
     LabelFindings,
     corrected_rates,
-    is_last_draw,
     use_labels,
+    was_drawn_unequally,
 )
 from cape._prediction._reading import (
     Batch,
@@ -81,10 +81,8 @@ def find_evidence(
     if evidence is None:
         batch = batch_of(clf, X, sensitive_features)
         labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
-        plain = None
-        if labels is not None and labels.probabilities is None:
-            plain = labels.known
-        if plain is not None and is_last_draw(clf, plain):
+        is_plain = inclusion_probability is None and labels is not None
+        if is_plain and was_drawn_unequally(clf, labels.known):  # type: ignore[union-attr]
             warnings.warn(DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
         _, counted = read_batch(batch, labels=labels, columns=columns)
         return Evidence(clf.fingerprint_, counted)

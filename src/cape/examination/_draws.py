@@ -498,9 +498,8 @@ class BatchDraws:
             too_few = min(own.adapted.rows, other.adapted.rows) < FEWEST_ROWS
             if too_few or not of_other or not other.adapted.estimate.value:
                 continue
-            ratios = share_ratios(own.prevalences, other.prevalences)
-            pe = float(np.nanmedian(np.abs(ratios - called / of_other)))
-            worst = float(np.fmax(worst, pe))
+            signed = signed_pe(own.prevalences, other.prevalences, called / of_other)
+            worst = float(np.fmax(worst, np.nanmedian(np.abs(signed))))
         return worst
 
     def cost(
@@ -545,10 +544,14 @@ class BatchDraws:
         return total / known, drawn
 
 
-def share_ratios(prevalences: np.ndarray, others: Any) -> np.ndarray:
-    """Divide drawn prevalences; one of 0 in the denominator is an infinite ratio."""
+def signed_pe(prevalences: np.ndarray, others: Any, predicted_ratio: Any) -> np.ndarray:
+    """Return the ratio of drawn prevalences less the predicted ratio.
+
+    A prevalence of 0 in the denominator makes an infinite ratio.
+    """
     infinite = np.full(prevalences.shape, np.inf)
-    return np.divide(prevalences, others, out=infinite, where=others > 0)
+    ratios = np.divide(prevalences, others, out=infinite, where=others > 0)
+    return ratios - predicted_ratio
 
 
 def _member_alone(

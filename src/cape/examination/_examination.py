@@ -227,9 +227,7 @@ class Examination(InNotebook):
     @cached_property
     def criteria(self) -> ExpectedCriteria:
         """What to expect of every fairness criterion."""
-        worst = self.expected.worst_pair()
-        pe = None if worst is None else self.expected.between[worst].value
-        return expect_criteria(self.draws, self.adaptation, pe)
+        return expect_criteria(self.draws, self.adaptation)
 
     @cached_property
     def labels(self) -> LabelChecks | None:

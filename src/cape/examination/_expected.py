@@ -16,7 +16,7 @@ from cape._groups import Group, group_labels
 from cape._notebook import InNotebook, Shown
 from cape._wording import _examination as words
 from cape._wording._audit import RATE_HEADINGS
-from cape.examination._draws import BatchDraws, GroupDraws, central, share_ratios
+from cape.examination._draws import BatchDraws, GroupDraws, central, signed_pe
 from cape.examination._result import GroupResult, json_ready, shown
 from cape.metrics._between import pe_of_prevalences
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
@@ -281,9 +281,7 @@ def expect_pe(
     # Relative to a group without positives, any PE is possible.
     if np.isnan(pe):
         return Estimate(float("nan"), 0.0, float("inf"))
-    differences = (
-        share_ratios(prevalences, other_prevalences) - predicted[0] / predicted[1]
-    )
+    differences = signed_pe(prevalences, other_prevalences, predicted[0] / predicted[1])
     low, high = fold(*central(differences, level))
     expected = float(np.nanmedian(np.abs(differences)))
     return _holding(expected, low, high)
@@ -359,9 +357,7 @@ class ExpectedCriteria:
         }
 
 
-def expect_criteria(
-    draws: BatchDraws, adaptation: Adaptation, pe: float | None = None
-) -> ExpectedCriteria:
+def expect_criteria(draws: BatchDraws, adaptation: Adaptation) -> ExpectedCriteria:
     """Compute what to expect of the members that an adaptation has chosen.
 
     Parameters
@@ -369,9 +365,6 @@ def expect_criteria(
     draws : BatchDraws
         Of the same batch.
     adaptation : Adaptation
-    pe : float, default=None
-        The PE to expect of the worst pair, so that it is one number everywhere. None is
-        that of the estimates, to which members were fitted.
 
     Returns
     -------
@@ -399,8 +392,11 @@ def expect_criteria(
             interval = central(measured, level)
         else:
             measured, interval = greatest_difference(name, compared, level)
-        if name == "proportional_equality" and pe is not None:
-            value = pe
+        if name == "proportional_equality":
+            # The worst pair's median is one number everywhere. Without a pair of enough
+            # rows it is the PE of the estimates, to which members were fitted.
+            pe = draws.expected_pe(members)
+            value = value if np.isnan(pe) else pe
         values[name] = _holding(float(value), *interval)
         bound = bounds.get(name)
         if bound is not None:
@@ -492,6 +488,5 @@ def _differences(name: str, drawn: Sequence[Confusion]) -> Iterator[np.ndarray]:
         groups = [*drawn[:place], *drawn[place + 1 :]]
         prevalences = np.array([group.prevalence for group in groups])
         predicted = np.array([[_predicted(group)] for group in groups])
-        yield share_ratios(prevalences, other.prevalence) - predicted / _predicted(
-            other
-        )
+        ratios = predicted / _predicted(other)
+        yield signed_pe(prevalences, other.prevalence, ratios)

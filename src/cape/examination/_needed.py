@@ -18,6 +18,7 @@ from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._groups import Group
 from cape._labelled import (
+    LAST_DRAWS,
     NOTHING_DRAWN,
     RowDraw,
     Strata,
@@ -25,7 +26,6 @@ from cape._labelled import (
     enough_labels,
     fewest_within,
     labels_for_width,
-    remember_draw,
     score_cells,
     share_out,
     stratify,
@@ -428,7 +428,7 @@ def rows_to_label(
     draw = RowDraw(of_groups, random_state)
     probabilities = draw.add(codes, cells)
     drawn = draw.result()
-    remember_draw(clf, drawn, len(batch))
+    LAST_DRAWS[clf] = drawn, len(batch)
     groups_of_rows = [groups[code] for code in drawn.groups]
     return RowsToLabel(drawn.rows, groups_of_rows, probabilities)
 
