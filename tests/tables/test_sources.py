@@ -5,6 +5,8 @@ import gzip
 import hashlib
 import json
 import sqlite3
+import time
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -267,6 +269,48 @@ def test_a_table_of_a_duckdb_database_is_a_source(tmp_path):
     assert read(only)["n"].tolist() == [4]
     with pytest.raises(TableError, match="did you mean 'my loans'"):
         open_table(f"{path}::my loan")
+
+
+def test_only_what_stands_in_quotes_and_is_no_table_of_the_database_is_a_file(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("n\n7\n")
+    (tmp_path / "loans").write_text("n\n999\n")
+    (tmp_path / "recent").mkdir()
+    with duckdb.connect("t.duckdb") as connection:
+        connection.execute("create table loans as select 1 as n")
+    base = Path("t.duckdb")
+    for sql in ["select * from loans", 'select * from "LOANS"', "from main.loans"]:
+        assert read(Query(sql, base))["n"].tolist() == [1]
+        assert source_files(Query(sql, base)) == [base]
+    own = Query("with recent as (from 't.csv') select * from recent")
+    assert read(own)["n"].tolist() == [7]
+    with pytest.raises(TableError, match="loans does not exist"):
+        open_table(Query("select * from loans"))
+    with pytest.raises(TableError, match="t.csv is no DuckDB database"):
+        open_table(Query("select 1", Path("t.csv")))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_names_that_differ_in_capitals_are_not_taken_for_one_another(tmp_path, suffix):
+    for name in ("a", "A"):
+        path = tmp_path / f"{name}.{suffix}"
+        TABLE.to_csv(path) if suffix == "csv" else TABLE.to_parquet(path)
+    sql = "select x.age from '{0}/a.{1}' x, '{0}/A.{1}' y"
+    with pytest.raises(TableError, match="capitals"):
+        open_table(Query(sql.format(tmp_path, suffix)))
+
+
+def test_hours_of_a_query_do_not_depend_on_the_zone_of_the_computer(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        frame = read(Query("select hour(timestamptz '2024-07-01 10:00:00Z') as h"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert frame["h"].tolist() == [10]
 
 
 @settings(max_examples=40, deadline=None)

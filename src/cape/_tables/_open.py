@@ -75,7 +75,7 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
 def _open(source: Source, dialect: Dialect) -> Table:
     """Open a table; see `open_table`."""
     if isinstance(source, Query):
-        files_of = source.files(source_files)
+        files_of = _files_of_query(source)
         return open_query(source, files_of, lambda name: open_table(name, dialect))
     path = Path(source)
     files, inner = _resolve(path)
@@ -108,8 +108,21 @@ def source_files(source: Source) -> list[Path]:
     """
     if isinstance(source, Query):
         named = [] if source.database is None else [source.database]
-        return sum(source.files(source_files).values(), named)
+        return sum(_files_of_query(source).values(), named)
     return _resolve(Path(source))[0]
+
+
+def _files_of_query(query: Query) -> dict[str, list[Path]]:
+    """Return the files that a query names, if what stands beside it is a database."""
+    file = query.database
+    if file is not None and (
+        _resolve(file)[0] != [file] or table_format(file) != "duckdb"
+    ):
+        raise TableError(
+            f"{file} is no DuckDB database: name it within the query, after FROM and "
+            "in quotes, and not beside it."
+        )
+    return query.files(source_files)
 
 
 def _resolve(path: Path) -> tuple[list[Path], str | None]:

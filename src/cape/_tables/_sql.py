@@ -7,6 +7,7 @@ other table, and DuckDB gets their rows.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
@@ -68,10 +69,18 @@ class Query:
         -------
         dict from name to list of Path
         """
-        with _connected(None) as connection:
+        with _connected(self.database) as connection:
             parsed = _parse(connection, self.sql)
-        files = {}
-        for name in _tables_in(parsed):
+            own = {name.lower() for name in _tables_of(connection)}
+        files: dict[str, list[Path]] = {}
+        for name in _quoted_tables(parsed, self.sql):
+            if name.lower() in own:
+                continue
+            if name.lower() in map(str.lower, files):
+                raise TableError(
+                    f"{self} names {name!r} in small letters and in capitals, which "
+                    "is one name in SQL: rename one of the files."
+                )
             try:
                 files[name] = files_of(name)
             except FileNotFoundError:
@@ -97,7 +106,7 @@ def open_duckdb(path: Path, database: Path, table: str | None) -> Table:
     Table
     """
     with _connected(database) as connection:
-        tables = [name for (name,) in connection.execute("show tables").fetchall()]
+        tables = _tables_of(connection)
     chosen = choose(path, database, "table", table, tables)
     query = Query(f"select * from {_identifier(chosen)}", database, str(path))
     return open_query(query, {}, None)
@@ -127,6 +136,8 @@ def open_query(
     with _connected(query.database) as connection:
         for name in files:
             _add_table(connection, name, open_source(name))
+        # The same statement gives the same rows wherever it runs.
+        connection.execute("set timezone = 'UTC'")
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
         _parse(connection, query.sql)
@@ -211,15 +222,26 @@ def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
     return json.loads(text[0][0])
 
 
-def _tables_in(parsed: Any) -> list[str]:
-    """Return the names of tables anywhere in a parse tree, each once."""
+def _tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of tables and views of a database."""
+    return [name for (name,) in connection.execute("show tables").fetchall()]
+
+
+def _quoted_tables(parsed: Any, sql: str) -> list[str]:
+    """Return the names of tables that stand in quotes in a statement, each once.
+
+    Others are of a WITH or of the database, also where a file is called like them.
+    """
     names: dict[str, None] = {}
+    text = sql.encode()
     left = [parsed]
     while left:
         node = left.pop()
         if isinstance(node, dict):
             if node.get("type") == "BASE_TABLE":
-                names[node["table_name"]] = None
+                begin = node["query_location"]
+                if text[begin : begin + 1] in (b"'", b'"'):
+                    names[node["table_name"]] = None
             node = list(node.values())
         if isinstance(node, list):
             left += node
@@ -244,7 +266,7 @@ def _in_one_line(query: Query) -> Iterator[None]:
 
 def _first_lines(error: Exception) -> str:
     """Return what DuckDB says, without the lines that point into the statement."""
-    return " ".join(str(error).split("LINE 1")[0].split())[:300]
+    return " ".join(re.split(r"\bLINE \d+:", str(error))[0].split())[:300]
 
 
 def _identifier(name: str) -> str:
