@@ -1,5 +1,6 @@
 """Every source of a table: the same rows, or one sentence that says what is wrong."""
 
+import bz2
 import csv
 import gzip
 import hashlib
@@ -124,6 +125,16 @@ MISTAKES = [
     ("bad.jsonl", r"bad\.jsonl, line 2: each line must be a JSON object"),
     ("cut.sqlite::loans", r"cut\.sqlite.* cannot be read"),
     ("cut.xlsx", r"cut\.xlsx is a spreadsheet or a zip file, and cannot be read"),
+    ("cut.arrow", r"cut\.arrow cannot be read"),
+    ("one.csv", r"If a title stands above the names, delete it"),
+    ("blanks.csv", r"If blanks stand between its fields, say so"),
+    ("page.xls", r"page\.xls is HTML or XML: .* save it as \.xlsx or CSV"),
+    ("t.csv.bz2", r"t\.csv\.bz2 is compressed: unpack it, or pack it with gzip"),
+    (
+        "zeros.csv",
+        r"zeros\.csv is not utf-8 text: it holds zero bytes\. Save it as CSV",
+    ),
+    ("odd", r"README\.txt has no column that .*1\.csv has|1\.csv has no column that"),
 ]
 
 
@@ -140,6 +151,18 @@ def folder(tmp_path_factory):
     (folder / "bad.jsonl").write_text('{"a": 1}\n{"a": \n')
     (folder / "cut.sqlite").write_bytes((folder / "t.sqlite").read_bytes()[:3000])
     (folder / "cut.xlsx").write_bytes((folder / "t.xlsx").read_bytes()[:3000])
+    arrow = pa.Table.from_pandas(TABLE)
+    with pa.ipc.new_stream(str(folder / "cut.arrow"), arrow.schema) as sink:
+        sink.write_table(arrow)
+    (folder / "cut.arrow").write_bytes((folder / "cut.arrow").read_bytes()[:-100])
+    (folder / "one.csv").write_text("Loans of March\nage,race\n32,b\n")
+    (folder / "blanks.csv").write_text("age race\n32 b\n")
+    (folder / "page.xls").write_text("<table><tr><td>age</td></tr></table>")
+    (folder / "t.csv.bz2").write_bytes(bz2.compress(b"age\n32\n"))
+    (folder / "zeros.csv").write_bytes(b"age,race\n32,b\x00\n")
+    (folder / "odd").mkdir()
+    (folder / "odd" / "1.csv").write_text("age,race\n32,b\n")
+    (folder / "odd" / "README.txt").write_text("The loans of March.\nAll of them.\n")
     return folder
 
 
@@ -148,6 +171,24 @@ def test_mistakes_are_one_line_with_near_names(folder, source, message):
     with pytest.raises(TableError, match=message) as caught:
         read(folder / source, columns=["age"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_file_of_a_query_is_named_in_one_line(folder):
+    with pytest.raises(TableError, match="cut.arrow cannot be read") as caught:
+        open_table(Query(f"select * from '{folder}/cut.arrow'"))
+    assert "Traceback" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["date 'infinity'", "union_value(k := 1)"])
+def test_values_that_pandas_has_not_are_refused_by_the_name_of_the_table(value):
+    with pytest.raises(TableError, match="query cannot be read"):
+        read(Query(f"select {value} as v"))
+
+
+def test_json_lines_are_recognised_by_their_content(tmp_path):
+    for name, mark in [("a.jsonl", b"\xef\xbb\xbf"), ("a.txt", b"")]:
+        (tmp_path / name).write_bytes(mark + b'{"age": 1}\r\n{"age": 2}\r\n')
+        assert read(tmp_path / name)["age"].tolist() == [1, 2]
 
 
 def test_a_file_is_taken_by_its_name_whatever_signs_that_has(tmp_path):
@@ -159,6 +200,7 @@ def test_a_file_is_taken_by_its_name_whatever_signs_that_has(tmp_path):
     assert read(tmp_path / "a?.csv")["x"].tolist() == ["a1.csv"]
     with pytest.raises(FileNotFoundError, match="no file is called"):
         open_table(tmp_path / "b*.csv")
+    assert read(sqlite(tmp_path, table="a::b"))["age"].tolist() == [30, 41, 52, 63, 74]
 
 
 def test_names_of_folders_are_columns_and_what_differs_is_brought_together(tmp_path):

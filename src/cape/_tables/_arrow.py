@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cape._tables._error import TableError
-from cape._tables._table import Table, Wanted, kind_of_type
+from cape._tables._table import Table, Wanted, kind_of_type, naming
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,13 +68,14 @@ class ArrowTable(Table):
     def batches(
         self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
-        if self._format == "parquet":
-            yield from self._open().iter_batches(
-                batch_size=rows, columns=wanted.columns
-            )
-        else:
-            for batch in self._arrow_batches():
-                yield batch.select(wanted.columns)
+        with naming(self.path):
+            if self._format == "parquet":
+                yield from self._open().iter_batches(
+                    batch_size=rows, columns=wanted.columns
+                )
+            else:
+                for batch in self._arrow_batches():
+                    yield batch.select(wanted.columns)
         self._hash_files(hasher)
 
     def _arrow_batches(self) -> Iterator[pa.RecordBatch]:

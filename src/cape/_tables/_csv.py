@@ -358,7 +358,7 @@ def _check_text(path: Path, dialect: Dialect, start: bytes) -> None:
     # Text has no zero bytes, except in the wide encodings.
     if b"\x00" not in start or dialect.is_wide:
         return
-    advice = "."
+    advice = ": it holds zero bytes. Save it as CSV, Parquet or .xlsx."
     if start.startswith(_UTF16_MARKS):
         advice = ": it seems to be UTF-16. Say so with encoding 'utf-16' (--encoding)."
     raise TableError(f"{path} is not {dialect.encoding} text{advice}")

@@ -80,7 +80,11 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     hint = nearest_of(str(name), names, "column")
     if len(names) <= 4 * sum(map(_is_number, names)):
         hint += " If its first line is data, put a line with names above it."
-    elif len(names) <= 2 * sum(name.startswith("column ") for name in names):
+    elif len(names) == 1 and name in names[0].split():
+        hint += " If blanks stand between its fields, say so (--separator ' ')."
+    elif len(names) == 1 or len(names) <= 2 * sum(
+        name.startswith("column ") for name in names
+    ):
         hint += " If a title stands above the names, delete it."
     return TableError(f"{path} has no column {name!r}; {hint}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import re
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ _TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _GZIPPED = tuple(f"{suffix}.gz" for suffix in _TEXT)
 _SUFFIXES = (*_TEXT, *_GZIPPED, ".parquet", ".feather", ".arrow")
 _JSON = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
+_COMPRESSED = re.compile(rb"BZh\d1AY|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!\x1a")
+_MARKUP = re.compile(rb"<(\?xml|!doctype|html|table)", re.IGNORECASE)
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 Source = str | Path | Query
@@ -132,9 +135,11 @@ def _resolve(path: Path) -> tuple[list[Path], str | None]:
         return _parts_of(path), None
     if path.exists():
         return [path], None
-    file, colons, inner = str(path).rpartition("::")
-    if colons and Path(file).is_file():
-        return [Path(file)], inner
+    # The name of a table may hold colons, too.
+    for colons in re.finditer("::", str(path)):
+        file = Path(str(path)[: colons.start()])
+        if file.is_file():
+            return [file], str(path)[colons.end() :]
     if glob.has_magic(str(path)):
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]
         files = sorted(file for file in found if file.is_file())
@@ -179,6 +184,14 @@ def table_format(path: Path) -> str:
             f"{path} is Feather of version 1, which is no longer read: save it again "
             "as version 2."
         )
+    if _COMPRESSED.match(start):
+        raise TableError(f"{path} is compressed: unpack it, or pack it with gzip.")
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    if _MARKUP.match(text):
+        raise TableError(
+            f"{path} is HTML or XML: open it in a spreadsheet, and save it as .xlsx or "
+            "CSV."
+        )
     # .xlsx and .ods are zip archives, the older .xls is an OLE file. An Arrow stream
     # has no magic number; it begins with a continuation marker.
     magic = {
@@ -194,9 +207,10 @@ def table_format(path: Path) -> str:
             return kind
     if start[8:12] == b"DUCK":
         return "duckdb"
-    begins = start.lstrip().startswith((b"{", b"["))
-    is_json = _JSON.search(path.name) and (begins or is_gzip(path))
-    return "json" if is_json else "csv"
+    named = _JSON.search(path.name)
+    if text.startswith(b'{"') or (named and (text[:1] in b"{[" or is_gzip(path))):
+        return "json"
+    return "csv"
 
 
 class PartsTable(Table):
@@ -216,6 +230,14 @@ class PartsTable(Table):
     """
 
     def __init__(self, path: Path, files: Sequence[Path], tables: Sequence[Table]):
+        first = set(tables[0].names)
+        for table in tables:
+            if first.isdisjoint(table.names):
+                raise TableError(
+                    f"{table.path} has no column that {tables[0].path} has: if one is "
+                    "no part of the table, move it, or name the others with a pattern "
+                    "such as 'march/*.csv'."
+                )
         self._tables = tables
         folders = [_folder_values(file, path) for file in files]
         names: dict[str, None] = {}

@@ -189,6 +189,7 @@ def _connected(database: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -> None:
     """Let the statement use a file under the name that it has there."""
+    import duckdb
     import pyarrow as pa
 
     dataset = table.dataset()
@@ -202,7 +203,10 @@ def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -
     reader = pa.RecordBatchReader.from_batches(table.schema(wanted), batches)
     connection.register("cape_rows", reader)
     copied = f"create temp table {_identifier(name)} as select * from cape_rows"
-    connection.execute(copied)
+    try:
+        connection.execute(copied)
+    except duckdb.Error as error:
+        raise TableError(f"{name} cannot be read: {_first_lines(error)}") from error
     connection.unregister("cape_rows")
 
 
@@ -265,8 +269,9 @@ def _in_one_line(query: Query) -> Iterator[None]:
 
 
 def _first_lines(error: Exception) -> str:
-    """Return what DuckDB says, without the lines that point into the statement."""
-    return " ".join(re.split(r"\bLINE \d+:", str(error))[0].split())[:300]
+    """Return what DuckDB says, without lines of the statement or of our program."""
+    said = re.split(r"\bLINE \d+:|\. Detail: Python", str(error))[0]
+    return " ".join(said.split())[:300]
 
 
 def _identifier(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,8 +126,8 @@ class Table:
         check_columns_exist(columns, self.names, self.path)
         batches = self.batches(Wanted(columns, types or {}, verbatim), rows, hasher)
         convert = to_verbatim_frame if verbatim else to_frame
-        for part in exact_parts(batches, rows):
-            yield convert(part)
+        with naming(self.path):
+            yield from map(convert, exact_parts(batches, rows))
 
     def batches(
         self, wanted: Wanted, rows: int, hasher: Any
@@ -153,6 +154,23 @@ class Table:
     def dialect_to_write(self) -> Dialect:
         """Return how to write a CSV that shall be like this table."""
         return self.dialect
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file that Arrow cannot read: damaged, or with a day in year 5,000,000.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise TableError(f"{path} cannot be read: {first_line}") from error
 
 
 def check_columns_exist(
