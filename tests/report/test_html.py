@@ -15,7 +15,7 @@ import pytest
 from cape import examine
 from cape.report import to_html, write_report
 
-KINDS = ["batch", "audit", "monitor", "explorer"]
+KINDS = ["batch", "audit", "ll144", "monitor", "explorer"]
 EVIL = (
     "</script><script>alert(1)</script> <!-- <img src=x onerror=alert(2)> &amp; Größe "
     "组 \"double\" 'single' `back` \\ \\u003c {{ 7 * 7 }} {% raw %} \u2028"
@@ -86,6 +86,7 @@ HEADINGS = {
         "Glossary",
         "How it was made",
     ],
+    "ll144": ["colour", "How it was made"],
     "monitor": ["Share of positives over time", "Every batch", "How it was made"],
     "explorer": ["Move the shares of positives", "How it was made"],
 }
@@ -128,8 +129,9 @@ def test_a_page_says_how_it_was_made(summaries, pages, kind):
     for name, version in made["versions"].items():
         assert f"{name} {version}" in part
     assert made["date"][:10] in part
-    assert ("fingerprint" in part) == (kind != "audit")
-    if kind != "audit":
+    has_model = kind not in ("audit", "ll144")
+    assert ("fingerprint" in part) == has_model
+    if has_model:
         assert made["fingerprint"] in part
         assert made["training"]["sha256"] in part and "age, degree, free" in part
 
@@ -253,7 +255,7 @@ def test_a_name_is_read_as_it_was_written_and_makes_no_element(evil, kind):
     for _, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")]
     # Data and script of the explorer; a batch has those of the frontiers, too.
-    expected = {"batch": 4, "explorer": 2, "audit": 0, "monitor": 0}[kind]
+    expected = {"batch": 4, "explorer": 2}.get(kind, 0)
     assert sum(tag == "script" for tag, _ in page.elements) == expected
     assert len(page.scripts) == expected
     assert page.text.count(EVIL.replace("\u2028", "\\u2028")) >= 2

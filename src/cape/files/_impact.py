@@ -89,7 +89,7 @@ def impact_of_file(
     n_missing = int(table[column].isna().sum())
     if n_missing:
         raise TableError(
-            f"{path}, column {column!r}: {n_missing} of {len(table)} rows have no "
+            f"{scan.path}, column {column!r}: {n_missing} of {len(table)} rows have no "
             "value. Leave out the rows of people who were not assessed."
         )
     groups = table[list(group)]
@@ -106,7 +106,7 @@ def impact_of_file(
         chosen = table[column] > facts["median"]
     else:
         decisions = _columns.plain_text(table[column])[0]
-        selected = _selected(decisions, positive, f"{path}, column {column!r}")
+        selected = _selected(decisions, positive, f"{scan.path}, column {column!r}")
         facts["selected"] = " or ".join(selected)
         chosen = decisions.isin(selected)
     tables = {name: groups[[name]] for name in group}
