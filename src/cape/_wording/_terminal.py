@@ -615,7 +615,7 @@ author bins blank_means checked cost_fn cost_fp cv dask data_date debug decimal 
 drop drop_suspicious encoding fail_if force group jobs label learner level
 min_group_size min_share missing_groups missing_labels most note out paper pool
 positive prediction prevalence quantifier report rows rule score scores seed separator
-small_groups source spread table threshold title tolerance unknown unknown_groups
+small_groups source spread sql table threshold title tolerance unknown unknown_groups
 version width
 """
 

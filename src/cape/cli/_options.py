@@ -333,10 +333,10 @@ CostFn = Annotated[
 class Csv:
     """What is read in place of a file, and how a CSV is written."""
 
-    sql: Sql = None
     separator: Separator = None
     encoding: Encoding = None
     decimal: Decimal = None
+    sql: Sql = None
 
     def source(self, file: Path | None, *, needed: bool = True) -> Any:
         """Return the table to read: the file, or the query.
