@@ -132,7 +132,10 @@ def test_a_condition_of_one_s_own_ends_with_code_1(cape, base):
         (("--prediction", "sex"), "rows have no value"),
         (("--prediction", "advanced", "--group", "sex"), "once"),
         (("--prediction", "advanced", "--table", "ll145"), "must be ll144"),
-        (("--prediction", "advanced", "--fail-if", "pd>0.1"), "impact_ratio"),
+        (
+            ("--prediction", "advanced", "--fail-if", "pd>0.1"),
+            "such as 'impact_ratio>0.1'",
+        ),
         (("--prediction", "advanced", "--min-share", "2"), "[0, 1]"),
         (("--prediction", "advanced", "--missing-groups", "drop"), "none of --map"),
     ],

@@ -5,7 +5,13 @@ of such files, and one SELECT over any of them.
 """
 
 from cape._tables._error import TableError, missing_column
-from cape._tables._open import Source, open_table, source_files, table_format
+from cape._tables._open import (
+    Source,
+    check_outside,
+    open_table,
+    source_files,
+    table_format,
+)
 from cape._tables._sql import Query
 from cape._tables._table import Table, check_columns_exist
 from cape._tables._text import Dialect, dotted_dates
@@ -19,6 +25,7 @@ __all__ = [
     "TableError",
     "TableWriter",
     "check_columns_exist",
+    "check_outside",
     "dotted_dates",
     "missing_column",
     "open_table",

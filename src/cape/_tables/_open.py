@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import fnmatch
 import glob
 import re
 from collections.abc import Iterator, Sequence
@@ -113,6 +114,24 @@ def source_files(source: Source) -> list[Path]:
         named = [] if source.database is None else [source.database]
         return sum(_files_of_query(source).values(), named)
     return _resolve(Path(source))[0]
+
+
+def check_outside(output: str | Path, source: Source) -> None:
+    """Raise if a table to be written would be a part of the one that is read.
+
+    It would be read with the others the next time.
+    """
+    if isinstance(source, Query):
+        return
+    written, read = Path(output).resolve(), Path(source).resolve()
+    inside = read.is_dir() and read in written.parents
+    if not read.exists() and glob.has_magic(str(read)):
+        alike = "**" in read.parts or len(written.parts) == len(read.parts)
+        inside = alike and fnmatch.fnmatch(str(written), str(read))
+    if inside:
+        raise TableError(
+            f"{output} would be a part of {source}, which is read: write it elsewhere."
+        )
 
 
 def _files_of_query(query: Query) -> dict[str, list[Path]]:

@@ -131,7 +131,8 @@ def parse_conditions(
                 alone = f"; by themselves stand {', '.join(verdicts)}"
             raise ValueError(
                 "--fail-if must be a metric, one of > >= < <=, and a number, such as "
-                f"'pd>0.1', got {text!r}; metrics are {', '.join(accepted)}{alone}."
+                f"'{next(iter(accepted))}>0.1', got {text!r}; metrics are "
+                f"{', '.join(accepted)}{alone}."
             )
         metric, comparison, limit = match.groups()
         conditions.append(Condition(metric.lower(), comparison, float(limit)))

@@ -22,7 +22,14 @@ from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import Dialect, Source, TableError, TableWriter, source_files
+from cape._tables import (
+    Dialect,
+    Source,
+    TableError,
+    TableWriter,
+    check_outside,
+    source_files,
+)
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
 from cape.examination._examination import Observed
@@ -154,6 +161,8 @@ def predict_file(
     rule = _check_aim(rule, drift)
     inputs = source_files(path) + ([] if checked is None else source_files(checked))
     check_apart([out], inputs)
+    if out is not None:
+        check_outside(out, path)
     sheet = None
     if blank_means is not None and checked is None:
         raise ValueError("blank_means (--blank-means) needs checked, got None.")

@@ -32,6 +32,7 @@ from cape._tables import (
     Table,
     TableError,
     TableWriter,
+    check_outside,
     missing_column,
     open_table,
     source_files,
@@ -156,6 +157,7 @@ def sample_file(
         raise ValueError(f"seed must not be negative, got {seed}.")
     draw = Draw(LabelPlan(n, spread, width), seed)
     check_apart([out], source_files(path))
+    check_outside(out, path)
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     writing = TableWriter(
         out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
