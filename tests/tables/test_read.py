@@ -198,6 +198,7 @@ def test_a_type_is_that_of_the_whole_file_not_of_its_first_block(
         (["2024-02-29 10:00:00.123456789", "2024-03-01"], "datetime64[us]"),
         (["2024-02", "2024-03"], "str"),
         ([" 1", "2 "], "int64"),
+        (["\u00a01", "2"], "str"),
         (["", ""], "float64"),
     ],
 )
@@ -410,6 +411,7 @@ def test_numbers_with_a_comma_are_numbers(write):
     [
         (".", "1,5", "(--decimal ,)."),
         (",", "1.5", "(--decimal .)."),
+        (".", "1,415", "between thousands, leave it out."),
         (".", "1,5,5", ""),
         (".", "ten", ""),
     ],
@@ -420,6 +422,11 @@ def test_the_other_decimal_sign_is_named_in_the_error(write, decimal_sign, field
         read(path, Dialect(";", decimal=decimal_sign), types={"x": "number"})
     assert str(error.value).endswith(hint)
     assert hint or "--decimal" not in str(error.value)
+
+
+def test_a_blank_that_does_not_break_is_shown(write):
+    with pytest.raises(TableError, match=r"line 2, column 'a'.*got '\\xa041'"):
+        read(write("a,b\n\u00a041,2\n"), types={"a": "number", "b": "number"})
 
 
 DATES = st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31))

@@ -39,6 +39,7 @@ _IN_WORDS = {
     "date": "dates such as 2024-03-01 or 01.03.2024",
 }
 _WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+[,.]\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
 _WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
 _ROWS_TO_EXPLAIN = 2_000
 _ROWS_TO_GUESS = 20
@@ -446,7 +447,10 @@ def _decimal_hint(field: str, kind: str) -> str:
     number = _WITH_DECIMALS.fullmatch(field.strip())
     if kind != "number" or number is None:
         return ""
-    return f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
+    hint = f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
+    if _THOUSANDS.fullmatch(field.strip()):
+        hint += ", and if it stands between thousands, leave it out"
+    return hint
 
 
 class _HashedFile:

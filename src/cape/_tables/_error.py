@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def shortened(text: str, most: int = 60) -> str:
     >>> shortened("a long\nstory", most=9)
     "'a long...'"
     """
-    text = " ".join(text.split())
+    # Other blanks than these are shown: they may be what is wrong.
+    text = re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
     if len(text) > most:
         text = text[: most - 3] + "..."
     return repr(text)

@@ -226,7 +226,8 @@ def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:
     try:
         return pc.cast(texts, type_)
     except pa.ArrowInvalid:
-        trimmed = pc.utf8_trim_whitespace(texts)
+        # As pyarrow reads a CSV: a blank that does not break is no blank to it.
+        trimmed = pc.utf8_trim(texts, " \t")
     try:
         return pc.cast(trimmed, type_)
     except pa.ArrowInvalid:
