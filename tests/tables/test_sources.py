@@ -2,9 +2,11 @@
 
 import bz2
 import csv
+import errno
 import gzip
 import hashlib
 import json
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -201,6 +203,24 @@ def test_a_file_is_taken_by_its_name_whatever_signs_that_has(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file is called"):
         open_table(tmp_path / "b*.csv")
     assert read(sqlite(tmp_path, table="a::b"))["age"].tolist() == [30, 41, 52, 63, 74]
+
+
+def test_a_folder_that_may_not_be_listed_is_not_left_out_in_silence(
+    tmp_path, monkeypatch
+):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.csv").write_text("x\n1\n")
+    scandir = os.scandir
+
+    def guarded(path):
+        if Path(path).name == "b":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    with pytest.raises(PermissionError):
+        open_table(tmp_path)
 
 
 def test_names_of_folders_are_columns_and_what_differs_is_brought_together(tmp_path):

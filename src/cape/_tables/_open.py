@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import fnmatch
 import glob
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -170,8 +171,16 @@ def _resolve(path: Path) -> tuple[list[Path], str | None]:
 
 def _parts_of(folder: Path) -> list[Path]:
     """Return the tables in a folder and its folders, in the order of their names."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = []
+    # Not rglob, which leaves out in silence what it may not list.
+    for place, _, names in os.walk(folder, onerror=refuse):
+        found += [Path(place, name) for name in names]
     files = []
-    for file in sorted(folder.rglob("*")):
+    for file in sorted(found):
         hidden = any(
             part.startswith((".", "_")) for part in file.relative_to(folder).parts
         )
