@@ -236,7 +236,9 @@ def table_format(path: Path) -> str:
     if start[8:12] == b"DUCK":
         return "duckdb"
     named = _JSON.search(path.name)
-    if text.startswith(b'{"') or (named and (text[:1] in b"{[" or is_gzip(path))):
+    if text.startswith(b'{"') or (
+        named and (text.startswith((b"{", b"[")) or is_gzip(path))
+    ):
         return "json"
     return "csv"
 

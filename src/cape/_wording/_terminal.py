@@ -553,7 +553,9 @@ def impact_shown(summary: Mapping[str, Any]) -> Blocks:
                 rows.append([*counts, *rates])
         yield TextTable(name, ["category", "applicants", *heads], rows)
         yield unknown_category(name, entries)
-    yield f"-: {small_categories(summary['min_share'])}"
+    statuses = [row["status"] for rows in summary["tables"].values() for row in rows]
+    if "small" in statuses:
+        yield f"-: {small_categories(summary['min_share'])}"
     yield from impact_words(summary)
 
 
