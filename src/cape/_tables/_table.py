@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ class Wanted(NamedTuple):
     verbatim: bool
 
 
-class Table:
+class Table(ABC):
     """A table whose names of columns have been read.
 
     A format implements `kinds` and `batches`.
@@ -58,6 +59,7 @@ class Table:
         self._files = files
         self._versions = _versions(files)
 
+    @abstractmethod
     def kinds(self) -> dict[str, str]:
         """Say what each column holds; all rows of a CSV are read to tell.
 
@@ -67,11 +69,10 @@ class Table:
             Columns in the order of the file. "flag" is true or false, and "other"
             something that no learner takes, such as lists.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of what `batches` yields."""
-        raise NotImplementedError
 
     def dataset(self) -> Any:
         """Return a dataset of pyarrow, which can be read in part, or None."""
@@ -129,11 +130,11 @@ class Table:
         with naming(self.path):
             yield from map(convert, exact_parts(batches, rows))
 
+    @abstractmethod
     def batches(
         self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         """Yield rows, in batches of any length; see `parts`."""
-        raise NotImplementedError
 
     def _hash_files(self, hasher: Any) -> None:
         """Hash files whose bytes do not pass in order while rows are read."""
