@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners fuzz lint wheel bench results clean
+.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench results clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -40,10 +40,22 @@ $(LEARNERS)/.installed: pyproject.toml constraints.txt
 	$(LEARNERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[learners]"
 	touch $@
 
+DATABASES := .venv-databases
+
+test-sql: $(DATABASES)/.installed  ## evidence by SQL on Postgres and Spark; installs both (Debian, as root, and PyPI) if absent
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }
+	@command -v java >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends default-jre-headless; }
+	$(DATABASES)/bin/python -m pytest -m sql tests/test_sql.py
+
+$(DATABASES)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DATABASES)
+	$(DATABASES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[databases]"
+	touch $@
+
 fuzz: $(STAMP)  ## thousands of damaged model files, all of them refused; make fuzz NUMBER=500 for a first look
 	$(BIN)/python tests/persist/fuzz.py --number $(or $(NUMBER),5000)
 
-QUICKLY := -n 2 -o addopts="--import-mode=importlib -ra --strict-markers -p no:cacheprovider" -m "not browser and not slow and not learners"
+QUICKLY := -n 2 -o addopts="--import-mode=importlib -ra --strict-markers -p no:cacheprovider" -m "not browser and not slow and not learners and not sql"
 TESTS ?= tests
 
 test-oldest:  ## the tests, but for slow ones and doctests, on the oldest versions that pyproject.toml admits; TESTS= for some of them

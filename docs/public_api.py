@@ -15,13 +15,13 @@ API = {
     "cape": (
         "Classifier, examination and what they return",
         "Adaptation AdaptationWarning CapeClassifier Estimate Evidence Examination "
-        "FrozenCape GroupAdaptation ScoreHistogram examine",
+        "FrozenCape GroupAdaptation ScoreHistogram Scores examine",
     ),
     "cape.rules": (
         "Rules: what to aim at",
         "Accuracy CRITERIA Constrained DemographicParity EqualOpportunity "
         "EqualizedOdds GroupSituation PredictiveEquality Prevalence "
-        "ProportionalEquality RULES Rule",
+        "ProportionalEquality RULES Rule Unchanged",
     ),
     "cape.quantify": (
         "Quantifiers: scores to prevalence",
@@ -52,6 +52,7 @@ API = {
     ),
     "cape.stream": ("Streams", "RollingCape"),
     "cape.scale": ("Clusters", "adapt evidence fit on_workers predict training_on"),
+    "cape.sql": ("Evidence by SQL", "evidence query"),
     "cape.sampling": ("Sampling", "pp_sampling shift"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),
 }

@@ -113,8 +113,14 @@ SETTINGS = [
     ({"group_columns": 0}, "sensitive_features must be None when group_columns names"),
     (PREFIT, "This LogisticRegression instance is not fitted yet"),
     ({**PREFIT, "estimator": None}, "estimator must be a fitted classifier with cv="),
-    ({**PREFIT, "pool": "resampled"}, "pool must be 'threshold' with cv='prefit', got"),
-    ({**PREFIT, "scores": "folds"}, "scores must be 'refit' with cv='prefit', got"),
+    (
+        {**PREFIT, "pool": "resampled"},
+        "pool must be 'threshold' with cv='prefit' and with Scores, got",
+    ),
+    (
+        {**PREFIT, "scores": "folds"},
+        "scores must be 'refit' with cv='prefit' and with Scores, got",
+    ),
 ]
 # Some need both.
 TOGETHER = [

@@ -43,7 +43,7 @@ WITH_EXAMPLES = (
     "cape.persist",
     "cape.stream",
 )
-AT_MOST = 90
+AT_MOST = 100
 """Public names that a person can be expected to look through."""
 
 

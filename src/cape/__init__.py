@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cape._estimate import Estimate
     from cape._evidence import Evidence
     from cape._histogram import ScoreHistogram
+    from cape._learners._scores import Scores
     from cape.classifier import CapeClassifier
     from cape.examination import Examination, examine
     from cape.frozen import FrozenCape
@@ -25,6 +26,7 @@ __all__ = [
     "FrozenCape",
     "GroupAdaptation",
     "ScoreHistogram",
+    "Scores",
     "__version__",
     "examine",
 ]
@@ -42,6 +44,7 @@ _HOME = {
     "FrozenCape": "cape.frozen",
     "GroupAdaptation": "cape._adaptation",
     "ScoreHistogram": "cape._histogram",
+    "Scores": "cape._learners._scores",
     "examine": "cape.examination",
 }
 

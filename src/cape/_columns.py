@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +58,8 @@ class ColumnCells:
     unseen_rate : float, default=0.0
         Text: share of rows of a batch that is expected to have levels never seen, by
         the share of levels that training has seen once (Good and Turing 1953).
+    place : int, default=0
+        Position of the column in the table.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class ColumnCells:
     levels: tuple[str, ...] = ()
     hashes: bytes = b""
     unseen_rate: float = 0.0
+    place: int = 0
 
     @cached_property
     def units(self) -> list[tuple[float, tuple[float, float]]]:
@@ -121,6 +124,12 @@ class ColumnCells:
         bit = hash_of(level) % bits
         return bool(self.hashes[bit // 8] >> (bit % 8) & 1)
 
+    def cell_of(self, level: str) -> int:
+        """Find the cell of a text: its own, that of rare levels, or the last one."""
+        if level in self.levels:
+            return FIRST + self.levels.index(level)
+        return FIRST + len(self.levels) + (not self.knows(level))
+
     def to_json(self) -> dict[str, Any]:
         """Return the cells as JSON can hold them."""
         content: dict[str, Any] = {"name": self.name, "kind": self.kind}
@@ -134,8 +143,8 @@ class ColumnCells:
         return content
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ColumnCells:
-        """Read what `to_json` returned."""
+    def from_json(cls, content: Mapping[str, Any], place: int = 0) -> ColumnCells:
+        """Read what `to_json` returned, of the column at a place."""
         unknown = float("nan")
         lowest, median, highest = content.get("range", [unknown] * 3)
         return cls(
@@ -148,6 +157,7 @@ class ColumnCells:
             levels=tuple(content.get("levels", ())),
             hashes=bytes.fromhex(content.get("hashes", "")),
             unseen_rate=float(content.get("unseen_rate", 0.0)),
+            place=int(content.get("place", place)),
         )
 
 
@@ -547,13 +557,15 @@ class TableCells:
     columns: tuple[ColumnCells, ...]
 
     @classmethod
-    def of(cls, X: Any) -> TableCells | None:
+    def of(cls, X: Any, skipped: Sequence[int] = ()) -> TableCells | None:
         """Choose the cells of a training table.
 
         Parameters
         ----------
         X : table
             From numpy or pandas.
+        skipped : sequence of int, default=()
+            Positions of columns that are not counted.
 
         Returns
         -------
@@ -562,11 +574,13 @@ class TableCells:
             texts. Of more than 500 columns the first 500 are counted.
         """
         names = column_names(X)
-        if not names:
+        places = [place for place in range(len(names)) if place not in skipped]
+        if not places:
             return None
         columns = []
-        for position, name in enumerate(names[:_MOST_COLUMNS]):
-            columns.append(choose_cells(name, take_column(X, position)))
+        for place in places[:_MOST_COLUMNS]:
+            cells = choose_cells(names[place], take_column(X, place))
+            columns.append(replace(cells, place=place))
         return cls(tuple(columns))
 
     @cached_property
@@ -607,7 +621,7 @@ class TableCells:
         counts: list[np.ndarray] = []
         unseen = {}
         for place, cells in enumerate(self.columns):
-            codes, names = _codes(cells, take_column(X, place))
+            codes, names = _codes(cells, take_column(X, cells.place))
             counts.append(np.bincount(codes, weights, cells.n_cells))
             if names is not None:
                 unseen[place] = names
@@ -631,19 +645,29 @@ class TableCells:
         ndarray of uint8 of shape (n_rows, n_columns)
         """
         codes = []
-        for place, cells in enumerate(self.columns):
-            found, _ = _codes(cells, take_column(X, place))
+        for cells in self.columns:
+            found, _ = _codes(cells, take_column(X, cells.place))
             codes.append(found.astype(np.uint8))
         return np.column_stack(codes)
 
     def to_json(self) -> str:
         """Write the cells as JSON text."""
-        return json.dumps([column.to_json() for column in self.columns])
+        entries = []
+        for place, column in enumerate(self.columns):
+            entry = column.to_json()
+            # Where columns are left out, places have to be told.
+            if column.place != place:
+                entry["place"] = column.place
+            entries.append(entry)
+        return json.dumps(entries)
 
     @classmethod
     def from_json(cls, text: str) -> TableCells:
         """Read the text that `to_json` wrote."""
-        return cls(tuple(ColumnCells.from_json(entry) for entry in json.loads(text)))
+        columns = []
+        for place, entry in enumerate(json.loads(text)):
+            columns.append(ColumnCells.from_json(entry, place))
+        return cls(tuple(columns))
 
     # A model file holds the cells as one text: an array for each column would make it
     # ten times as large.
@@ -679,8 +703,8 @@ class TableCells:
         with np.errstate(over="ignore", invalid="ignore"):
             # A sum is NaN if any of its terms is: cheaper than a look at every number.
             some_missing = bool(np.isnan(X.sum()))
-            for place, cells in enumerate(self.columns):
-                values = np.ascontiguousarray(X[:, place], dtype=np.float32)
+            for cells in self.columns:
+                values = np.ascontiguousarray(X[:, cells.place], dtype=np.float32)
                 counts.append(_count_between(values, cells.edges, some_missing))
         return np.concatenate(counts)
 
@@ -719,18 +743,8 @@ def _level_codes(
 ) -> tuple[np.ndarray, dict[str, int] | None]:
     """Find the cell of each text, and name the texts never seen in training."""
     place, distinct = values.levels()
-    own = {level: FIRST + number for number, level in enumerate(cells.levels)}
-    other = FIRST + len(cells.levels)
-    of_level = np.empty(len(distinct) + 1, dtype=np.intp)
-    of_level[-1] = MISSING
-    is_unseen = []
-    for number, level in enumerate(distinct):
-        code = own.get(level)
-        if code is None:
-            code = other if cells.knows(level) else other + 1
-        of_level[number] = code
-        if code == other + 1:
-            is_unseen.append(number)
+    of_level = np.array([*map(cells.cell_of, distinct), MISSING], dtype=np.intp)
+    is_unseen = np.flatnonzero(of_level == cells.n_cells - 1).tolist()
     if not is_unseen:
         return of_level[place], None
     rows = np.bincount(place[place >= 0], minlength=len(distinct))

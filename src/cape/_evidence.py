@@ -480,8 +480,9 @@ def _counts_from_json(entry: Fields) -> GroupEvidence:
     tally = entry.value("tally")
     if isinstance(tally, Mapping):
         tally = _histogram_from_json(entry.fields("tally"))
-        if tally.size != rows:
-            entry.refuse("tally", f"a histogram of {rows} rows", tally)
+        # Of decisions that were made, the positive ones are tallied.
+        if tally.size > rows:
+            entry.refuse("tally", f"a histogram of at most {rows} rows", tally)
     elif tally is not None:
         tally = entry.whole_numbers("tally")
         if (tally > rows).any():

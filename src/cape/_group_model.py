@@ -97,6 +97,14 @@ class Pool(ABC):
     decides_by_scoring_models = False
     """Whether ``models`` are those that score a batch for the quantifier."""
 
+    unchanged: int | None = None
+    """The member that stands for decisions as they were made, if these are known."""
+
+    @property
+    def n_deciding(self) -> int:
+        """How many numbers of a row its members decide by."""
+        return 1 if self.decides_by_scoring_models else len(self.models)
+
     @property
     def has_a_model_each(self) -> bool:
         """Whether every member has a model of its own.
@@ -323,6 +331,89 @@ class ThresholdPool(Pool):
         if evidence.tally is None:
             return evidence.scores.above()
         return evidence.tally.above()
+
+
+@dataclass(frozen=True)
+class DecidedPool(ThresholdPool):
+    """The cuts of a score, and, as the last member, decisions as they were made.
+
+    The last member is made for no prevalence: its theta is NaN, and rules do not choose
+    it, but for `cape.rules.Unchanged`. A row has two numbers to decide by, its score
+    and its decision.
+
+    Parameters
+    ----------
+    models : list of Scores and Decisions
+    cuts, thetas, rates
+        As in `ThresholdPool`; the rates of the last member are those of the decisions
+        in the reference table.
+    """
+
+    decides_by_scoring_models = False
+
+    @classmethod
+    def of_decisions(
+        cls, cuts: ThresholdPool, decisions: Any, rates: MemberRates
+    ) -> DecidedPool:
+        """Add the member of the decisions to those of the cuts.
+
+        Parameters
+        ----------
+        cuts : ThresholdPool
+        decisions : Decisions
+            Reads the decisions.
+        rates : MemberRates
+            Of the decisions in the reference table, one member.
+
+        Returns
+        -------
+        DecidedPool
+        """
+        arrays = []
+        for field_ in fields(MemberRates):
+            parts = [getattr(cuts.rates, field_.name), getattr(rates, field_.name)]
+            arrays.append(np.concatenate(parts))
+        thetas = np.append(cuts.thetas, np.nan)
+        return cls([*cuts.models, decisions], cuts.cuts, thetas, MemberRates(*arrays))
+
+    @property
+    def unchanged(self) -> int:  # type: ignore[override]
+        """The last member."""
+        return len(self.cuts)
+
+    def combine(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores and decisions as they are."""
+        return scores
+
+    def deciding_row(self, member: int) -> int:
+        """Return 1 for the decisions, 0 for a cut of the score."""
+        return int(member == self.unchanged)
+
+    def models_of(self, member: int) -> list[Any]:
+        """Return what reads the decisions, or the scores."""
+        return [self.models[self.deciding_row(member)]]
+
+    def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """Tell which rows were decided as positive, or lie above a cut."""
+        if member == self.unchanged:
+            return scores > HALF
+        return super().calls(scores, member)
+
+    def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
+        """Return the decision itself, or the posterior at the theta of a cut."""
+        if member == self.unchanged:
+            return scores / ONE
+        return super().probability(scores, member)
+
+    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> ScoreHistogram:
+        """Count the scores of the rows that were decided as positive."""
+        scores, decisions = deciding
+        return ScoreHistogram.of(scores[decisions > HALF], edges)
+
+    def called(self, evidence: GroupEvidence) -> np.ndarray:
+        """Count the rows above each cut, and those decided as positive."""
+        decided = evidence.tally.counts.sum()
+        return np.append(evidence.scores.above(), decided)
 
 
 @dataclass(frozen=True)
@@ -606,6 +697,20 @@ class GroupModel:
         called = self.prevalence * self.positives.above() / self.positives.size
         called += (1 - self.prevalence) * self.negatives.above() / self.negatives.size
         return int(cuts[np.abs(called - self.prevalence).argmin()])
+
+    @property
+    def unchanged(self) -> int:
+        """The member that changes nothing.
+
+        It stands for decisions as they were made. Where none are known it is the cut of
+        training, or the member that was trained on about the prevalence of training.
+        """
+        pool = self.pool
+        if pool.unchanged is not None:
+            return pool.unchanged
+        if isinstance(pool, ThresholdPool):
+            return int(np.searchsorted(pool.cuts, self.training_cut))
+        return int(np.abs(pool.thetas - self.prevalence).argmin())
 
     def unadapted_rates(self, cut: int) -> tuple[float, float]:
         """Compute the rates of the model as trained.

@@ -14,7 +14,7 @@ from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
-from cape._histogram import ONE, ScoreHistogram
+from cape._histogram import HALF, ONE, ScoreHistogram
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
 
@@ -51,14 +51,10 @@ class StreamRow(NamedTuple):
 
     def fits(self, model: GroupModel) -> bool:
         """Tell whether these can be the scores and columns of a row of a model."""
-        n_deciding = 1
-        most = ONE
-        if model.pool.has_a_model_each:
-            n_deciding = len(model.pool.models)
-            most = 1
+        most = 1 if model.pool.has_a_model_each else ONE
         return (
             _are_whole(self.scores, len(model.scoring_models), ONE)
-            and _are_whole(self.deciding, n_deciding, most)
+            and _are_whole(self.deciding, model.pool.n_deciding, most)
             and type(self.time) is int
             and (self.id is None or type(self.id) in (int, str))
             and self._codes_fit(model)
@@ -268,7 +264,9 @@ class Window:
         for score in row.scores:
             self._count_score(evidence.scores, score, sign)
         if isinstance(evidence.tally, ScoreHistogram):
-            self._count_score(evidence.tally, row.deciding[0], sign)
+            # A second number is the decision that was made: positives are tallied.
+            if row.deciding[-1] > HALF or len(row.deciding) == 1:
+                self._count_score(evidence.tally, row.deciding[0], sign)
         elif evidence.tally is not None:
             # One row is tallied: what each member decides is its count.
             np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)

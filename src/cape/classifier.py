@@ -21,6 +21,7 @@ from cape._groups import (
     split_groups,
 )
 from cape._learners._choice import note_on_text
+from cape._learners._scores import Scores
 from cape._prediction import (
     adapt,
     batch_of,
@@ -28,6 +29,7 @@ from cape._prediction import (
     decide_individually,
     find_evidence,
     predict_batch,
+    rule_of,
 )
 from cape._training import TrainingData, train_groups
 from cape._validation import (
@@ -51,7 +53,6 @@ from cape._validation import (
 from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule
-from cape.rules._bounded import make_rule
 
 __all__ = ["CapeClassifier"]
 
@@ -72,7 +73,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         regression and two small boostings; from 3,000 rows on, the better of that mean
         and a boosting, by cross-validation on training rows. With None, a data frame
         with text, categories, dates or missing values goes through skrub's encoders
-        first.
+        first. `cape.Scores` is a model that you have, whose scores are columns of X.
     quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
@@ -80,10 +81,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a moved threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
-    rule : str or Rule, default="prevalence"
+    rule : str, Rule or None, default=None
         What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
         subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
-        prevalence of each group is nearest the estimate. It can be set after `fit`.
+        prevalence of each group is nearest the estimate. None is "prevalence", and
+        "unchanged" if the estimator is `cape.Scores`. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
         What to do where more than the prevalence has moved, or where scores say little.
         "cautious" counts the columns of training rows and batches, and weighs what the
@@ -213,7 +215,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             HasMethods(["aggregation_fit", "aggregate"]),
         ],
         "pool": [StrOptions({"resampled", "threshold"})],
-        "rule": [StrOptions(set(RULES)), Rule],
+        "rule": [StrOptions(set(RULES)), Rule, None],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "drift": [StrOptions({"cautious", "ignore"})],
         "share_estimator": ["boolean", StrOptions({"auto"})],
@@ -237,7 +239,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         quantifier="onestep",
         pool="threshold",
-        rule="prevalence",
+        rule=None,
         drift="cautious",
         share_estimator="auto",
         prevalences=10,
@@ -542,7 +544,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_prevalence("level", level, closed=False)
-        rule = make_rule(self.rule if rule is None else rule)
+        rule = rule_of(self, rule)
         drift = check_drift(self.drift if drift is None else drift)
         columns = drift == "cautious"
         evidence = find_evidence(
@@ -639,20 +641,23 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Raise if parameters do not go together, before anything is trained."""
         make_quantifier(self.quantifier)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        prefit |= isinstance(self.estimator, Scores)
         if self.share_estimator is True and (prefit or self.pool == "resampled"):
             raise ValueError(
-                "share_estimator must be False or 'auto' with cv='prefit' or "
+                "share_estimator must be False or 'auto' with cv='prefit', Scores or "
                 "pool='resampled', which have learners of their own, got True."
             )
         if not prefit:
             return
         if self.pool != "threshold":
             raise ValueError(
-                f"pool must be 'threshold' with cv='prefit', got {self.pool!r}."
+                "pool must be 'threshold' with cv='prefit' and with Scores, got "
+                f"{self.pool!r}."
             )
         if self.scores == "folds":
             raise ValueError(
-                f"scores must be 'refit' with cv='prefit', got {self.scores!r}."
+                "scores must be 'refit' with cv='prefit' and with Scores, got "
+                f"{self.scores!r}."
             )
         if self.estimator is None:
             raise ValueError(

@@ -27,12 +27,13 @@ from cape._prediction import (
     known_labels,
     readings_of,
     refuse_row_keepers,
+    rule_of,
 )
 from cape._validation import all_if_none, check_fitted_cape, check_same_length
 from cape._window import StreamRow, Window, WindowState
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
-from cape.rules._bounded import describe_rule, make_rule
+from cape.rules._bounded import describe_rule
 
 __all__ = ["RollingCape"]
 
@@ -113,7 +114,7 @@ class RollingCape:
                 f"refresh must be a number of rows from 1 on, got {refresh!r}."
             )
         self.refresh = int(refresh)
-        self.rule = make_rule(clf.rule if rule is None else rule)
+        self.rule = rule_of(clf, rule)
         self._windows: dict[Group, Window] = {}
         # The latest time seen, in nanoseconds.
         self._now: int | None = None
@@ -299,7 +300,7 @@ class RollingCape:
             seconds = content.fields("window").number("seconds", 0, longest)
             span = timedelta(seconds=seconds)
         described = content.value("rule")
-        if rule is None and described != describe_rule(make_rule(clf.rule)):
+        if rule is None and described != describe_rule(rule_of(clf)):
             content.fields("rule").text("name")
             rule = described
         refresh = content.whole("refresh", least=1)

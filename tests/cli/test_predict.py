@@ -95,6 +95,8 @@ def test_fail_if_is_that_of_a_monitor_of_one_batch(cape, base, changed, tmp_path
     assert f"predictions: {out}" in printed.replace("\n", "")
     assert "<li>fault: n.csv, blue: " in (tmp_path / "p.html").read_text()
     assert cape(*base, "--fail-if", "fault")[0] == 0
+    assert cape(*broken, "--fail-if", "do_not_use")[0] == 1
+    assert cape(*base, "--fail-if", "do_not_use")[0] == 0
 
 
 def test_what_the_labels_say_is_the_audit_of_the_predictions_written(

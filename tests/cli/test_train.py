@@ -210,3 +210,29 @@ def test_settings_start_from_the_paper_and_options_win(cape, base, tmp_path):
     shown = cape("info", tmp_path / "m.cape")[1].replace("\n", " ")
     assert f"drift {clf.drift}" in shown
     assert "rule (" in shown and "tolerance 0.1" in shown
+
+
+def test_a_model_that_you_have_is_used_as_it_is(cape, table, tmp_path):
+    frame = pd.read_csv(table)
+    frame["p"] = frame["x"] / 200
+    frame["held"] = (frame["p"] > 0.3).map({True: "default", False: "repaid"})
+    frame.to_csv(table, index=False)
+    model = tmp_path / "watch.cape"
+    roles = ("--label", "outcome", "--group", "race", "--positive", "default")
+    logged = ("--score", "p", "--decision", "held")
+    code, out, _ = cape("train", table, *roles, *logged, "--out", model, "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert (content["learner"], content["settings"]["rule"]) == ("scores", "unchanged")
+    code, out, _ = cape("predict", model, table, "--out", tmp_path / "p.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["rule"]["name"] == "unchanged"
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert (predicted["prediction"] == predicted["held"]).all()
+
+
+def test_columns_of_a_model_that_you_have_are_checked(refused, base, table):
+    refused(*base, "--decision", "w", says="score must")
+    refused(*base, "--score", "nowhere", says="nowhere")
+    wrong = ("--score", "x", "--decision", "sex", "--positive-decision", "maybe")
+    refused(*base, *wrong, "--positive", "default", says=["'maybe'", "'f'", "'m'"])

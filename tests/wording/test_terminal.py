@@ -190,8 +190,8 @@ def test_every_option_of_the_commands_is_in_the_table():
         ("rule must be 'a', got 'b'.", "--rule must be 'a', got 'b'."),
         ("n must be a whole number.", "--rows must be a whole number."),
         (
-            "exactly one of n and width must be given, got both.",
-            "exactly one of --rows and --width must be given, got both.",
+            "at most one of n and width must be given, got both.",
+            "at most one of --rows and --width must be given, got both.",
         ),
         ("seed must not be negative.", "--seed must not be negative."),
         ("use small_groups='pooled'.", "use --small-groups pooled."),

@@ -184,7 +184,7 @@ def score_cells(evidence: GroupEvidence) -> np.ndarray:
     rather than too narrow.
     """
     histogram = evidence.scores
-    if isinstance(evidence.tally, ScoreHistogram):
+    if isinstance(evidence.tally, ScoreHistogram) and histogram.unit > 1:
         histogram = evidence.tally
     return histogram.counts / histogram.unit
 

@@ -337,10 +337,13 @@ def _combine(
 
 def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
     """Let rates fall from cut to cut, if they do so in training."""
-    falls = (np.diff(trained) <= 0).all()
-    if not falls or np.isnan(rates).any():
+    falls = np.diff(trained) <= 0
+    if not falls[:-1].all() or np.isnan(rates).any():
         return rates
-    return isotonic_regression(rates, increasing=False)
+    # Decisions that were made, the last member if it does not fall, are no cut.
+    n_cuts = len(rates) - (not falls[-1:].all())
+    cuts = isotonic_regression(rates[:n_cuts], increasing=False)
+    return np.append(cuts, rates[n_cuts:])
 
 
 SAMPLE_LEVEL = 0.01

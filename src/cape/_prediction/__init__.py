@@ -23,6 +23,7 @@ from cape._prediction._deciding import (
     mean_estimate,
     predict_batch,
     refuse_row_keepers,
+    rule_of,
 )
 from cape._prediction._reading import (
     Batch,
@@ -57,5 +58,6 @@ __all__ = [
     "read_rows",
     "readings_of",
     "refuse_row_keepers",
+    "rule_of",
     "zero_evidence",
 ]

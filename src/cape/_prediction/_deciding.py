@@ -27,6 +27,7 @@ from cape._labelled import (
     use_labels,
     was_drawn_unequally,
 )
+from cape._learners._scores import Scores
 from cape._prediction._reading import (
     Batch,
     Reading,
@@ -38,7 +39,7 @@ from cape._prediction._reading import (
 )
 from cape._validation import all_if_none, check_fitted_cape
 from cape._wording._results import DRAWN_UNEQUALLY
-from cape.rules import GroupSituation, Prevalence, Rule
+from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
 from cape.rules._bounded import describe_rule, make_rule
 
 
@@ -193,6 +194,7 @@ def adapt(
             thetas=model.pool.thetas,
             predicted_prevalences=model.pool.called(part) / part.scores.size,
             rates=rates,
+            unchanged=model.unchanged,
         )
     chosen = choose_members(situations, rule)
     groups = {}
@@ -206,6 +208,7 @@ def adapt(
             drift_size = drifts[group].significant_spread
             held_back = posterior.groups[group].held_back
             borrowed = posterior.groups[group].borrowed
+        theta = models[group].pool.thetas[member]
         groups[group] = GroupAdaptation(
             rows=int(parts[group].scores.size),
             training_prevalence=models[group].shown_prevalence,
@@ -219,7 +222,8 @@ def adapt(
             verdict=judge(drifts.get(group), label_free[group], held_back),
             labels=labels[group],
             classifier=member,
-            made_for=float(models[group].pool.thetas[member]),
+            # Decisions that were made are those of the time of training.
+            made_for=float(models[group].prevalence if np.isnan(theta) else theta),
             predicted_prevalence=predicted,
             pd_bound=_pd_bound(estimate, predicted),
         )
@@ -279,12 +283,36 @@ def estimate_groups(
     return estimates
 
 
+def rule_of(clf: Any, rule: Any = None) -> Rule:
+    """Return the rule that was asked for, or that of the classifier.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    rule : str, Rule, dict or None, default=None
+        What was asked for in a call.
+
+    Returns
+    -------
+    Rule
+        By default the paper's, and for `cape.Scores` the one that changes nothing.
+    """
+    if rule is None:
+        rule = clf.rule
+    if rule is None:
+        rule = "unchanged" if isinstance(clf.estimator, Scores) else "prevalence"
+    return make_rule(rule)
+
+
 def choose_members(
     situations: Mapping[Group, GroupSituation], rule: Rule | None = None
 ) -> dict[Group, Any]:
     """Let the rule pick a member for every group: it is called here alone."""
     if rule is None:
         rule = Prevalence()
+    if not isinstance(rule, Unchanged):
+        # Decisions that were made can be kept. There is nothing about them to choose.
+        situations = {name: group.of_thetas() for name, group in situations.items()}
     chosen = rule.choose(situations)
     _check_chosen(rule, situations, chosen)
     return chosen
@@ -376,7 +404,7 @@ def predict_batch(
             batch, probabilities=probabilities, columns=clf.drift == "cautious"
         )
         evidence = Evidence(clf.fingerprint_, counted)
-        rule = make_rule(clf.rule)
+        rule = rule_of(clf)
         adaptation = adapt(batch.models, evidence, rule=rule, drift=clf.drift)
         warn_of_faults(adaptation)
     else:
@@ -447,8 +475,10 @@ def picked_member(adaptation: Adaptation, group: Group, model: GroupModel) -> in
     """
     if group in adaptation.groups:
         return adaptation.groups[group].classifier
+    if adaptation.rule["name"] == "unchanged":
+        return model.unchanged
     distance = np.abs(model.pool.thetas - mean_estimate(adaptation, model))
-    return int(np.argmin(distance))
+    return int(np.nanargmin(distance))
 
 
 def mean_estimate(adaptation: Adaptation, model: GroupModel) -> float:
@@ -480,7 +510,7 @@ def decide_individually(batch: Batch) -> np.ndarray:
 def _each_row_by_itself(reading: Reading) -> np.ndarray:
     """Let the paper's rule pick a member for each single row, then decide."""
     model = reading.model
-    members = range(len(model.pool.thetas))
+    members = np.flatnonzero(~np.isnan(model.pool.thetas)).tolist()
     estimates = model.quantifier.estimate_each(reading.scores)
     decisions = np.zeros(len(estimates), dtype=bool)
     # A threshold pool has a thousand members, so that all decisions of all rows would
@@ -492,7 +522,7 @@ def _each_row_by_itself(reading: Reading) -> np.ndarray:
         situation = GroupSituation(
             share=1.0,
             estimate=Estimate(estimates[rows]),  # type: ignore[arg-type]
-            thetas=model.pool.thetas,
+            thetas=model.pool.thetas[members],
             predicted_prevalences=calls.astype(float),
             rates=model.pool.rates,
         )

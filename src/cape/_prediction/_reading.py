@@ -344,8 +344,11 @@ class Reading:
     def unadapted(self) -> np.ndarray:
         """Tell which rows the model as trained calls positive.
 
-        It is cut where as many are called positive as in training.
+        It is cut where as many are called positive as in training. Where decisions
+        were made without CAPE, they are what it calls.
         """
+        if self.model.pool.unchanged is not None:
+            return self.calls(self.model.pool.unchanged)
         cut = self.model.training_cut
         if self.model.pool.has_a_model_each:
             # Members were trained on resamples; only the scoring models have seen the
@@ -580,8 +583,8 @@ def zero_evidence(model: GroupModel, *, columns: bool = True) -> GroupEvidence:
     """Return the evidence of no rows, the zero of the addition."""
     no_scores = np.empty((len(model.scoring_models), 0), dtype=np.int64)
     no_decisions = no_scores
-    if model.pool.has_a_model_each:
-        no_decisions = np.empty((len(model.pool.models), 0), dtype=np.int64)
+    if not model.pool.decides_by_scoring_models:
+        no_decisions = np.empty((model.pool.n_deciding, 0), dtype=np.int64)
     no_columns = None
     if columns and model.columns is not None:
         no_columns = model.columns.cells.nothing()

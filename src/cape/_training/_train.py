@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import clone
 
-from cape._columns import TableCells
+from cape._columns import TableCells, column_names
 from cape._group_model import (
+    DecidedPool,
     GroupModel,
+    MemberRates,
     Pool,
     ResampledPool,
     ThresholdPool,
@@ -36,13 +39,15 @@ from cape._learners._fitting import (
     takes_repetitions,
     weight_keyword,
 )
-from cape._learners._scoring import score_rows
+from cape._learners._scores import Decisions, Scores, model_columns
+from cape._learners._scoring import score_rows, vote_on_rows
 from cape._learners._shared import for_one_group
 from cape._learners._threads import blas_in_one_thread
 from cape._training._borrow import FEWEST_GROUPS, Borrowed, borrow, group_effects
 from cape._training._data import (
     TrainingData,
     find_small_groups,
+    kish_factor,
     warn_of_duplicates,
     warn_of_weak_groups,
 )
@@ -104,6 +109,7 @@ def train_groups(
     """
     recipes = _make_recipes(clf, data)
     recipe = next(iter(recipes.values()))
+    prefit = recipe.prefit
     mode = clf.small_groups
     if mode == "borrow" and recipe.keeps_rows:
         # What is borrowed are weighted counts, which quantifiers of QuaPy do not take.
@@ -112,7 +118,7 @@ def train_groups(
         data,
         groups,
         min_group_size=clf.min_group_size,
-        folds_needed=clf.cv != "prefit",
+        folds_needed=not prefit,
         small_groups=mode,
     )
     to_train = list(groups.rows())
@@ -149,7 +155,7 @@ def train_groups(
                 prevalence=data.prevalence(rows),
             )
     warn_of_duplicates(data, groups)
-    warn_of_weak_groups(models, clf.min_class_size, clf.cv == "prefit")
+    warn_of_weak_groups(models, clf.min_class_size, prefit)
     tried = []
     for name in recipes:
         log_loss = log_losses.get(name, float("nan"))
@@ -160,7 +166,13 @@ def train_groups(
 
 def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
     """Make the recipe of the user's learner, or one for each candidate."""
-    candidates = {"given": clf.estimator}
+    estimator = clf.estimator
+    cv = clf.cv
+    if isinstance(estimator, Scores):
+        # Its scores are logged: it is fitted, and all rows are a hold-out.
+        estimator = clone(estimator).fit(data.X, data.y)
+        cv = "prefit"
+    candidates = {"given": estimator}
     # The encoders that we put in front of a learner never look at labels.
     once = clf.estimator is None
     if clf.preprocessing != "auto":
@@ -172,7 +184,7 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
             for name, learner in candidates.items():
                 candidates[name] = tabular(learner, to_encode)
     # Once for all groups and candidates: a generator of splits can be read once.
-    cv = check_cv(clf.cv, number_of_rows(data.X))
+    cv = check_cv(cv, number_of_rows(data.X))
     thetas = _grid(clf.prevalences)
     recipes = {}
     for name, estimator in candidates.items():
@@ -608,6 +620,10 @@ def _assemble(
         pool = ResampledPool.of(recipe.thetas, learner.members)
     else:
         pool = ThresholdPool.of(models, positives, negatives, prevalence)
+    if isinstance(models[0], Scores) and models[0].decision is not None:
+        decisions = Decisions(models[0])
+        rates = _rates_of_decisions(data, rows, decisions)
+        pool = DecidedPool.of_decisions(pool, decisions, rates)  # type: ignore[arg-type]
     return GroupModel(
         size=len(data.labels(rows)),
         prevalence=data.prevalence(rows) if prevalence is None else prevalence,
@@ -624,6 +640,22 @@ def _assemble(
         group_code=group_code,
         own=None if borrowed is None else borrowed.own,
     )
+
+
+def _rates_of_decisions(
+    data: TrainingData, rows: np.ndarray | None, decisions: Decisions
+) -> MemberRates:
+    """Count how the rows of a group were decided, classes apart."""
+    decided = vote_on_rows(decisions, take_rows(data.X, rows), data.positive)
+    is_positive = data.labels(rows) == data.positive
+    worth = np.ones(len(decided))
+    weights = data.weights_of(rows)
+    if weights is not None:
+        worth = weights * kish_factor(weights)
+    counts = []
+    for of_class in (is_positive, ~is_positive):
+        counts += [[worth[of_class & decided].sum()], [worth[of_class].sum()]]
+    return MemberRates(*np.array(counts))
 
 
 def _count_scores(
@@ -673,7 +705,8 @@ def _with_columns(
     with fewer than ten rows of a class has the counts of all groups. Models are
     returned as they were if X has no columns that can be counted.
     """
-    cells = TableCells.of(data.X)
+    skipped = model_columns(models[0].scoring_models[0], column_names(data.X))
+    cells = TableCells.of(data.X, skipped)
     if cells is None:
         return models
     counted = []

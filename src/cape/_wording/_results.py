@@ -575,10 +575,12 @@ RULE_NAMES = {
     "equalized_odds": "equalized odds",
     "accuracy": "best accuracy",
     "constrained": "several bounds at once",
+    "unchanged": "decisions as they are",
 }
 """How the page calls a rule, by its name in `cape.rules.RULES`."""
 
 _SENTENCES = {
+    "unchanged": "The decisions stay as they were made. CAPE only looks at them.",
     "prevalence": (
         "In each group, the classifier whose predicted share of positives is nearest "
         "the estimated one."
@@ -743,4 +745,13 @@ def rows_are_repeated(n_repeated: int, n_rows: int) -> str:
         f"{n_repeated:,} of {n_rows:,} rows occur more than once, with the same label: "
         "intervals count every copy as one more row and will be too narrow. Leave the "
         "copies out, or give each row once with its number as sample_weight."
+    )
+
+
+def decisions_run_against_labels(column: Any, positive: Any) -> str:
+    """Warn that decisions go the other way than labels."""
+    return (
+        f"Rows with the decision {positive!r} in column {column!r} are positive less "
+        "often than the rest. Name the decision that predicts a positive as "
+        "Scores(positive=...), or --positive-decision."
     )

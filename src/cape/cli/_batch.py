@@ -73,9 +73,8 @@ def predict(
     estimates and predictions are compared with them, too. What else has moved, such as
     a column in other units, is named before any number.
 
-    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or fault. The
-    exit code is 1 if a condition is met. Predictions and report are written all the
-    same.
+    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use:
+    the exit code is 1 if one is met. Predictions and report are written all the same.
     """
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
@@ -171,7 +170,11 @@ Sheet = Annotated[
 ]
 Rows = Annotated[
     int | None,
-    option("How many rows to draw, in all groups together. Default: 100.", "NUMBER"),
+    option(
+        "How many rows to draw, in all groups together. Default: as many as cape "
+        "predict asks for, or 100 if it asks for none.",
+        "NUMBER",
+    ),
 ]
 Spread = Annotated[
     str,
@@ -190,8 +193,6 @@ Width = Annotated[
     ),
 ]
 Seed = Annotated[int, option("Seed of the draw. Default: 0.", "NUMBER")]
-
-_DEFAULT_ROWS = 100
 
 
 @command("rows-needed", epilog="Example: cape rows-needed model.cape --width 0.1")
@@ -276,8 +277,6 @@ def sample(
     from cape.files import load_model, sample_file
     from cape.files._notes import Notes
 
-    if rows is None and width is None:
-        rows = _DEFAULT_ROWS
     loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress() as on_rows, options.workers(dask) as each:
@@ -311,7 +310,16 @@ def sample(
 
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
-_VERDICTS = ("moved_clearly", "drifted", "too_little_known", "cannot_tell", "fault")
+_VERDICTS = (
+    "do_not_use",
+    "label",
+    "not_adapted",
+    "moved_clearly",
+    "drifted",
+    "too_little_known",
+    "cannot_tell",
+    "fault",
+)
 
 Batches = Annotated[
     list[Path] | None,
@@ -325,7 +333,7 @@ Batches = Annotated[
 
 @command(
     epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
-    '"moved>0.2" --fail-if fault',
+    '"moved>0.2" --fail-if do_not_use',
 )
 def monitor(
     model: options.Model,
@@ -347,10 +355,10 @@ def monitor(
     labels: moved (how far the estimated prevalence of a group has clearly moved from
     training: 0 if noise explains it; groups of fewer than ten rows are left out), pd
     (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
-    of rows whose scores no mixture of the classes explains). It also takes a verdict by
-    itself: moved_clearly, drifted (more moved than the prevalence, or a column is at
-    fault), too_little_known (decided by what rows with these scores had in training),
-    cannot_tell, or fault. The exit code is 1 if a condition is met in any batch.
+    of rows whose scores no mixture of the classes explains). It also takes an action or
+    a verdict by itself: do_not_use, label, not_adapted; moved_clearly, drifted (more
+    changed than the share, or a column is broken), too_little_known, cannot_tell, or
+    fault. The exit code is 1 if a condition is met in any batch.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
@@ -480,6 +488,8 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
             findings.append(Finding("pd", where, batch["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, batch[metric]))
+            action = batch["action"]
+            findings.append(Finding(action["code"], where, 1.0))
             for verdict in _CONDITIONS_MET[batch["verdict"]]:
                 reason = batch["reason"] or batch["verdict_text"]
                 findings.append(Finding(verdict, f"{where}: {reason}", 1.0))

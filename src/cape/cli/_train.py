@@ -63,6 +63,26 @@ Learner = Annotated[
         show_default=False,
     ),
 ]
+Score = Annotated[
+    str | None,
+    option(
+        "Column with the scores of a model that you have: nothing is trained, and FILE "
+        "is its labelled reference, which it was not trained on.",
+        "COLUMN",
+    ),
+]
+Decision = Annotated[
+    str | None,
+    option("Column with the decisions that were made with these scores.", "COLUMN"),
+]
+PositiveDecision = Annotated[
+    str | None,
+    option(
+        "The decision that predicts a positive, if it is not called as the positive "
+        "label is, nor 1, true or yes.",
+        "VALUE",
+    ),
+]
 Paper = Annotated[
     bool, flag("--paper", "Use the settings of the paper.", rich_help_panel=_PANEL)
 ]
@@ -96,7 +116,10 @@ Drift = Annotated[
 ]
 Rule = Annotated[
     str | None,
-    _setting("What to aim at in later files: {rules}.", "rule"),
+    _setting(
+        "What to aim at in later files: {rules}. Default: prevalence; with --score: "
+        "unchanged."
+    ),
 ]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
 MinGroupSize = Annotated[
@@ -183,6 +206,9 @@ def train(
     missing_labels: options.MissingLabels = "drop",
     bins: options.Bins = None,
     learner: Learner = None,
+    score: Score = None,
+    decision: Decision = None,
+    positive_decision: PositiveDecision = None,
     paper: Paper = False,
     own: Settings,
     costs: options.Costs,
@@ -235,6 +261,9 @@ def train(
             missing_labels=missing_labels,
             bins=options.parse_bins(bins),
             learner=learner,
+            score=score,
+            decision=decision,
+            positive_decision=positive_decision,
             settings=settings,
             dialect=csv.dialect(),
             most=most,

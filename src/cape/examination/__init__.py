@@ -1,9 +1,10 @@
 """Reasons to trust an answer, or not to.
 
-`examine` returns an `Examination`: everything there is to say about a batch. What has
-moved (`Examination.moved`, ``prior_shift``, ``columns``, ``verdict``), what to expect
-of the predictions (``expected``, ``criteria``, ``frontiers``), what labels say
-(``labels``), and how many rows or labels are needed (`rows_needed`, ``labels_needed``).
+`examine` returns an `Examination`: everything there is to say about a batch. What to
+do with the predictions (``action``), what has moved (``moved``, ``prior_shift``,
+``columns``, ``verdict``), what to expect of the predictions (``expected``,
+``criteria``, ``frontiers``), what labels say (``labels``), and how many rows or labels
+are needed (`rows_needed`, ``labels_needed``).
 
 `rows_needed`, `recommend` and `suspicious_columns` help before there is a batch, and
 `rows_to_label` draws the rows of a batch that somebody should label.

@@ -20,10 +20,11 @@ from cape._group_model import own_auc
 from cape._groups import Group, combined_columns, group_labels
 from cape._limits import WIDEST
 from cape._notebook import InNotebook, Shown
-from cape._prediction import adapt, find_evidence
+from cape._prediction import adapt, find_evidence, rule_of
 from cape._validation import check_drift, check_prevalence
 from cape._wording import _examination as words
 from cape.classifier import CapeClassifier
+from cape.examination._action import Action, choose_action
 from cape.examination._draws import BatchDraws
 from cape.examination._expected import (
     ExpectedCriteria,
@@ -35,6 +36,7 @@ from cape.examination._frontier import Frontier, find_frontiers
 from cape.examination._needed import (
     LabelChecks,
     check_labels,
+    labels_asked,
     plan_labels,
     plan_rows,
     rows_at,
@@ -52,7 +54,6 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA
-from cape.rules._bounded import make_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,9 @@ class Examination(InNotebook):
 
     Attributes
     ----------
+    action : Action
+        What to do with the predictions, of each group and of all: use them, label some
+        rows first, do not use them, or use them as those of last year's model.
     moved : PrevalenceMoved
         Whether the prevalences have moved.
     prior_shift : PriorShiftTest
@@ -184,6 +188,23 @@ class Examination(InNotebook):
     def names(self) -> dict[Group, str]:
         """What the groups of the batch are called, each by a name of its own."""
         return self.adaptation.names
+
+    @cached_property
+    def action(self) -> Action:
+        """What to do with the predictions, of each group and of all."""
+        asked = labels_asked(self._models, self.evidence, self.adaptation)
+        actions = {}
+        for group, adapted in self.adaptation.groups.items():
+            columns = self.columns.groups[group]
+            actions[group] = choose_action(
+                adapted,
+                self.verdict(group).word,
+                [finding.column for finding in columns if finding.fault],
+                self.labels,
+                group,
+                asked[group],
+            )
+        return self._named(Action(actions))
 
     @cached_property
     def moved(self) -> PrevalenceMoved:
@@ -273,6 +294,39 @@ class Examination(InNotebook):
             auc=own_auc(model, self.clf.pooled_),
             rows_needed=rows_needed,
             cautious=self.adaptation.drift == "cautious",
+        )
+
+    def under(self, rule: Any) -> Examination:
+        """Examine the same batch under another rule: what it would decide instead.
+
+        The estimates are the same. Compare its ``expected`` and ``criteria`` with these
+        to see the price.
+
+        Parameters
+        ----------
+        rule : str or Rule
+            As in `CapeClassifier.adapt`.
+
+        Returns
+        -------
+        Examination
+        """
+        adaptation = adapt(
+            self._models,
+            self.evidence,
+            level=self.level,
+            rule=rule_of(self.clf, rule),
+            drift=self.adaptation.drift,
+            drifts=self.adaptation.drifts,
+            group_columns=self.adaptation.group_columns,
+        )
+        return Examination(
+            self.clf,
+            self.evidence,
+            adaptation,
+            labelled=self._labelled,
+            n_draws=self._n_draws,
+            random_state=self._random_state,
         )
 
     def frontiers(
@@ -465,9 +519,9 @@ class Examination(InNotebook):
         Returns
         -------
         dict
-            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``adaptation``,
-            ``shift_test``, ``columns``, ``moved``, ``expected``, ``criteria``,
-            ``labels`` and ``observed``. What is unknown is None.
+            ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``action``,
+            ``adaptation``, ``shift_test``, ``columns``, ``moved``, ``expected``,
+            ``criteria``, ``labels`` and ``observed``. What is unknown is None.
         """
         # `Adaptation.to_json` keeps the types of groups; here they are names for
         # people.
@@ -482,6 +536,7 @@ class Examination(InNotebook):
             "level": self.level,
             "drift": self.adaptation.drift,
             "rule": dict(self.adaptation.rule),
+            "action": self.action.to_dict(),
             "adaptation": adaptation,
             "shift_test": self.prior_shift.to_dict(),
             "columns": self.columns.to_dict(),
@@ -610,7 +665,7 @@ def examine(
         {group: clf.model_of(group) for group in used.groups},
         used,
         level=level,
-        rule=make_rule(clf.rule if rule is None else rule),
+        rule=rule_of(clf, rule),
         drift=check_drift(clf.drift if drift is None else drift),
         group_columns=combined_columns(clf.group_columns),
     )

@@ -18,14 +18,12 @@ from cape._validation import check_choice, check_number
 from cape._wording import _examination as words
 from cape.examination._draws import BatchDraws, central
 from cape.examination._result import flat, json_ready
-from cape.rules import CRITERIA, RULES
+from cape.rules import CRITERIA, RULES, Unchanged
+from cape.rules._bounded import BoundedRule
 from cape.rules._problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_PAPER = "prevalence"
-"""The rule that knows no costs."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +247,11 @@ def _choose_by_rules(
         if kind in kinds:
             continue
         kinds.add(kind)
-        rule = kind() if name == _PAPER else kind(**costs)
+        logged = all(group.is_logged for group in draws.situations.values())
+        if kind is Unchanged and not logged:
+            # No decisions were made that could be compared.
+            continue
+        rule = kind(**costs) if issubclass(kind, BoundedRule) else kind()
         members = choose_members(draws.situations, rule)
         chosen[name] = {group: int(member) for group, member in members.items()}
     return chosen
@@ -274,7 +276,8 @@ class _Search:
         # A bound that every choice meets.
         loosest = 0.0 if is_ratio else CRITERIA[self.criterion].highest_bound
         situations = self.draws.situations
-        problem = Problem(list(situations.values()), [self.criterion], **self.costs)
+        choices = [group.of_thetas() for group in situations.values()]
+        problem = Problem(choices, [self.criterion], **self.costs)
         widest = problem.measure(0, problem.solve([loosest]))
         if np.isnan(widest):
             # One group, or none with known rates: nothing is compared.

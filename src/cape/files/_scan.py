@@ -368,10 +368,7 @@ def scores_per_row(clf: CapeClassifier) -> int:
     The pools of all groups are of one kind: thresholds decide by one score, resampled
     members by one score each.
     """
-    pool = next(iter(clf.models_.values())).pool
-    if pool.has_a_model_each:
-        return len(pool.models)
-    return 1
+    return next(iter(clf.models_.values())).pool.n_deciding
 
 
 @contextmanager

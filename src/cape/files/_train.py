@@ -16,6 +16,8 @@ from cape._group_model import own_auc
 from cape._groups import combined_columns, unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
+from cape._learners._scores import Scores
+from cape._prediction import rule_of
 from cape._tables import (
     Dialect,
     Source,
@@ -24,6 +26,7 @@ from cape._tables import (
     source_files,
 )
 from cape._validation import check_choice
+from cape._wording._numbers import quoted
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
 from cape.files._columns import (
@@ -101,6 +104,9 @@ def train_file(
     missing_labels: str = "drop",
     bins: Bins | None = None,
     learner: str = "auto",
+    score: str | None = None,
+    decision: str | None = None,
+    positive_decision: str | None = None,
     settings: dict[str, Any] | None = None,
     dialect: Dialect | None = None,
     most: int = MAX_ROWS_PER_CLASS,
@@ -147,6 +153,13 @@ def train_file(
     learner : {"auto", "boosting", "logistic"}, default="auto"
         What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
         names see ``make_learner``.
+    score : str, optional
+        Column with the scores of a model that you have, which was not trained on this
+        file: nothing is trained, and the file is its reference (`cape.Scores`).
+    decision : str, optional
+        Column with the decisions that were made with these scores.
+    positive_decision : str, optional
+        The decision that calls a row positive, if that is not clear.
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
     dialect : Dialect, optional
@@ -193,9 +206,13 @@ def train_file(
         key = key.read_bytes()
     check_choice("learner", learner, FILE_LEARNERS)
     check_choice("missing_labels", missing_labels, ("drop", "error"))
+    model_columns = [name for name in (score, decision) if name is not None]
+    if decision is not None and score is None:
+        raise ValueError("score must name the column with the scores beside decision.")
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
+    check_columns_exist(model_columns, scan.table.names, scan.path)
     columns, X, y = _read_table(
         scan,
         label,
@@ -208,12 +225,14 @@ def train_file(
         bins=check_bins(bins, group),
         notes=notes,
     )
-    constant = _constant_columns(X, columns)
+    looked_at = [name for name in columns.features if name not in model_columns]
+    constant = _constant_columns(X[looked_at])
     if constant:
         notes.say("constant", columns=constant)
         columns, X = _without(columns, X, constant, "constant", scan.path)
-    # The groups are named by the user, who needs them.
-    found = suspicious_columns(X[list(columns.features)], y)
+    # The groups are named by the user, who needs them; so are scores and decisions.
+    looked_at = [name for name in looked_at if name not in constant]
+    found = suspicious_columns(X[looked_at], y)
     for kind in ("row number", "tells the answer", "date", "identifier"):
         of_kind = [(column.column, column.why) for column in found.of_kind(kind)]
         if of_kind:
@@ -227,6 +246,14 @@ def train_file(
     if used["preprocessing"] == "auto":
         # The encoders are ours, whichever learner was named: they never see labels.
         used["preprocessing"] = "once"
+    if score is not None:
+        learner = "scores"
+        positive_value = None
+        if decision is not None:
+            positive_value = _positive_decision(
+                X[decision], positive_decision, columns.labels
+            )
+        estimator = Scores(score, decision, positive=positive_value)
     # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
@@ -242,6 +269,8 @@ def train_file(
         chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
         learner = f"auto: {chosen}"
     rule = used["rule"]
+    if rule is None:
+        rule = describe_rule(rule_of(clf))["name"]
     details = {
         "columns": columns.to_dict(),
         "learner": learner,
@@ -258,9 +287,31 @@ def train_file(
     return TableModel(clf, columns, details)
 
 
-def _constant_columns(X: pd.DataFrame, columns: Columns) -> list[str]:
+def _positive_decision(
+    decisions: pd.Series, named: str | None, labels: Sequence[str]
+) -> Any:
+    """Find the decision that calls a row positive among the values of a column.
+
+    It is the one that was named, or the one that is called as the positive label is.
+    None leaves it to `Scores`.
+    """
+    texts = label_text(decisions)
+    distinct = texts.dropna().unique().tolist()
+    if named is None:
+        if set(distinct) != set(labels):
+            return None
+        named = labels[1]
+    if named not in distinct:
+        raise TableError(
+            f"column {decisions.name!r} must hold the decision {named!r}, got "
+            f"{quoted(distinct, MOST_LABELS)}."
+        )
+    return decisions[texts == named].iloc[0]
+
+
+def _constant_columns(X: pd.DataFrame) -> list[str]:
     """Name the columns that have the same value, or none, in all rows."""
-    is_constant = X[list(columns.features)].nunique(dropna=False) <= 1
+    is_constant = X.nunique(dropna=False) <= 1
     return is_constant.index[is_constant].tolist()
 
 

@@ -17,6 +17,7 @@ from sklearn._loss._loss import CyHalfBinomialLoss
 
 from cape._columns import TableCells
 from cape._group_model import (
+    DecidedPool,
     GroupModel,
     MemberRates,
     OwnRows,
@@ -25,6 +26,7 @@ from cape._group_model import (
     TrainedColumns,
 )
 from cape._histogram import ScoreHistogram
+from cape._learners._scores import Decisions, Scores
 from cape._learners._shared import GroupAwareLinear
 from cape.classifier import CapeClassifier
 from cape.quantify import QUANTIFIERS
@@ -37,12 +39,15 @@ _MOST_DEPTH = 200
 _OURS = (
     CapeClassifier,
     Constrained,
+    DecidedPool,
+    Decisions,
     GroupAwareLinear,
     GroupModel,
     MemberRates,
     OwnRows,
     ResampledPool,
     ScoreHistogram,
+    Scores,
     TableCells,
     ThresholdPool,
     TrainedColumns,

@@ -190,7 +190,9 @@ def members_of(
     """
     if rates is None:
         rates = (model.pool.rates.tpr, model.pool.rates.fpr)
-    members = Members(model.pool.thetas, *rates)
+    # Decisions that were made are those of the time of training.
+    thetas = np.nan_to_num(model.pool.thetas, nan=model.prevalence)
+    members = Members(thetas, *rates)
     # A rate is NaN, unknown, if it rests on fewer than ten unseen rows.
     places = np.flatnonzero(~np.isnan(members.tpr + members.fpr))
     if len(places) > _MOST_MEMBERS:

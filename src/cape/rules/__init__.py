@@ -1,6 +1,6 @@
 """Rules: which member of each group's pool decides, seeing all groups at once."""
 
-from cape.rules._base import GroupSituation, Prevalence, Rule
+from cape.rules._base import GroupSituation, Prevalence, Rule, Unchanged
 from cape.rules._bounded import (
     RULES,
     Accuracy,
@@ -26,4 +26,5 @@ __all__ = [
     "Prevalence",
     "ProportionalEquality",
     "Rule",
+    "Unchanged",
 ]

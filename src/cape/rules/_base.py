@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,9 @@ class GroupSituation:
     rates : MemberRates
         True and false positive rates of the members on rows they were not trained on.
         Under prior shift these do not move.
+    unchanged : int, default=0
+        The member that changes nothing: decisions as they were made, or the model as
+        trained.
 
     Examples
     --------
@@ -61,6 +64,27 @@ class GroupSituation:
     thetas: np.ndarray
     predicted_prevalences: np.ndarray
     rates: MemberRates
+    unchanged: int = 0
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the last member stands for decisions as they were made."""
+        return bool(np.isnan(self.thetas[-1]))
+
+    def of_thetas(self) -> GroupSituation:
+        """Return the situation without a member that was made for no prevalence.
+
+        Decisions as they were made are such a member: they can be kept, and not moved.
+        """
+        if not self.is_logged:
+            return self
+        rates = (getattr(self.rates, field.name)[:-1] for field in fields(MemberRates))
+        return replace(
+            self,
+            thetas=self.thetas[:-1],
+            predicted_prevalences=self.predicted_prevalences[..., :-1],
+            rates=MemberRates(*rates),
+        )
 
     # Computed once: a frontier looks at the rates of all members a thousand times.
     @cached_property
@@ -158,6 +182,35 @@ class Prevalence(Rule):
                 group.predicted_prevalences, group.thetas, group.estimate.value
             )
         return chosen
+
+
+@dataclass(frozen=True)
+class Unchanged(Rule):
+    """Keep the decisions as they are, and only look at them.
+
+    With `cape.Scores` these are the decisions that were logged. Without logged
+    decisions the score of the model is cut where it calls as many rows positive as
+    training has positives, whatever the batch is.
+
+    Examples
+    --------
+    >>> from cape.rules import Unchanged
+    >>> Unchanged().choose({})
+    {}
+    """
+
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:
+        """Pick the member of every group that changes nothing.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+
+        Returns
+        -------
+        dict from group to int
+        """
+        return {name: group.unchanged for name, group in groups.items()}
 
 
 def nearest_member(

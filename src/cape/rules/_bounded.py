@@ -15,7 +15,7 @@ from cape._wording._results import (
     rates_are_unknown,
 )
 from cape.metrics._rates import FEWEST_ROWS
-from cape.rules._base import GroupSituation, Prevalence, Rule
+from cape.rules._base import GroupSituation, Prevalence, Rule, Unchanged
 from cape.rules._criteria import CRITERIA
 from cape.rules._problem import Problem, has_known_rates
 
@@ -364,6 +364,7 @@ RULES: dict[str, type[Rule]] = {
     "predictive_equality": PredictiveEquality,
     "equalized_odds": EqualizedOdds,
     "accuracy": Accuracy,
+    "unchanged": Unchanged,
     # Fairlearn's names of two of them.
     "true_positive_rate_parity": EqualOpportunity,
     "false_positive_rate_parity": PredictiveEquality,

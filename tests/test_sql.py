@@ -1,0 +1,404 @@
+"""Evidence by SQL equals Python's, on tables with hostile contents.
+
+DuckDB and SQLite count in every run of the tests, Postgres and Spark in those of ``make
+test-sql``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import warnings
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cape import CapeClassifier, Scores, sql
+
+START = dt.datetime(2019, 7, 3)
+LEVELS = ["a", "A", "", " ", "it's", 'say "hi"', "NULL", "NaN", "1", "1.0", "\\", "--"]
+LEVELS += ["é", "é", "名", "%s", ":x", "{}", "a\nb", "'; DROP TABLE t; --", "🦊"]
+ODD = [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 5e-324, 1e300, -1e300]
+ODD += [3.4028235677973366e38, -3.4028235677973366e38, 1e-46, 2.0**53]
+NAMES = [
+    "age",
+    'it\'s "x"',
+    "select",
+    "value",
+    "n",
+    "ünï",
+    "a b",
+    "found",
+    "cell",
+    "`k`",
+]
+
+TYPES = ("double", "real", "bigint", "boolean", "decimal", "date", "timestamp", "text")
+
+
+class Table:
+    """Columns as lists of Python's values, None for NULL, with their types in SQL."""
+
+    def __init__(self):
+        self.columns = {}
+        self.types = {}
+
+    def add(self, name, type_, values):
+        self.columns[name] = values
+        self.types[name] = type_
+
+    def frame(self, *names):
+        """Return columns as pandas holds them."""
+        return pd.DataFrame({name: pd.Series(self.columns[name]) for name in names})
+
+    def rows(self):
+        return list(zip(*self.columns.values(), strict=True))
+
+
+def _with_gaps(random, values, share=0.1):
+    return [None if random.random() < share else value for value in values]
+
+
+def _column(random, type_, n, edges=()):
+    """Draw values of a type; some lie where cells meet."""
+    if type_ == "double":
+        values = random.choice([random.normal(50, 20, n), random.lognormal(0, 3, n)])
+        values = values.tolist()
+        for place in range(0, n, 3):
+            values[place] = random.choice([*ODD, *edges])
+        return _with_gaps(random, map(float, values))
+    if type_ == "real":
+        return _with_gaps(random, np.float32(random.normal(0, 1, n)).tolist())
+    if type_ == "bigint":
+        high = int(random.choice([3, 90, 2**45]))
+        return _with_gaps(random, random.integers(-2, high, n).tolist())
+    if type_ == "boolean":
+        return _with_gaps(random, (random.random(n) < 0.3).tolist())
+    if type_ == "decimal":
+        cents = random.integers(-10_000, 10_000, n).tolist()
+        return _with_gaps(random, [Decimal(number) / 100 for number in cents])
+    seconds = random.normal(0, 10 ** random.integers(6, 10), n)
+    if type_ == "date":
+        days = (seconds / 86400).astype(int).tolist()
+        return _with_gaps(random, [START.date() + dt.timedelta(day) for day in days])
+    if type_ == "timestamp":
+        spans = [dt.timedelta(seconds=int(s), microseconds=500_000) for s in seconds]
+        return _with_gaps(random, [START + span for span in spans])
+    levels = [*LEVELS, *(f"level {number}" for number in range(40))]
+    odds = random.dirichlet(np.full(len(levels), 0.3))
+    return _with_gaps(random, random.choice(levels, n, p=odds).tolist())
+
+
+class Case:
+    """A fitted model, and a batch for it.
+
+    Attributes
+    ----------
+    clf, batch, label, groups
+        What `cape.sql.query` takes.
+    """
+
+    def __init__(self, seed, types=TYPES):
+        random = np.random.default_rng(seed)
+        self.random = random
+        names = random.permutation(NAMES)[: random.integers(1, len(NAMES))].tolist()
+        self.columns = {name: str(random.choice(types)) for name in names}
+        self.points = bool(random.random() < 0.5)
+        self.decisions = [None, (0, 1), (False, True), ("no", "yes")][seed % 4]
+        self.classes = [(0, 1), ("bad", "good")][seed // 2 % 2]
+        group_types = ["text", "bigint", "boolean"]
+        n_groups = random.integers(0, 3)
+        self.groups = {
+            f"group_{i}": group_types[(seed + i) % 3] for i in range(n_groups)
+        }
+        self.in_table = bool(self.groups) and seed % 2 == 0
+        self.missing = str(random.choice(["error", "group", "drop"]))
+        self.reference = self._draw(400, {})
+        self.hollow = names[0] if seed % 5 == 0 else None
+        if self.hollow:
+            values = self.reference.columns[self.hollow]
+            self.reference.columns[self.hollow] = [None] * len(values)
+        self.clf = self._fit()
+        trained = next(iter(self.clf.models_.values()))
+        edges = {}
+        if trained.columns is not None:
+            for cells in trained.columns.cells.columns:
+                edges[cells.name] = _near(cells.edges)
+        self.edges = trained.edges
+        self.batch = self._draw(int(random.choice([1, 30, 300])), edges)
+        self.label = "label" if seed % 3 else None
+
+    def _draw(self, n, edges):
+        random = self.random
+        table = Table()
+        y = random.random(n) < 0.4
+        score = random.normal(y * 1.5, 1, n)
+        if self.points:
+            score = (600 + 50 * score).tolist()
+            for place in range(7, n, 9):
+                score[place] = random.choice([np.inf, -np.inf, 1e300, 600.0, -1e18])
+        else:
+            score = (1 / (1 + np.exp(-score))).tolist()
+            for place in range(7, n, 9):
+                exact = random.choice(self.edges) if edges else random.integers(2**32)
+                score[place] = (exact + random.choice([0.0, 0.5, -0.5])) / 2**32
+        table.add("p", "double", [float(number) for number in score])
+        if self.decisions:
+            decided = random.random(n) < 0.3 + 0.4 * y
+            types = {int: "bigint", bool: "boolean", str: "text"}
+            values = [self.decisions[int(is_yes)] for is_yes in decided]
+            table.add("decided", types[type(values[0])], values)
+        for name, type_ in self.columns.items():
+            table.add(name, type_, _column(random, type_, n, edges.get(name, ())))
+        labels = [self.classes[int(is_positive)] for is_positive in y]
+        table.add("label", "text" if isinstance(labels[0], str) else "bigint", labels)
+        for name, type_ in self.groups.items():
+            values = {
+                "text": ["it's", "B", "é"],
+                "bigint": [7, 8],
+                "boolean": [False, True],
+            }
+            drawn = [values[type_][place] for place in random.integers(0, 2, n)]
+            if self.missing != "error":
+                drawn = _with_gaps(random, drawn, 0.05)
+            table.add(name, type_, drawn)
+        return table
+
+    @property
+    def _features(self):
+        names = ["p", *self.columns]
+        if self.decisions:
+            names.append("decided")
+        return names
+
+    def _fit(self):
+        clf = CapeClassifier(
+            Scores("p", "decided" if self.decisions else None),
+            group_columns=list(self.groups) if self.in_table else None,
+            missing_groups=self.missing,
+            unknown_groups="pooled",
+            min_class_size=0,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return clf.fit(
+                self.reference.frame(*self._all(self.reference)[0]),
+                self.reference.columns["label"],
+                sensitive_features=self._all(self.reference)[1],
+            )
+
+    def _all(self, table):
+        if self.in_table:
+            return [*self._features, *self.groups], None
+        groups = table.frame(*self.groups) if self.groups else None
+        return self._features, groups
+
+    def expected(self):
+        """The evidence that Python makes of the batch."""
+        names, groups = self._all(self.batch)
+        y = None
+        if self.label:
+            # Some rows are labelled.
+            rng = np.random.default_rng(0)
+            labels = _with_gaps(rng, self.batch.columns["label"], 0.7)
+            self.batch.columns["label"] = labels
+            y = labels
+        return self.clf.evidence(self.batch.frame(*names), y, sensitive_features=groups)
+
+    def options(self):
+        """What `cape.sql.query` is called with, beside model and table."""
+        groups = None if self.in_table or not self.groups else list(self.groups)
+        return {"label": self.label, "groups": groups}
+
+
+def _near(edges):
+    """Doubles where single precision is rounded to another cell."""
+    edges = edges[np.isfinite(edges)]
+    before = np.nextafter(edges, np.float32(-np.inf)).astype(np.float64)
+    middles = (before + edges) / 2
+    middles = middles[np.isfinite(middles)]
+    around = [np.nextafter(middles, end) for end in (-np.inf, np.inf)]
+    return np.concatenate([middles, *around, edges]).tolist()
+
+
+class DuckDB:
+    dialect = "duckdb"
+    types = {"decimal": "decimal(12, 2)"}
+
+    def __init__(self):
+        import duckdb
+
+        self._connection = duckdb.connect()
+
+    def run(self, table, statement):
+        self.fill(table)
+        return self._connection.execute(statement).df()
+
+    def fill(self, table):
+        columns = []
+        for name, type_ in table.types.items():
+            quoted = name.replace('"', '""')
+            columns.append(f'"{quoted}" {self.types.get(type_, type_)}')
+        self.execute("drop table if exists batch")
+        self.execute(f"create table batch ({', '.join(columns)})")
+        marks = ", ".join([self.mark] * len(columns))
+        rows = [tuple(map(self.value, row)) for row in table.rows()]
+        self.execute_many(f"insert into batch values ({marks})", rows)
+
+    mark = "?"
+
+    def value(self, value):
+        return value
+
+    def execute(self, text):
+        self._connection.execute(text)
+
+    def execute_many(self, text, rows):
+        self._connection.executemany(text, rows)
+
+    def close(self):
+        self._connection.close()
+
+
+class SQLite(DuckDB):
+    dialect = "sqlite"
+    types = {"date": "text", "timestamp": "text", "decimal": "real"}
+
+    def __init__(self):
+        self._connection = sqlite3.connect(":memory:")
+
+    def value(self, value):
+        if isinstance(value, (dt.date, Decimal)):
+            return float(value) if isinstance(value, Decimal) else str(value)
+        return value
+
+    def run(self, table, statement):
+        self.fill(table)
+        found = self._connection.execute(statement)
+        names = [column[0] for column in found.description]
+        return pd.DataFrame(found.fetchall(), columns=names)
+
+
+class Postgres(SQLite):
+    """A server of its own, in a temporary folder and on a free port."""
+
+    dialect = "postgres"
+    types = {"double": "double precision", "decimal": "numeric(12, 2)"}
+    mark = "%s"
+
+    def __init__(self, folder):
+        import psycopg
+
+        self._folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        shutil.chown(folder, "postgres")
+        self._do("initdb", "--encoding=UTF8", "--locale=C", "--auth=trust")
+        options = f"-p {port} -k {folder} -c listen_addresses="
+        self._do("pg_ctl", "start", "-w", "-o", options, "-l", f"{folder}/log")
+        place = f"host={folder} port={port} user=postgres dbname=postgres"
+        self._connection = psycopg.connect(place, autocommit=True)
+
+    def _do(self, program, *arguments):
+        # Debian has no link to these in the folders of commands.
+        found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))[-1]
+        command = [str(found), *arguments, "-D", f"{self._folder}/data"]
+        user = {"user": "postgres"} if os.getuid() == 0 else {}
+        subprocess.run(
+            command, check=True, stdout=subprocess.DEVNULL, cwd=self._folder, **user
+        )
+
+    def value(self, value):
+        return value
+
+    def execute_many(self, text, rows):
+        self._connection.cursor().executemany(text, rows)
+
+    def close(self):
+        super().close()
+        self._do("pg_ctl", "stop", "-m", "fast")
+
+
+class Spark(DuckDB):
+    dialect = "spark"
+    types = {"text": "string", "real": "float", "decimal": "decimal(12, 2)"}
+
+    def __init__(self):
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.sql.session.timeZone": "UTC",
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.timestampType": "TIMESTAMP_NTZ",
+        }
+        builder = SparkSession.builder.master("local[2]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        self._session = builder.getOrCreate()
+
+    def run(self, table, statement):
+        columns = []
+        for name, type_ in table.types.items():
+            quoted = name.replace("`", "``")
+            columns.append(f"`{quoted}` {self.types.get(type_, type_)}")
+        rows = self._session.createDataFrame(table.rows(), ", ".join(columns))
+        rows.createOrReplaceTempView("batch")
+        found = self._session.sql(statement)
+        return pd.DataFrame(
+            [tuple(row) for row in found.collect()], columns=found.columns
+        )
+
+    def close(self):
+        self._session.stop()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "duckdb",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.sql),
+        pytest.param("spark", marks=pytest.mark.sql),
+    ],
+)
+def engine(request):
+    classes = {"duckdb": DuckDB, "sqlite": SQLite, "postgres": Postgres, "spark": Spark}
+    if request.param != "postgres":
+        found = classes[request.param]()
+        yield found
+        found.close()
+        return
+    # Not a folder of pytest: the server's user may not enter these.
+    with tempfile.TemporaryDirectory() as folder:
+        found = Postgres(folder)
+        yield found
+        found.close()
+
+
+def check_equal(engine, seed):
+    case = Case(seed)
+    expected = case.expected()
+    statement = sql.query(case.clf, "batch", engine.dialect, **case.options())
+    counts = engine.run(case.batch, statement)
+    assert sql.evidence(case.clf, counts) == expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_database_counts_what_python_counts(engine, seed):
+    check_equal(engine, seed)
+
+
+@pytest.mark.slow
+def test_200_hostile_tables(engine):
+    for seed in range(100, 300):
+        check_equal(engine, seed)
