@@ -20,3 +20,11 @@ more."""
 
 NOTABLY_HELD_BACK = 0.1
 """Share by which an estimate is held back that a reader should know of."""
+
+ASKED_WIDTH = 0.2
+"""Rows to label are asked for so that the interval becomes so wide: narrower than
+`USEFUL_WIDTH`, since drift can make labels worth less than planned."""
+
+FAR_OFF = 0.1
+"""Distance of labels and estimate from which on a refuted estimate is no longer of use.
+Labels of a million rows refute estimates that are good for every purpose."""

@@ -54,6 +54,8 @@ def test_labels_that_do_not_decide_leave_everything_else_alone(
     assert content.pop("labels") is not None
     expected = seen.to_dict()
     assert expected.pop("labels") is None
+    # Labels that agree are a better reason to use the predictions.
+    assert content.pop("action")["code"] == expected.pop("action")["code"]
     assert content == expected
     assert compared.evidence == seen.evidence
 

@@ -264,7 +264,7 @@ def test_other_formats_of_the_batch(people_model, truth, tmp_path, suffix):
     ("settings", "says"),
     [
         ({"n": 0}, "n must be a whole number"),
-        ({"n": 5, "width": 0.1}, "exactly one of n and width"),
+        ({"n": 5, "width": 0.1}, "at most one of n and width"),
         ({"width": 0.00001}, "width must be between 0 and 1"),
         ({"n": 5, "seed": -1}, "seed must not be negative"),
         ({"n": 5, "spread": "none"}, "spread must be one of"),

@@ -31,6 +31,7 @@ from cape._labelled import (
     stratify,
     use_labels,
 )
+from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
 from cape._notebook import InNotebook, Shown
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
@@ -44,12 +45,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cape._group_model import GroupModel
+    from cape._labelled._needed import LabelNeed
 
 _PREVALENCES = np.linspace(0.05, 0.95, 19)
 # More rows than any batch has.
 _MOST_ROWS = 10**9
 
 _SPREADS = ("equal", "proportional")
+_DEFAULT_LABELS = 100
+"""Rows that are drawn if nobody says how many, and no group asks for labels."""
 
 
 def rows_needed(
@@ -190,24 +194,71 @@ def plan_labels(
 
     check_prevalence("width", width, closed=False)
     lines = []
-    for group, part in evidence.groups.items():
-        adapted = adaptation.groups[group]
-        need = labels_for_width(
-            models[group],
-            score_cells(part),
-            adapted.without_labels,
-            adaptation.level,
-            adapted.mean_score,
-            width,
-        )
-        line = {"rows": adapted.rows, "labels": need.labels, "plain": need.plain}
+    for group in evidence.groups:
+        rows = adaptation.groups[group].rows
+        need = _need_of(group, models, evidence, adaptation, width)
+        line = {"rows": rows, "labels": need.labels, "plain": need.plain}
         lines.append({**line, "saving": need.saving, "prevalence": need.prevalence})
     return pd.DataFrame(lines, index=group_index(evidence.groups))
+
+
+def _need_of(
+    group: Group,
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+    width: float,
+) -> LabelNeed:
+    """Compute how many labels one group needs."""
+    adapted = adaptation.groups[group]
+    return labels_for_width(
+        models[group],
+        score_cells(evidence.groups[group]),
+        adapted.without_labels,
+        adaptation.level,
+        adapted.mean_score,
+        width,
+    )
+
+
+def labels_asked(
+    models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
+) -> dict[Group, int]:
+    """Compute how many labels to ask for, where an interval is too wide to decide by.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : Evidence
+    adaptation : Adaptation
+        To the same batch.
+
+    Returns
+    -------
+    dict from group to int
+        0 where the interval is narrow enough, where a column is at fault, and where
+        more than half of the rows would have to be labelled.
+    """
+    asked = {}
+    for group, adapted in adaptation.groups.items():
+        drift = adaptation.drifts.get(group)
+        at_fault = drift is not None and drift.faults
+        asked[group] = 0
+        # Where nobody looked for drift, no interval tells whether labels are needed.
+        is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
+        if is_wide and not at_fault:
+            need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
+            if 2 * need.labels <= adapted.rows:
+                asked[group] = need.labels
+    return asked
 
 
 @dataclass(frozen=True)
 class LabelPlan:
     """How many rows to label, and how they are spread over the groups.
+
+    With neither ``n`` nor ``width``, it is as many as `Examination.action` asks for, or
+    100 if it asks for none.
 
     Parameters
     ----------
@@ -226,9 +277,8 @@ class LabelPlan:
 
     def __post_init__(self) -> None:
         check_choice("spread", self.spread, _SPREADS)
-        if (self.n is None) == (self.width is None):
-            given = "neither" if self.n is None else "both"
-            raise ValueError(f"exactly one of n and width must be given, got {given}.")
+        if self.n is not None and self.width is not None:
+            raise ValueError("at most one of n and width must be given, got both.")
         if self.n is not None and (not isinstance(self.n, Integral) or self.n < 1):
             raise ValueError(f"n must be a whole number from 1 on, got {self.n!r}.")
 
@@ -254,14 +304,19 @@ class LabelPlan:
         """
         models = {group: clf.model_of(group) for group in cells}
         rows = np.array([in_cells.sum() for in_cells in cells.values()])
-        if self.width is None:
-            sizes = share_out(rows, int(self.n or 0), self.spread)
+        if self.n is not None:
+            sizes = share_out(rows, int(self.n), self.spread)
         else:
             # Without the warnings of `clf.adapt`: nobody has asked for an estimate.
             adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
-            needed = plan_labels(models, evidence, adaptation, self.width)["labels"]
-            of_group = dict(zip(evidence.groups, needed, strict=True))
+            if self.width is None:
+                of_group = labels_asked(models, evidence, adaptation)
+            else:
+                needed = plan_labels(models, evidence, adaptation, self.width)
+                of_group = dict(zip(evidence.groups, needed["labels"], strict=True))
             sizes = np.array([of_group[group] for group in cells])
+            if not sizes.any():
+                sizes = share_out(rows, _DEFAULT_LABELS, self.spread)
         estimates = estimate_groups(models, evidence.groups)
         strata = {}
         for (group, in_cells), n_drawn in zip(cells.items(), sizes, strict=True):
@@ -363,7 +418,8 @@ def rows_to_label(
         Groups, as in ``clf.predict``.
     n : int, default=None
         Rows to draw, in all groups together. Fewer than ten labels of a group are not
-        used.
+        used. With neither ``n`` nor ``width``, the rows that `Examination.action` asks
+        for are drawn, or 100 if it asks for none.
     spread : {"equal", "proportional"}, default="equal"
         Whether every group gets as many of the ``n`` labels, or as many as fit its
         share of the rows. A group smaller than its share is labelled completely, and

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -346,10 +346,10 @@ class MonitoredBatch:
     sha256 : str
         Hash of the bytes that were read.
     groups : list of dict
-        For each group: training prevalence, estimate with its interval, bound on PD,
-        whether the prevalence moved, the verdict on a prior shift (the ``word`` and
-        ``text`` of a `GroupVerdict`), up to three columns that moved, the worst first,
-        and expected rates.
+        For each group: what to do (a `GroupAction`), training prevalence, estimate with
+        its interval, bound on PD, whether the prevalence moved, the verdict on a prior
+        shift (the ``word`` and ``text`` of a `GroupVerdict`), up to three columns that
+        moved, the worst first, and expected rates.
     pe : float or None
         Expected PE of the worst pair; None if no pair is defined.
     """
@@ -449,6 +449,7 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
     verdict = examination.verdict(group)
     columns = examination.columns.moved(group)
     return {
+        "action": asdict(examination.action.groups[group]),
         "rows": adapted.rows,
         "training": adapted.training_prevalence,
         "estimate": adapted.estimate.value,

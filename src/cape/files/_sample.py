@@ -82,8 +82,10 @@ class SampledFile:
         As many as were drawn if these do.
         """
         needed = {}
-        for group, rows in self.rows.items():
-            needed[group] = max(_labelled.enough_labels(rows), self.drawn[group])
+        for group, drawn in self.drawn.items():
+            if drawn:
+                enough = _labelled.enough_labels(self.rows[group])
+                needed[group] = max(enough, drawn)
         return sum(needed.values())
 
 
@@ -240,7 +242,8 @@ class Draw:
     def text(self) -> str:
         """The draw, as it stands in front of a key."""
         if self.plan.width is None:
-            return f"{self.plan.n}-{self.plan.spread}-{self.seed}"
+            # 0 stands for as many as the action asks for.
+            return f"{self.plan.n or 0}-{self.plan.spread}-{self.seed}"
         return f"0-width{self.plan.width:.4f}-{self.seed}"
 
     def key(self, row: int, file_hash: str, fingerprint: str) -> str:
@@ -573,7 +576,7 @@ def _checked_label(key: str, positive: bool, line: int, where: str) -> CheckedLa
     if spread.startswith("width"):
         plan = LabelPlan(width=float(spread.removeprefix("width")))
     else:
-        plan = LabelPlan(int(match["n"]), spread)
+        plan = LabelPlan(int(match["n"]) or None, spread)
     draw = Draw(plan, int(match["seed"]))
     return CheckedLabel(key, draw, int(match["row"]), positive, line)
 

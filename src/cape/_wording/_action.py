@@ -1,0 +1,96 @@
+"""What to do with the predictions of a batch, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cape._wording._numbers import listed, rows_text
+
+if TYPE_CHECKING:
+    from cape.examination._action import Action, GroupAction
+
+_MOST_COLUMNS = 3
+
+ACTIONS = {
+    "use": "use",
+    "label": "label {rows}",
+    "not_adapted": "not adapted",
+    "do_not_use": "do not use",
+}
+"""What to do with the predictions of a group; the rows are those to label."""
+
+REASONS = {
+    ("do_not_use", "fault"): "{columns} changed; fix it first",
+    ("do_not_use", "refuted"): "the labels contradict the estimate",
+    ("label", "scores"): "the scores alone cannot tell the share",
+    ("label", "columns"): "the columns disagree about the share",
+    ("label", "labels"): "the labels so far are too few or cannot be used",
+    ("label", "ignored"): "more changed than the share, and drift was ignored",
+    ("not_adapted", "scores"): "too little is known; decided as last year",
+    ("not_adapted", "few_rows"): "too few rows; decided as last year",
+    ("not_adapted", "drift"): "more changed than the share; decided as last year",
+    ("use", "labels"): "the labels agree",
+    ("use", "consistent"): "nothing else seems to have changed",
+    ("use", "some_drift"): "the interval allows for the other changes",
+    ("use", "not_tested"): "not tested for other changes",
+}
+"""Why, by action and reason."""
+
+_HEADS = {
+    "do_not_use": "Do not use the predictions",
+    "label": "Label {rows} first",
+    "not_adapted": "Predictions as good as last year's",
+    "use": "Use the predictions",
+}
+
+
+def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
+    """Say why a group has its action."""
+    names = [f"`{name}`" for name in columns]
+    shown = listed(names, _MOST_COLUMNS, "columns")
+    return REASONS[code, reason].format(columns=shown)
+
+
+def action_words(code: str, labels: int) -> str:
+    """Name an action, with the rows to label.
+
+    Examples
+    --------
+    >>> action_words("label", 97)
+    'label 97 rows'
+    """
+    return ACTIONS[code].format(rows=rows_text(labels))
+
+
+def action_text(action: GroupAction) -> str:
+    """Name the action of a group and say why."""
+    why = reason_text(action.code, action.reason, action.columns)
+    return f"{action_words(action.code, action.labels)}: {why}"
+
+
+def action_head(action: Mapping[str, Any]) -> str:
+    """Say in a few words what to do with the predictions of a batch.
+
+    Examples
+    --------
+    >>> action_head({"code": "label", "labels": 97})
+    'Label 97 rows first'
+    """
+    return _HEADS[action["code"]].format(rows=rows_text(action["labels"]))
+
+
+_OF_GROUPS = {
+    "do_not_use": "Do not use them for {groups}",
+    "label": "Label {groups}",
+    "not_adapted": "{groups}: {reason}",
+    "use": "Use them for {groups}",
+}
+
+
+def action_repr(action: Action) -> str:
+    """Say what to do with each group."""
+    lines = [action_head(action.to_dict())]
+    for group, name in action.names.items():
+        lines.append(f"  {name}: {action.groups[group].text}")
+    return "\n".join(lines)

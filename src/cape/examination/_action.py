@@ -1,0 +1,168 @@
+"""What to do with the predictions of a batch: one code for each group, and one for all.
+
+===============  =======================================================================
+``use``          The interval is narrow enough to decide by.
+``label``        It is not. Labels of ``labels`` rows would make it so.
+``not_adapted``  The scores say too little, and the share rests on what rows with these
+                 scores had in training: these are the predictions of last year's model.
+``do_not_use``   A column is broken, or labels refute the estimate.
+===============  =======================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cape._adaptation import GroupAdaptation
+from cape._groups import Group
+from cape._limits import FAR_OFF, USEFUL_WIDTH
+from cape._notebook import InNotebook, Shown
+from cape._wording import _action as words
+from cape.examination._needed import LabelChecks
+from cape.examination._result import GroupResult, shown
+
+CODES = ("do_not_use", "label", "not_adapted", "use")
+"""Actions, the gravest first."""
+
+
+@dataclass(frozen=True)
+class GroupAction:
+    """What to do with the predictions of one group.
+
+    Parameters
+    ----------
+    code : {"use", "label", "not_adapted", "do_not_use"}
+    reason : str
+        Why: "fault" and "refuted" (do not use); "scores", "columns", "ignored" and
+        "labels" (label: the scores say too little, columns disagree, drift was ignored,
+        the labels that are there cannot be used or are too few); "scores", "few_rows"
+        and "drift" (not adapted); "labels", or the verdict of the group (use).
+    labels : int
+        Rows to label, those included that have a label; 0 if none.
+    columns : list of str
+        Columns to fix; empty if none.
+    """
+
+    code: str
+    reason: str
+    labels: int = 0
+    columns: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The action and its reason, in a few words."""
+        return words.action_text(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Action(InNotebook, GroupResult):
+    """What to do with the predictions of a batch.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupAction
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine, which name them for people.
+
+    Examples
+    --------
+    >>> from cape import examine
+    >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
+    >>> seen.action.code, seen.action.labels, seen.action.groups[0].reason
+    ('use', 0, 'consistent')
+    """
+
+    groups: Mapping[Group, GroupAction]
+    group_columns: Sequence[str] | None = None
+
+    @property
+    def code(self) -> str:
+        """The gravest action of a group; "use" if there is no group."""
+        codes = {action.code for action in self.groups.values()}
+        return next((code for code in CODES if code in codes), "use")
+
+    @property
+    def labels(self) -> int:
+        """Rows to label, in all groups together."""
+        return sum(action.labels for action in self.groups.values())
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns to fix."""
+        names: dict[str, None] = {}
+        for action in self.groups.values():
+            names.update(dict.fromkeys(action.columns))
+        return list(names)
+
+    def _facts(self) -> dict[str, Any]:
+        return {"code": self.code, "labels": self.labels, "columns": self.columns}
+
+    def _shown(self) -> Shown:
+        rows = [{"action": action.text} for action in self.groups.values()]
+        return shown(self.names, words.action_head(self.to_dict()), rows, [])
+
+    def __repr__(self) -> str:
+        return words.action_repr(self)
+
+
+def choose_action(
+    adapted: GroupAdaptation,
+    verdict: str,
+    at_fault: Sequence[str],
+    labels: LabelChecks | None,
+    group: Group,
+    labels_asked: int,
+) -> GroupAction:
+    """Choose what to do with the predictions of a group.
+
+    Parameters
+    ----------
+    adapted : GroupAdaptation
+    verdict : str
+        The word of its `GroupVerdict`.
+    at_fault : sequence of str
+        Columns that are plainly not what they were in training.
+    labels : LabelChecks or None
+        What labels say, whether they decided or not.
+    group : value, or tuple of values
+    labels_asked : int
+        Labels that the group needs; 0 if it needs none, or nearly all rows.
+
+    Returns
+    -------
+    GroupAction
+    """
+    if at_fault:
+        return GroupAction("do_not_use", "fault", columns=list(at_fault))
+    if labels is not None and not labels.decide:
+        check = labels.groups[group]
+        distance = abs(check.labels.estimate - adapted.estimate.value)
+        if group in labels.refuted and distance > FAR_OFF:
+            return GroupAction("do_not_use", "refuted")
+        if check.labels.verdict == "confirmed":
+            return GroupAction("use", "labels")
+    is_wide = adapted.estimate.width > USEFUL_WIDTH
+    if adapted.labels.verdict is not None and not is_wide:
+        return GroupAction("use", "labels")
+    if verdict == "ignored" and adapted.labels.verdict is None:
+        return GroupAction("label", "ignored", labels_asked)
+    if is_wide and labels_asked:
+        return GroupAction("label", _why_wide(adapted), labels_asked)
+    if is_wide:
+        return GroupAction("not_adapted", "few_rows")
+    if verdict == "too_little_known":
+        return GroupAction("not_adapted", "scores")
+    if verdict == "drifted":
+        return GroupAction("not_adapted", "drift")
+    return GroupAction("use", verdict)
+
+
+def _why_wide(adapted: GroupAdaptation) -> str:
+    """Return why the interval of a group is wide."""
+    if adapted.labels.rows:
+        return "labels"
+    if adapted.quantifier_estimate.width > USEFUL_WIDTH:
+        return "scores"
+    return "columns"

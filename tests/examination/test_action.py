@@ -1,0 +1,105 @@
+"""What to do with the predictions of a batch."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from cape import CapeClassifier, Estimate, examine
+from cape.examination import rows_to_label
+from cape.examination._action import Action, GroupAction, choose_action
+
+LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict", "asked", "action"),
+    [
+        ({}, "consistent", 0, ("use", "consistent")),
+        ({}, "some_drift", 0, ("use", "some_drift")),
+        ({}, "drifted", 0, ("not_adapted", "drift")),
+        ({}, "too_little_known", 0, ("not_adapted", "scores")),
+        ({}, "ignored", 60, ("label", "ignored")),
+        ({"labels": LABELLED}, "drifted", 0, ("use", "labels")),
+        ({"labels": LABELLED}, "ignored", 60, ("use", "labels")),
+    ],
+)
+def test_a_narrow_interval_leads_to_an_action(adapted, given, verdict, asked, action):
+    found = choose_action(adapted(**given), verdict, [], None, "a", asked)
+    assert (found.code, found.reason) == action
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "action"),
+    [
+        ({}, 80, ("label", "columns")),
+        ({"quantifier_estimate": Estimate(0.5, 0.1, 0.9)}, 80, ("label", "scores")),
+        ({"labels": {"rows": 12}}, 80, ("label", "labels")),
+        ({}, 0, ("not_adapted", "few_rows")),
+    ],
+)
+def test_a_wide_interval_asks_for_labels(adapted, given, asked, action):
+    wide = adapted(estimate=Estimate(0.5, 0.2, 0.8), **given)
+    found = choose_action(wide, "cannot_tell", [], None, "a", asked)
+    assert (found.code, found.reason, found.labels) == (*action, asked)
+
+
+def test_the_whole_is_as_grave_as_its_gravest_group():
+    groups = {
+        "a": GroupAction("use", "consistent"),
+        "b": GroupAction("label", "scores", 60),
+        "c": GroupAction("label", "columns", 20),
+    }
+    action = Action(groups)
+    assert (action.code, action.labels, action.columns) == ("label", 80, [])
+    broken = Action({**groups, "d": GroupAction("do_not_use", "fault", 0, ["age"])})
+    assert (broken.code, broken.labels, broken.columns) == ("do_not_use", 80, ["age"])
+    assert broken.to_dict()["groups"][-1]["group"] == "d"
+    assert broken.table().loc["b", "labels"] == 60
+
+
+def test_a_broken_column_is_named(clf, batch):
+    with warnings.catch_warnings(action="ignore"):
+        seen = examine(clf, batch.X * [1, 60], sensitive_features=batch.z)
+    assert (seen.action.code, seen.action.columns) == ("do_not_use", ["x1"])
+    assert seen.action.labels == 0
+
+
+def test_labels_that_refute_forbid_what_they_did_not_decide(clf, batch):
+    wrong = 1 - batch.y
+    with warnings.catch_warnings(action="ignore"):
+        seen = examine(clf, batch.X, wrong, sensitive_features=batch.z)
+        unused = examine(
+            clf, batch.X, wrong, sensitive_features=batch.z, labels_decide=False
+        )
+    assert seen.action.code == "use"
+    assert {one.reason for one in unused.action.groups.values()} == {"refuted"}
+
+
+def test_the_rows_that_are_asked_for_are_drawn_and_end_the_asking():
+    random = np.random.default_rng(0)
+    y = random.random(3000) < 0.4
+    # Scores that hardly tell the classes apart in one of two groups.
+    z = np.where(np.arange(3000) % 2 == 0, "weak", "strong")
+    strength = np.where(z == "weak", 0.25, 2.5)
+    X = random.normal(0, 1, (3000, 1)) + (strength * y)[:, None]
+    clf = CapeClassifier(random_state=0)
+    with warnings.catch_warnings(action="ignore"):
+        clf.fit(X[:1500], y[:1500], sensitive_features=z[:1500])
+        X, y, z = X[1500:1900], y[1500:1900], z[1500:1900]
+        seen = examine(clf, X, sensitive_features=z)
+        asked = seen.action
+        drawn = rows_to_label(clf, X, sensitive_features=z)
+        labels = np.full(len(y), None, dtype=object)
+        labels[drawn.rows] = y[drawn.rows]
+        labelled = examine(
+            clf,
+            X,
+            labels,
+            sensitive_features=z,
+            inclusion_probability=drawn.inclusion_probability,
+        )
+    assert asked.groups["strong"].code == "use"
+    assert asked.groups["weak"].code == "label"
+    assert drawn.groups == ["weak"] * asked.labels
+    assert labelled.action.groups["weak"] == GroupAction("use", "labels")
