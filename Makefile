@@ -100,7 +100,7 @@ results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; 
 	$(BIN)/python -m cape_paper page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
 
 clean:
-	rm -rf $(VENV) $(LEARNERS) .browser demo docs/_build docs/api docs/gallery
+	rm -rf $(VENV) $(LEARNERS) .browser demo docs/_build docs/api docs/gallery docs/words.md
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

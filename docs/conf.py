@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import public_api  # noqa: E402
+import words  # noqa: E402
 from gallery_pictures import AltairScraper  # noqa: E402
 from sphinx.util.nodes import make_refnode  # noqa: E402
 
@@ -37,6 +38,7 @@ default_role = "py:obj"
 nitpicky = True
 
 public_api.write_api(HERE / "api")
+words.write_words(HERE / "words.md")
 SHORT_NAMES = public_api.short_names()
 autosummary_generate = True
 autosummary_generate_overwrite = True

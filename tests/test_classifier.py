@@ -68,7 +68,7 @@ def test_cape_follows_both_groups(fitted, batch, pool):
 # What is learnt from rows that were not trained on
 
 
-@pytest.mark.filterwarnings("ignore:the scores hardly tell:UserWarning")
+@pytest.mark.filterwarnings("ignore:the scores barely tell:UserWarning")
 @every_pool
 def test_scores_and_rates_are_not_resubstituted(pool, random):
     """A forest knows its training rows by heart; on noise, honest scores do not."""

@@ -180,6 +180,14 @@ def test_the_layers_of_the_design_page_are_those_that_are_checked():
     assert drawn == checked
 
 
+def test_every_sentence_is_on_the_page_of_words(tmp_path):
+    load("words").write_words(tmp_path / "words.md")
+    page = (tmp_path / "words.md").read_text(encoding="utf-8")
+    assert "- labels for all {rows} rows" in page
+    for module in ("action", "audit", "examination", "notes", "page", "terminal"):
+        assert f"## {module}" in page
+
+
 # numpydoc finds no fault with the docstring of any public name.
 
 

@@ -529,7 +529,7 @@ def test_labels_correct_the_predictions_that_follow(one_clf):
     rolling, unlabelled = (streamed(one_clf, window=100) for _ in range(2))
     held = window_rows(150, 100)
     rolling.label(name(held), 1 - y[held])
-    with pytest.warns(UserWarning, match="labels refute"):
+    with pytest.warns(UserWarning, match="labels contradict"):
         adaptation = rolling.adapt()
     for group, adapted in adaptation.groups.items():
         truth = (1 - y[held])[z[held] == group].mean()

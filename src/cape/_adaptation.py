@@ -321,7 +321,7 @@ class Adaptation(InNotebook):
                 "rows": adapted.rows,
                 "in training": adapted.training_prevalence,
                 "now": adapted.estimate,
-                "called positive": adapted.predicted_prevalence,
+                "predicted positive": adapted.predicted_prevalence,
                 "PD at most": adapted.pd_bound,
                 "verdict": words.describe_verdict(adapted),
             }

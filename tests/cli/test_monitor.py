@@ -254,7 +254,7 @@ def test_weak_scores_are_the_reason_and_not_a_column_that_moved(cape, tmp_path):
     frame.assign(b=frame["b"] + 1).to_csv(tmp_path / "new.csv", index=False)
     files = (tmp_path / "train.csv", "--label", "y", "--out", tmp_path / "m.cape")
     _, _, notes = cape("train", *files, "--learner", "logistic")
-    assert "Labels of 97 rows" in notes
+    assert "97 rows" in notes
     conditions = ("--fail-if", "cannot_tell", "--fail-if", "moved>0.1", "--json")
     model = tmp_path / "m.cape"
     code, out, _ = cape("monitor", model, tmp_path / "new.csv", *conditions)

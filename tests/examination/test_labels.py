@@ -146,7 +146,7 @@ def test_the_test_of_a_move_keeps_its_level_with_labels(clf, train):
 
 
 def test_what_adapt_warns_of_comes_through(clf, batch, groups):
-    with pytest.warns(AdaptationWarning, match="labels refute the label-free"):
+    with pytest.warns(AdaptationWarning, match="labels contradict the label-free"):
         examine(clf, batch.X, 1 - batch.y, **groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -251,7 +251,7 @@ def test_a_group_without_labels_stays_label_free(clf):
 
 def test_a_few_labels_are_counted_and_not_used(clf):
     few = np.concatenate([np.flatnonzero(z == group)[:9] for group in (0, 1)])
-    with pytest.warns(AdaptationWarning, match=r"fewer than 10 labels \(9\)"):
+    with pytest.warns(AdaptationWarning, match="9 labels"):
         found = clf.adapt(X, some_labels(few), sensitive_features=z)
     free = clf.adapt(X, sensitive_features=z)
     for group, adapted in found.groups.items():
@@ -290,7 +290,7 @@ def test_labels_of_one_class_that_the_estimate_makes_unlikely_are_not_used(
     # Half of the rows of one class: the other half and the other class were left empty.
     known = np.random.default_rng(0).random(len(y)) < 0.5
     left_empty = np.where(known & (y == label), float(label), np.nan)
-    with pytest.warns(AdaptationWarning, match="left empty"):
+    with pytest.warns(AdaptationWarning, match="left blank"):
         found = one_clf.adapt(X, left_empty, sensitive_features=z)
     free = one_clf.adapt(X, sensitive_features=z)
     for group, adapted in found.groups.items():
@@ -302,7 +302,7 @@ def test_labels_of_one_class_that_the_estimate_makes_unlikely_are_not_used(
 
 def test_members_are_picked_for_the_corrected_estimate(clf):
     flipped = 1 - y
-    with pytest.warns(AdaptationWarning, match="labels refute"):
+    with pytest.warns(AdaptationWarning, match="labels contradict"):
         adaptation = clf.adapt(X, flipped, sensitive_features=z)
     free = clf.adapt(X, sensitive_features=z)
     evidence = evidence_of(clf)
@@ -321,7 +321,7 @@ def test_labels_that_are_no_sample_are_said_to_be_none(one_clf):
     for group in (0, 1):
         rows = np.flatnonzero(z == group)
         early += rows[np.argsort(X[rows, 0])[-100:]].tolist()
-    with pytest.warns(AdaptationWarning, match="do not look drawn from the batch"):
+    with pytest.warns(AdaptationWarning, match="not a random sample"):
         found = one_clf.adapt(X, some_labels(early), sensitive_features=z)
     free = one_clf.adapt(X, sensitive_features=z)
     for group, adapted in found.groups.items():

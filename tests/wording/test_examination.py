@@ -10,7 +10,7 @@ from cape._wording._examination import suspicion_text
     ("reason", "words"),
     [
         (("counts",), "counts the rows"),
-        (("auc", 0.98765), "alone has an AUC of 0.988"),
+        (("auc", 0.98765), "has an AUC of 0.988 on its own"),
         (
             ("all positive", 1200, "with a value"),
             "all 1,200 rows with a value are positive",
@@ -48,6 +48,6 @@ def test_first_lines_of_what_print_shows(seen):
     }
     for first, result in texts.items():
         assert repr(result).splitlines()[0] == first
-    assert "  0: no sign that a column moved" in repr(seen.columns)
-    assert "  0: no sign against a prior shift (p = " in repr(seen.prior_shift)
+    assert "  0: no column clearly moved" in repr(seen.columns)
+    assert "  0: consistent with a prior shift (p = " in repr(seen.prior_shift)
     assert "  0: moved, 0.500 -> 0." in repr(seen.moved)

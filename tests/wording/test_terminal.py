@@ -38,45 +38,45 @@ from cape._wording._terminal import (
         (
             "converted",
             {"column": "f", "here": "text", "training": "flag"},
-            "column 'f' holds text here and true or false in training: converted.",
+            "column 'f' holds text here but true or false in training: converted.",
         ),
         (
             "respelled",
             {"column": "z", "value": 1.0, "read_as": "1"},
-            "group column 'z': 1.0 is read as 1, taken as the same group.",
+            "group column 'z': 1.0 is read as 1, the same group.",
         ),
         (
             "disarmed",
             {"n": 3, "path": "o.csv", "predicted": True},
-            "3 fields that a spreadsheet would run have an apostrophe in front in "
-            "o.csv: to predict that file again, write Parquet instead.",
+            "o.csv: 3 fields that a spreadsheet would run as formulas now begin with "
+            "an apostrophe; to predict that file again, write Parquet instead.",
         ),
         ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
         ("rule", {"text": "missed.", "file": ""}, "missed."),
         (
             "looks_like",
             {"look": "comma", "example": "1,5", "columns": list("abcdefg")},
-            "read as text, though it looks like numbers with ',', such as '1,5': 'a', "
-            "'b', 'c', 'd', 'e' and 2 more. If the comma is the decimal sign, say so "
-            "(--decimal ,).",
+            "read as text, but looks like numbers with ',', such as '1,5': 'a', 'b', "
+            "'c', 'd', 'e' and 2 more. If the comma marks decimals, pass --decimal "
+            "','.",
         ),
         (
             "suspicious",
             {"kind": "row number", "columns": [("row", "counts the rows")]},
             "row numbers, which mean nothing in another file: 'row' (counts the rows). "
-            "Leave a column out with --drop, all suspicious columns with "
+            "Leave out a column with --drop, or all suspicious ones with "
             "--drop-suspicious.",
         ),
         (
             "dropped",
             {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which in later files come after all of training: 'day' "
-            "(holds dates).",
+            "dropped dates, which in later files all come after training: 'day' (holds "
+            "dates).",
         ),
         (
             "sampled",
             {"n": 30, "rows": 60, "most": 10},
-            "trained on a sample of 30 of 60 rows, at most 10 of each group and label.",
+            "trained on a sample of 30 of 60 rows, at most 10 per group and label.",
         ),
         (
             "labels_not_used",
@@ -87,13 +87,13 @@ from cape._wording._terminal import (
                 "p_value": 0.0012,
                 "one_class": False,
             },
-            "labels of 'a' are not used: the 3 of 9 drawn rows that came back are no "
-            "random sample of them (p = 0.0012).",
+            "labels for 'a' are not used: the 3 of 9 drawn rows that came back are not "
+            "a random sample (p = 0.0012).",
         ),
         (
             "never_predicted",
             {"column": "p", "value": "hgih"},
-            "--map: 'p' never is 'hgih'.",
+            "--map: 'hgih' never occurs in 'p'.",
         ),
     ],
 )

@@ -21,15 +21,15 @@ ACTIONS = {
 """What to do with the predictions of a group; the rows are those to label."""
 
 REASONS = {
-    ("do_not_use", "fault"): "{columns} changed; fix it first",
+    ("do_not_use", "fault"): "something is wrong with {columns}; fix it first",
     ("do_not_use", "refuted"): "the labels contradict the estimate",
-    ("label", "scores"): "the scores alone cannot tell the share",
+    ("label", "scores"): "the scores alone do not reveal the share",
     ("label", "columns"): "the columns disagree about the share",
-    ("label", "labels"): "the labels so far are too few or cannot be used",
-    ("label", "ignored"): "more changed than the share, and drift was ignored",
+    ("label", "labels"): "too few usable labels so far",
+    ("label", "ignored"): "more than the share changed, and drift was ignored",
     ("not_adapted", "scores"): "too little is known; decided as last year",
     ("not_adapted", "few_rows"): "too few rows; decided as last year",
-    ("not_adapted", "drift"): "more changed than the share; decided as last year",
+    ("not_adapted", "drift"): "more than the share changed; decided as last year",
     ("use", "labels"): "the labels agree",
     ("use", "consistent"): "nothing else seems to have changed",
     ("use", "some_drift"): "the interval allows for the other changes",
@@ -40,7 +40,7 @@ REASONS = {
 _HEADS = {
     "do_not_use": "Do not use the predictions",
     "label": "Label {rows} first",
-    "not_adapted": "Predictions as good as last year's",
+    "not_adapted": "Not adapted: decided as last year",
     "use": "Use the predictions",
 }
 
@@ -78,14 +78,6 @@ def action_head(action: Mapping[str, Any]) -> str:
     'Label 97 rows first'
     """
     return _HEADS[action["code"]].format(rows=rows_text(action["labels"]))
-
-
-_OF_GROUPS = {
-    "do_not_use": "Do not use them for {groups}",
-    "label": "Label {groups}",
-    "not_adapted": "{groups}: {reason}",
-    "use": "Use them for {groups}",
-}
 
 
 def action_repr(action: Action) -> str:

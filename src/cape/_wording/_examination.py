@@ -19,6 +19,7 @@ from cape._wording._numbers import (
     shortened,
 )
 from cape._wording._results import (
+    REFITTED,
     column_line,
     describe_label_free,
     describe_labels,
@@ -45,9 +46,9 @@ Table = list[dict[str, Any]]
 
 WITHOUT_LABELS = "estimated without labels"
 BY_LABELS = "according to the labels"
-COLUMNS_NOT_COUNTED = "Columns were not counted"
+COLUMNS_NOT_COUNTED = "Columns were not checked"
 UNEXPLAINED_SCORES = "Share of the scores that no mixture of the classes explains"
-UNEXPLAINED_COLUMNS = "Columns that are no mixture of the classes in training"
+UNEXPLAINED_COLUMNS = "Columns that no mixture of the training classes explains"
 KEY_OF_SCORES = "red diamond: not a prior shift"
 KEY_OF_COLUMNS = "red diamond: a column that moved"
 WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
@@ -68,7 +69,6 @@ def _in_brackets(name: str, lines: Sequence[str], head: str = "") -> str:
 
 def moved_repr(moved: PrevalenceMoved) -> str:
     """Say which prevalences have moved."""
-    # "No group moved" is short for "no sign of a move in any group".
     if not moved.moved:
         return "PrevalenceMoved(no group moved)"
     lines = []
@@ -83,13 +83,11 @@ def moved_repr(moved: PrevalenceMoved) -> str:
 
 
 def _moved(has_moved: bool) -> str:
-    return "moved" if has_moved else "no sign of a move"
+    return "moved" if has_moved else "no clear move"
 
 
 NOT_SOUND = (
-    "The scores of a flexible learner that was refitted on all rows do not follow its "
-    "out-of-fold scores, so this test rejects too often. Fit with scores='folds' for a "
-    "test that keeps its level."
+    f"This test rejects too often: {REFITTED} Fit with scores='folds' for a valid test."
 )
 
 
@@ -135,18 +133,18 @@ def _verdict_of_scores(test: GroupShiftTest) -> str:
     if test.rejected:
         return "not a prior shift"
     # A test that does not reject has not shown that the assumption holds.
-    return "no sign against a prior shift"
+    return "consistent with a prior shift"
 
 
 def columns_repr(shift: ColumnShift) -> str:
     """Say which columns moved, a few of each group."""
     if not shift.counted:
-        return "ColumnShift(columns were not counted)"
+        return "ColumnShift(columns were not checked)"
     lines = []
     for group, name in shift.names.items():
         moved = shift.moved(group)
         if not moved:
-            lines.append(f"{name}: no sign that a column moved")
+            lines.append(f"{name}: no column clearly moved")
             continue
         lines.append(f"{name}:")
         found = [column_line(one.column, one.what_happened) for one in moved]
@@ -157,16 +155,16 @@ def columns_repr(shift: ColumnShift) -> str:
 COLUMN_HEADINGS = {
     "group": "group",
     "column": "column",
-    "effect": "does not fit",
+    "effect": "unexplained",
     "p_adjusted": "p, adjusted",
-    "what_happened": "now, and expected",
+    "what_happened": "now and expected",
 }
 
 
 def columns_title(n_columns: int, n_moved: int) -> str:
     """Say how many columns moved."""
-    found = f"{n_moved} of them moved" if n_moved else "no sign that one moved"
-    return f"{n_columns} columns of groups, the worst first: {found}"
+    found = f"{n_moved:,} of {n_columns:,}" if n_moved else "none clearly"
+    return f"Columns by group, worst first: {found} moved"
 
 
 # What to expect
@@ -186,7 +184,7 @@ def expected_repr(expected: ExpectedPerformance) -> str:
 
 def expected_title(level: float) -> str:
     """Name the rates to expect."""
-    return f"Rates to expect, with {level_text(level)} intervals"
+    return f"Expected rates, with {level_text(level)} intervals"
 
 
 def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]]:
@@ -202,8 +200,8 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
     if worst is not None:
         value, low, high = expected.between[worst]
         notes.append(
-            f"Greatest PE to expect: {value:.3f} ({low:.3f} to {high:.3f}), "
-            f"{_pair(expected, worst)}. pairs() has all {len(expected.between)} pairs."
+            f"Largest expected PE: {value:.3f} ({low:.3f} to {high:.3f}), "
+            f"{_pair(expected, worst)}. pairs() lists all {len(expected.between)}."
         )
     return expected_title(expected.level), rows, notes
 
@@ -235,7 +233,7 @@ def frontier_repr(frontier: Frontier) -> str:
             f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
             f"{frontier.value} {value:.3f}"
         )
-    head = f"{len(frontier.curve)} points, and what the rules lead to"
+    head = f"{len(frontier.curve)} points; the rules lead to"
     return _in_brackets("Frontier", lines, head)
 
 
@@ -251,10 +249,10 @@ def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
         value = getattr(point, frontier.value)
         rows.append({frontier.criterion: point.criterion, frontier.value: value})
     title = (
-        f"What each rule leads to, with {level_text(frontier.level)} intervals of the "
+        f"What each rule leads to, with {level_text(frontier.level)} intervals for "
         f"{frontier.value}"
     )
-    note = f"The curve has {len(frontier.curve)} points; table() has all of them."
+    note = f"table() lists all {len(frontier.curve)} points of the curve."
     return title, rows, [note]
 
 
@@ -273,7 +271,7 @@ def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
             "verdict": describe_labels(check, decide=checks.decide),
         }
         rows.append(row)
-    return "What labels say of the estimates that were made without them", rows, []
+    return "What the labels say about the label-free estimates", rows, []
 
 
 def rows_to_label_repr(drawn: RowsToLabel) -> str:
@@ -308,7 +306,7 @@ def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
             "rows": adapted.rows,
             "in training": adapted.training_prevalence,
             "now": adapted.estimate,
-            "called positive": adapted.predicted_prevalence,
+            "predicted positive": adapted.predicted_prevalence,
             "FPR": expected.fpr.value,
             "FNR": expected.fnr.value,
             "accuracy": expected.accuracy.value,
@@ -317,8 +315,8 @@ def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
         rows.append(row)
     title = (
         f"Examination of {examination.rows:,} rows, with "
-        f"{level_text(examination.level)} intervals; FPR, FNR and accuracy are those "
-        "to expect"
+        f"{level_text(examination.level)} intervals; FPR, FNR and accuracy are "
+        "expected values"
     )
     notes = []
     if examination.labels is not None:
@@ -361,8 +359,8 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",
         *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
-        f"  member for {adapted.made_for:.3f} predicts "
-        f"{adapted.predicted_prevalence:.3f}, PD at most {adapted.pd_bound:.3f}",
+        f"  predicts {adapted.predicted_prevalence:.3f} (member for "
+        f"{adapted.made_for:.3f}), PD at most {adapted.pd_bound:.3f}",
         f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
         f"accuracy {expected.accuracy.value:.3f}",
     ]
@@ -379,7 +377,7 @@ def _label_lines(checks: LabelChecks | None, group: Any) -> list[str]:
     if checks.decide:
         return [f"  {describe_label_free(check)}", *lines]
     _, low, high = checks.by_labels(group)
-    return [*lines, f"  interval according to labels: {low:.3f} to {high:.3f}"]
+    return [*lines, f"  interval from the labels: {low:.3f} to {high:.3f}"]
 
 
 # Before there is a batch
@@ -398,7 +396,7 @@ def recommendation_repr(recommendation: Recommendation, metrics: Sequence[str]) 
     return _in_brackets("Recommendation", lines)
 
 
-RECOMMENDATION_TITLE = "Pools and quantifiers, the lowest PD of a batch size first"
+RECOMMENDATION_TITLE = "Pools and quantifiers by batch size, lowest PD first"
 RECOMMENDATION_HEADINGS = {
     "pd": "PD",
     "pd_error": "standard error",
@@ -437,7 +435,7 @@ def suspicion_text(code: str, *numbers: Any) -> str:
     Examples
     --------
     >>> suspicion_text("differ", 500, 500, 1998.0)
-    'all 500 values differ, among 1,998 possible ones'
+    'all 500 values differ, out of 1,998 possible'
     >>> suspicion_text("all positive", 1200, "with", 3.0)
     'all 1,200 rows with 3 are positive'
     """
@@ -456,7 +454,7 @@ def suspicion_text(code: str, *numbers: Any) -> str:
 
 _SUSPICIONS: Mapping[str, str] = {
     "counts": "counts the rows",
-    "auc": "alone has an AUC of {:.3f}",
+    "auc": "has an AUC of {:.3f} on its own",
     "dates": "holds dates",
     "text as dates": "text that reads as dates ({})",
     "numbers as dates": "numbers that read as dates ({})",
@@ -470,7 +468,7 @@ def _differ(n_distinct: int, n: int, n_possible: float | None = None) -> str:
         differ = f"all {n:,} values differ"
     if n_possible is None:
         return differ
-    return f"{differ}, among {n_possible:,.0f} possible ones"
+    return f"{differ}, out of {n_possible:,.0f} possible"
 
 
 def _level_name(name: object) -> str:

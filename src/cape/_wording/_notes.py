@@ -10,10 +10,10 @@ from cape._wording._numbers import quoted
 _MOST_NAMES = 5
 
 LEFT_EMPTY = (
-    "Were rows with the other label left empty? --blank-means says which label that is."
+    "Were rows with the other label left blank? If so, name it with --blank-means."
 )
 
-TOTAL_ADVICE = "Is it a total below the rows? Then delete that line."
+TOTAL_ADVICE = "Is it a total? Then delete that line."
 
 KINDS = {
     "number": "numbers",
@@ -25,78 +25,74 @@ KINDS = {
 
 _NOTES = {
     "columns_not_used": "{n} {columns} not used by the model: {names}.",
-    "converted": "column {column!r} holds {here} here and {training} in training: "
+    "converted": "column {column!r} holds {here} here but {training} in training: "
     "converted.",
-    "respelled": "group column {column!r}: {value} is read as {read_as}, taken as the "
-    "same group.",
-    "training_file": "{path} is the file that the model was trained on: its "
-    "predictions are of rows that the model has seen, and may look better than those "
-    "of new rows.",
-    "disarmed": "{n} fields that a spreadsheet would run have an apostrophe in front "
-    "in {path}{advice}.",
+    "respelled": "group column {column!r}: {value} is read as {read_as}, the same "
+    "group.",
+    "training_file": "{path} is the file that the model was trained on: predictions "
+    "for rows it has seen may look better than those for new rows.",
+    "disarmed": "{path}: {n} fields that a spreadsheet would run as formulas now "
+    "begin with an apostrophe{advice}.",
     "rule": "{text}",
     "warning": "{text}",
-    "no_label_in_sheet": "{path} has no label: no row was checked.",
-    "labels_not_used": "labels of {group!r} are not used: the {returned} of {drawn} "
+    "no_label_in_sheet": "{path} has no labels: nothing was checked.",
+    "labels_not_used": "labels for {group!r} are not used: the {returned} of {drawn} "
     "drawn rows that came back {why} (p = {p_value:.2g}).{asked}",
-    "never_predicted": "--map: {column!r} never is {value!r}.",
-    "sampled": "trained on a sample of {n} of {rows} rows, at most {most} of each "
+    "never_predicted": "--map: {value!r} never occurs in {column!r}.",
+    "sampled": "trained on a sample of {n} of {rows} rows, at most {most} per "
     "group and label.",
-    "looks_like": "read as text, though it looks like {look}, such as {example!r}: "
-    "{names}. {advice}",
-    "suspicious": "{kind}: {columns}. Leave a column out with --drop, all suspicious "
-    "columns with --drop-suspicious.",
+    "looks_like": "read as text, but looks like {look}, such as {example!r}: {names}. "
+    "{advice}",
+    "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
+    "suspicious ones with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
-    "looks_unknown": "{value!r} in {column!r} is a category of its own. If it means "
-    "that the category is not known, say so: --unknown {value!r}.",
-    "one_table": "the rules of Local Law 144 ask for sex, for race/ethnicity, and for "
-    "both together: name both columns with --group.",
+    "looks_unknown": "{value!r} in {column!r} counts as a category. If it means "
+    "that the category is unknown, pass --unknown {value!r}.",
+    "one_table": "Local Law 144 asks for sex, race/ethnicity, and both combined: "
+    "name both columns with --group.",
     "missing_groups": "{n} of {rows} rows have no group: {what}.",
-    "missing_labels": "{n} of {rows} rows have no label: they were left out.",
-    "many_groups": "group column {column!r} has {n} values, each of which is a group; "
-    "ranges would be fewer, such as --bins {column}={edges}.",
+    "missing_labels": "{n} of {rows} rows have no label and were left out.",
+    "many_groups": "group column {column!r} has {n} values, and each is a group. For "
+    "ranges instead, pass --bins {column}={edges}.",
     "alike_names": "columns have the same name, or nearly: {names}; used: {used}.",
-    "total": "the last line of {path} is a total ({word!r} in {column!r}) and no row: "
-    "it was left out.",
+    "total": "the last line of {path} is a total ({word!r} in {column!r}), not a row, "
+    "and was left out.",
     "against_rest": "positive is {positive}, negative the rest: {rest}.",
-    "unseen_label": "label column {column!r}: {value!r} was not in training: it counts "
-    "as {negative!r}.",
-    "separator": "{path} is separated by {separator}, and was read so.",
-    "missing_in_parts": "column {column!r} is not in {n} of {parts} files of {path}: "
-    "its values are missing there.",
-    "constant": "dropped constant columns, which tell nothing: {names}.",
+    "unseen_label": "label column {column!r}: {value!r} was not in training and "
+    "counts as {negative!r}.",
+    "separator": "{path} is separated by {separator}, and was read that way.",
+    "missing_in_parts": "column {column!r} is not in {n} of {parts} files of {path}; "
+    "its values count as missing there.",
+    "constant": "dropped columns with a single value: {names}.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
-    "column hold the answer, or something that came after it?",
+    "column hold the answer, or something recorded after it?",
 }
 
 _LOOKS = {
-    "date": ("dates", "Dates are read as 2024-12-31 or 31.12.2024."),
+    "date": ("dates", "Write dates as 2024-12-31 or 31.12.2024."),
     "comma": (
         "numbers with ','",
-        "If the comma is the decimal sign, say so (--decimal ,).",
+        "If the comma marks decimals, pass --decimal ','.",
     ),
     "point": (
         "numbers with '.'",
-        "If the point is the decimal sign, say so (--decimal .).",
+        "If the point marks decimals, pass --decimal '.'.",
     ),
-    "thousands": (
-        "numbers with signs between thousands",
-        "Numbers are read without such signs.",
-    ),
+    "thousands": ("numbers with thousands separators", "Write them without."),
 }
 
 _MISSING_GROUPS = {
-    "group": "they are the group '(missing)'",
+    "group": "they form the group '(missing)'",
     "drop": "they were left out",
 }
 
 # A note for each kind: several columns of a file have the same fault.
 _SUSPICIONS = {
     "row number": "row numbers, which mean nothing in another file",
-    "tells the answer": "columns that tell the answer, perhaps because they were "
+    "tells the answer": "columns that give the answer away, perhaps because they were "
     "filled in after it was known",
-    "date": "dates, which in later files come after all of training",
-    "identifier": "identifiers, whose values are new in every file",
+    "date": "dates, which in later files all come after training",
+    "identifier": "identifiers, which are new in every file",
 }
 
 
@@ -127,10 +123,10 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
     elif code == "disarmed":
         words["advice"] = ""
         if values["predicted"]:
-            words["advice"] = ": to predict that file again, write Parquet instead"
+            words["advice"] = "; to predict that file again, write Parquet instead"
     elif code == "labels_not_used":
         words["asked"] = ""
-        words["why"] = "are no random sample of them"
+        words["why"] = "are not a random sample"
         if values["one_class"]:
             words["why"] = "all have the same label"
             words["asked"] = f" {LEFT_EMPTY}"

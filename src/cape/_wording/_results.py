@@ -49,8 +49,8 @@ def describe_group(adapted: GroupAdaptation) -> str:
         parts.append(describe_labels(adapted))
     parts += [
         describe_verdict(adapted) + from_others(adapted),
-        f"member for {adapted.made_for:.3f} predicts "
-        f"{adapted.predicted_prevalence:.3f}",
+        f"predicts {adapted.predicted_prevalence:.3f} "
+        f"(member for {adapted.made_for:.3f})",
         f"PD at most {adapted.pd_bound:.3f}",
     ]
     return ", ".join(parts)
@@ -60,14 +60,14 @@ def from_others(adapted: GroupAdaptation) -> str:
     """Say how much of what is known comes from other groups, if it is notable."""
     if adapted.borrowed < NOTABLY_HELD_BACK or adapted.fully_labelled:
         return ""
-    return f" ({percent(adapted.borrowed)} from other groups)"
+    return f" ({percent(adapted.borrowed)} of the evidence is from other groups)"
 
 
 def few_labels(drawn: int, groups: int, enough: int) -> str:
     """Say that labels are few for so many groups, and how many would do."""
     return (
-        f"{drawn:,} labels are few for {counted(groups, 'group')}: {enough:,} would "
-        f"tell the share of each to about {USEFUL_WIDTH / 2:.2f}"
+        f"{drawn:,} labels are few for {counted(groups, 'group')}; {enough:,} would "
+        f"give each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
 
 
@@ -89,34 +89,34 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     labels = adapted.labels
     if labels.rows == 0:
         return "no row has a label"
-    rows = f"labels of {labels.rows:,} rows"
+    rows = f"{labels.rows:,} labels"
     if labels.rows == adapted.rows:
-        rows = f"labels of all {labels.rows:,} rows"
+        rows = f"labels for all {labels.rows:,} rows"
     p_value = p_text(labels.p_value)
     # What labels say comes first: a verdict on an estimate that says nothing hides it.
-    verb = "make it" if decide else "say"
+    verb = "put it at" if decide else "say"
     rows_say = f"{rows} {verb} {said_by_labels(adapted, decide=decide):.3f}"
     if labels.verdict == "confirmed":
-        return f"{rows_say}, and confirm the label-free estimate to within 0.1"
+        return f"{rows_say} and confirm the label-free estimate to within 0.1"
     if labels.verdict == "not_contradicted":
         estimate = "the label-free estimate"
         if adapted.without_labels.width > WIDEST:
-            estimate += ", whose interval allows for almost anything"
-        return f"{rows_say}, and do not contradict {estimate} ({p_value})"
+            estimate += ", whose interval is too wide to say much"
+        return f"{rows_say} and do not contradict {estimate} ({p_value})"
     if labels.verdict == "refuted":
-        return f"{rows_say}, and refute the label-free estimate ({p_value})"
+        return f"{rows_say} and contradict the label-free estimate ({p_value})"
     if labels.rows < FEWEST_LABELS:
-        return f"fewer than {FEWEST_LABELS} labels ({labels.rows}): not used"
+        return f"{counted(labels.rows, 'label')}, not used: {FEWEST_LABELS} are needed"
     if are_of_one_class(adapted):
         label = "positive" if labels.estimate == 1 else "negative"
         return (
-            f"labels were not used: all {labels.rows:,} are {label}, which the "
-            f"label-free estimate makes less likely than 1 in {1 / ONE_CLASS:,.0f}. "
-            "Were rows with the other label left empty? If not, label more rows, until "
-            "both labels occur"
+            f"labels not used: all {labels.rows:,} are {label}, a chance of less than "
+            f"1 in {1 / ONE_CLASS:,.0f} if the label-free estimate is right. Were rows "
+            "with the other label left blank? If not, label more until both labels "
+            "occur"
         )
     return (
-        "labels were not used: the labelled rows do not look drawn from the batch "
+        "labels not used: the labelled rows are not a random sample of the batch "
         f"({p_text(labels.sample_p_value)})"
     )
 
@@ -148,15 +148,15 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "some_drift":
         return f"some drift{_widened(adapted)}"
     if adapted.verdict == "drifted":
-        return f"more moved than the prevalence; {by_scores_alone(adapted)}"
+        return f"more than the prevalence changed; {by_scores_alone(adapted)}"
     if adapted.verdict == "too_little_known":
         return (
-            f"too little known: {estimate_name(adapted)} rests on what rows with "
-            "these scores had in training"
+            f"too little evidence: {estimate_name(adapted)} rests on how rows with "
+            "these scores turned out in training"
         )
     if adapted.verdict == "cannot_tell":
-        return f"cannot tell the prevalence{without_labels(adapted)}"
-    return "not tested for other shifts"
+        return f"the prevalence cannot be estimated{without_labels(adapted)}"
+    return "not tested for other changes"
 
 
 def verdict_text(
@@ -196,40 +196,37 @@ def verdict_text(
     without = without_labels(adapted)
     if word == "fault":
         columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
-        reason = f"because of {columns}, not what it was in training"
+        result = f"{estimate_name(adapted)} is worthless"
         if cautious:
-            return f"cannot tell the prevalence{without} {reason}"
-        return f"{estimate_name(adapted)} is worthless {reason}"
+            result = f"the prevalence cannot be estimated{without}"
+        return f"{result}: something is wrong with {columns}"
     if word == "ignored":
-        return "more moved than the prevalence, and it was ignored as you asked"
+        return "more than the prevalence changed, and drift was ignored as you asked"
     if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
-        scores = (
-            "such scores" if math.isnan(auc) else f"scores with an AUC of {auc:.2f}"
-        )
-        # Rows that no number of can do are no remedy.
+        scores = "" if math.isnan(auc) else f" (AUC {auc:.2f})"
+        # Where no number of rows would do, more rows are no remedy.
         if math.isinf(rows_needed):
             return (
-                f"cannot tell{without}: {scores} say too little of the prevalence, "
-                "however many rows there are. Labels of some rows would tell"
+                f"the scores{scores} do not reveal the prevalence{without}, however "
+                "many rows there are; label some"
             )
         enough = ""
         if rows_needed > adapted.rows:
-            enough = f", about {rows_needed:,.0f} would do"
+            enough = f"; about {rows_needed:,.0f} would do"
         return (
-            f"cannot tell from so few rows{without}: {adapted.rows:,} are too few for "
-            f"{scores}{enough}"
+            f"too few rows ({adapted.rows:,}) for these scores{scores}{without}{enough}"
         )
     if word == "cannot_tell":
         return (
-            f"cannot tell{without}: columns and scores disagree on the prevalence; "
+            "columns and scores disagree about the prevalence; "
             f"{by_scores_alone(adapted)}"
         )
     return describe_verdict(adapted) + from_others(adapted) + _UNTESTED[untested]
 
 
 _UNTESTED = {
-    "columns": ", as far as the scores tell: no column was looked at",
-    "scores": ", as far as the columns tell: the scores were not tested",
+    "columns": " (only the scores were tested)",
+    "scores": " (only the columns were tested)",
     "": "",
 }
 
@@ -239,16 +236,12 @@ def reservation(adapted: GroupAdaptation) -> str:
     # Drift begins to count before it is significant, so that estimates do not jump.
     if not (adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK):
         return ""
-    return f", but not clearly; {by_scores_alone(adapted)}"
+    return f", with weak signs of other changes; {by_scores_alone(adapted)}"
 
 
 def by_scores_alone(adapted: GroupAdaptation) -> str:
     """Say what the estimate would be if nothing else were known."""
-    said = "it"
-    if adapted.labels.verdict is not None:
-        said = estimate_name(adapted)
-    value = adapted.quantifier_estimate.value
-    return f"by the scores alone {said} would be {value:.3f}"
+    return f"the scores alone give {adapted.quantifier_estimate.value:.3f}"
 
 
 def estimate_name(adapted: GroupAdaptation) -> str:
@@ -281,6 +274,12 @@ def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> 
     return between.join(shortened(names, most))
 
 
+REFITTED = (
+    "a flexible learner that was refitted on all rows scores new rows differently from "
+    "its out-of-fold rows."
+)
+
+
 def doubts(
     adaptation: Adaptation,
     names: Mapping[Any, str],
@@ -306,10 +305,8 @@ def doubts(
     ]
     if untested:
         yield (
-            f"the scores of {_few(map(repr, untested))} were not tested: those of a "
-            "flexible learner that was refitted on all rows do not follow its "
-            "out-of-fold scores. Fit with scores='folds' for a test that keeps its "
-            "level."
+            f"the scores of {_few(map(repr, untested))} were not tested: {REFITTED} "
+            "Fit with scores='folds' for a valid test."
         )
     yield from _of_wide_intervals(adaptation, names)
     listed = []
@@ -321,8 +318,8 @@ def doubts(
         )
     if listed:
         yield (
-            f"labels refute the label-free estimate of {_few(listed)}. The estimate "
-            "was corrected by them."
+            f"labels contradict the label-free estimate of {_few(listed)}. The labels "
+            "have corrected it."
         )
     unused = []
     for group, adapted in adaptation.groups.items():
@@ -330,9 +327,9 @@ def doubts(
             unused.append(f"{names[group]!r}: {describe_labels(adapted)}")
     if unused:
         yield (
-            f"{_few(unused, between='; ')}. The label-free estimate stays. Labels must "
-            f"be those of a random sample of the batch, at least {FEWEST_LABELS} in a "
-            "group; rows of rows_to_label need their inclusion_probability."
+            f"{_few(unused, between='; ')}. The label-free estimate stays. Label a "
+            f"random sample of the batch, at least {FEWEST_LABELS} rows in each group; "
+            "rows drawn by rows_to_label need their inclusion_probability."
         )
     yield from adaptation.notes
 
@@ -346,14 +343,14 @@ def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
     """Warn of columns that are plainly not what they were in training."""
     if not faults:
         return
-    nothing = "Nothing"
+    without = ""
     for group, drift in adaptation.drifts.items():
         if drift.faults and adaptation.groups[group].labels.verdict is not None:
-            nothing = "Without labels, nothing"
+            without = " without labels"
     listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
-        f"columns are not what they were in training: {listed}. {nothing} can be said "
-        "of the prevalences until this is mended."
+        f"columns are not what they were in training: {listed}. The prevalences cannot "
+        f"be estimated{without} until this is fixed."
     )
 
 
@@ -366,7 +363,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
             continue
         adapted = adaptation.groups[group]
         held = adapted.held_back
-        kept = "kept" if held == 0 else f"held back by {held:.0%}"
+        kept = "kept" if held == 0 else f"{held:.0%} from what was known before"
         name = estimate_name(adapted).removeprefix("the ")
         listed.append(f"{names[group]!r} ({name} {kept})")
         columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
@@ -376,7 +373,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
     if columns:
         where = f"the columns {_few(columns, _MOST_COLUMNS)}"
     yield (
-        f"more than the prevalence has moved in {_few(listed)}: look at {where}. "
+        f"more than the prevalence changed in {_few(listed)}: look at {where}. "
         "cape.examine(...).columns has the details."
     )
 
@@ -395,19 +392,18 @@ def _of_wide_intervals(
             listed.append(f"{names[group]!r} ({adapted.rows} rows)")
     if listed:
         yield (
-            f"too little is known of the prevalence of {_few(listed)}: the estimate "
-            "rests on what rows with these scores had in training. "
-            "cape.examination.rows_needed computes how many rows are needed, if more "
-            "rows help at all; labels of some rows do."
+            f"too little is known about the prevalence of {_few(listed)}: the estimate "
+            "rests on how rows with these scores turned out in training. Label some "
+            "rows; cape.examination.rows_needed computes whether more rows would do."
         )
 
 
 _COLUMN_HAPPENED = {
     "units": (
-        "values are about {factor:,g} times those of training (median {median:.4g}), "
-        "as if in other units"
+        "values are about {factor:,g} times those in training (median {median:.4g}), "
+        "as if the units had changed"
     ),
-    "type": "{share:.0%} are of another type; training held {held}",
+    "type": "{share:.0%} have another type; training had {held}",
     "missing": "{share:.0%} are missing, {expected:.0%} expected",
     "above": "{part} are {greater} than {end}, {expected:.0%} expected",
     "below": "{part} are {smaller} than {end}, {expected:.0%} expected",
@@ -423,7 +419,7 @@ _KINDS_OF_VALUES = {
     "date": "dates",
     "text": "text",
     "mixed": "text and numbers",
-    "empty": "no value at all",
+    "empty": "no values",
 }
 
 _MOST_NAMES_OF_VALUES = 3
@@ -503,26 +499,26 @@ def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
     """Say by what the members of groups were picked whose error rates are unknown."""
     return (
         f"the error rates of {_named(groups)} are unknown (fewer than {fewest_rows} "
-        "unseen rows of a class): its member was picked by predicted prevalence, as "
-        "near to the estimate as possible."
+        "unseen rows in a class): its member is the one whose predicted prevalence is "
+        "nearest the estimate."
     )
 
 
 def criterion_is_undefined(criterion: str, groups: Sequence[Hashable]) -> str:
     """Say for which groups a criterion of a rule is undefined."""
-    return f"{criterion} is undefined for {_named(groups)} and does not count it."
+    return f"{criterion} is undefined for {_named(groups)} and leaves it out."
 
 
 def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str:
     """Say how near a rule comes to a bound that no choice of members meets."""
     if bound is None:
         return (
-            "no members make the groups equal: the nearest have "
+            "no choice of members makes the groups equal: the nearest has "
             f"{criterion} {measured:.4g}."
         )
     return (
-        f"no members meet all bounds: the nearest have {criterion} {measured:.4g}, and "
-        f"{bound:g} was asked for."
+        f"no choice of members meets every bound: the nearest has {criterion} "
+        f"{measured:.4g}, and {bound:g} was asked for."
     )
 
 
@@ -538,32 +534,32 @@ Bounds = Mapping[str, float | None]
 CRITERION_NAMES = {
     "accuracy": "accuracy",
     "proportional_equality": "proportional equality (PE)",
-    "demographic_parity_difference": "difference of predicted shares",
+    "demographic_parity_difference": "difference in predicted shares",
     "demographic_parity_ratio": "ratio of predicted shares (four-fifths rule)",
-    "equal_opportunity_difference": "difference of true positive rates",
-    "false_positive_rate_difference": "difference of false positive rates",
-    "equalized_odds_difference": "difference of both rates (equalized odds)",
+    "equal_opportunity_difference": "difference in true positive rates",
+    "false_positive_rate_difference": "difference in false positive rates",
+    "equalized_odds_difference": "larger difference of the two rates (equalized odds)",
 }
-"""How the page and the terminal call a criterion, by the name of its metric."""
+"""What the page and the terminal call a criterion, by the name of its metric."""
 
 CRITERION_MEANINGS = {
-    "accuracy": "share of the rows that are decided right",
+    "accuracy": "share of rows decided correctly",
     "proportional_equality": (
         "how far the ratio of two groups' predicted shares is from the ratio of their "
         "true shares"
     ),
     "demographic_parity_difference": (
-        "between the groups that are called positive most and least"
+        "between the groups predicted positive most and least often"
     ),
     "demographic_parity_ratio": (
-        "smallest share called positive, relative to the greatest; the four-fifths "
-        "rule asks for at least 0.8"
+        "smallest predicted share divided by the largest; the four-fifths rule asks "
+        "for at least 0.8"
     ),
-    "equal_opportunity_difference": "of those who are positive, how many are called so",
+    "equal_opportunity_difference": "of the positives, how many are predicted positive",
     "false_positive_rate_difference": (
-        "of those who are negative, how many are called positive"
+        "of the negatives, how many are predicted positive"
     ),
-    "equalized_odds_difference": "the greater of the two differences of rates",
+    "equalized_odds_difference": "the larger of the two differences",
 }
 
 RULE_NAMES = {
@@ -575,18 +571,18 @@ RULE_NAMES = {
     "equalized_odds": "equalized odds",
     "accuracy": "best accuracy",
     "constrained": "several bounds at once",
-    "unchanged": "decisions as they are",
+    "unchanged": "decisions unchanged",
 }
-"""How the page calls a rule, by its name in `cape.rules.RULES`."""
+"""What the page calls a rule, by its name in `cape.rules.RULES`."""
 
 _SENTENCES = {
-    "unchanged": "The decisions stay as they were made. CAPE only looks at them.",
+    "unchanged": "CAPE leaves the decisions as they are and checks them.",
     "prevalence": (
         "In each group, the classifier whose predicted share of positives is nearest "
-        "the estimated one."
+        "the estimated share."
     ),
     "accuracy": (
-        "In each group, the classifier whose errors are expected to cost least."
+        "In each group, the classifier whose errors are expected to cost the least."
     ),
 }
 
@@ -607,8 +603,8 @@ def rule_sentence(name: str, bounds: Bounds) -> str:
     Examples
     --------
     >>> rule_sentence("equal_opportunity", {"equal_opportunity_difference": 0.05})
-    'One classifier for each group, chosen together: those whose errors are expected to
-    cost least among all with a difference of true positive rates of at most 0.05.'
+    'One classifier per group, chosen together: the lowest expected cost with a
+    difference in true positive rates of at most 0.05.'
     """
     if name in _SENTENCES:
         return _SENTENCES[name]
@@ -617,17 +613,17 @@ def rule_sentence(name: str, bounds: Bounds) -> str:
         asked = bound_text(criterion, bound)
         wishes.append(f"a {CRITERION_NAMES[criterion]} of {asked}")
     if not wishes:
-        return f"One classifier for each group, chosen by {name}."
+        return f"One classifier per group, chosen by {name}."
     return (
-        "One classifier for each group, chosen together: those whose errors are "
-        f"expected to cost least among all with {' and '.join(wishes)}."
+        "One classifier per group, chosen together: the lowest expected cost with "
+        f"{' and '.join(wishes)}."
     )
 
 
 def bound_text(name: str, bound: float | None) -> str:
     """Say what a rule asks of a criterion."""
     if bound is None:
-        return "next to nothing"
+        return "nearly zero"
     if name == "demographic_parity_ratio":
         return f"at least {bound:g}"
     return f"at most {bound:g}"
@@ -638,17 +634,15 @@ def bound_sentence(entry: Mapping[str, Any], bound: float | None) -> str:
     name = CRITERION_NAMES[entry["criterion"]]
     start = name[0].upper() + name[1:]
     if entry["value"] is None:
-        return f"{start}: it cannot be told, because too few groups are compared."
-    expected = (
-        f"{start}: {entry['value']:.3f} is expected ({criterion_interval(entry)})"
-    )
+        return f"{start}: unknown, because there are too few groups to compare."
+    expected = f"{start}: expected {entry['value']:.3f} ({criterion_interval(entry)})"
     if _is_known(entry):
         expected = f"{start}: {entry['value']:.3f}, as observed in this batch"
     if bound is None:
         return f"{expected}."
     asked = f"{bound_text(entry['criterion'], bound)} was asked for"
-    met = f"which this batch meets with probability {entry['probability']:.2f}"
-    return f"{expected}; {asked}, {met}."
+    met = f"this batch meets it with probability {entry['probability']:.2f}"
+    return f"{expected}; {asked}, and {met}."
 
 
 def _is_known(entry: Mapping[str, Any]) -> bool:
@@ -677,15 +671,15 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     for group, (rows, smaller) in sizes.items():
         groups.append(f"{group_name(group)!r} ({smaller:g} of {rows_text(rows)})")
     return (
-        f"fewer than min_class_size={least} rows of a class in {', '.join(groups)}: "
-        "intervals of these groups may not hold."
+        f"fewer than min_class_size={least} rows in a class of {', '.join(groups)}: "
+        "the intervals of these groups may not hold."
     )
 
 
 DRAWN_UNEQUALLY = (
-    "the labelled rows are those that rows_to_label drew, more of them where the score "
-    "tells less, and inclusion_probability is not given: they are taken for a plain "
-    "sample, and estimates may be off. Give inclusion_probability of the draw."
+    "the labelled rows were drawn by rows_to_label, which draws more rows where the "
+    "score tells less. Without inclusion_probability they are treated as a plain "
+    "sample, and estimates may be off. Pass the inclusion_probability of the draw."
 )
 
 
@@ -693,10 +687,9 @@ def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
     """Name groups in which a prefit model makes hardly a mistake."""
     groups = [f"{group_name(group)!r} (AUC {auc:.3f})" for group, auc in aucs.items()]
     return (
-        f"the fitted estimator makes hardly a mistake in {', '.join(groups)}. Was it "
-        "trained on these rows? With cv='prefit' they must be rows that it has not "
-        "seen: otherwise scores of new rows do not follow theirs, and estimates are "
-        "wrong."
+        f"the fitted estimator makes almost no mistakes in {', '.join(groups)}. Was it "
+        "trained on these rows? cv='prefit' needs rows that it has not seen; otherwise "
+        "estimates are wrong."
     )
 
 
@@ -705,8 +698,8 @@ def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
     groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
     return (
         f"the scores do not tell the classes apart in {', '.join(groups)}: the 95 % "
-        "interval of the AUC is not above 0.5. The prevalences of these groups cannot "
-        "be estimated from such scores."
+        "interval of the AUC is not above 0.5. The prevalence of such a group cannot "
+        "be estimated from its scores."
     )
 
 
@@ -718,10 +711,10 @@ def scores_say_too_little(aucs: Mapping[Hashable, float]) -> str:
     """Name groups of which a batch without labels will say nothing."""
     groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
     return (
-        f"the scores hardly tell the classes apart in {_few(groups)}: without labels, "
-        "a batch will mostly say nothing of the prevalence, because a little drift "
-        f"outweighs what such scores tell. Labels of {_LABELS} rows of a group, drawn "
-        "at random, make its interval about 0.2 wide."
+        f"the scores barely tell the classes apart in {_few(groups)}: without labels, "
+        "a batch will usually say nothing about the prevalence, because a little drift "
+        f"drowns out weak scores. Labels for {_LABELS} rows of a group, drawn at "
+        "random, make its interval about 0.2 wide."
     )
 
 
@@ -742,9 +735,9 @@ def of_group(message: str, group: Hashable) -> str:
 def rows_are_repeated(n_repeated: int, n_rows: int) -> str:
     """Say how many rows are copies, and what to do about it."""
     return (
-        f"{n_repeated:,} of {n_rows:,} rows occur more than once, with the same label: "
-        "intervals count every copy as one more row and will be too narrow. Leave the "
-        "copies out, or give each row once with its number as sample_weight."
+        f"{n_repeated:,} of {n_rows:,} rows occur more than once with the same label: "
+        "intervals count every copy as a new row and will be too narrow. Leave out the "
+        "copies, or give each row once with its number as sample_weight."
     )
 
 
@@ -752,6 +745,6 @@ def decisions_run_against_labels(column: Any, positive: Any) -> str:
     """Warn that decisions go the other way than labels."""
     return (
         f"Rows with the decision {positive!r} in column {column!r} are positive less "
-        "often than the rest. Name the decision that predicts a positive as "
+        "often than the rest. Pass the decision that predicts a positive as "
         "Scores(positive=...), or --positive-decision."
     )

@@ -1,0 +1,66 @@
+"""List every sentence that cape prints, for a reader with ten minutes.
+
+``python docs/words.py`` writes ``docs/words.md`` from ``src/cape/_wording``, and so
+does every build of the site.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+WORDING = HERE.parent / "src" / "cape" / "_wording"
+FEWEST_WORDS = 3
+
+HEAD = """# Words
+
+Every sentence that cape prints or puts on a page, from the modules of
+`src/cape/_wording`. Names in braces are filled in.
+"""
+
+
+def text_of(node: ast.AST) -> str:
+    """Return a text as it stands in the source, with names for what is filled in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        names = re.findall(r"[A-Za-z]\w+", ast.unparse(node.value))
+        return f"{{{names[-1] if names else 'n'}}}"
+    return node.value if isinstance(getattr(node, "value", None), str) else ""
+
+
+def texts_in(node: ast.AST) -> Iterator[str]:
+    """Yield the texts below a node in the order of the source, without docstrings."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        if isinstance(child, ast.JoinedStr | ast.Constant):
+            yield " ".join(text_of(child).split())
+        else:
+            yield from texts_in(child)
+
+
+def is_sentence(text: str) -> bool:
+    """Tell prose from names, formats and patterns."""
+    prose = re.sub(r"\{[^}]*\}|\S*\w_\w\S*", " ", text)
+    words = [word for word in prose.split() if re.search("[A-Za-z]", word)]
+    return len(words) >= FEWEST_WORDS and "\\" not in text
+
+
+def write_words(path: Path) -> None:
+    """Write the page."""
+    parts = [HEAD]
+    for module in sorted(WORDING.glob("_[a-z]*.py")):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        sentences = dict.fromkeys(filter(is_sentence, texts_in(tree)))
+        if sentences:
+            parts.append(f"## {module.stem.strip('_')}\n")
+            parts.append("\n".join(f"- {one}" for one in sentences) + "\n")
+    path.write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_words(HERE / "words.md")
