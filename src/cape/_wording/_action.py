@@ -66,7 +66,7 @@ def action_words(code: str, labels: int) -> str:
 def action_text(action: GroupAction) -> str:
     """Name the action of a group and say why."""
     why = reason_text(action.code, action.reason, action.columns)
-    return f"{action_words(action.code, action.labels)}: {why}"
+    return f"{action_words(action.code, action.labels)} ({why})"
 
 
 def action_head(action: Mapping[str, Any]) -> str:
