@@ -13,7 +13,7 @@ test: $(STAMP)  ## tests and doctests, but for what is slow and rare
 	$(BIN)/python -m pytest -n 2
 
 test-slow: $(STAMP)  ## what is slow and rare: statistics by simulation, damaged files by the thousand, and all tests on the oldest versions
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 -m "slow and not sql"
 	$(MAKE) fuzz
 	$(MAKE) test-oldest
 

@@ -107,7 +107,8 @@ def query(
     -----
     Columns must be of the kind that they were of in training, which the statement
     cannot check. Moments with a time zone are read in the zone of the session: it must
-    be UTC. Whole numbers beyond 2^53 are compared as doubles.
+    be UTC. Whole numbers beyond 2^53 are compared as doubles. In a column that had no
+    value in training, text that reads NaN is missing.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def _check(clf: Any) -> Scores:
     if not isinstance(clf.estimator, Scores):
         raise ValueError(
             "clf must have cape.Scores as estimator, since a statement reads scores "
-            f"and does not compute them, got {clf.estimator!r}."
+            f"and does not compute them, got {type(clf.estimator).__name__}."
         )
     refuse_row_keepers(clf, "cape.sql")
     return next(iter(clf.models_.values())).scoring_models[0]
@@ -445,6 +446,8 @@ def _translate(text: str, table: str, dialect: str) -> str:
 
 def _read(clf: Any, counts: Any) -> Any:
     """Check that a table is the result of the model's statement."""
+    import pandas as pd
+
     frame = admit("counts", counts)
     # Some databases write names in capitals.
     names = [str(name).lower() for name in getattr(frame, "columns", ())]
@@ -468,11 +471,12 @@ def _read(clf: Any, counts: Any) -> Any:
             f"{others[0]}."
         )
     for name in _WHOLE:
-        numbers = frame[name]
+        # A CSV may have been read as text.
+        numbers = pd.to_numeric(frame[name], errors="coerce")
         if numbers.dtype.kind == "f" and not (numbers.abs() < 2**53).all():
             raise ValueError(
-                f"counts must have whole numbers in {name}, got floats that have lost "
-                "digits: read the column as integers."
+                f"counts must have whole numbers in {name}, got others, or floats that "
+                "have lost digits: read the column as integers."
             )
         frame[name] = numbers.astype(np.int64)
     return frame.reset_index(drop=True)

@@ -613,12 +613,12 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-author bins blank_means checked cost_fn cost_fp cv dask data_date debug decimal decision
-drift drop drop_suspicious encoding fail_if force group jobs label learner level
-min_group_size min_share missing_groups missing_labels most note out paper pool positive
-positive_decision prediction prevalence quantifier report rows rule score scores seed
-separator small_groups source spread sql table threshold title tolerance unknown
-unknown_groups version width
+author bins blank_means checked cost_fn cost_fp counts cv dask data_date debug decimal
+decision dialect drift drop drop_suspicious encoding fail_if force group jobs label
+learner level min_group_size min_share missing_groups missing_labels most note out paper
+pool positive positive_decision prediction prevalence quantifier report rows rule score
+scores seed separator small_groups source spread sql table threshold title tolerance
+unknown unknown_groups version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
@@ -644,6 +644,7 @@ _PHRASES = {
     r" cape\.examine\(\.\.\.\)\.columns has the details\.": "",
     r", or give each row once with its number as sample_weight": "",
     r"\bFit with (?=--)": "Train with ",
+    r"^clf must have cape\.Scores as estimator": "MODEL must be of train --score",
     r"^Seed must be": "--seed must be",
     r"--jobs == 0 in Parallel has no meaning": "--jobs must not be 0.",
     r"^n_splits=\d+ cannot be greater than the number of members in each class": (

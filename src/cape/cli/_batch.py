@@ -1,15 +1,17 @@
-"""Commands on batches: ``cape predict``, ``rows-needed``, ``sample``, ``monitor``."""
+"""Commands on batches: ``cape predict``, ``evidence``, ``sample``, ``monitor`` ..."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options
-from cape.cli._options import argument, check_files, command, option
+from cape.cli._options import argument, check_files, command, flag, option
 from cape.cli._output import Finding, Output, parse_conditions
 
 Batch = Annotated[
@@ -60,6 +62,7 @@ def predict(
     drift: options.Drift = None,
     checked: Checked = None,
     blank_means: BlankMeans = None,
+    counts: options.Counts = False,
     missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
@@ -103,6 +106,7 @@ def predict(
             drift=drift,
             checked=checked,
             blank_means=blank_means,
+            counts=counts,
             overwrite=output.force,
             notes=notes,
             on_rows=on_rows,
@@ -133,6 +137,71 @@ def predict(
         out=None if out is None else str(out),
         checked=came_back,
     )
+
+
+AsSql = Annotated[bool, flag("--sql", "Print the statement.")]
+Table = Annotated[
+    str,
+    option(
+        "What stands after FROM: the name of a table or view, or a SELECT in brackets. "
+        "Default: batch.",
+        "NAME",
+    ),
+]
+SqlDialect = Annotated[
+    str,
+    option(
+        "Of which database: duckdb (default), sqlite, postgres, spark, or any other "
+        "that sqlglot knows.",
+        "NAME",
+    ),
+]
+DrawnLabel = Annotated[
+    str | None,
+    option(
+        "Column with the labels of some rows, drawn at random, and NULL in the others. "
+        "They correct the estimates.",
+        "COLUMN",
+    ),
+]
+GroupThere = Annotated[
+    list[str] | None,
+    option(
+        "Column with the group, if it is not called there as in training. Repeat the "
+        "option for several columns, in the order of training.",
+        "COLUMN",
+    ),
+]
+
+
+@command(
+    epilog="Example: cape evidence watch.cape --sql --table loans > count.sql. Run it, "
+    "save its result, then: cape predict watch.cape --counts counts.parquet",
+)
+def evidence(
+    model: options.Model,
+    *,
+    sql: AsSql = False,
+    table: Table = "batch",
+    dialect: SqlDialect = "duckdb",
+    label: DrawnLabel = None,
+    group: GroupThere = None,
+    key_file: options.KeyFile = None,
+) -> None:
+    """Print the SELECT that counts a batch where its rows are, in a database.
+
+    Its result is all that cape predict --counts and cape monitor --counts need: counts,
+    and no rows. The model must be one of cape train --score. Needs the extra: sql.
+    """
+    if not sql:
+        raise ValueError("--sql must be given: a statement is what is printed.")
+    check_files([model], overwrite=False)
+    from cape.files import load_model
+    from cape.sql import query
+
+    clf = load_model(model, key=key_file).clf
+    # Not by rich, which wraps lines and draws what stands between colons.
+    typer.echo(query(clf, table, dialect, label, groups=group))
 
 
 Planned = Annotated[
@@ -344,6 +413,7 @@ def monitor(
     rule: options.Rule = None,
     costs: options.Costs,
     drift: options.Drift = None,
+    counts: options.Counts = False,
     missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
@@ -384,6 +454,7 @@ def monitor(
                 dialect=csv.dialect(loaded.dialect),
                 rule=aim,
                 drift=drift,
+                counts=counts,
                 notes=notes,
                 on_batch=on_batch,
             )

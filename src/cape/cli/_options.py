@@ -313,6 +313,14 @@ Sql = Annotated[
         "SELECT",
     ),
 ]
+Counts = Annotated[
+    bool,
+    flag(
+        "--counts",
+        "FILE is the result of the statement that cape evidence --sql prints, in place "
+        "of rows.",
+    ),
+]
 Tolerance = Annotated[
     float | None,
     option(

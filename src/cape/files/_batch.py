@@ -96,6 +96,7 @@ def predict_file(
     drift: str | None = None,
     checked: str | Path | None = None,
     blank_means: str | None = None,
+    counts: bool = False,
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: _scan.OnRows | None = None,
@@ -131,6 +132,9 @@ def predict_file(
         A sheet of `sample_file` that was filled in. Its labels correct the estimates.
     blank_means : str, default=None
         The label of rows of the sheet whose label was left empty; None is no label.
+    counts : bool, default=False
+        Whether the file is the result of a statement of `cape.sql.query`. It has no
+        rows to write; its labels correct the estimates.
     overwrite : bool, default=False
     notes : Notes, default=None
         Collects remarks.
@@ -166,6 +170,17 @@ def predict_file(
     sheet = None
     if blank_means is not None and checked is None:
         raise ValueError("blank_means (--blank-means) needs checked, got None.")
+    if counts:
+        for name, given in {"out": out, "checked": checked}.items():
+            if given is not None:
+                raise ValueError(
+                    f"{name} must be left out beside counts, which have no rows to "
+                    f"write or to look up, got {str(given)!r}."
+                )
+        with notes.listening():
+            evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
+            settings = {"level": level, "rule": rule, "drift": drift}
+            return Prediction(_examine(model, evidence, notes, **settings), sha256)
     if checked is not None:
         from cape.files._sample import SheetLabels
 
@@ -370,6 +385,7 @@ def monitor_files(
     dialect: Dialect | None = None,
     rule: Any = None,
     drift: str | None = None,
+    counts: bool = False,
     notes: Notes | None = None,
     on_batch: _scan.OnRows | None = None,
 ) -> Iterator[MonitoredBatch]:
@@ -391,6 +407,8 @@ def monitor_files(
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence has moved; None is the choice of the
         model.
+    counts : bool, default=False
+        Whether the files are results of a statement of `cape.sql.query`.
     notes : Notes, default=None
         Collects remarks.
     on_batch : callable, default=None
@@ -413,21 +431,27 @@ def monitor_files(
     notes = Notes() if notes is None else notes
     rule = _check_aim(rule, drift)
     for path in paths:
-        scan = _scan.Scan(path, dialect or model.dialect, notes)
         with notes.listening():
-            evidence, _ = scan.batch(model, notes, rows=rows)
-            _note_training_file(model, scan, notes)
+            if counts:
+                evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
+                evidence = evidence.without_labels()
+            else:
+                scan = _scan.Scan(path, dialect or model.dialect, notes)
+                evidence, _ = scan.batch(model, notes, rows=rows)
+                _note_training_file(model, scan, notes)
+                sha256 = scan.sha256
+            name = Path(str(path)).name
             examination = _examine(
                 model,
                 evidence,
                 notes,
-                scan.path.name,
+                name,
                 level=level,
                 rule=rule,
                 drift=drift,
                 labels_decide=False,
             )
-            yield summarise(scan.path.name, scan.sha256, examination)
+            yield summarise(name, sha256, examination)
         if on_batch is not None:
             on_batch("batches", 1)
 

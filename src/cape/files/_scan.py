@@ -1,4 +1,7 @@
-"""A pass over a file: its parts, its hash, and what a model reads of its rows."""
+"""A pass over a file: its parts, its hash, and what a model reads of its rows.
+
+Or of the counts that a database has made of its rows.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from cape import sql
 from cape._evidence import Evidence
 from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
@@ -22,7 +26,7 @@ from cape._tables import Dialect, Source, TableError, open_table
 from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import shortened
 from cape.classifier import CapeClassifier
-from cape.files._columns import Bins, in_bins, note_alike
+from cape.files._columns import Bins, as_kind, in_bins, note_alike, plain_text
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 
@@ -339,6 +343,66 @@ class Scan:
             if labelled:
                 positive = columns.positive(frame, self.path, notes)
             yield Part(X, positive)
+
+
+def read_counts(
+    model: TableModel, source: Source, dialect: Dialect | None, notes: Notes
+) -> tuple[Evidence, str]:
+    """Read the result of a statement of `cape.sql.query`.
+
+    Parameters
+    ----------
+    model : TableModel
+    source : str, Path or Query
+        Whatever `open_table` takes.
+    dialect : Dialect or None
+        How a CSV is written; None is as that of training.
+    notes : Notes
+        Collects a note on rows without a group.
+
+    Returns
+    -------
+    evidence : Evidence
+        Equal to that of the rows.
+    sha256 : str
+        Hash of the bytes that were read.
+
+    Raises
+    ------
+    TableError, ValueError
+        If it is no result of the model's statement, or for what rows are refused for.
+    """
+    table = open_table(source, dialect or model.dialect)
+    hasher = hashlib.sha256()
+    # Verbatim, since "NA" may be a level, and sums have more digits than a float.
+    parts = list(table.parts(verbatim=True, hasher=hasher))
+    frame = pd.concat(parts) if parts else pd.DataFrame(columns=table.names)
+    # Some databases write names in capitals.
+    frame.columns = [name.lower() for name in frame]
+    columns = model.columns
+    keys = []
+    for place, name in enumerate(columns.groups):
+        key = f"group_{place + 1}"
+        if key not in frame:
+            continue
+        keys.append(key)
+        if name in columns.bins:
+            frame[key] = in_bins(frame[key], columns.bins[name], table.path)
+        frame[key] = plain_text(frame[key])[0]
+    if "label" in frame:
+        labels = frame.rename(columns={"label": columns.label})
+        codes = pd.Series(columns.positive(labels, table.path, notes), frame.index)
+        frame["label"] = codes.where(codes >= 0)
+    if "decision" in frame:
+        kind = columns.features[model.clf.estimator.decision]
+        frame["decision"] = as_kind(frame["decision"], kind, table.path, Notes())
+    evidence = sql.evidence(model.clf, frame)
+    sizes = pd.to_numeric(frame["n"]).where(pd.to_numeric(frame["part"]) == 0, 0)
+    n_missing = int(sizes[frame[keys].isna().any(axis=1)].sum())
+    if n_missing:
+        how = model.clf.missing_groups
+        notes.say("missing_groups", n=n_missing, rows=int(sizes.sum()), how=how)
+    return evidence, hasher.hexdigest()
 
 
 def rows_of_a_part(n_columns: int) -> int:
