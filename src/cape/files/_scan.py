@@ -378,7 +378,7 @@ def read_counts(
     parts = list(table.parts(verbatim=True, hasher=hasher))
     frame = pd.concat(parts) if parts else pd.DataFrame(columns=table.names)
     # Some databases write names in capitals.
-    frame.columns = [name.lower() for name in frame]
+    frame.columns = [name.lower() for name in table.names]
     columns = model.columns
     keys = []
     for place, name in enumerate(columns.groups):
