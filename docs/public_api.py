@@ -15,7 +15,7 @@ API = {
     "cape": (
         "Classifier, examination and what they return",
         "Adaptation AdaptationWarning CapeClassifier Estimate Evidence Examination "
-        "FrozenCape GroupAdaptation ScoreHistogram Scores examine",
+        "FrozenCape GroupAdaptation ScoreHistogram Scores Watch examine",
     ),
     "cape.rules": (
         "Rules: what to aim at",

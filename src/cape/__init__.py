@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cape._evidence import Evidence
     from cape._histogram import ScoreHistogram
     from cape._learners._scores import Scores
+    from cape._watch import Watch
     from cape.classifier import CapeClassifier
     from cape.examination import Examination, examine
     from cape.frozen import FrozenCape
@@ -27,6 +28,7 @@ __all__ = [
     "GroupAdaptation",
     "ScoreHistogram",
     "Scores",
+    "Watch",
     "__version__",
     "examine",
 ]
@@ -45,6 +47,7 @@ _HOME = {
     "GroupAdaptation": "cape._adaptation",
     "ScoreHistogram": "cape._histogram",
     "Scores": "cape._learners._scores",
+    "Watch": "cape._watch",
     "examine": "cape.examination",
 }
 

@@ -769,3 +769,37 @@ def _with_own_ids(svg: str) -> str:
     mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
     svg = re.sub(r'(\sid="[^"]*)"', rf'\1-{mark}"', svg)
     return re.sub(r"(url\(#[^)]*)\)", rf"\1-{mark})", svg)
+
+
+def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
+    """Draw the share of positives of each group over looks, with its interval.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `cape.Watch.history`: look, group, share, low, high and alarm.
+    width : int, default=480
+
+    Returns
+    -------
+    altair chart
+        A row for each group; alarms are red dots.
+    """
+    alt = import_altair()
+    drawn, left_out = drawable(frame)
+    order = drawn["look"].unique().tolist()
+    axis = alt.Axis(labelOverlap=True, labelAngle=0)
+    x = alt.X("look:O", sort=order, title=None, axis=axis)
+    domain = share_domain(drawn, ["share", "high"])
+    base = alt.Chart(drawn).encode(x=x)
+    y = alt.Y("share:Q", title=PICTURES["share axis"], **_scale_of_shares(alt, domain))
+    layers = [
+        base.mark_area(opacity=0.35, color=NOW).encode(y="low:Q", y2="high:Q"),
+        base.mark_line(color=NOW).encode(y=y),
+        base.mark_circle(size=90, opacity=1, color=ALARM)
+        .encode(y="share:Q")
+        .transform_filter("datum.alarm != ''"),
+    ]
+    chart = alt.layer(*layers, data=drawn).properties(width=width, height=90)
+    rows = alt.Row("group:N", sort=None, title=None)
+    return _with_title(chart.facet(row=rows), None, "", left_out)

@@ -13,6 +13,7 @@ from cape._drift._find import (
     judge,
     variance_between,
 )
+from cape._drift._mixture import mixture_cuts
 from cape._drift._posterior import (
     DRIFT_INFLATION,
     Posterior,
@@ -29,5 +30,6 @@ __all__ = [
     "find_posterior",
     "judge",
     "mean_score",
+    "mixture_cuts",
     "variance_between",
 ]

@@ -287,6 +287,16 @@ def _design_effect(
     return float(min(ratio, 1.0))
 
 
+def mixture_cuts(
+    positives: ScoreHistogram, negatives: ScoreHistogram, rows: float
+) -> np.ndarray:
+    """Return the edges between as many cells as so many rows fill; none if too few."""
+    fineness = _fineness(rows)
+    if fineness is None:
+        return positives.edges[:0]
+    return _nested_cuts(positives, negatives)[fineness]
+
+
 def _fineness(rows: float) -> int | None:
     """Return the finest cells that the smallest histogram fills, None if none."""
     finest = None

@@ -1,0 +1,946 @@
+"""A watch: questions to a model in use that may be asked at every look."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cape import _plot
+from cape._adaptation import Adaptation
+from cape._drift import mixture_cuts
+from cape._estimate import Estimate
+from cape._evidence import PLAIN, Evidence, GroupEvidence
+from cape._group_model import GroupModel
+from cape._groups import (
+    Group,
+    combined_columns,
+    group_from_json,
+    group_labels,
+    group_name,
+    group_to_json,
+    unique_names,
+)
+from cape._json_fields import read_format, strict_json
+from cape._learners._scores import Scores
+from cape._notebook import InNotebook, Shown
+from cape._prediction import check_same_model, refuse_row_keepers
+from cape._sequential import (
+    Reference,
+    accumulate,
+    bet_on_gap,
+    bet_on_mean,
+    chance_of_wealth,
+    ever_above,
+    life_of,
+    never_above,
+    start_weight,
+)
+from cape._validation import check_fitted_cape, check_prevalence
+from cape._wording import _watch as words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cape.classifier import CapeClassifier
+
+_FORMAT = 1
+
+QUESTIONS = {
+    "moved": 0.05,
+    "changed": None,
+    "broken": None,
+    "parity": 0.10,
+    "fpr_gap": 0.10,
+    "fnr_gap": 0.10,
+    "pd": 0.05,
+}
+"""What can be asked, with the tolerance if none is given; None takes no tolerance."""
+
+_OF_SHARES = ("moved", "changed", "broken")
+_OF_LABELS = ("fpr_gap", "fnr_gap", "pd")
+_ASKED_ANEW = ("moved", "changed")
+"""Questions that go on with another reference when their alarm is acknowledged."""
+
+_LEAST_CLASS = 32
+"""Training rows of a class below which a group is not tested: with 15 the chance of a
+false alarm was 9 % in simulations."""
+
+_ROWS_PER_CELL = 8
+_LEAST_ROWS = 50
+"""Rows of the stream before which nothing is tested."""
+
+_ROWS_OF_A_BLOCK = 20
+"""Rows a group that are collected before rates of groups are compared."""
+
+_GRID = np.linspace(0.002, 0.998, 250)
+"""Shares that an interval is looked for in."""
+
+
+class Question(NamedTuple):
+    """A question, with its tolerance."""
+
+    name: str
+    tolerance: float | None
+
+    @classmethod
+    def parse(cls, text: Any) -> Question:
+        """Read a question such as "moved>0.05"."""
+        match = re.fullmatch(r"\s*([a-z_]+)\s*(?:>\s*(\d*\.?\d+)\s*)?", str(text))
+        if match is None or match[1] not in QUESTIONS:
+            raise ValueError(
+                "a question must be one of "
+                f"{', '.join(map(str, cls.examples()))}, got {text!r}."
+            )
+        default = QUESTIONS[match[1]]
+        if match[2] is None:
+            return cls(match[1], default)
+        tolerance = float(match[2])
+        if default is None or not tolerance < 0.5:
+            raise ValueError(
+                f"a question must have a tolerance below 0.5, and {match[1]!r} "
+                f"{'none' if default is None else 'one'}, got {text!r}."
+            )
+        return cls(match[1], tolerance)
+
+    @classmethod
+    def examples(cls) -> list[Question]:
+        """Return every question with its default tolerance."""
+        return [cls(name, tolerance) for name, tolerance in QUESTIONS.items()]
+
+    def __str__(self) -> str:
+        if self.tolerance is None:
+            return self.name
+        return f"{self.name}>{self.tolerance:g}"
+
+
+@dataclass
+class _Start:
+    """Rows that are counted together: all since one look.
+
+    Parameters
+    ----------
+    number : int
+        0 for the first start of all.
+    look : int
+        The look that it began with.
+    cells : ndarray of shape (n_cells,)
+        Rows by cell of the score.
+    first : int
+        Rows when it was tested first; 0 before.
+    """
+
+    number: int
+    look: int
+    cells: np.ndarray
+    first: int = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether its rows have grown by as much as its share of alpha pays for."""
+        return 0 < life_of(self.number) * self.first < self.cells.sum()
+
+
+@dataclass
+class _Track:
+    """What is followed of one group.
+
+    Parameters
+    ----------
+    cuts : ndarray of int64
+        Edges between the cells.
+    reference : Reference
+    share : float
+        Share of positives that `moved` compares with.
+    is_estimated : bool, default=True
+        Whether the share is that of training, and not one that a person gave.
+    starts : list of _Start
+    """
+
+    cuts: np.ndarray
+    reference: Reference
+    share: float
+    is_estimated: bool = True
+    starts: list[_Start] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, model: GroupModel) -> _Track | None:
+        """Begin to follow a group; None if too little is known of it to test."""
+        rows = min(model.positives.size, model.negatives.size)
+        if model.own is not None or rows < _LEAST_CLASS:
+            return None
+        cuts = mixture_cuts(model.positives, model.negatives, rows)
+        if len(cuts) < 2:
+            return None
+        reference = Reference(
+            model.positives.merged(cuts), model.negatives.merged(cuts)
+        )
+        return cls(cuts, reference, model.prevalence)
+
+    @property
+    def least_rows(self) -> int:
+        """Rows before which a start is not tested."""
+        return max(_LEAST_ROWS, _ROWS_PER_CELL * (len(self.cuts) + 1))
+
+    def add(self, cells: np.ndarray, look: int) -> None:
+        """Count the rows of a look, and begin a new start if the last has enough."""
+        number = 0
+        if self.starts:
+            newest = self.starts[-1]
+            number = newest.number + bool(newest.first)
+        if not self.starts or number > self.starts[-1].number:
+            self.starts.append(_Start(number, look, np.zeros_like(cells)))
+        for start in self.starts:
+            start.cells = start.cells + cells
+            rows = start.cells.sum()
+            if not start.first and rows >= self.least_rows:
+                start.first = int(rows)
+        newest = self.starts[-1]
+        self.starts = [
+            start for start in self.starts if start is newest or not start.ended
+        ]
+
+    def chances(self, question: Question) -> dict[int, float]:
+        """Compute the anytime p-value of each start that can be tested.
+
+        Returns
+        -------
+        dict from int to float
+            By place in ``starts``, divided by the start's share of alpha.
+        """
+        places = [place for place, start in enumerate(self.starts) if start.first]
+        if not places:
+            return {}
+        cells = np.array([self.starts[place].cells for place in places])
+        if question.name == "moved":
+            square, size = self._moved(cells, float(question.tolerance or 0.0))
+            d = 1
+        elif question.name == "changed":
+            before = self.starts[0].cells - cells
+            z, size = self.reference.change_z(
+                cells, before, with_training=self.is_estimated
+            )
+            square = z**2
+            d = 1
+        else:
+            square = self.reference.misfit(cells)
+            size = np.full(len(cells), np.add(*self.reference.sizes))
+            d = len(self.cuts) - 1
+        chances = {}
+        for place, x, n in zip(places, square, size, strict=True):
+            start = self.starts[place]
+            chance = ever_above(x, d, _spread(start, float(n)))
+            chances[place] = float(chance) / start_weight(start.number)
+        return chances
+
+    def _moved(
+        self, cells: np.ndarray, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compare with the ends of the shares that are allowed."""
+        squares = np.zeros(len(cells))
+        sizes = np.ones(len(cells))
+        for sign in (1, -1):
+            end = self.share + sign * tolerance
+            if not 0 < end < 1:
+                # No share lies beyond.
+                continue
+            share = np.full(len(cells), end)
+            z, size = self.reference.share_z(
+                cells, share, is_estimated=self.is_estimated
+            )
+            square = np.maximum(sign * z, 0.0) ** 2
+            sizes = np.where(square > squares, size, sizes)
+            squares = np.maximum(square, squares)
+        return squares, sizes
+
+    def estimate(self, place: int, alpha: float) -> Estimate:
+        """Estimate the share of positives since a start, at all looks together.
+
+        The interval has all shares that the test of the efficient score does not
+        reject. The share may move while it is watched: hence two degrees of freedom.
+        """
+        start = self.starts[place]
+        z, size = self.reference.share_z(start.cells, _GRID)
+        value = float(np.interp(0, -z, _GRID))
+        if not start.first:
+            return Estimate(value, 0.0, 1.0)
+        chance = alpha * start_weight(start.number)
+        limit = np.sqrt(never_above(chance, 2, _spread(start, float(size.max()))))
+        ends = np.interp([-limit, limit], -z, _GRID, left=0.0, right=1.0)
+        return Estimate(value, *ends.tolist())
+
+
+def _spread(start: _Start, size: float) -> float:
+    """Return the logarithm of how far the information of a start can grow."""
+    last = life_of(start.number) * start.first
+    return float(np.log((1 / start.first + 1 / size) / (1 / last + 1 / size)))
+
+
+@dataclass
+class _Bets:
+    """Bets on rates that are exact: of pairs of groups, or of groups.
+
+    Parameters
+    ----------
+    wealth : ndarray of shape (n_bets, 2, 5)
+    past, pending : ndarray of int64 of shape (n_groups, n_counts)
+        Counts that were bet on, and those that wait for more.
+    block : int, default=0
+        Blocks of rows that were bet on.
+    """
+
+    wealth: np.ndarray
+    past: np.ndarray
+    pending: np.ndarray
+    block: int = 0
+
+    @classmethod
+    def of(cls, n_bets: int, counts: np.ndarray) -> _Bets:
+        """Begin with nothing won or lost."""
+        wealth = np.full((n_bets, 2, 5), -np.inf)
+        return cls(wealth, np.zeros_like(counts), np.zeros_like(counts))
+
+
+class Watch(InNotebook):
+    """Follow a model in use: ask the same questions of every new batch.
+
+    Ask as often as you like. The chance of any false alarm, ever, over all looks,
+    groups and questions, is about ``alpha`` at most. It is exact for decisions and
+    labels, and asymptotic for shares and fit.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted. The promise needs one score a row, and a labelled table that the model
+        was not trained on: `Scores`, ``cv="prefit"``, or one split. With folds a
+        warning says that nothing can be promised.
+    questions : sequence of str, default=("moved>0.05", "broken")
+        "moved>0.05": is the share of positives of a group more than 0.05 from that of
+        training? "changed": did it change, from training or on the way? "broken": do
+        the scores no longer fit any share? "parity>0.1": do two groups differ by more
+        than 0.1 in how often they are decided as positive? With labels, "fpr_gap>0.1"
+        and "fnr_gap>0.1" ask the same of error rates, and "pd>0.05" whether predicted
+        and true share of a group differ by more than 0.05.
+    alpha : float, default=0.05
+        Chance of any false alarm.
+    adaptation : Adaptation, default=None
+        Decisions that "parity" and the questions of labels are about: those of an
+        adaptation made before the first look. None means decisions as they were made
+        (`Scores`), or as the model was trained.
+
+    Attributes
+    ----------
+    looks : list of dict
+        What was found at every look.
+    promises : bool
+        Whether the chance of a false alarm is bounded.
+
+    See Also
+    --------
+    cape.examine : Everything there is to say of one batch.
+
+    Notes
+    -----
+    Shares are compared with a finite training table, so that the statistic can wander
+    only so far; see ``docs/method``. Half of alpha is for all rows since the first
+    look, half for changes that come later. Every group and question has its own part of
+    alpha. Rows must be independent: days that scatter by more than chance raise
+    alarms, which a tolerance prevents. What moves scores as a moved share would is not
+    told from one: labels of a hundred rows tell.
+
+    Examples
+    --------
+    >>> from cape import CapeClassifier, Scores, Watch
+    >>> known = LogisticRegression().fit(train.data, train.target)
+    >>> def logged(data):
+    ...     return pd.DataFrame({"p": known.predict_proba(data)[:, 1]})
+    >>> model = CapeClassifier(Scores("p")).fit(logged(train.data), train.target)
+    >>> watch = Watch(model, ["moved>0.05"])
+    >>> _ = watch.look(model.evidence(logged(new.data)), name="2026-05-03")
+    >>> watch.table().columns.tolist()
+    ['since', 'rows', 'share', 'low', 'high', 'decided', 'moved>0.05']
+    """
+
+    def __init__(
+        self,
+        clf: CapeClassifier,
+        questions: Sequence[str] = ("moved>0.05", "broken"),
+        *,
+        alpha: float = 0.05,
+        adaptation: Adaptation | None = None,
+    ):
+        check_fitted_cape(clf)
+        refuse_row_keepers(clf, "Watch")
+        check_prevalence("alpha", alpha, closed=False)
+        if isinstance(questions, str):
+            questions = [questions]
+        self.questions = [Question.parse(text) for text in questions]
+        if not self.questions or len(set(self.questions)) < len(self.questions):
+            raise ValueError(
+                f"questions must be different, at least one, got {list(questions)!r}."
+            )
+        if adaptation is not None:
+            check_same_model(clf, "adaptation", adaptation, Adaptation)
+        self.clf = clf
+        self.alpha = float(alpha)
+        self.looks: list[dict[str, Any]] = []
+        self._raised: list[dict[str, Any]] = []
+        self.promises = _keeps_promises(clf)
+        if not self.promises:
+            warnings.warn(words.NO_PROMISE, stacklevel=2)
+        self._groups: list[Group] = list(clf.groups_)
+        self._members = {}
+        for group in self._groups:
+            model = clf.model_of(group)
+            self._members[group] = model.unchanged
+            if adaptation is not None and group in adaptation.groups:
+                self._members[group] = adaptation.groups[group].classifier
+        tracks = {group: _Track.of(clf.model_of(group)) for group in self._groups}
+        self._tracks = {group: track for group, track in tracks.items() if track}
+        self._pairs = list(combinations(range(len(self._groups)), 2))
+        self._bets: dict[str, _Bets] = {}
+        for question in self.questions:
+            if question.name in _OF_SHARES:
+                continue
+            n_bets = len(self._groups) if question.name == "pd" else len(self._pairs)
+            n_counts = 3 if question.name == "pd" else 2
+            counts = np.zeros((len(self._groups), n_counts), dtype=np.int64)
+            self._bets[str(question)] = _Bets.of(n_bets, counts)
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """Names of the groups, for people."""
+        return unique_names(self._groups, combined_columns(self.clf.group_columns))
+
+    @property
+    def not_tested(self) -> list[Group]:
+        """Groups with too few training rows, whose shares are not tested."""
+        return [group for group in self._groups if group not in self._tracks]
+
+    def look(self, evidence: Evidence, name: str | None = None) -> list[dict[str, Any]]:
+        """Look at new rows.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            Of rows that no look has seen: from `CapeClassifier.evidence`,
+            `cape.scale.evidence`, `cape.sql.evidence`, or a window of
+            `cape.stream.RollingCape` that has turned over since the last look. Add up
+            the parts of one look.
+        name : str, default=None
+            Name of the look, such as its date; None is its number.
+
+        Returns
+        -------
+        list of dict
+            Alarms that were raised by this look.
+
+        Raises
+        ------
+        ValueError
+            If a look of this name, or of these rows, was taken before, or if the
+            evidence is of another model. Nothing is counted then.
+        """
+        check_same_model(self.clf, "evidence", evidence, Evidence)
+        name = str(len(self.looks) + 1) if name is None else str(name)
+        digest = hashlib.sha256(evidence.to_json().encode()).hexdigest()[:16]
+        for look in self.looks:
+            if look["name"] == name or look["sha256"] == digest:
+                what = "name" if look["name"] == name else "evidence"
+                raise ValueError(
+                    f"{what} must be that of a new look, got that of look "
+                    f"{look['name']!r}: rows count once."
+                )
+        labelled = self._labelled(evidence)
+        number = len(self.looks)
+        for group, track in self._tracks.items():
+            if group in evidence.groups:
+                scores = evidence.groups[group].scores
+                cells = scores.merged(track.cuts)
+                track.add(cells if scores.unit == 1 else cells / scores.unit, number)
+        total = sum(evidence.rows.values())
+        self.looks.append({"name": name, "sha256": digest, "rows": total})
+        raised = []
+        for question in self.questions:
+            if question.name in _OF_SHARES:
+                raised += self._ask_shares(question)
+            else:
+                raised += self._ask_rates(question, evidence, labelled)
+        self._raised += raised
+        self.looks[-1]["groups"] = [
+            {"group": group_to_json(group), **entry}
+            for group, entry in self._found(evidence).items()
+        ]
+        return raised
+
+    def _labelled(self, evidence: Evidence) -> dict[Group, Any]:
+        """Return the rows whose label is known, if a question is about labels."""
+        labelled = {}
+        for group, part in evidence.groups.items():
+            if part.labelled and set(part.labelled) != {PLAIN}:
+                asked = any(question.name in _OF_LABELS for question in self.questions)
+                if asked:
+                    raise ValueError(
+                        "evidence must have labels of rows that were drawn plainly, "
+                        "got rows with an inclusion_probability."
+                    )
+            elif part.labelled:
+                labelled[group] = part.labelled[PLAIN]
+        return labelled
+
+    def _level(self, question: Question) -> float:
+        """Return the part of alpha of one group and question, or of one pair."""
+        parts = len(self._tracks)
+        if question.name == "pd":
+            parts = len(self._groups)
+        elif question.name not in _OF_SHARES:
+            parts = len(self._pairs)
+        return self.alpha / (len(self.questions) * max(parts, 1))
+
+    def _ask_shares(self, question: Question) -> list[dict[str, Any]]:
+        """Ask a question of the scores of each group."""
+        raised = []
+        for group, track in self._tracks.items():
+            chances = track.chances(question)
+            if not chances or self._stands(question, [group]):
+                continue
+            place = min(chances, key=lambda place: chances[place])
+            if chances[place] <= self._level(question):
+                since = self.looks[track.starts[place].look]["name"]
+                raised.append(
+                    self._alarm(question, [group], chances[place], since=since)
+                )
+        return raised
+
+    def _ask_rates(
+        self,
+        question: Question,
+        evidence: Evidence,
+        labelled: Mapping[Group, Any],
+    ) -> list[dict[str, Any]]:
+        """Ask a question of decisions, and of labels."""
+        bets = self._bets[str(question)]
+        tolerance = float(question.tolerance or 0.0)
+        for place, group in enumerate(self._groups):
+            part = evidence.groups.get(group)
+            if question.name != "parity":
+                part = labelled.get(group)
+            if part is not None:
+                bets.pending[place] += self._counts(question.name, group, part)
+        if bets.pending.sum() < _ROWS_OF_A_BLOCK * len(self._groups):
+            return []
+        if question.name == "pd":
+            logs = bet_on_mean(bets.pending, tolerance)
+            subjects = [[group] for group in self._groups]
+        else:
+            pairs = np.array(self._pairs, dtype=int).reshape(-1, 2)
+            counts = bets.pending[pairs]
+            # Guessed from rows before, one half if there are none.
+            seen = bets.past[pairs]
+            rates = (seen[..., 0] + 1) / (seen.sum(-1) + 2)
+            logs = bet_on_gap(counts[..., 0], counts.sum(-1), rates.mean(-1), tolerance)
+            subjects = [[self._groups[i], self._groups[j]] for i, j in self._pairs]
+        bets.wealth = accumulate(bets.wealth, logs, bets.block)
+        bets.past = bets.past + bets.pending
+        bets.pending = np.zeros_like(bets.pending)
+        bets.block += 1
+        raised = []
+        chances = chance_of_wealth(bets.wealth, bets.block - 1)
+        for subject, chance in zip(subjects, chances.tolist(), strict=True):
+            if chance <= self._level(question) and not self._stands(question, subject):
+                raised.append(self._alarm(question, subject, chance))
+        return raised
+
+    def _counts(self, name: str, group: Group, part: Any) -> list[int]:
+        """Count decisions, or errors, of the rows of a group."""
+
+        def decided(rows: GroupEvidence) -> tuple[int, int]:
+            """Count the rows decided as positive, and the others."""
+            called = int(self._pool(group).called(rows)[self._members[group]])
+            return called, int(rows.scores.size) - called
+
+        if name == "parity":
+            return list(decided(part))
+        if name == "fpr_gap":
+            return list(decided(part.negatives))
+        if name == "fnr_gap":
+            right, wrong = decided(part.positives)
+            return [wrong, right]
+        true_positives, missed = decided(part.positives)
+        false_alarms, true_negatives = decided(part.negatives)
+        return [missed, true_positives + true_negatives, false_alarms]
+
+    def _pool(self, group: Group) -> Any:
+        return self.clf.model_of(group).pool
+
+    def _stands(self, question: Question, groups: Sequence[Group]) -> bool:
+        """Tell whether an alarm stands, or its question is closed."""
+        is_asked_anew = question.name in _ASKED_ANEW
+        for alarm in self._raised:
+            same = alarm["question"] == str(question) and alarm["groups"] == [*groups]
+            if same and not (alarm["acknowledged"] and is_asked_anew):
+                return True
+        return False
+
+    def _alarm(
+        self,
+        question: Question,
+        groups: list[Group],
+        chance: float,
+        since: str | None = None,
+    ) -> dict[str, Any]:
+        """Return an alarm; its p-value is over all groups, questions and looks."""
+        return {
+            "question": str(question),
+            "groups": groups,
+            "look": self.looks[-1]["name"],
+            "since": self.looks[0]["name"] if since is None else since,
+            "p_value": min(chance / self._level(question) * self.alpha, 1.0),
+            "acknowledged": None,
+        }
+
+    def _found(self, evidence: Evidence) -> dict[Group, dict[str, Any]]:
+        """Describe every group at the last look."""
+        found = {}
+        for group in self._groups:
+            entry: dict[str, Any] = {"since": None, "rows": 0, "decided": None}
+            entry["share"] = Estimate(float("nan"), float("nan"), float("nan"))
+            part = evidence.groups.get(group)
+            if part is not None:
+                entry["decided"] = self._counts("parity", group, part)
+            track = self._tracks.get(group)
+            if track is not None and track.starts:
+                place = self._shown_start(group, track)
+                start = track.starts[place]
+                entry["since"] = self.looks[start.look]["name"]
+                entry["rows"] = int(start.cells.sum())
+                share = track.estimate(place, self.alpha)
+                entry["share"] = Estimate(*(round(end, 4) for end in share))
+            found[group] = entry
+        return strict_json(found)
+
+    def _shown_start(self, group: Group, track: _Track) -> int:
+        """Return since when rows are shown: since a change, or since the first look."""
+        for alarm in self.alarms:
+            name = Question.parse(alarm["question"]).name
+            if alarm["groups"] == [group] and name in _ASKED_ANEW:
+                chances = track.chances(Question.parse(alarm["question"]))
+                if chances:
+                    return min(chances, key=lambda place: chances[place])
+        return 0
+
+    def acknowledge(
+        self,
+        question: str,
+        group: Any = None,
+        *,
+        reference: float | None = None,
+    ) -> None:
+        """Take note of an alarm: it no longer stands.
+
+        "moved" and "changed" are then asked anew, of rows to come. "broken" and the
+        questions of rates are closed for these groups until the model is fitted again,
+        since their answer is known.
+
+        Parameters
+        ----------
+        question : str
+            As in ``questions``, or its name ("moved").
+        group : value, tuple of values, or list of two groups, default=None
+            Whose alarm it is. None is the only alarm of this question.
+        reference : float, default=None
+            The share of positives that "moved" compares with from now on; None is what
+            the last look has estimated.
+        """
+        found = []
+        for alarm in self.alarms:
+            named = question in (alarm["question"], alarm["question"].split(">")[0])
+            if named and (group is None or alarm["groups"] in ([group], group)):
+                found.append(alarm)
+        if len(found) != 1:
+            standing = [(alarm["question"], alarm["groups"]) for alarm in self.alarms]
+            raise ValueError(
+                "question and group must name one alarm that stands, got "
+                f"{question!r} and {group!r}; there are {standing}."
+            )
+        alarm = found[0]
+        if Question.parse(alarm["question"]).name in _ASKED_ANEW:
+            track = self._tracks[alarm["groups"][0]]
+            if reference is None:
+                place = self._shown_start(alarm["groups"][0], track)
+                reference = track.estimate(place, self.alpha).value
+            check_prevalence("reference", reference, closed=False)
+            track.share = float(reference)
+            track.is_estimated = False
+            track.starts = []
+        elif reference is not None:
+            raise ValueError(
+                "reference must be None but for 'moved' and 'changed', got "
+                f"{reference!r}."
+            )
+        alarm["acknowledged"] = self.looks[-1]["name"]
+
+    @property
+    def alarms(self) -> list[dict[str, Any]]:
+        """Alarms that stand: question, groups, look, since and p_value."""
+        return [alarm for alarm in self._raised if alarm["acknowledged"] is None]
+
+    def _index(self) -> pd.Index:
+        import pandas as pd
+
+        return pd.Index(list(group_labels(self._groups).values()), name="group")
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each group, as of the last look.
+
+        Returns
+        -------
+        DataFrame
+            Since when rows are counted, their number, the share of positives with an
+            interval that holds at all looks together, the share that the last look
+            decided as positive, and for each question whether it raised an alarm: None
+            if the group is not tested.
+        """
+        import pandas as pd
+
+        if not self.looks:
+            return pd.DataFrame(index=self._index())
+        rows = []
+        last = self.looks[-1]["groups"]
+        for group, entry in zip(self._groups, last, strict=True):
+            share = entry["share"]
+            row = {"since": entry["since"], "rows": entry["rows"]}
+            row |= {"share": share["value"], "low": share["low"]}
+            row |= {"high": share["high"], "decided": _rate(entry["decided"])}
+            for question in self.questions:
+                row[str(question)] = self._answer(question, group)
+            rows.append(row)
+        return pd.DataFrame(rows, index=self._index())
+
+    def _answer(self, question: Question, group: Group) -> bool | None:
+        """Tell whether a question was answered with yes for a group."""
+        if question.name in _OF_SHARES and group not in self._tracks:
+            return None
+        text = str(question)
+        return any(
+            alarm["question"] == text and group in alarm["groups"]
+            for alarm in self.alarms
+        )
+
+    def history(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each look and group.
+
+        Returns
+        -------
+        DataFrame
+            look, group, share, low, high, decided, and the alarms that were raised.
+        """
+        import pandas as pd
+
+        rows = []
+        for look in self.looks:
+            for group, entry in zip(self._groups, look["groups"], strict=True):
+                raised = [
+                    alarm["question"]
+                    for alarm in self._raised
+                    if alarm["look"] == look["name"] and group in alarm["groups"]
+                ]
+                share = entry["share"]
+                row = {"look": look["name"], "group": self.names[group]}
+                row |= {"share": share["value"], "low": share["low"]}
+                row |= {"high": share["high"], "decided": _rate(entry["decided"])}
+                rows.append({**row, "alarm": ", ".join(raised)})
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw the share of positives of each group over all looks; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        return _plot.watched(self.history())
+
+    def _shown(self) -> Shown:
+        table = self.table()
+        table.index = list(self.names.values())
+        return Shown(words.head(self.to_dict()), table)
+
+    def __repr__(self) -> str:
+        return "\n".join(words.lines(self.to_dict()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the last look says, as JSON can hold it.
+
+        Returns
+        -------
+        dict
+            ``look``, ``number``, ``rows``, ``alpha``, ``promises``, ``questions``,
+            ``groups`` and ``alarms``.
+        """
+        last = self.looks[-1] if self.looks else {"name": None, "rows": 0, "groups": []}
+        groups = []
+        for group, entry in zip(self._groups, last["groups"], strict=False):
+            answers = {str(q): self._answer(q, group) for q in self.questions}
+            line = {**entry, "group": self.names[group], "answers": answers}
+            groups.append({**line, "decided": _rate(entry["decided"])})
+        alarms = []
+        for alarm in self.alarms:
+            names = [self.names[group] for group in alarm["groups"]]
+            alarms.append({**alarm, "groups": names})
+        return {
+            "look": last["name"],
+            "number": len(self.looks),
+            "rows": last["rows"],
+            "alpha": self.alpha,
+            "promises": self.promises,
+            "questions": [str(question) for question in self.questions],
+            "groups": groups,
+            "alarms": alarms,
+        }
+
+    def to_json(self) -> str:
+        """Write the state as JSON text: counts alone, no row."""
+        alarms = []
+        for alarm in self._raised:
+            groups = [group_to_json(group) for group in alarm["groups"]]
+            alarms.append({**alarm, "groups": groups})
+        tracks = []
+        for group, track in self._tracks.items():
+            starts = []
+            for start in track.starts:
+                cells = start.cells.tolist()
+                starts.append([start.number, start.look, start.first, cells])
+            entry = {"group": group_to_json(group), "share": track.share}
+            tracks.append(entry | {"given": not track.is_estimated, "starts": starts})
+        bets = {}
+        for name, bet in self._bets.items():
+            # JSON has no infinity: null is a bet that has not begun.
+            wealth = [None if x == -np.inf else x for x in bet.wealth.ravel().tolist()]
+            counts = [bet.past.tolist(), bet.pending.tolist()]
+            bets[name] = {"block": bet.block, "counts": counts, "wealth": wealth}
+        state = {
+            "fingerprint": self.clf.fingerprint_,
+            "questions": [str(question) for question in self.questions],
+            "alpha": self.alpha,
+            "members": list(self._members.values()),
+            "looks": self.looks,
+            "alarms": alarms,
+            "tracks": tracks,
+            "bets": bets,
+        }
+        content = {"format": _FORMAT, "sha256": _digest(state), "state": state}
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, clf: CapeClassifier, text: str) -> Watch:
+        """Go on where a watch stopped.
+
+        Parameters
+        ----------
+        clf : CapeClassifier
+            The model of that watch.
+        text : str
+            Written by its `to_json`.
+
+        Returns
+        -------
+        Watch
+
+        Raises
+        ------
+        ValueError
+            If the text is of another model, or was changed since it was written.
+        """
+        content = read_format(text, "Watch.to_json", _FORMAT)
+        state = content.value("state")
+        if content.text("sha256") != _digest(state):
+            raise ValueError(
+                "text must be as Watch.to_json wrote it, got text that was changed or "
+                "damaged since."
+            )
+        check_fitted_cape(clf)
+        if state["fingerprint"] != clf.fingerprint_:
+            raise ValueError(
+                "clf must be the model of the watch (fingerprint "
+                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}."
+            )
+        watch = cls(clf, state["questions"], alpha=state["alpha"])
+        watch._members = dict(zip(watch._groups, state["members"], strict=True))
+        watch.looks = state["looks"]
+        for alarm in state["alarms"]:
+            groups = [group_from_json(group) for group in alarm["groups"]]
+            watch._raised.append({**alarm, "groups": groups})
+        for entry in state["tracks"]:
+            track = watch._tracks[group_from_json(entry["group"])]
+            track.share = entry["share"]
+            track.is_estimated = not entry["given"]
+            for number, look, first, cells in entry["starts"]:
+                track.starts.append(_Start(number, look, np.array(cells), first))
+        for name, entry in state["bets"].items():
+            bet = watch._bets[name]
+            bet.block = entry["block"]
+            bet.past, bet.pending = np.array(entry["counts"])
+            wealth = [-np.inf if x is None else x for x in entry["wealth"]]
+            bet.wealth = np.reshape(wealth, bet.wealth.shape)
+        return watch
+
+
+def _digest(state: Any) -> str:
+    """Hash a state, whatever the order of its fields."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
+def _rate(decided: Iterable[int] | None) -> float | None:
+    """Return the share of rows that were decided as positive; None if unknown."""
+    if decided is None:
+        return None
+    called, others = decided
+    return called / (called + others)
+
+
+def _keeps_promises(clf: CapeClassifier) -> bool:
+    """Tell whether scores of new rows follow those of the labelled table exactly."""
+    if isinstance(clf.estimator, Scores) or str(clf.cv) == "prefit":
+        return True
+    for model in clf.models_.values():
+        held_out = model.positives.size + model.negatives.size
+        if len(model.scoring_models) > 1 or held_out >= model.size:
+            return False
+    return True
+
+
+def parse_subject(text: str, names: Mapping[Group, str]) -> tuple[str, Any]:
+    """Read what is acknowledged on a command line: "moved:a" or "parity:a,b".
+
+    Parameters
+    ----------
+    text : str
+    names : mapping from group to str
+        Names of the groups.
+
+    Returns
+    -------
+    question : str
+    group : group, list of two groups, or None
+    """
+    question, _, named = text.partition(":")
+    if not named:
+        return question, None
+    by_name = {name: group for group, name in names.items()}
+    if named in by_name:
+        return question, by_name[named]
+    for one, other in combinations(by_name, 2):
+        if named in (f"{one},{other}", f"{one}, {other}"):
+            return question, [by_name[one], by_name[other]]
+    raise ValueError(
+        f"a group must be one of {', '.join(map(group_name, by_name))}, or two of them "
+        f"with a comma, got {named!r}."
+    )
