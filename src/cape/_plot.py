@@ -792,7 +792,7 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
     x = alt.X("look:O", sort=order, title=None, axis=axis)
     domain = share_domain(drawn, ["share", "high"])
     base = alt.Chart(drawn).encode(x=x)
-    y = alt.Y("share:Q", title=PICTURES["share axis"], **_scale_of_shares(alt, domain))
+    y = alt.Y("share:Q", title=None, **_scale_of_shares(alt, domain))
     layers = [
         base.mark_area(opacity=0.35, color=NOW).encode(y="low:Q", y2="high:Q"),
         base.mark_line(color=NOW).encode(y=y),
@@ -801,5 +801,6 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
         .transform_filter("datum.alarm != ''"),
     ]
     chart = alt.layer(*layers, data=drawn).properties(width=width, height=90)
-    rows = alt.Row("group:N", sort=None, title=None)
+    header = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=12)
+    rows = alt.Row("group:N", sort=None, title=None, header=header)
     return _with_title(chart.facet(row=rows), None, "", left_out)

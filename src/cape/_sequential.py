@@ -23,7 +23,9 @@ _STEPS = 6
 """Least squares are iterated, since their noise depends on the share; see `fit`."""
 
 
-def ever_above(square: np.ndarray, d: int, spread: np.ndarray) -> np.ndarray:
+def ever_above(
+    square: np.ndarray | float, d: int, spread: np.ndarray | float
+) -> np.ndarray:
     """Bound the chance that a chi-square statistic ever comes that high.
 
     Parameters

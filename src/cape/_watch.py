@@ -65,7 +65,7 @@ QUESTIONS = {
 """What can be asked, with the tolerance if none is given; None takes no tolerance."""
 
 _OF_SHARES = ("moved", "changed", "broken")
-_OF_LABELS = ("fpr_gap", "fnr_gap", "pd")
+OF_LABELS = ("fpr_gap", "fnr_gap", "pd")
 _ASKED_ANEW = ("moved", "changed")
 """Questions that go on with another reference when their alarm is acknowledged."""
 
@@ -485,7 +485,7 @@ class Watch(InNotebook):
         labelled = {}
         for group, part in evidence.groups.items():
             if part.labelled and set(part.labelled) != {PLAIN}:
-                asked = any(question.name in _OF_LABELS for question in self.questions)
+                asked = any(question.name in OF_LABELS for question in self.questions)
                 if asked:
                     raise ValueError(
                         "evidence must have labels of rows that were drawn plainly, "

@@ -95,8 +95,8 @@ def watched(summary: Mapping[str, Any], command: str = "") -> Blocks:
     str, Styled or TextTable
     """
     yield head(summary)
-    by_group = []
-    of_pairs = []
+    by_group: list[str] = []
+    of_pairs: list[str] = []
     for question in summary["questions"]:
         asks_pairs = question.partition(">")[0] in ("parity", "fpr_gap", "fnr_gap")
         (of_pairs if asks_pairs else by_group).append(question)

@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # isort: off
 from cape.cli import _train
 from cape.cli import _batch
+from cape.cli import _watch
 from cape.cli import _audit
 from cape.cli import _model
 from cape.cli import _demo
