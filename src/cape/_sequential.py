@@ -200,9 +200,12 @@ class Reference:
             of_training = np.add(*self.sizes)
             size = size + of_training
             total = total + of_training * centre
-        difference = (cells * h).sum(-1) / rows - total / np.maximum(size, 1)
-        noise = row * (1 / rows + 1 / np.maximum(size, 1))
-        return np.where(size > 0, difference / np.sqrt(noise), 0.0), size
+        # Without any rows to compare with, nothing is known to differ.
+        known = size > 0
+        size = np.maximum(size, 1)
+        difference = (cells * h).sum(-1) / rows - total / size
+        noise = row * (1 / rows + 1 / size)
+        return np.where(known, difference / np.sqrt(noise), 0.0), size
 
     def misfit(self, cells: np.ndarray) -> np.ndarray:
         """Measure how far rows are from any mixture of the two classes.

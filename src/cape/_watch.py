@@ -629,8 +629,7 @@ class Watch(InNotebook):
     def _shown_start(self, group: Group, track: _Track) -> int:
         """Return since when rows are shown: since a change, or since the first look."""
         for alarm in self.alarms:
-            name = Question.parse(alarm["question"]).name
-            if alarm["groups"] == [group] and name in _ASKED_ANEW:
+            if alarm["groups"] == [group] and _is_asked_anew(alarm):
                 chances = track.chances(Question.parse(alarm["question"]))
                 if chances:
                     return min(chances, key=lambda place: chances[place])
@@ -645,7 +644,8 @@ class Watch(InNotebook):
     ) -> None:
         """Take note of an alarm: it no longer stands.
 
-        "moved" and "changed" are then asked anew, of rows to come. "broken" and the
+        "moved" and "changed" are then asked anew, of rows to come; taking note of one
+        takes note of both. "broken" and the
         questions of rates are closed for these groups until the model is fitted again,
         since their answer is known.
 
@@ -671,7 +671,7 @@ class Watch(InNotebook):
                 f"{question!r} and {group!r}; there are {standing}."
             )
         alarm = found[0]
-        if Question.parse(alarm["question"]).name in _ASKED_ANEW:
+        if _is_asked_anew(alarm):
             track = self._tracks[alarm["groups"][0]]
             if reference is None:
                 place = self._shown_start(alarm["groups"][0], track)
@@ -680,6 +680,10 @@ class Watch(InNotebook):
             track.share = float(reference)
             track.is_estimated = False
             track.starts = []
+            # Both questions are about the same rows, and both are asked anew.
+            for other in self.alarms:
+                if other["groups"] == alarm["groups"] and _is_asked_anew(other):
+                    other["acknowledged"] = self.looks[-1]["name"]
         elif reference is not None:
             raise ValueError(
                 "reference must be None but for 'moved' and 'changed', got "
@@ -896,6 +900,10 @@ class Watch(InNotebook):
 def _digest(state: Any) -> str:
     """Hash a state, whatever the order of its fields."""
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
+def _is_asked_anew(alarm: Mapping[str, Any]) -> bool:
+    return Question.parse(alarm["question"]).name in _ASKED_ANEW
 
 
 def _rate(decided: Iterable[int] | None) -> float | None:

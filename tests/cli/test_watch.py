@@ -1,0 +1,96 @@
+"""``cape watch``: a look at new rows, with its state in a file."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def draw(random, rows, shares):
+    group = random.choice(["a", 'b "2"'], rows)
+    y = (random.random(rows) < np.where(group == "a", *shares)).astype(int)
+    p = 1 / (1 + np.exp(0.72 - 1.2 * random.normal(1.2 * y)))
+    approved = np.where(p > 0.5, "yes", "no")
+    return pd.DataFrame({"g": group, "p": p, "approved": approved, "y": y})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A reference, its model, and six days; group a moves on the third."""
+    from cape.files import train_file
+
+    folder = tmp_path_factory.mktemp("watch")
+    random = np.random.default_rng(0)
+    draw(random, 4000, (0.3, 0.4)).to_csv(folder / "reference.csv", index=False)
+    train_file(
+        folder / "reference.csv",
+        folder / "model.cape",
+        label="y",
+        group=["g"],
+        score="p",
+        decision="approved",
+    )
+    for day in range(1, 7):
+        shares = (0.3 if day < 3 else 0.65, 0.4)
+        frame = draw(random, 800, shares).drop(columns="y")
+        frame.to_csv(folder / f"2026-05-0{day}.csv", index=False)
+    return folder
+
+
+def test_days_are_looked_at_until_an_alarm_is_acknowledged(cape, folder, tmp_path):
+    state = ("--state", tmp_path / "watch.json")
+    metrics = ("--metrics", tmp_path / "cape.prom")
+    codes = []
+    for day in range(1, 7):
+        file = folder / f"2026-05-0{day}.csv"
+        code, out, _ = cape(
+            "watch", folder / "model.cape", file, *state, *metrics, "--json"
+        )
+        codes.append(code)
+    assert codes[:2] == [0, 0] and codes[-1] == 1
+    content = json.loads(out)
+    assert content["look"] == "2026-05-06" and content["number"] == 6
+    (alarm,) = content["alarms"]
+    assert (alarm["question"], alarm["groups"]) == ("moved>0.05", ["a"])
+    assert alarm["since"] in ("2026-05-02", "2026-05-03", "2026-05-04")
+    prom = (tmp_path / "cape.prom").read_text()
+    assert 'cape_alarm{question="moved>0.05",group="a"} 1' in prom
+    assert 'cape_share{group="b \\"2\\""} 0.' in prom and prom.endswith("# EOF\n")
+
+    shown = ("watch", folder / "model.cape", *state, "--acknowledge", "moved:a")
+    code, out, _ = cape(*shown, "--reference", 0.65)
+    assert code == 0 and "ALARM" not in out
+    assert cape(*shown)[0] == 2
+
+
+def test_one_screen_has_a_line_a_group(cape, folder, tmp_path):
+    options = ("--state", tmp_path / "w.json", "--ask", "broken", "--ask", "parity")
+    file = folder / "2026-05-01.csv"
+    code, out, _ = cape("watch", folder / "model.cape", file, *options)
+    assert code == 0
+    assert len([line for line in out.splitlines() if line.strip()]) <= 8
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["2026-05-01.csv"], "new look"),
+        (["2026-05-02.csv", "--name", "2026-05-01"], "new look"),
+        (["2026-05-02.csv", "--ask", "changed"], "--ask"),
+        (["2026-05-02.csv", "--reference", "0.5"], "--acknowledge"),
+        (["2026-05-02.csv", "--fail-if", "mood"], "question"),
+        ([], "FILE"),
+        (["--acknowledge", "moved:z"], "group"),
+    ],
+)
+def test_mistakes_are_told_and_count_nothing(cape, folder, tmp_path, options, words):
+    state = tmp_path / "watch.json"
+    first = ("watch", folder / "model.cape", folder / "2026-05-01.csv")
+    assert cape(*first, "--state", state)[0] == 0
+    before = state.read_text()
+    if options and options[0].endswith(".csv"):
+        options = [folder / options[0], *options[1:]]
+    code, _, err = cape("watch", folder / "model.cape", *options, "--state", state)
+    assert code == 2 and words in err
+    assert state.read_text() == before

@@ -1,0 +1,305 @@
+"""A watch: known changes are found, and the chance of any false alarm is bounded."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, multinomial
+from sklearn.linear_model import LogisticRegression
+
+from cape import CapeClassifier, Evidence, Scores, Watch
+from cape._drift._mixture import fit_mixture, mixture_cuts
+from cape._sequential import (
+    Reference,
+    accumulate,
+    bet_on_gap,
+    bet_on_mean,
+    ever_above,
+    start_weight,
+)
+
+ASKED = ["moved>0.05", "changed", "broken", "parity>0.1"]
+
+
+def draw(random, rows, shares, *, cut=0.5, stretch=1.0):
+    """Scores of two groups that tell the label, roughly, and the decisions made."""
+    group = random.choice(["a", "b"], rows)
+    y = (random.random(rows) < np.where(group == "a", *shares)).astype(int)
+    logit = (random.normal(size=rows) + 1.2 * y - 0.6) * stretch
+    p = 1 / (1 + np.exp(-1.2 * logit))
+    return pd.DataFrame({"p": p, "approved": p > cut}), y, group
+
+
+def fit(random, rows=4000, shares=(0.3, 0.35)):
+    X, y, group = draw(random, rows, shares)
+    return CapeClassifier(Scores("p", "approved")).fit(X, y, sensitive_features=group)
+
+
+def evidence_of(clf, drawn, *, labels=False):
+    X, y, group = drawn
+    return clf.evidence(X, y if labels else None, sensitive_features=group)
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return fit(np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def changed(clf):
+    """Thirty looks; group a moves from the eleventh on."""
+    random = np.random.default_rng(1)
+    watch = Watch(clf, ASKED)
+    for number in range(30):
+        shares = (0.3 if number < 10 else 0.6, 0.35)
+        watch.look(evidence_of(clf, draw(random, 400, shares)), f"day {number}")
+    return watch
+
+
+def test_a_change_is_found_in_its_group_with_its_time(changed):
+    raised = {(alarm["question"], *alarm["groups"]) for alarm in changed.alarms}
+    assert raised == {("moved>0.05", "a"), ("changed", "a")}
+    for alarm in changed.alarms:
+        assert alarm["since"] in {"day 8", "day 9", "day 10", "day 11", "day 12"}
+        assert alarm["p_value"] <= 0.05
+    table = changed.table()
+    assert table.loc["a", "low"] < 0.6 < table.loc["a", "high"]
+    assert table.loc["b", "low"] < 0.35 < table.loc["b", "high"]
+    assert table.loc["b", "since"] == "day 0" and not table.loc["b", "moved>0.05"]
+
+
+def test_scores_that_fit_no_share_are_found(clf):
+    random = np.random.default_rng(2)
+    watch = Watch(clf, "broken")
+    for _ in range(10):
+        drawn = draw(random, 600, (0.3, 0.35), stretch=2.0)
+        watch.look(evidence_of(clf, drawn))
+    assert {alarm["groups"][0] for alarm in watch.alarms} == {"a", "b"}
+
+
+def test_decisions_and_labels_are_compared_between_groups(clf):
+    random = np.random.default_rng(3)
+    asked = ["parity>0.1", "fpr_gap>0.1", "fnr_gap>0.1", "pd>0.05"]
+    watch = Watch(clf, asked)
+    for _ in range(10):
+        drawn = draw(random, 600, (0.3, 0.8))
+        # Group b is refused whatever its score.
+        drawn[0]["approved"] &= drawn[2] == "a"
+        watch.look(evidence_of(clf, drawn, labels=True))
+    raised = {(alarm["question"], *alarm["groups"]) for alarm in watch.alarms}
+    assert {("parity>0.1", "a", "b"), ("fnr_gap>0.1", "a", "b")} <= raised
+    assert ("pd>0.05", "b") in raised and ("fpr_gap>0.1", "a", "b") in raised
+
+
+def test_a_saved_watch_goes_on_as_if_it_had_never_stopped(clf):
+    random = np.random.default_rng(4)
+    looks = [draw(random, 300, (0.3, 0.6)) for _ in range(6)]
+    whole = Watch(clf, ASKED)
+    saved = Watch(clf, ASKED)
+    for number, drawn in enumerate(looks):
+        evidence = evidence_of(clf, drawn)
+        whole.look(evidence, str(number))
+        saved = Watch.from_json(clf, saved.to_json())
+        saved.look(Evidence.from_json(evidence.to_json()), str(number))
+    assert saved.to_json() == whole.to_json()
+    json.loads(whole.to_json(), parse_constant=pytest.fail)
+
+
+def test_parts_of_a_look_add_up(clf):
+    X, _, group = draw(np.random.default_rng(5), 900, (0.3, 0.35))
+    parts = [
+        clf.evidence(X[start:stop], sensitive_features=group[start:stop])
+        for start, stop in ((0, 100), (100, 850), (850, 900))
+    ]
+    whole = Watch(clf, ASKED)
+    whole.look(clf.evidence(X, sensitive_features=group), "day")
+    in_parts = Watch(clf, ASKED)
+    in_parts.look(sum(parts), "day")
+    assert in_parts.to_json() == whole.to_json()
+
+
+@pytest.mark.parametrize("what", ["name", "rows", "model", "not evidence"])
+def test_what_is_no_new_look_is_refused_and_counts_nothing(clf, what):
+    random = np.random.default_rng(6)
+    drawn = draw(random, 300, (0.3, 0.35))
+    watch = Watch(clf)
+    watch.look(evidence_of(clf, drawn), "monday")
+    before = watch.to_json()
+    other = fit(random)
+    new = draw(random, 300, (0.3, 0.35))
+    evidence, name = {
+        "name": (evidence_of(clf, new), "monday"),
+        "rows": (evidence_of(clf, drawn), "tuesday"),
+        "model": (evidence_of(other, new), "tuesday"),
+        "not evidence": (new[0], "tuesday"),
+    }[what]
+    with pytest.raises((ValueError, TypeError)):
+        watch.look(evidence, name)
+    assert watch.to_json() == before
+    with pytest.raises(ValueError, match="fingerprint"):
+        Watch.from_json(other, before)
+
+
+def test_a_state_that_was_changed_is_refused(clf):
+    watch = Watch(clf)
+    watch.look(evidence_of(clf, draw(np.random.default_rng(7), 300, (0.3, 0.4))))
+    text = watch.to_json()
+    for damaged in (text.replace("moved>0.05", "moved>0.04"), text[:-9], "{}"):
+        with pytest.raises(ValueError, match="text must"):
+            Watch.from_json(clf, damaged)
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [[], "moving", "broken>0.1", "moved>0.6", ["moved", "moved>0.05"], ["moved>"]],
+)
+def test_questions_that_nobody_can_answer_are_refused(clf, questions):
+    with pytest.raises(ValueError, match="question"):
+        Watch(clf, questions)
+
+
+def test_an_acknowledged_alarm_is_asked_anew_with_its_reference(clf, changed):
+    watch = Watch.from_json(clf, changed.to_json())
+    with pytest.raises(ValueError, match="one alarm"):
+        watch.acknowledge("moved", "b")
+    watch.acknowledge("moved", "a", reference=0.6)
+    assert not watch.alarms
+    random = np.random.default_rng(8)
+    for number in range(10):
+        drawn = draw(random, 400, (0.6, 0.35))
+        watch.look(evidence_of(clf, drawn), f"new {number}")
+    assert not watch.alarms
+    for number in range(20):
+        drawn = draw(random, 400, (0.3, 0.35))
+        watch.look(evidence_of(clf, drawn), f"back {number}")
+    assert {tuple(alarm["groups"]) for alarm in watch.alarms} == {("a",)}
+
+
+def test_folds_promise_nothing_and_say_so(train):
+    clf = CapeClassifier(LogisticRegression(), random_state=0, cv=5)
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    with pytest.warns(UserWarning, match="promised"):
+        watch = Watch(clf)
+    assert not watch.promises
+
+
+def test_small_groups_are_not_tested_and_named():
+    random = np.random.default_rng(9)
+    X, y, group = draw(random, 1000, (0.3, 0.35))
+    kept = (group == "a") | (np.cumsum(group == "b") <= 40)
+    clf = CapeClassifier(Scores("p", "approved"))
+    with pytest.warns(UserWarning, match="min_class_size"):
+        clf.fit(X[kept], y[kept], sensitive_features=group[kept])
+    watch = Watch(clf, ["moved", "parity"])
+    watch.look(evidence_of(clf, draw(random, 300, (0.3, 0.35))))
+    assert watch.not_tested == ["b"]
+    assert watch.table()["moved>0.05"].tolist() == [False, None]
+
+
+def test_history_has_every_look_and_marks_alarms(changed):
+    history = changed.history()
+    assert len(history) == 60
+    assert set(history.loc[history["alarm"] != "", "group"]) == {"a"}
+    assert type(changed.plot()).__name__ == "FacetChart"
+
+
+# ------------------------------------------------------------------ the mathematics
+
+
+@given(
+    rows=st.tuples(st.integers(0, 7), st.integers(0, 7)),
+    rates=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    centre=st.floats(0, 1),
+    tolerance=st.floats(0, 0.4),
+)
+def test_bets_on_a_gap_win_nothing_on_average_if_there_is_none(
+    rows, rates, centre, tolerance
+):
+    low, high = sorted(rates)
+    high = min(high, low + tolerance)
+    for p in ((low, high), (high, low)):
+        expected = np.zeros((2, 5))
+        for y in np.ndindex(rows[0] + 1, rows[1] + 1):
+            chance = binom.pmf(y[0], rows[0], p[0]) * binom.pmf(y[1], rows[1], p[1])
+            logs = bet_on_gap(np.array(y), np.array(rows), np.array(centre), tolerance)
+            expected += chance * np.exp(logs)
+        assert (expected <= 1 + 1e-9).all()
+
+
+@given(
+    rows=st.integers(0, 6),
+    below=st.floats(0, 1),
+    above=st.floats(0, 1),
+    tolerance=st.floats(0, 0.4),
+)
+def test_bets_on_pd_win_nothing_on_average_if_it_is_small(
+    rows, below, above, tolerance
+):
+    total = max(below + above, 1.0)
+    below, above = below / total, above / total
+    if abs(above - below) > tolerance:
+        below = above = min(below, above)
+    shares = [below, max(1 - below - above, 0.0), above]
+    expected = np.zeros((2, 5))
+    for low in range(rows + 1):
+        for high in range(rows - low + 1):
+            counts = np.array([low, rows - low - high, high])
+            chance = multinomial.pmf(counts, rows, np.array(shares) / sum(shares))
+            expected += chance * np.exp(bet_on_mean(counts, tolerance))
+    assert (expected <= 1 + 1e-9).all()
+
+
+def test_starts_share_one_alpha():
+    assert sum(map(start_weight, range(1 << 12))) < 1
+    wealth = np.full((2, 5), -np.inf)
+    for block in range(1000):
+        wealth = accumulate(wealth, np.zeros((2, 5)), block)
+    assert 0.99 < np.exp(wealth).max() < 1
+
+
+def test_the_misfit_is_that_of_the_test_of_a_batch(clf):
+    model = clf.models_["a"]
+    drawn = draw(np.random.default_rng(10), 3000, (0.5, 0.5), stretch=1.1)
+    batch = evidence_of(clf, drawn).groups["a"].scores
+    cuts = mixture_cuts(model.positives, model.negatives, 200)
+    reference = Reference(model.positives.merged(cuts), model.negatives.merged(cuts))
+    found = fit_mixture(model.positives, model.negatives, batch)
+    assert reference.misfit(batch.merged(cuts)) == pytest.approx(found.statistic, 1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [1, 6, 14])
+def test_the_bound_is_that_of_a_brownian_motion(d):
+    random = np.random.default_rng(11)
+    v = np.exp(np.linspace(0, math.log(50), 400))
+    steps = np.sqrt(np.diff(v, prepend=0))
+    highest = np.zeros(4000)
+    for place in range(4000):
+        walk = np.cumsum(random.normal(size=(d, 400)) * steps, axis=1)
+        highest[place] = (walk**2 / v).sum(0).max()
+    for chance in (0.1, 0.05, 0.02):
+        x = np.quantile(highest, 1 - chance)
+        # A walk in steps meets less than the motion itself.
+        assert 0.85 * chance < ever_above(x, d, math.log(50)) < 1.6 * chance
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [600, 4000])
+def test_any_false_alarm_ever_is_rare(rows):
+    random = np.random.default_rng(rows)
+    n_watches = 150
+    n_false = 0
+    for _ in range(n_watches):
+        clf = fit(random, rows)
+        watch = Watch(clf, ["moved>0", "changed", "broken", "parity>0.06"])
+        for _ in range(60):
+            watch.look(evidence_of(clf, draw(random, 400, (0.3, 0.35))))
+        n_false += bool(watch.alarms)
+    allowed = 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / n_watches)
+    assert n_false / n_watches <= allowed
