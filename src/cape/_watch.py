@@ -744,7 +744,7 @@ class Watch(InNotebook):
         Returns
         -------
         DataFrame
-            look, group, share, low, high, decided, and the alarms that were raised.
+            Look, group, share, low, high, decided, and the alarms that were raised.
         """
         import pandas as pd
 
