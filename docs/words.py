@@ -27,9 +27,11 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(text_of(part) for part in node.values)
     if isinstance(node, ast.FormattedValue):
-        names = re.findall(r"[A-Za-z]\w+", ast.unparse(node.value))
-        return f"{{{names[-1] if names else 'n'}}}"
-    return node.value if isinstance(getattr(node, "value", None), str) else ""
+        value = node.value.func if isinstance(node.value, ast.Call) else node.value
+        names = re.findall(r"[A-Za-z]\w*", ast.unparse(value))
+        return f"{{{names[-1]}}}" if names else "{n}"
+    text = getattr(node, "value", None)
+    return re.sub(r"\{(\w+)[!:][^}]*\}", r"{\1}", text) if isinstance(text, str) else ""
 
 
 def texts_in(node: ast.AST) -> Iterator[str]:
@@ -38,7 +40,7 @@ def texts_in(node: ast.AST) -> Iterator[str]:
         if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
             continue
         if isinstance(child, ast.JoinedStr | ast.Constant):
-            yield " ".join(text_of(child).split())
+            yield text_of(child).strip()
         else:
             yield from texts_in(child)
 
@@ -47,7 +49,8 @@ def is_sentence(text: str) -> bool:
     """Tell prose from names, formats and patterns."""
     prose = re.sub(r"\{[^}]*\}|\S*\w_\w\S*", " ", text)
     words = [word for word in prose.split() if re.search("[A-Za-z]", word)]
-    return len(words) >= FEWEST_WORDS and "\\" not in text
+    is_pattern = re.search(r"[\\^\n]", text)
+    return len(words) >= FEWEST_WORDS and not is_pattern
 
 
 def write_words(path: Path) -> None:

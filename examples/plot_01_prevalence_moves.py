@@ -1,11 +1,10 @@
 """
-The share of positives moves
-============================
+The share of positives changes
+==============================
 
-In training, half of each of two groups is positive. In the batch that has to be
-predicted, a fifth of one group is, and four fifths of the other. An ordinary classifier
-keeps predicting the past. CAPE estimates what has become of each group, without a
-label, and follows.
+In training, half of each group is positive. In the batch to predict, a fifth of one
+group is, and four fifths of the other. An ordinary classifier keeps predicting the
+past. CAPE estimates the new shares, without labels, and follows them.
 """
 
 import pandas as pd
@@ -19,8 +18,8 @@ last_year = make_synthetic(5000, random_state=0)
 this_year = make_synthetic(5000, prevalences=(0.2, 0.8), random_state=1)
 
 # %%
-# Both classifiers learn from last year, with the same learner. The ordinary one is one
-# classifier for all rows, which has the group ``z`` among its features.
+# Both classifiers learn from last year, with the same learner. The ordinary one is a
+# single classifier for all rows, with the group ``z`` among its features.
 
 columns = ["U", "V", "z"]
 ordinary = LogisticRegression().fit(last_year.frame[columns], last_year.target)
@@ -41,13 +40,13 @@ for name, y_pred in predictions.items():
 table = pd.DataFrame(rows).T
 
 # %%
-# Diamonds are the true shares of this year, dots what the ordinary classifier predicts.
+# Diamonds are this year's true shares, dots what the ordinary classifier predicts.
 # The gap between them is the prevalence difference, PD.
 
 audit(this_year.target, predictions["ordinary"], sensitive_features=groups).plot()
 
 # %%
-# The same picture of CAPE:
+# The same picture for CAPE:
 
 audit(this_year.target, predictions["CAPE"], sensitive_features=groups).plot()
 

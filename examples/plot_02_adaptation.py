@@ -2,9 +2,9 @@
 What CAPE estimated, and how sure it is
 =======================================
 
-``adapt`` says what was estimated in a batch without labels and what was chosen for it.
-Every estimate has an interval. It is about the share of positives among these very
-rows, and it gets narrower with more rows.
+``adapt`` says what CAPE estimated in a batch without labels and what it chose. Every
+estimate has an interval. It is about the share of positives among these very rows, and
+more rows make it narrower.
 """
 
 import altair as alt
@@ -23,7 +23,7 @@ adaptation = clf.adapt(batch.data, sensitive_features=batch.sensitive_features)
 print(adaptation)
 
 # %%
-# A line for each group: how the share of positives moved, what the tests of scores and
+# One line per group: how the share of positives changed, what the tests of scores and
 # columns say, which classifier of the pool was chosen, and a bound on how far its
 # predicted share can be from the true one. In a notebook, an adaptation is a table with
 # a picture:
@@ -36,8 +36,7 @@ adaptation
 adaptation.plot()
 
 # %%
-# The same batch, of which fewer and fewer rows have arrived. The dashed lines are the
-# true shares.
+# The same batch with fewer and fewer rows. The dashed lines are the true shares.
 
 frames = []
 for n_rows in (50, 100, 200, 500, 1000):

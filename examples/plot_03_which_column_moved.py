@@ -2,9 +2,9 @@
 Which column moved
 ==================
 
-CAPE assumes that the share of positives moves and that positives and negatives still
-look as they did. It tests this in every batch. Here somebody delivers a column in other
-units, and in another batch a column drifts a little. Both are named.
+CAPE assumes that the share of positives changes while positives and negatives look as
+they did. It tests this in every batch. Here one batch has a column in other units, and
+in another a column drifts a little. CAPE names both.
 """
 
 import warnings
@@ -30,24 +30,24 @@ batches = {
 
 # %%
 # ``examine`` looks at every column of a batch. The picture shows how much of each
-# column does not fit what was seen in training, the worst first.
+# column does not fit training, worst first.
 
 warnings.simplefilter("ignore", AdaptationWarning)
 drifted = examine(clf, batches["U drifts by 2"], sensitive_features=groups)
 drifted.columns.plot()
 
 # %%
-# It says in words what happened to a column, too. Units are recognised.
+# It also says in words what happened to a column. It recognises units.
 
 for name, data in batches.items():
     seen = examine(clf, data, sensitive_features=groups)
     print(name, seen.columns, sep=": ", end="\n\n")
 
 # %%
-# What follows for the estimates: where more moved than the share of positives, the
-# estimate is held back and its interval is wider. Beside a column at fault nothing can
-# be said until it is mended. ``examine`` warns of all this; here the picture tells it.
-# The true shares are 0.3 and 0.7 in all three batches (dashed).
+# What this means for the estimates: where more than the share of positives changed, the
+# estimate is held back and its interval is wider. With a broken column there is no
+# estimate until it is fixed. ``examine`` warns about all this; here you see it in the
+# picture. The true shares are 0.3 and 0.7 in all three batches (dashed).
 
 tables = []
 for name, data in batches.items():

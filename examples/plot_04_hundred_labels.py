@@ -2,9 +2,9 @@
 A hundred labels confirm or refute
 ==================================
 
-Some shifts leave no trace in unlabelled rows: people look as they did, and what makes a
-positive has changed, by a new law or another way of recording. No test of scores or
-columns can see that. Labels of a hundred rows of each group can.
+Some shifts leave no trace in unlabelled rows: people look as they did, but what counts
+as positive has changed, through a new law or new record-keeping. No test of scores or
+columns can see that. A hundred labels per group can.
 """
 
 import warnings
@@ -32,9 +32,9 @@ truths = {"as before": batch.target, "new law": batch.target | is_struck}
 
 # %%
 # ``rows_to_label`` draws the rows, each with a known probability, and a person looks up
-# their labels. The estimate with labels is right whatever has moved, if the rows were
+# their labels. With labels the estimate is right whatever has changed, if the rows were
 # drawn at random. Where the labels refute the estimate, ``adapt`` warns; here the table
-# tells it.
+# shows it.
 
 warnings.simplefilter("ignore", AdaptationWarning)
 drawn = rows_to_label(clf, batch.data, sensitive_features=groups, n=200)
@@ -54,7 +54,7 @@ table = pd.concat(frames)
 table[["law", "group", "without_labels", "estimate", "truth", "label_verdict"]]
 
 # %%
-# The last of these, under the new law. The labels of group 1 refute the estimate that
-# was made without them, and put it right.
+# The last of these, under the new law. The labels of group 1 refute the label-free
+# estimate and correct it.
 
 checked.plot()

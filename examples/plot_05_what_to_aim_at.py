@@ -2,9 +2,9 @@
 What to aim at: the frontier
 ============================
 
-Equal shares for both groups, or few errors? Where the true shares differ, both cannot
-be had. The frontier shows what can: for each difference of shares that is allowed, the
-best accuracy to expect in this batch. No label of the batch is needed.
+Equal shares for both groups, or few errors? If the true shares differ, you cannot have
+both. The frontier shows what you can have: for each accepted difference in shares, the
+best accuracy to expect in this batch. It needs no labels.
 """
 
 from sklearn.linear_model import LogisticRegression
@@ -32,9 +32,9 @@ curve = seen.frontiers([criterion], n_points=20)[criterion]
 curve.plot()
 
 # %%
-# Somebody decides for a point on the curve, for example that shares may differ by 0.2
-# at most, and the rule keeps to it. With the labels, which only an example has, we see
-# what came of it.
+# Somebody chooses a point on the curve, for example that shares may differ by at most
+# 0.2, and the rule keeps to it. With labels, which only an example has, we see the
+# result.
 
 for tolerance in (0.0, 0.2, 0.4):
     rule = DemographicParity(tolerance=tolerance)

@@ -2,9 +2,9 @@
 A stream of rows
 ================
 
-Rows come one after the other, and the share of positives of group 0 rises slowly.
-``RollingCape`` predicts each row with what the last rows of its group tell. It keeps
-counts and scores, and no features.
+Rows arrive one by one, and the share of positives in group 0 rises slowly.
+``RollingCape`` predicts each row from the last rows of its group. It keeps counts and
+scores, but no features.
 """
 
 import altair as alt
@@ -39,9 +39,9 @@ frame = pd.concat(days)
 
 # %%
 # The band is the interval of the share in the window, the line is the true share of the
-# day, and dots are the shares that were called positive. A window looks back, so that
-# the estimate lags behind the truth by about half its length: a shorter one would
-# follow faster and be less sure.
+# day, and the dots are the predicted shares. A window looks back, so the estimate lags
+# behind the truth by about half its length: a shorter one would follow faster and be
+# less certain.
 
 base = alt.Chart(frame).encode(alt.X("day:Q", axis=alt.Axis(tickMinStep=5)))
 band = base.mark_area(opacity=0.25).encode(

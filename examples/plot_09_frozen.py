@@ -2,10 +2,10 @@
 Freeze a model to look into it
 ==============================
 
-Tools that explain a model change rows and look what happens. CAPE would take every
-changed table for a new batch and adapt to it, so that each answer would come from
-another model. ``freeze`` returns a model with one adaptation, which any tool of
-scikit-learn can ask.
+Tools that explain a model change rows and see what happens. CAPE would take every
+changed table for a new batch and adapt to it, so each answer would come from a
+different model. ``freeze`` returns a model with one fixed adaptation, for any tool of
+scikit-learn.
 """
 
 import altair as alt
@@ -17,7 +17,7 @@ from cape import CapeClassifier
 from cape.datasets import make_synthetic
 
 # %%
-# Such tools know of one table only, so the groups are a column of it.
+# These tools take a single table, so the groups are one of its columns.
 
 train = make_synthetic(4000, random_state=0)
 batch = make_synthetic(2000, prevalences=(0.2, 0.8), random_state=1)
@@ -35,9 +35,8 @@ importance = permutation_importance(
 pd.Series(importance.importances_mean, index=people.columns, name="loss").round(3)
 
 # %%
-# The mean probability of a positive, if a column had the same value in all rows. The
-# model was adapted once, to the batch as it came, so that the curves are those of one
-# model.
+# The mean probability of a positive if a column had the same value in all rows. The
+# model was adapted once, to the original batch, so all curves come from one model.
 
 frames = []
 for column in ("U", "V"):

@@ -2,9 +2,9 @@
 Fairness in a grid search
 =========================
 
-``make_fairness_scorer`` makes a scorer of a fairness metric, so that ``GridSearchCV``
-and ``cross_validate`` of scikit-learn can look at fairness and accuracy side by side.
-It scores any classifier; this one is a plain decision tree.
+``make_fairness_scorer`` turns a fairness metric into a scorer, so that scikit-learn's
+``GridSearchCV`` and ``cross_validate`` see fairness and accuracy side by side. It
+scores any classifier; this one is a plain decision tree.
 """
 
 import altair as alt
@@ -21,8 +21,8 @@ X = table.frame.drop(columns="y")
 
 # %%
 # The groups are the column ``z`` of the table. "pd" is the prevalence difference of the
-# worst group: how far its predicted share is from its true one. Scorers are better when
-# they are greater, so that its sign is changed.
+# worst group: how far its predicted share is from its true one. Greater scores are
+# better, so the sign is flipped.
 
 scoring = {
     "accuracy": "accuracy",
@@ -31,8 +31,8 @@ scoring = {
 
 
 # %%
-# Fairness alone would be easy to have and worth little. Somebody says how much of a
-# difference is acceptable, and the most accurate tree within it is taken.
+# Fairness alone is easy and worth little. Somebody says how large a difference is
+# acceptable, and the most accurate tree within it wins.
 
 
 def best_within(results, limit=0.05):
@@ -54,8 +54,8 @@ search.fit(X, table.target)
 print("chosen:", search.best_params_)
 
 # %%
-# The folds of one table have the shares of that table, so that these scores say nothing
-# of a shift: for that, score a later table, or let CAPE follow it.
+# The folds of one table all have its shares, so these scores say nothing about a shift:
+# for that, score a later table, or let CAPE follow it.
 
 results = pd.DataFrame(
     {

@@ -54,9 +54,9 @@ _MOST_SENTENCES = 10
 
 
 class AdaptationWarning(UserWarning):
-    """An adaptation may mislead: more moved than the prevalence, or rows are too few.
+    """An adaptation may mislead: more than the prevalence changed, or rows are too few.
 
-    With labels: they refute what was estimated without them, or cannot be used.
+    With labels: they refute the label-free estimate, or cannot be used.
 
     Silence it if you look at the examination anyway.
 
@@ -85,10 +85,10 @@ class GroupAdaptation:
     without_labels : Estimate
         The same without labels; equal to the estimate if no label was used.
     quantifier_estimate : Estimate
-        What the quantifier says: right if nothing but the prevalence has moved.
+        What the quantifier says: right if only the prevalence changed.
     mean_score : float
         The share of positives that rows with these scores had in training: right if
-        P(y | x) has not moved.
+        P(y | x) has not changed.
     drift : float
         What else has moved: the standard deviation between the prevalences that single
         columns and the scores speak for, beyond noise. NaN if nobody looked.
@@ -111,7 +111,7 @@ class GroupAdaptation:
     made_for : float
         Prevalence for which that classifier was made, theta in the paper.
     predicted_prevalence : float
-        Share of the group's rows that it calls positive.
+        Share of the group's rows that it predicts positive.
     pd_bound : float
         Upper bound on the prevalence difference, at the level of the interval. It holds
         if the interval does.
@@ -154,12 +154,12 @@ class GroupAdaptation:
 
     @property
     def cannot_be_told(self) -> bool:
-        """Whether the prevalence is unknown: no test can tell it, and no label does."""
+        """Whether neither scores nor labels reveal the prevalence."""
         return self.verdict == "cannot_tell" and self.labels.verdict is None
 
     @property
     def move_cannot_be_told(self) -> bool:
-        """Whether too little is known to say whether the prevalence has moved."""
+        """Whether too little is known to say if the prevalence moved."""
         is_open = self.verdict in ("cannot_tell", "too_little_known")
         return is_open and self.labels.verdict is None
 
@@ -188,8 +188,8 @@ class GroupAdaptation:
 class Adaptation(InNotebook):
     """What CAPE estimated in a batch and picked for it, group by group.
 
-    Given an adaptation, prediction is row by row. It is small, can be saved as JSON,
-    and is all that has to be sent to where rows are predicted.
+    Given an adaptation, each row is predicted on its own. It is small, can be saved as
+    JSON, and is all that a predicting process needs.
 
     Parameters
     ----------
@@ -197,25 +197,25 @@ class Adaptation(InNotebook):
         Hash of the model that made it; other models reject it.
     groups : mapping from group to GroupAdaptation
     level : float, default=0.95
-        Confidence level of the intervals and of the bound on PD; NaN if nobody asked
-        for intervals.
+        Confidence level of the intervals and of the bound on PD; NaN if intervals were
+        not requested.
     drift : {"cautious", "ignore"}, default="cautious"
-        Whether what else has moved holds the estimates back.
+        Whether other changes hold the estimates back.
     rule : mapping, default={"name": "prevalence"}
         The rule that picked the members, its name
         and its parameters.
     notes : tuple of str, default=()
-        What the rule has to say of its choice, such as a bound that it misses.
+        What the rule says about its choice, such as a bound that it misses.
     drifts : mapping from group to GroupDrift, default={}
         What the tests of scores and columns found. Neither JSON nor a pickle keeps it;
         empty if nobody looked.
     situations : mapping from group to GroupSituation, default={}
         What the rule saw. Neither JSON nor a pickle keeps it.
     posterior : Posterior or None, default=None
-        What is known of the prevalences of all groups together; None if drift is
+        What is known about the prevalences of all groups; None if drift is
         ignored. Neither JSON nor a pickle keeps it.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people. JSON does
+        Columns whose values the groups combine; used in their names. JSON does
         not keep it.
 
     Examples
@@ -246,15 +246,15 @@ class Adaptation(InNotebook):
 
     @property
     def names(self) -> dict[Group, str]:
-        """What the groups are called, each by a name of its own."""
+        """The name of each group; no two are alike."""
         return unique_names(self.groups, self.group_columns)
 
     @property
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together.
 
-        A verdict is that of a group by itself: of twenty good estimates, one is refuted
-        by chance. An alarm needs Holm's method.
+        A verdict is about one group: of twenty good estimates, one is refuted by
+        chance. An alarm needs Holm's method.
         """
         p_values = {}
         for group, adapted in self.groups.items():

@@ -228,11 +228,10 @@ def _numbers(tally: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Evidence(InNotebook):
-    """What a batch tells of each group: all that `CapeClassifier.adapt` needs.
+    """Counts of a batch, per group: all that `CapeClassifier.adapt` needs.
 
-    Evidence of parts adds up to the evidence of the whole, however the rows are cut,
-    and parts can be taken away again. The evidence of no rows is the zero; ``sum``
-    works.
+    The evidence of parts adds up to that of the whole, however the rows are split, and
+    parts can be subtracted. The evidence of no rows is the zero; ``sum`` works.
 
     Parameters
     ----------
@@ -301,16 +300,16 @@ class Evidence(InNotebook):
         return Shown(title, table)
 
     def without_labels(self) -> Evidence:
-        """Return the evidence of the same rows, as if nobody knew their labels."""
+        """Return the evidence of the same rows without their labels."""
         groups = {}
         for group, part in self.groups.items():
             groups[group] = replace(part, labelled={})
         return Evidence(self.fingerprint, groups)
 
     def to_json(self) -> str:
-        """Return the evidence as JSON text: counts alone, no row.
+        """Return the evidence as JSON text: only counts, no rows.
 
-        Of text columns it has up to 20 values each that training has never seen.
+        For each text column it has up to 20 values that training did not have.
         """
         groups = []
         for group, part in self.groups.items():

@@ -58,13 +58,13 @@ __all__ = ["CapeClassifier"]
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier that stays fair when the prevalences of groups move.
+    """Classifier that stays fair when the prevalences of groups change.
 
     For each group, CAPE [1]_ trains a quantifier, which estimates the prevalence of an
     unlabelled batch, and a pool of classifiers for different prevalences. Given a
-    batch, it uses in each group the classifier whose predicted prevalence is nearest
-    the estimate. A prediction therefore depends on the batch that the row comes in.
-    Given an `Adaptation` made beforehand, it does not.
+    batch, it uses for each group the classifier whose predicted prevalence is nearest
+    the estimate. A prediction therefore depends on the batch, unless you pass an
+    `Adaptation` made earlier.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         regression and two small boostings; from 3,000 rows on, the better of that mean
         and a boosting, by cross-validation on training rows. With None, a data frame
         with text, categories, dates or missing values goes through skrub's encoders
-        first. `cape.Scores` is a model that you have, whose scores are columns of X.
+        first. `cape.Scores` is a model you already have, whose scores are columns of X.
     quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
         quantifier of QuaPy. "spa" is the paper's.
     pool : {"threshold", "resampled"}, default="threshold"
-        "threshold" is one model with a moved threshold. "resampled" trains one
+        "threshold" is one model with a movable threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
     rule : str, Rule or None, default=None
         What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
@@ -87,7 +87,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prevalence of each group is nearest the estimate. None is "prevalence", and
         "unchanged" if the estimator is `cape.Scores`. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
-        What to do where more than the prevalence has moved, or where scores say little.
+        What to do where more than the prevalence changed, or where scores say little.
         "cautious" counts the columns of training rows and batches, and weighs what the
         scores say against what was known before: the estimate is the mean of a
         posterior. "ignore" trusts the assumption of a prior shift, as the paper does,
@@ -117,26 +117,26 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         where that is sound: for linear learners with 100 rows a column, and for
         resampled pools.
     preprocessing : {"auto", "each", "once"}, default="auto"
-        Whether the transformers of a pipeline are fitted anew in each training, or once
-        on the rows of a group. With "once", a batch goes through them once, too. This
+        Whether the transformers of a pipeline are fitted in each training, or once on
+        the rows of a group. With "once", a batch goes through them once, too. This
         saves most of the time where transformers cost more than the learner. Use it for
-        transformers that do not look at labels; otherwise out-of-fold scores have seen
-        their labels. "auto" is "once" for the encoders that are put in front of the
-        default learner, and "each" for a pipeline of your own.
+        transformers that ignore labels; otherwise out-of-fold scores have seen their
+        labels. "auto" is "once" for the encoders that are put in front of the
+        default learner, and "each" for your own pipeline.
     group_columns : column, list of columns or None, default=None
         Columns of X (names; integers for arrays) that hold the groups, instead of
         ``sensitive_features``. They are dropped before the estimator sees X.
     min_group_size : int, default=30
-        A group with fewer rows gets no model that is wholly its own.
+        A group with fewer rows gets no model entirely its own.
     min_class_size : int, default=25
-        `fit` warns of groups with fewer rows of a class: their intervals may not hold.
-        Groups that borrow are not meant.
+        `fit` warns about groups with fewer rows in a class: their intervals may not
+        hold. This does not apply to groups that borrow.
     small_groups : {"borrow", "error", "pooled"}, default="borrow"
         What to do with groups that are small or have one class only. "borrow" lets them
-        borrow from the other groups what their own rows do not tell, as far as groups
-        are alike; it fades between 300 and 1,000 rows, and with ``drift="ignore"`` only
-        groups below ``min_group_size`` borrow. One row is enough. "error" raises an
-        error, "pooled" uses the quantifier and pool of all groups together.
+        borrow from the other groups, as far as groups are alike; it fades between 300
+        and 1,000 rows, and with ``drift="ignore"`` only groups below ``min_group_size``
+        borrow. One row is enough. "error" raises an error, "pooled" uses the quantifier
+        and pool of all groups together.
     unknown_groups : {"error", "pooled"}, default="error"
         What to do with groups that were not seen in training: raise an error, or use
         the quantifier and pool of all groups together.
@@ -148,7 +148,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
-        Trainings that run at the same time.
+        How many trainings run at the same time.
     verbose : int or bool, default=0
         Whether to show a progress bar while training.
 
@@ -181,11 +181,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cape.quantify : The quantifiers.
     cape.rules : What to aim at: parity of shares or rates, best accuracy, bounds.
     cape.metrics : Prevalence difference, proportional equality, the fairness table.
-    cape.examine : All there is to say of a batch.
+    cape.examine : Everything about a batch.
 
     Notes
     -----
-    ``docs/algorithm_1.py`` has Algorithm 1 as a plain loop, without the machinery.
+    ``docs/algorithm_1.py`` has Algorithm 1 as a plain loop.
 
     References
     ----------
@@ -286,7 +286,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         **changes
-            Parameters to set otherwise.
+            Parameters to change.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Without an adaptation this adapts to the batch first (CAPE-D of the paper), and
         is equal to ``predict(X, adaptation=adapt(X))``. A warning
-        (`cape.AdaptationWarning`) names columns that are plainly not what they were in
+        (`cape.AdaptationWarning`) names columns that are clearly not what they were in
         training, unless drift is ignored.
 
         Parameters
@@ -395,7 +395,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sensitive_features : array-like or table of n_samples rows, default=None
             As in `fit`.
         adaptation : Adaptation, default=None
-            From `adapt`; prediction is then row by row.
+            From `adapt`; each row is then predicted on its own.
 
         Returns
         -------
@@ -425,7 +425,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.column_stack([1 - positive, positive])
 
     def predict_individually(self, X, *, sensitive_features=None):
-        """Predict each row as a batch of its own (CAPE-1 of the paper).
+        """Predict each row as a separate batch (CAPE-1 of the paper).
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def evidence(
         self, X, y=None, *, sensitive_features=None, inclusion_probability=None
     ):
-        """Count what rows tell of their groups; evidence adds up over parts of a batch.
+        """Count what CAPE needs to know about rows; evidence of parts adds up.
 
         Parameters
         ----------
@@ -506,29 +506,29 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ):
         """Estimate the prevalence of each group and pick its member.
 
-        A warning (`cape.AdaptationWarning`) says when more than the prevalence has
-        moved in some group, at the 1 % level over all groups and columns, which columns
-        to look at, when the interval of a prevalence is wider than 0.5, and what the
-        rule has to say, such as a bound that it misses. Prediction without an
-        adaptation warns of columns at fault alone.
+        A warning (`cape.AdaptationWarning`) says when more than the prevalence changed
+        in some group, at the 1 % level over all groups and columns, which columns to
+        look at, when the interval of a prevalence is wider than 0.5, and what the
+        rule says about its choice. Prediction without an adaptation warns only about
+        columns at fault.
 
-        Labels of a few rows, drawn at random, check the estimate and correct it. From
-        ten labels a group on, the interval then holds whatever has moved.
+        A few labels, of rows drawn at random, check the estimate and correct it. With
+        ten labels or more in a group, its interval holds whatever has changed.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features), default=None
             The batch. Exactly one of ``X`` and ``evidence`` is given.
         y : array-like of shape (n_samples,), default=None
-            Labels of some rows, and missing values (None, NaN, NA, null) for the
-            others. The labelled rows must be a random sample of each group. Outcomes
-            that happen to be known early are none: where scores or columns show it, the
-            labels are not used, and a warning says so.
+            Labels of some rows, and missing values (None, NaN, NA, null) elsewhere. The
+            labelled rows must be a random sample of each group. Early outcomes are not:
+            where scores or columns show it, the labels are not used, and a warning
+            says so.
         sensitive_features : array-like or table of n_samples rows, default=None
         inclusion_probability : array-like of shape (n_samples,), default=None
             Probability with which each labelled row was drawn, from
-            `cape.examination.rows_to_label`. None means that rows were drawn plainly,
-            all rows of a group with the same probability.
+            `cape.examination.rows_to_label`. None means that all rows
+            of a group had the same probability.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
@@ -569,7 +569,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return adaptation
 
     def freeze(self, adaptation):
-        """Return an estimator that decides with one adaptation and adapts no more.
+        """Return an estimator with one fixed adaptation.
 
         Use it for inspection (partial dependence, SHAP), for serving row by row, and in
         pipelines.

@@ -16,10 +16,10 @@ __all__ = ["FrozenCape"]
 class FrozenCape(ClassifierMixin, BaseEstimator):
     """A fitted `CapeClassifier` that no longer adapts.
 
-    `CapeClassifier.predict` adapts to the rows that it is given. Tools that change rows
-    and look what happens (partial dependence, permutation importance, SHAP), and
-    services that predict a row at a time, would make it adapt to each of their
-    questions. This estimator answers with one adaptation, row by row.
+    `CapeClassifier.predict` adapts to the rows it is given. Tools that change rows to
+    see what happens (partial dependence, permutation importance, SHAP), and services
+    that predict one row at a time, would make it adapt to every question. This
+    estimator always answers with the same adaptation.
 
     Make one with `CapeClassifier.freeze`. Like scikit-learn's ``FrozenEstimator``, its
     `fit` does nothing, and a clone is the estimator itself.
@@ -55,7 +55,7 @@ class FrozenCape(ClassifierMixin, BaseEstimator):
         self.adaptation = adaptation
 
     def fit(self, X: Any = None, y: Any = None, **ignored: Any) -> FrozenCape:
-        """Do nothing: the model is fitted, and stays as it is.
+        """Do nothing: the model is already fitted.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class FrozenCape(ClassifierMixin, BaseEstimator):
         ----------
         X : table of shape (n_samples, n_features)
         sensitive_features : array-like or table of n_samples rows, default=None
-            Groups of the rows. Tools that know of X alone need a model with
+            Groups of the rows. Tools that pass only X need a model with
             ``group_columns``.
 
         Returns

@@ -258,8 +258,8 @@ def on_workers(
 ) -> Callable[..., Iterator[tuple[Any, Any]]]:
     """Let the workers of a cluster do the parts of a file, in order.
 
-    The file is read here, so that it may be of any format and in any place. Only the
-    parts that are being worked on are with the workers, so that memory stays bounded.
+    The file is read here, so it may have any format and be anywhere. Workers hold only
+    the parts they are working on, so memory stays bounded.
     What all parts need is sent once to each worker.
 
     Parameters

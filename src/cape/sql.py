@@ -81,7 +81,7 @@ def query(
         Any dialect of sqlglot. The statement is tested with "duckdb", "sqlite",
         "postgres" and "spark".
     label : str, default=None
-        A column with the labels of some rows, NULL in the others. These rows must be a
+        A column with the labels of some rows, NULL elsewhere. These rows must be a
         random sample of their group.
     groups : str or sequence of str, default=None
         The columns that hold the groups, of a model that was fitted with
@@ -172,7 +172,7 @@ def evidence(clf: Any, counts: Any) -> Evidence:
     See Also
     --------
     query : Write the statement.
-    cape.examine : All there is to say of the batch.
+    cape.examine : Everything about the batch.
 
     Examples
     --------

@@ -61,14 +61,14 @@ def _one_at_a_time(method: _Method) -> _Method:
 
 
 class RollingCape:
-    """Predict a stream: each row with the adaptation of the last rows of its group.
+    """Predict a stream: each row is adapted to the last rows of its group.
 
     The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
     window that holds a whole batch is, at its last row, CAPE-D. Only scores, decisions
-    and one byte for each column are kept, never features, so that memory is of the
-    order of the window. Counts are exact at every row: they are added and taken away in
-    place. What else has moved is looked at every ``refresh`` rows of a group. Threads
-    may share a stream: calls wait for each other.
+    and one byte for each column are kept, never features, so memory
+    grows with the window only. Counts are exact at every row: they are added and
+    subtracted in place. Drift is checked every ``refresh`` rows of a group. Threads may
+    share a stream: calls wait for each other.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class RollingCape:
         is held back as far as the last look says.
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
-        classifier. The paper's rule decides each group by itself. Any other rule sees
+        classifier. The paper's rule decides each group on its own. Any other rule sees
         the windows of all groups at every row, which takes it milliseconds.
 
     Examples
@@ -137,7 +137,7 @@ class RollingCape:
         times: Any = None,
         ids: Any = None,
     ) -> np.ndarray:
-        """Predict rows in the order in which they come; they join the window.
+        """Predict rows in the order they arrive; they join the window.
 
         Labels of rows in the window, from `label`, correct the estimate as in
         `CapeClassifier.adapt`.
@@ -270,7 +270,7 @@ class RollingCape:
     def from_json(
         cls, clf: CapeClassifier, text: str, *, rule: Any = None
     ) -> RollingCape:
-        """Go on where a stream stopped.
+        """Resume a stream where it stopped.
 
         Parameters
         ----------

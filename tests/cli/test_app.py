@@ -61,8 +61,8 @@ def test_help_has_an_example_and_flags_take_no_value(cape, command):
 
 def test_the_help_of_train_names_every_choice_and_both_defaults(cape):
     text = in_one_line(cape("train", "--help")[1])
-    assert f"How prevalences are estimated: {', '.join(QUANTIFIERS)}." in text
-    assert "What is trained: auto, boosting, logistic (auto: " in text
+    assert f": {', '.join(QUANTIFIERS)}." in text
+    assert ": auto, boosting, logistic (auto: " in text
     default, paper = CapeClassifier().get_params(), CapeClassifier.paper().get_params()
     for name in ("pool", "quantifier", "scores", "cv"):
         assert f"Default: {default[name]}; with --paper: {paper[name]}." in text

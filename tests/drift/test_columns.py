@@ -265,7 +265,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
             [1] * 90,
             "100% have another type; training had no values",
         ),
-        ("name", [f"person {i}" for i in range(90)], "50% of the values have moved"),
+        ("name", [f"person {i}" for i in range(90)], "50% of the values changed"),
     ],
 )
 def test_sentences(name, values, expected):

@@ -20,10 +20,10 @@ _CLEARLY = 4
 
 
 class Scores(ClassifierMixin, BaseEstimator):
-    """The model you have: its scores, and its decisions, are columns of X.
+    """The model you have: its scores and decisions are columns of X.
 
-    It stands where a learner stands, and nothing is trained. `CapeClassifier.fit` then
-    takes a labelled reference table, which the model was not trained on, and counts
+    It takes the place of a learner, and nothing is trained. `CapeClassifier.fit` then
+    takes a labelled reference table that the model was not trained on, and counts
     scores, decisions and columns. Its rule is "unchanged": the decisions stay as they
     were made, and `cape.examine` says what to expect of them.
 
@@ -37,7 +37,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         decisions are not known: "unchanged" then calls the highest scores positive, as
         many as there are positives in the reference table.
     positive : value or None, default=None
-        The decision that calls a row positive. None is the positive label if decisions
+        The decision that predicts a positive. None is the positive label if decisions
         have the values of the labels, and the greater of the two values otherwise (1,
         True, "yes").
 
@@ -49,7 +49,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         Median and spread of the scores of the reference table, which bring scores of
         any range to [0, 1]; None if they are in [0, 1] already.
     decision_values_ : tuple of two values, or None
-        The decisions that call a row negative, and positive.
+        The decisions that predict a negative, and a positive.
 
     See Also
     --------
@@ -88,7 +88,7 @@ class Scores(ClassifierMixin, BaseEstimator):
 
     @property
     def columns(self) -> list[Any]:
-        """The columns of X that are the model's."""
+        """The columns of X that hold the model's scores and decisions."""
         return [name for name in (self.score, self.decision) if name is not None]
 
     def fit(self, X, y):
@@ -134,7 +134,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        """Return the scores, brought to [0, 1], as if they were probabilities.
+        """Return the scores, scaled to [0, 1], as if they were probabilities.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - scores, scores])
 
     def decided(self, X):
-        """Tell which rows were decided as positive.
+        """Return which rows were decided positive.
 
         Parameters
         ----------

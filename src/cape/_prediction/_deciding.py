@@ -144,7 +144,7 @@ def adapt(
     rule : Rule, default=None
         None is the paper's, `Prevalence`.
     drift : {"cautious", "ignore"}, default="cautious"
-        Whether what else has moved holds the estimates back.
+        Whether other changes hold the estimates back.
     drifts : mapping from group to GroupDrift, default=None
         What speaks against a prior shift; None looks for it.
     group_columns : sequence of str, default=None

@@ -78,7 +78,7 @@ _LOOKS = {
         "numbers with '.'",
         "If the point marks decimals, pass --decimal '.'.",
     ),
-    "thousands": ("numbers with thousands separators", "Write them without."),
+    "thousands": ("numbers with thousands separators", "Leave the separators out."),
 }
 
 _MISSING_GROUPS = {

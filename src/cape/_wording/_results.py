@@ -411,7 +411,7 @@ _COLUMN_HAPPENED = {
     "edge": "{share:.0%} are {below} {end}, {expected:.0%} expected",
     "unseen": "{share:.0%} are values never seen in training{names}",
     "level": "{share:.0%} are {level!r}, {expected:.0%} expected",
-    "moved": "{share:.0%} of the values have moved",
+    "moved": "{share:.0%} of the values changed",
 }
 
 _KINDS_OF_VALUES = {
@@ -538,7 +538,7 @@ CRITERION_NAMES = {
     "demographic_parity_ratio": "ratio of predicted shares (four-fifths rule)",
     "equal_opportunity_difference": "difference in true positive rates",
     "false_positive_rate_difference": "difference in false positive rates",
-    "equalized_odds_difference": "larger difference of the two rates (equalized odds)",
+    "equalized_odds_difference": "larger of the two rate differences (equalized odds)",
 }
 """What the page and the terminal call a criterion, by the name of its metric."""
 
@@ -678,7 +678,7 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
 
 DRAWN_UNEQUALLY = (
     "the labelled rows were drawn by rows_to_label, which draws more rows where the "
-    "score tells less. Without inclusion_probability they are treated as a plain "
+    "score says less. Without inclusion_probability they are treated as a plain "
     "sample, and estimates may be off. Pass the inclusion_probability of the draw."
 )
 

@@ -23,12 +23,14 @@ File = Annotated[
 ]
 Label = Annotated[
     str | None,
-    option("Column with the label. It has two values; or see --positive.", "COLUMN"),
+    option(
+        "Column with the label. It has two values; if more, see --positive.", "COLUMN"
+    ),
 ]
 Prediction = Annotated[
     str | None,
     option(
-        "Column with the prediction, which has the values of the label; or with a "
+        "Column with the prediction, in the values of the label; or with a "
         "probability, see --threshold.",
         "COLUMN",
     ),
@@ -37,16 +39,15 @@ Map = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="What a prediction is called among the labels, such as high=yes. Repeat "
-        "the option for the other prediction.",
+        help="Which label a prediction stands for, such as high=yes. Repeat the option "
+        "for the other prediction.",
         metavar="PREDICTION=LABEL",
     ),
 ]
 Threshold = Annotated[
     float | None,
     option(
-        "Predictions are numbers, such as probabilities: above this one they are "
-        "positive.",
+        "Predictions are numbers, such as probabilities: above this they are positive.",
         "NUMBER",
     ),
 ]
@@ -54,7 +55,7 @@ Title = Annotated[
     str | None, option("Heading of the page. Default: the name of the file.", "TEXT")
 ]
 Author = Annotated[str, option("Who made the audit, for the page.", "TEXT")]
-Note = Annotated[str, option("What a reader of the page has to know first.", "TEXT")]
+Note = Annotated[str, option("What readers of the page should know first.", "TEXT")]
 
 
 @command(
@@ -85,17 +86,17 @@ def audit(
 ) -> None:
     """Compare predictions with labels: rates, PD and PE of the groups, with intervals.
 
-    PD is the distance between the predicted and the true share of positives of a group;
-    PE is the distance between the predicted and the true ratio of two groups. Both are
-    0 if predictions follow the true shares.
+    PD is the distance between a group's predicted and true share of positives; PE is
+    the distance between the predicted and the true ratio of two groups' shares. Both
+    are 0 if predictions match the true shares.
 
     --fail-if takes rates of a group ({rates}) and of a pair of groups ({pairs}). The
-    exit code is 1 if a condition is met. What rests on fewer than ten rows is not
-    checked, and is named.
+    exit code is 1 if a condition is met. Values from fewer than ten rows are not
+    checked, but named.
 
-    With --table ll144 no label is needed: selection rates and impact ratios of
-    decisions (--prediction) or scores (--score), for each group column and for all
-    together. --fail-if then takes impact_ratio; the law itself has no threshold.
+    --table ll144 needs no labels: selection rates and impact ratios of decisions
+    (--prediction) or scores (--score), for each group column and all combined.
+    --fail-if then takes impact_ratio; the law itself has no threshold.
     """
     source = csv.source(file)
     if bias_table.is_asked_for():

@@ -29,9 +29,9 @@ Predictions = Annotated[
 Checked = Annotated[
     Path | None,
     option(
-        "A sheet of cape sample whose label column was filled in, for all rows or for "
-        "some. Its labels correct the estimates, confirm or refute them, and count for "
-        "the decisions. Only cape_key and the label are read.",
+        "A sheet from cape sample with labels filled in, for all rows or some. The "
+        "labels confirm or refute the estimates and correct them. Only cape_key and "
+        "the label are read.",
         "FILE",
     ),
 ]
@@ -39,8 +39,8 @@ Checked = Annotated[
 BlankMeans = Annotated[
     str | None,
     option(
-        "With --checked: the label of rows whose label was left empty. Without it, "
-        "they have no label.",
+        "With --checked: the label that a blank stands for. Without it, a blank is no "
+        "label.",
         "LABEL",
     ),
 ]
@@ -72,12 +72,12 @@ def predict(
     """Adapt to a batch and predict it.
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
-    the share of positives of each group, then to predict. If the file has labels,
-    estimates and predictions are compared with them, too. What else has moved, such as
-    a column in other units, is named before any number.
+    each group's share of positives, then to predict. If the file has labels, estimates
+    and predictions are compared with them. Anything else that changed, such as a column
+    in other units, is named before any number.
 
     --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use:
-    the exit code is 1 if one is met. Predictions and report are written all the same.
+    the exit code is 1 if one is met. Predictions and report are written anyway.
     """
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
@@ -208,8 +208,8 @@ Planned = Annotated[
     Path | None,
     argument(
         "FILE",
-        "A batch, to plan for batches like it: what else has moved in it counts, and "
-        f"so do labels. {options.SOURCES}",
+        "A batch, to plan for batches like it, with its drift and labels. "
+        f"{options.SOURCES}",
     ),
 ]
 PlannedWidth = Annotated[
@@ -248,7 +248,7 @@ Rows = Annotated[
 Spread = Annotated[
     str,
     option(
-        "Share the rows out over the groups: equal (as many of each; default) or "
+        "Divide the rows among the groups: equal (the same number each; default) or "
         "proportional (to their rows). A small group is drawn completely.",
         "NAME",
     ),
@@ -256,7 +256,7 @@ Spread = Annotated[
 Width = Annotated[
     float | None,
     option(
-        "In place of --rows: as many rows of each group as a 95 % interval of this "
+        "Instead of --rows: as many rows of each group as a 95 % interval of this "
         "width needs, such as 0.1.",
         "NUMBER",
     ),
@@ -276,12 +276,11 @@ def rows_needed(
     key_file: options.KeyFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Tell how many rows a batch needs for intervals of a given width.
+    """Say how many rows a batch needs for intervals of a given width.
 
-    The noise of training does not shrink with the batch, and neither does what else has
-    moved in a file: some widths cannot be reached by any number of rows. Labels of a
-    few rows can reach them; with a file, their number is told, too, and cape sample
-    --width draws the rows.
+    The noise of training does not shrink with the batch, nor does drift: some widths
+    are out of reach for any number of rows. A few labels can reach them. With a file,
+    you also see how many, and cape sample --width draws the rows.
     """
     source = csv.source(file, needed=False)
     check_files([model] if source is None else [model, source], overwrite=False)
@@ -330,15 +329,14 @@ def sample(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Draw rows of a batch at random, for a person to look up their labels.
+    """Draw random rows of a batch, for a person to label.
 
-    Labels of a few rows confirm, correct or refute what is estimated without labels,
-    whatever has moved. That is true of a random sample only: take the rows that were
-    drawn, and no others. Rows whose outcome is known early, or that are easy to check,
-    are not a random sample. More rows are drawn where the score tells less of the
-    label; cape_probability says with which probability. Rows come in random order, so
-    that you can stop early. The sheet may be sorted, and other columns deleted or
-    added: keep cape_key and the label column.
+    A few labels confirm, refute and correct the estimates, whatever has changed. That
+    holds for a random sample only: label the rows that were drawn, and no others. Rows
+    with early outcomes, or that are easy to check, are not a random sample. More rows
+    are drawn where the score says less about the label; cape_probability is the
+    probability of each. The order is random, so you can stop early. You may sort the
+    sheet and add or delete columns, but keep cape_key and the label column.
     """
     source = csv.source(file)
     check_files([model, source], [out], overwrite=force)
@@ -394,8 +392,8 @@ Batches = Annotated[
     list[Path] | None,
     argument(
         "FILES",
-        "A file for each batch, in order of time, or a pattern in quotes for one batch "
-        "in several files; a folder stands for what is in it, in order of the names.",
+        "One file per batch, oldest first, or a pattern in quotes for one batch in "
+        "several files; a folder stands for its files, in order of their names.",
     ),
 ]
 
@@ -419,16 +417,16 @@ def monitor(
     key_file: options.KeyFile = None,
     output: Output,
 ) -> None:
-    """Follow the share of positives of each group over batches without labels.
+    """Track each group's share of positives over batches without labels.
 
-    Files are read one at a time, in parts. --fail-if takes what can be computed without
-    labels: moved (how far the estimated prevalence of a group has clearly moved from
-    training: 0 if noise explains it; groups of fewer than ten rows are left out), pd
-    (the bound on PD), pe, fpr, fnr and accuracy (expected values), unexplained (share
-    of rows whose scores no mixture of the classes explains). It also takes an action or
-    a verdict by itself: do_not_use, label, not_adapted; moved_clearly, drifted (more
-    changed than the share, or a column is broken), too_little_known, cannot_tell, or
-    fault. The exit code is 1 if a condition is met in any batch.
+    Files are read one at a time, in parts. --fail-if takes what needs no labels: moved
+    (how far a group's estimated prevalence is from training; 0 if noise explains it;
+    groups of fewer than ten rows are left out), pd (the bound on PD), pe, fpr, fnr and
+    accuracy (expected values), and unexplained (share of rows whose scores no mixture
+    of the classes explains). It also takes an action or a verdict: do_not_use, label,
+    not_adapted; moved_clearly, drifted (more than the share changed, or a column is
+    broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
+    is met in any batch.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)

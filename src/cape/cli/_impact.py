@@ -24,8 +24,8 @@ class BiasTable:
     table: Annotated[
         str | None,
         option(
-            "Instead of the audit with labels: ll144, selection rates and impact "
-            "ratios as the rules on New York City's Local Law 144 ask for.",
+            "Instead of an audit with labels: ll144, the selection rates and impact "
+            "ratios that New York City's Local Law 144 asks for.",
             "NAME",
         ),
     ] = None
@@ -36,28 +36,28 @@ class BiasTable:
     unknown: Annotated[
         list[str] | None,
         _with_table(
-            "a value of a group column that means that the category is not known, as "
-            "an empty field does. Repeat the option for other values.",
+            "a value of a group column that means unknown, as an empty field does. "
+            "Repeat the option for more values.",
             "VALUE",
         ),
     ] = None
     min_share: Annotated[
         float | None,
         _with_table(
-            "categories of a smaller share of the rows have no impact ratio. Default: "
+            "categories with a smaller share of the rows get no impact ratio. Default: "
             "0.02, which the rules allow; 0 compares all.",
             "NUMBER",
         ),
     ] = None
     source: Annotated[
         str | None,
-        _with_table("where the data come from. Default: the name of the file.", "TEXT"),
+        _with_table("where the data come from. Default: the file name.", "TEXT"),
     ] = None
     data_date: Annotated[
         str | None,
         _with_table(
-            "the time that the data are of, such as 'January to June 2026'. Default: "
-            "when the file was last changed.",
+            "the period of the data, such as 'January to June 2026'. Default: when the "
+            "file was last changed.",
             "TEXT",
         ),
     ] = None

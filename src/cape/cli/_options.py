@@ -190,24 +190,24 @@ Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")
 KeyFile = Annotated[
     Path | None,
     option(
-        "File with the secret that signs model files: others are refused. Default: the "
-        "environment variable CAPE_KEY, if it is set.",
+        "File with the secret that signs model files; unsigned ones are refused. "
+        "Default: the environment variable CAPE_KEY, if set.",
         "FILE",
     ),
 ]
 Label = Annotated[
     str,
     option(
-        "Column with the label. It has two values, or --positive says which of its "
-        "values are set against the rest.",
+        "Column with the label. It has two values, or --positive says which of them "
+        "are positive.",
         "COLUMN",
     ),
 ]
 Group = Annotated[
     list[str] | None,
     option(
-        "Column with the group. Repeat the option to combine several columns, or list "
-        "them with commas; without it, all rows are one group.",
+        "Column with the group. Repeat the option, or use commas, to combine several "
+        "columns. Without it, all rows are one group.",
         "COLUMN",
     ),
 ]
@@ -215,8 +215,8 @@ Positive = Annotated[
     list[str] | None,
     option(
         "The label that counts as positive. Default: the greater number, or the later "
-        "word in the alphabet. Where the label has more than two values, repeat the "
-        "option: these count as positive, the rest as negative.",
+        "word in the alphabet. If the label has more than two values, repeat the "
+        "option: these are positive, the rest negative.",
         "LABEL",
     ),
 ]
@@ -224,17 +224,17 @@ Bins = Annotated[
     list[str] | None,
     typer.Option(
         "--bins",
-        help="Cut a group column of numbers into ranges that begin with these numbers: "
-        "Age=18,65 gives the groups 'under 18', '18-64' and '65+'. Repeat the option "
-        "for another column.",
+        help="Cut a group column of numbers into ranges that start at these numbers: "
+        "Age=18,65 gives 'under 18', '18-64' and '65+'. Repeat the option for another "
+        "column.",
         metavar="COLUMN=NUMBERS",
     ),
 ]
 MissingLabels = Annotated[
     str,
     option(
-        "What to do with rows without a label: drop (leave them out and say how many; "
-        "default) or error.",
+        "Rows without a label: drop (leave them out and say how many; default) or "
+        "error.",
         "NAME",
     ),
 ]
@@ -244,8 +244,8 @@ Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")
 Drift = Annotated[
     str | None,
     option(
-        "Where more than the share of positives has moved: cautious (hold the estimate "
-        "back and widen its interval) or ignore. Default: that of the model.",
+        "If more than the share of positives changed: cautious (hold the estimate back "
+        "and widen its interval) or ignore. Default: that of the model.",
         "NAME",
     ),
 ]
@@ -261,16 +261,16 @@ FailIf = Annotated[
     list[str] | None,
     option(
         "Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
-        "option to give several conditions.",
+        "option for more conditions.",
         "CONDITION",
     ),
 ]
 MissingGroups = Annotated[
     str | None,
     option(
-        "What to do with rows without a group value: error, group (they are a group, "
-        "'(missing)'), or drop (left out of estimates, and decided by the classifier "
-        "of all groups). Default: error; with a model, as in its training.",
+        "Rows without a group: error, group (they form the group '(missing)'), or drop "
+        "(left out of estimates, and decided by the classifier of all groups). "
+        "Default: error; with a model, as in its training.",
         "NAME",
     ),
 ]
@@ -299,17 +299,16 @@ Encoding = Annotated[
 Decimal = Annotated[
     str | None,
     option(
-        "What stands before the decimals of a number in a CSV: a point or a comma. "
-        f"Default: a point; {_AS_TRAINED}",
+        f"Decimal sign of a CSV: a point or a comma. Default: a point; {_AS_TRAINED}",
         "CHARACTER",
     ),
 ]
 Sql = Annotated[
     str | None,
     option(
-        'In place of FILE: one SELECT, in which files stand in quotes, such as "select '
-        "* from 'march/*.parquet' where state = 'NY'\". With FILE: of that DuckDB "
-        "database. Needs the extra: sql.",
+        'Instead of FILE: one SELECT, with files in quotes, such as "select * from '
+        "'march/*.parquet' where state = 'NY'\". With FILE: on that DuckDB database. "
+        "Needs the extra sql.",
         "SELECT",
     ),
 ]
@@ -324,8 +323,8 @@ Counts = Annotated[
 Tolerance = Annotated[
     float | None,
     option(
-        "Greatest difference between groups that --rule may leave. Default: the least "
-        "that costs no accuracy to speak of.",
+        "Largest difference between groups that --rule accepts. Default: the smallest "
+        "that costs next to no accuracy.",
         "NUMBER",
     ),
 ]

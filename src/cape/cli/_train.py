@@ -51,13 +51,13 @@ DropSuspicious = Annotated[
     flag(
         "--drop-suspicious",
         "Do not learn from columns that will fail in later files (dates, identifiers, "
-        "row numbers) or that tell the answer. Without it, a note names them.",
+        "row numbers) or that give the answer away. Without it, a note names them.",
     ),
 ]
 Learner = Annotated[
     str | None,
     typer.Option(
-        help="What is trained: {learners} (auto: the mean of a few "
+        help="What to train: {learners} (auto: the mean of a few "
         "learners, or the best by cross-validation). Default: auto; with --paper: "
         "boosting.",
         show_default=False,
@@ -66,8 +66,8 @@ Learner = Annotated[
 Score = Annotated[
     str | None,
     option(
-        "Column with the scores of a model that you have: nothing is trained, and FILE "
-        "is its labelled reference, which it was not trained on.",
+        "Column with the scores of a model you have: nothing is trained, and FILE has "
+        "labelled rows that the model was not trained on.",
         "COLUMN",
     ),
 ]
@@ -78,13 +78,13 @@ Decision = Annotated[
 PositiveDecision = Annotated[
     str | None,
     option(
-        "The decision that predicts a positive, if it is not called as the positive "
-        "label is, nor 1, true or yes.",
+        "The decision that predicts a positive, if neither the positive label nor 1, "
+        "true or yes.",
         "VALUE",
     ),
 ]
 Paper = Annotated[
-    bool, flag("--paper", "Use the settings of the paper.", rich_help_panel=_PANEL)
+    bool, flag("--paper", "Use the paper's settings.", rich_help_panel=_PANEL)
 ]
 Pool = Annotated[
     str | None,
@@ -96,7 +96,7 @@ Pool = Annotated[
 ]
 Quantifier = Annotated[
     str | None,
-    _setting("How prevalences are estimated: {quantifiers}.", "quantifier"),
+    _setting("How to estimate prevalences: {quantifiers}.", "quantifier"),
 ]
 Scores = Annotated[
     str | None,
@@ -109,8 +109,8 @@ Scores = Annotated[
 Drift = Annotated[
     str | None,
     _setting(
-        "Where more than the share of positives has moved in a later file: cautious "
-        "(hold the estimate back and widen its interval) or ignore.",
+        "If more than the share of positives changes in a later file: cautious (hold "
+        "the estimate back and widen its interval) or ignore.",
         "drift",
     ),
 ]
@@ -123,33 +123,28 @@ Rule = Annotated[
 ]
 Folds = Annotated[int | None, _setting("Folds of the cross-validation.", "cv")]
 MinGroupSize = Annotated[
-    int, _setting("How many rows a group must have for a model that is wholly its own.")
+    int, _setting("How many rows a group needs for a model entirely its own.")
 ]
 SmallGroups = Annotated[
     str | None,
     _setting(
-        "What to do with small groups: borrow (from the other groups, what their own "
-        "rows do not tell), error, or pooled (they get the model of all rows).",
+        "Small groups: borrow (from the other groups), error, or pooled (they get the "
+        "model of all rows).",
         "small_groups",
     ),
 ]
 UnknownGroups = Annotated[
     str,
-    _setting(
-        "What to do with groups of later files that this file does not have: error, or "
-        "pooled."
-    ),
+    _setting("Groups in later files that this file does not have: error or pooled."),
 ]
 Most = Annotated[
     int,
     _setting(
-        "How many rows of each group and label to train on; of more, a random sample."
+        "Most rows of each group and label to train on; beyond that, a random sample."
     ),
 ]
-Seed = Annotated[
-    int, _setting("Seed of the random numbers: the same seed gives the same model.")
-]
-Jobs = Annotated[int, _setting("How many models are trained at the same time.")]
+Seed = Annotated[int, _setting("Random seed: the same seed gives the same model.")]
+Jobs = Annotated[int, _setting("How many models to train at the same time.")]
 
 
 @dataclass(frozen=True)
@@ -226,10 +221,10 @@ def train(
 ) -> None:
     """Train on a labelled table and save a model.
 
-    The model learns from all columns but the label, the groups and those that you drop:
+    The model learns from all columns except the label, the groups and those you drop:
     numbers, text, categories and dates; values may be missing. Drop columns that hold
-    the answer, or that were filled in after it was known: notes name those that look
-    like it, and --drop-suspicious drops them.
+    the answer or were filled in after it was known: notes name suspicious ones, and
+    --drop-suspicious drops them.
     """
     source = csv.source(file)
     check_files([source], [out], overwrite=force)

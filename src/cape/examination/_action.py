@@ -64,7 +64,7 @@ class Action(InNotebook, GroupResult):
     ----------
     groups : mapping from group to GroupAction
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------

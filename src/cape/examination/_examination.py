@@ -124,9 +124,9 @@ class Examination(InNotebook):
         What to do with the predictions, of each group and of all: use them, label some
         rows first, do not use them, or use them as those of last year's model.
     moved : PrevalenceMoved
-        Whether the prevalences have moved.
+        Whether the prevalences moved.
     prior_shift : PriorShiftTest
-        Whether the scores speak against a prior shift.
+        Whether the scores contradict a prior shift.
     columns : ColumnShift
         Which columns moved, and how.
     expected : ExpectedPerformance
@@ -135,7 +135,7 @@ class Examination(InNotebook):
         What to expect of every fairness criterion, and with which probability the
         bounds of the rule are met.
     labels : LabelChecks or None
-        What labels say of the estimates that were made without them; None if no row has
+        What labels say about the label-free estimates; None if no row has
         a label.
     draws : BatchDraws
         The simulated batches behind what is expected.
@@ -186,7 +186,7 @@ class Examination(InNotebook):
 
     @property
     def names(self) -> dict[Group, str]:
-        """What the groups of the batch are called, each by a name of its own."""
+        """The name of each group of the batch; no two are alike."""
         return self.adaptation.names
 
     @cached_property
@@ -208,12 +208,12 @@ class Examination(InNotebook):
 
     @cached_property
     def moved(self) -> PrevalenceMoved:
-        """Whether the prevalences have moved."""
+        """Whether the prevalences moved."""
         return self._named(find_moves(self._models, self.evidence, self.adaptation))
 
     @cached_property
     def prior_shift(self) -> PriorShiftTest:
-        """Whether the scores speak against a prior shift."""
+        """Whether the scores contradict a prior shift."""
         drifts = self.adaptation.drifts
         return self._named(check_scores(self._models, self.evidence, drifts))
 
@@ -265,7 +265,7 @@ class Examination(InNotebook):
         return replace(result, group_columns=self.adaptation.group_columns)
 
     def verdict(self, group: Group) -> GroupVerdict:
-        """Say what scores and columns of a group say of a prior shift, and why.
+        """Return the verdict on a prior shift in a group, and why.
 
         Parameters
         ----------
@@ -367,8 +367,7 @@ class Examination(InNotebook):
     ) -> pd.DataFrame:
         """Compute how many rows give an interval no wider than ``width``.
 
-        The drift that was found in this batch widens intervals, and no number of rows
-        takes it away.
+        Drift in this batch widens intervals, and more rows do not remove it.
 
         Parameters
         ----------
@@ -388,11 +387,11 @@ class Examination(InNotebook):
     def labels_needed(self, width: float) -> pd.DataFrame:
         """Compute how many labels of each group give an interval of a given width.
 
-        The plan is made for the prevalence, within the label-free interval, that is
-        nearest 1/2: it needs the most labels. Rows are to be drawn by `rows_to_label`.
-        If more than the prevalences moved, the score may tell less than it did in
-        training, and the interval comes out wider. Labels that are there already make
-        no difference.
+        The plan is for the prevalence, within the label-free interval, that is nearest
+        1/2: it needs the most labels. Draw the rows with `rows_to_label`.
+        If more than the prevalences changed, the score may say less than it did in
+        training, and the interval comes out wider. Existing labels make no
+        difference.
 
         Parameters
         ----------
@@ -550,7 +549,7 @@ class Examination(InNotebook):
     def plot(self) -> Any:
         """Draw the prevalences in training and now; needs altair.
 
-        Where labels were compared with the estimates, what they say is drawn as well.
+        Labels, if there are any, are drawn as well.
 
         Returns
         -------
@@ -587,7 +586,7 @@ def examine(
     n_draws: int = 2000,
     random_state: Any = 0,
 ) -> Examination:
-    """Examine a batch: adapt to it, and be ready to say all there is to say of it.
+    """Examine a batch: adapt to it, and say everything about it on request.
 
     The assumption of a prior shift is tested on scores and columns, each group is
     tested for a move of its prevalence, and the rates to expect are computed. The parts
@@ -614,7 +613,7 @@ def examine(
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
         classifier.
     drift : {"cautious", "ignore"}, default=None
-        What to do where more than the prevalence has moved; None is the choice of the
+        What to do where more than the prevalence changed; None is the choice of the
         classifier.
     labels_decide : bool, default=True
         Whether labels correct the estimates. False compares them with the estimates and

@@ -68,12 +68,11 @@ class GroupExpected:
 class ExpectedPerformance(InNotebook, GroupResult):
     """The rates to expect of each group, and the PE of each pair.
 
-    Under prior shift the FPR and FNR of a member do not move, so that those of its
-    unseen training rows are to be expected again, but for noise. How many rows the
-    member calls positive is known, and the rates are the mean over simulated batches in
-    which it calls so many.
-    Where labels of some rows are known, they correct the rates, and the intervals hold
-    whatever has moved.
+    Under prior shift the FPR and FNR of a member stay what they were on its unseen
+    training rows, up to noise. How many rows the member predicts positive is known, and
+    the rates are the mean over simulated batches with that many.
+    Labels of some rows, if known, correct the rates, and the intervals then hold
+    whatever has changed.
     The intervals are for the rates as they will be observed in this batch: they include
     the noise of the training rates, of the estimated prevalence and of the batch
     itself.
@@ -89,7 +88,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
     level : float
         Confidence level of the intervals.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------
@@ -123,7 +122,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
         return pd.DataFrame(values, columns=["pe", "pe_low", "pe_high"], index=index)
 
     def worst_pair(self) -> tuple[Group, Group] | None:
-        """Return the pair with the greatest expected PE.
+        """Return the pair with the largest expected PE.
 
         Returns
         -------
@@ -298,10 +297,10 @@ _MOST_PAIRS = 20
 class ExpectedCriteria:
     """What to expect of every fairness criterion, before labels arrive.
 
-    A rule meets its criterion with estimates. The intervals are for what will be
-    observed: they count the noise of the estimated prevalences, of the rates of the
-    members, and of the batch. A choice on the edge of its bound misses it about as
-    often as not, and its probability says how often it is met.
+    A rule meets its criterion on estimates. The intervals are for what will be
+    observed: they include the noise of the estimated prevalences, of the rates of the
+    members, and of the batch. A choice right at its bound misses it about half the
+    time; the probability says how often it is met.
 
     Parameters
     ----------
@@ -426,7 +425,7 @@ def _smallest_ratio(drawn: Sequence[Confusion]) -> float:
 def greatest_difference(
     name: str, drawn: Sequence[Confusion], level: float
 ) -> tuple[np.ndarray, tuple[float, float]]:
-    """Compute the greatest difference of any pair of groups in every draw.
+    """Compute the largest difference in any pair of groups in every draw.
 
     Absolute values of draws would never reach 0. So the interval starts at 0 unless
     some pair differs by its signed interval. Nothing can lie below 0, and the upper end

@@ -94,8 +94,8 @@ class FrontierPoint:
 class Frontier(InNotebook):
     """What meeting a criterion costs in a batch, computed without labels.
 
-    For each of many tolerances, the choice of members with the least expected cost is
-    found. The rules by name are points beside the curve, the paper's among them.
+    The curve has, for each of many tolerances, the choice of members with the lowest
+    expected cost. The named rules, the paper's among them, are points beside it.
 
     Parameters
     ----------

@@ -65,9 +65,9 @@ def rows_needed(
 ) -> pd.DataFrame:
     """Compute how many rows of each group give an interval no wider than ``width``.
 
-    The noise of training does not shrink with the batch, so that some widths cannot be
-    reached by any batch. This is said before there is a batch, and expects no drift;
-    `Examination.rows_needed` counts the drift of a batch as well.
+    The noise of training does not shrink with the batch, so some widths are out of
+    reach. This needs no batch and assumes no drift; `Examination.rows_needed` includes
+    the drift of a batch.
 
     Parameters
     ----------
@@ -398,13 +398,13 @@ def rows_to_label(
     width: float | None = None,
     random_state: Any = 0,
 ) -> RowsToLabel:
-    """Draw rows of a batch, so that their labels say most of the prevalences.
+    """Draw rows of a batch whose labels say the most about the prevalences.
 
     The draw is random, without replacement, and more rows are drawn where the score
-    tells less of the label. Within a group, rows are cut into six strata of their score
-    with as many rows each, and a stratum gets labels in proportion to the standard
-    deviation of its labels that is to be expected (Neyman's allocation). Groups with
-    fewer than 50 labels are drawn plainly, since strata gain nothing there.
+    says less about the label. Within a group, rows are cut into six equal strata of
+    their score, and a stratum gets labels in proportion to the expected standard
+    deviation of its labels (Neyman's allocation). Groups with
+    fewer than 50 labels are drawn without strata, which gain nothing there.
 
     It needs the score of every row, which an examination does not keep.
 
@@ -491,7 +491,7 @@ def rows_to_label(
 
 @dataclass(frozen=True)
 class LabelChecks(InNotebook, GroupResult):
-    """What labels say of the label-free estimates of all groups.
+    """What labels say about the label-free estimates of all groups.
 
     Parameters
     ----------
@@ -501,7 +501,7 @@ class LabelChecks(InNotebook, GroupResult):
         Whether the labels corrected the estimates that members were picked for. If not,
         they were compared with the estimates and did nothing else.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------
@@ -523,7 +523,7 @@ class LabelChecks(InNotebook, GroupResult):
         return Adaptation("", self.groups).refuted
 
     def by_labels(self, group: Group) -> Estimate:
-        """Return what labels say of a group; unknown where they cannot be used."""
+        """Return what labels say about a group; unknown where they cannot be used."""
         check = self.groups[group]
         if check.labels.verdict is None:
             return Estimate(math.nan)
@@ -552,7 +552,7 @@ class LabelChecks(InNotebook, GroupResult):
         return pd.DataFrame(rows)
 
     def plot(self) -> Any:
-        """Draw what was estimated without labels, and what labels say; needs altair.
+        """Draw the label-free estimates, and what labels say; needs altair.
 
         Returns
         -------
@@ -570,7 +570,7 @@ class LabelChecks(InNotebook, GroupResult):
         return shown(self.names, *words.labels_shown(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the checks as a dict that JSON can hold, with their words."""
+        """Return the checks as a dict that JSON can hold, with their sentences."""
         entries = []
         for group, check in self.groups.items():
             entry = {"group": self.names[group], **json_ready(check.flat())}

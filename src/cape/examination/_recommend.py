@@ -132,7 +132,7 @@ def recommend(
     The training data are split. Each part in turn serves as the source of batches while
     the rest trains. A batch draws, for each group, a prevalence from {0.1, 0.3, 0.5,
     0.7, 0.9} and then rows with replacement. All configurations get the same batches.
-    Only the training data are used, so that a test set stays unseen.
+    Only the training data are used, so a test set stays unseen.
 
     Parameters
     ----------

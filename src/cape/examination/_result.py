@@ -31,7 +31,7 @@ class GroupResult:
 
     @property
     def names(self) -> dict[Group, str]:
-        """What the groups are called, each by a name of its own."""
+        """The name of each group; no two are alike."""
         return unique_names(self.groups, self.group_columns)
 
     def table(self) -> pd.DataFrame:

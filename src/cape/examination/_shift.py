@@ -68,12 +68,11 @@ class GroupMoved:
 
 @dataclass(frozen=True)
 class PrevalenceMoved(GroupResult):
-    """Whether the share of positives of each group is still that of training.
+    """Whether each group's share of positives differs from training.
 
     The statistic is the one by which the quantifier sees the prevalence (for SPA the
-    mean score). If nothing has moved, its means over the batch and over the training
-    rows differ only by noise: that of the batch and that of training. Where evidence
-    has labels that can be used, their estimate takes the place of the scores.
+    mean score). If nothing changed, its means over the batch and over the training rows
+    differ only by noise. Usable labels take the place of the scores.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ class PrevalenceMoved(GroupResult):
     alpha : float
         Level of the test over all groups together.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------
@@ -99,7 +98,7 @@ class PrevalenceMoved(GroupResult):
 
     @property
     def moved(self) -> bool:
-        """Whether any group has moved."""
+        """Whether any group moved."""
         return any(test.moved for test in self.groups.values())
 
     def _facts(self) -> dict[str, Any]:
@@ -240,8 +239,8 @@ class PriorShiftTest(InNotebook, GroupResult):
     """Whether the scores of each group are a mixture of the training classes.
 
     Under prior shift they are, whatever the prevalence. A small p-value says that
-    something else has moved as well. Neither the estimated prevalences nor the expected
-    rates can be relied on then.
+    something else changed as well. Then neither the estimated prevalences nor the
+    expected rates are reliable.
 
     Parameters
     ----------
@@ -250,7 +249,7 @@ class PriorShiftTest(InNotebook, GroupResult):
     alpha : float
         Level of the test over all groups together.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------
@@ -403,12 +402,12 @@ class ColumnFinding:
 
 @dataclass(frozen=True)
 class ColumnShift(InNotebook, GroupResult):
-    """The columns of a batch that are no mixture of the two classes in training.
+    """The columns of a batch that no mixture of the training classes explains.
 
     Under prior shift every column of a group is distributed as in training, positives
-    and negatives mixed at the prevalence of the batch. Columns that are not, tell what
-    else has moved. A shift of the very column that the scores rest on most looks like a
-    prior shift, and cannot be told from one without labels.
+    and negatives mixed at the prevalence of the batch. Columns that are not
+    show what else changed. A shift in the column that the scores depend on most looks
+    like a prior shift; only labels can tell the two apart.
 
     Parameters
     ----------
@@ -416,7 +415,7 @@ class ColumnShift(InNotebook, GroupResult):
         Columns at fault first, then by effect. Empty if columns were not counted, as
         with a model that was fitted with ``drift="ignore"``.
     group_columns : sequence of str, default=None
-        Columns whose values the groups combine, which name them for people.
+        Columns whose values the groups combine; used in their names.
 
     Examples
     --------
@@ -424,8 +423,8 @@ class ColumnShift(InNotebook, GroupResult):
     >>> groups = new.sensitive_features
     >>> examine(clf, new.data, sensitive_features=groups).columns
     ColumnShift(
-      0: no sign that a column moved
-      1: no sign that a column moved
+      0: no column clearly moved
+      1: no column clearly moved
     )
     """
 
@@ -434,7 +433,7 @@ class ColumnShift(InNotebook, GroupResult):
 
     @classmethod
     def of(cls, found: Mapping[Group, GroupDrift]) -> ColumnShift:
-        """Take the columns out of what speaks against a prior shift."""
+        """Return the columns among the findings against a prior shift."""
         groups = {}
         for group, drift in found.items():
             findings = [ColumnFinding.of(column) for column in drift.columns]
@@ -448,11 +447,11 @@ class ColumnShift(InNotebook, GroupResult):
         return any(self.groups.values())
 
     def moved(self, group: Group) -> list[ColumnFinding]:
-        """Return the columns of a group that moved, the worst first."""
+        """Return the columns of a group that moved, worst first."""
         return [finding for finding in self.groups[group] if finding.moved]
 
     def table(self) -> pd.DataFrame:
-        """Return one row for each group and column, the worst first."""
+        """Return one row for each group and column, worst first."""
         return self._table(group_labels(self.groups))
 
     def _table(self, labels: Mapping[Group, Any]) -> pd.DataFrame:
@@ -471,7 +470,7 @@ class ColumnShift(InNotebook, GroupResult):
         return order[columns].reset_index(drop=True)
 
     def plot(self) -> Any:
-        """Draw how much of each column does not fit, the worst first; needs altair.
+        """Draw how much of each column does not fit, worst first; needs altair.
 
         Returns
         -------

@@ -117,7 +117,7 @@ class SuspiciousColumns:
 def suspicious_columns(
     X: Any, y: Any, *, max_rows: int = 10_000, random_state: Any = 0
 ) -> SuspiciousColumns:
-    """Find columns that will fail in later batches, and columns that tell the answer.
+    """Find columns that will fail in later batches or give the answer away.
 
     A model must not learn from these columns:
 
@@ -165,7 +165,7 @@ def suspicious_columns(
     >>> found
     SuspiciousColumns(
       case: row number, counts the rows
-      again: tells the answer, alone has an AUC of 1.000
+      again: tells the answer, has an AUC of 1.000 on its own
       day: date, holds dates
     )
     >>> X.drop(columns=found.columns).columns.tolist() == list(train.data.columns)

@@ -72,7 +72,7 @@ def count_file(
         Columns that make the groups. Without any, all rows are one group.
     positive : str or sequence of str, optional
         The positive label; by default the greater of the two. Of a label column with
-        more values, those that count as positive: the rest is negative, and predictions
+        more values, those that count as positive; the rest is negative, and predictions
         are either such values or say, as those of `predict_file` do, "Pass or
         Distinction" and "not Pass or Distinction".
     mapping : mapping from str to str, optional

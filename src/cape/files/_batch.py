@@ -126,7 +126,7 @@ def predict_file(
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
-        What to do where more than the prevalence has moved; None is the choice of the
+        What to do where more than the prevalence changed; None is the choice of the
         model.
     checked : str, Path or None, default=None
         A sheet of `sample_file` that was filled in. Its labels correct the estimates.
@@ -405,7 +405,7 @@ def monitor_files(
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
     drift : {"cautious", "ignore"}, default=None
-        What to do where more than the prevalence has moved; None is the choice of the
+        What to do where more than the prevalence changed; None is the choice of the
         model.
     counts : bool, default=False
         Whether the files are results of a statement of `cape.sql.query`.

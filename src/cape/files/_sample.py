@@ -117,7 +117,7 @@ def sample_file(
     path : str, Path or Query
         The batch.
     out : str or Path
-        The sheet, a CSV. Its rows are in random order, so that whoever stops early has
+        The sheet, a CSV. Its rows are in random order, so if you stop early you have
         checked a sample as well.
     n, spread, width
         How many rows to draw, as in `cape.examination.rows_to_label`; the width is

@@ -137,11 +137,11 @@ def train_file(
         Columns that must not be used.
     drop_suspicious : bool, default=False
         Whether not to use the columns that `suspicious_columns` finds, either: row
-        numbers, identifiers, dates, and columns that tell the answer. They are noted in
-        any case.
+        numbers, identifiers, dates, and columns that give the answer away. They are
+        noted in any case.
     positive : str or sequence of str, optional
         The label that counts as positive; by default the greater of the two. Of a
-        column with more values, those that count as positive: the rest is negative, and
+        column with more values, those that count as positive; the rest is negative, and
         is called "not Pass or Distinction" in predictions.
     missing_labels : {"drop", "error"}, default="drop"
         What to do with rows without a label: leave them out, with a note on their
@@ -159,7 +159,7 @@ def train_file(
     decision : str, optional
         Column with the decisions that were made with these scores.
     positive_decision : str, optional
-        The decision that calls a row positive, if that is not clear.
+        The decision that predicts a positive, if that is not clear.
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
     dialect : Dialect, optional

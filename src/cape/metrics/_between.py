@@ -248,7 +248,7 @@ _COMPARED = {
 
 _WORDS = {
     "difference": (
-        "the greatest difference of {}s between two groups",
+        "the largest difference in {}s between two groups",
         "0 is best and 1 is worst.",
         "",
     ),

@@ -214,7 +214,7 @@ default=None
 def prevalence_difference(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None
 ) -> float:
-    """Compute PD, the distance of predicted from true prevalence.
+    """Compute PD, the distance between predicted and true prevalence.
 
     PD = abs(rho - rhohat), equation (3) of the paper. 0 is best and 1 is worst. The
     function takes no groups, so that Fairlearn's ``MetricFrame`` can apply it to each

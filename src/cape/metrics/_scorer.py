@@ -32,10 +32,9 @@ def make_fairness_scorer(
 ) -> FairnessScorer:
     """Make a scorer of a fairness metric, for ``GridSearchCV`` and ``cross_validate``.
 
-    Greater is better, as scikit-learn asks for: a metric of which 0 is best has its
-    sign changed. Any classifier can be scored. Fairness is not all one wants: a
-    classifier that calls nobody positive treats all groups alike, so that an accuracy
-    or a cost belongs beside it.
+    Greater is better, as scikit-learn requires: the sign of a metric whose best value
+    is 0 is flipped. Any classifier can be scored. Score accuracy or cost as well: a
+    classifier that predicts no positives treats all groups alike.
 
     Parameters
     ----------

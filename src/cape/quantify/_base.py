@@ -281,7 +281,7 @@ class Quantifier(BaseEstimator):
     prevalence_ : float
         Share of positives in training.
     informative_ : bool
-        Whether the scores tell the classes apart. If they do not, every estimate is the
+        Whether the scores tell the classes apart. If not, every estimate is the
         training prevalence, with the interval [0, 1].
 
     Examples
@@ -392,7 +392,7 @@ class Quantifier(BaseEstimator):
         """Compute a confidence interval for the realised prevalence of a batch.
 
         The interval takes the noise of the batch and of the training histograms into
-        account. It always holds the estimate.
+        account. It always contains the estimate.
 
         Parameters
         ----------
@@ -450,7 +450,7 @@ class Quantifier(BaseEstimator):
         return Moments.of(values, histogram)
 
     def likelihood(self, batch: ScoreHistogram, estimate: float) -> Likelihood:
-        """Return what a batch says of each prevalence, centred at the estimate.
+        """Return the likelihood of each prevalence, centred at the estimate.
 
         Parameters
         ----------

@@ -87,8 +87,8 @@ class _Corrected(_MeanQuantifier):
 class CC(_CountingQuantifier, _Uncorrected):
     """Classify and count [1]_: the share of the scores above 1/2.
 
-    The estimate is biased as soon as the prevalence moves. The interval is that of
-    `ACC`, stretched to hold the estimate.
+    The estimate is biased as soon as the prevalence changes. The interval is that of
+    `ACC`, stretched to contain the estimate.
 
     See Also
     --------
@@ -115,8 +115,8 @@ class CC(_CountingQuantifier, _Uncorrected):
 class PCC(_Uncorrected):
     """Probabilistic classify and count [1]_: the mean score.
 
-    The estimate is biased as soon as the prevalence moves. The interval is that of
-    `SPA`, stretched to hold the estimate.
+    The estimate is biased as soon as the prevalence changes. The interval is that of
+    `SPA`, stretched to contain the estimate.
 
     See Also
     --------

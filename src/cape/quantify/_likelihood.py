@@ -486,7 +486,7 @@ class OneStepEMQ(EMQ):
     def likelihood(
         self, batch: ScoreHistogram, estimate: float | None = None
     ) -> Likelihood:
-        """Return what the statistic that has the least noise says of each prevalence.
+        """Return the likelihood of each prevalence by the least noisy statistic.
 
         Parameters
         ----------

@@ -36,7 +36,8 @@ class QuaPyQuantifier(Quantifier):
 
     QuaPy needs the scores of single rows, so histograms keep them. Evidence then grows
     with the batch, cannot be subtracted, and cannot come from a file in parts, a
-    cluster or a stream. The interval is that of `SPA`, stretched to hold the estimate.
+    cluster or a stream. The interval is that of `SPA`, stretched to contain the
+    estimate.
 
     Parameters
     ----------

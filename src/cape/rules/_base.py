@@ -20,7 +20,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class GroupSituation:
-    """What a rule knows of one group in one batch.
+    """What a rule knows about one group in one batch.
 
     A rule never sees a row. All fields describe one batch; a leading axis describes
     many batches at once (`CapeClassifier.predict_individually` has one for each row).
@@ -31,11 +31,11 @@ class GroupSituation:
         Share of the rows of the batch that belong to this group.
     estimate : Estimate
         Prevalence; its value is q in the paper, an array if there are many batches. The
-        ends of its interval are NaN if nobody asked for intervals.
+        ends of its interval are NaN if intervals were not requested.
     thetas : ndarray of shape (n_members,)
         Prevalence that each member was made for.
     predicted_prevalences : ndarray of shape (..., n_members)
-        Share of the group's rows that each member calls positive. It is observed in
+        Share of the group's rows that each member predicts positive. It is observed in
         this batch, not estimated.
     rates : MemberRates
         True and false positive rates of the members on rows they were not trained on.
@@ -132,7 +132,7 @@ class Rule(ABC):
     def notes(
         self, groups: Mapping[Group, GroupSituation], chosen: Mapping[Group, int]
     ) -> list[str]:
-        """Say what a user has to know of a choice, for instance a bound it misses.
+        """Say what a user should know about a choice, such as a bound it misses.
 
         Parameters
         ----------
@@ -153,9 +153,9 @@ class Rule(ABC):
 class Prevalence(Rule):
     """Pick the member whose predicted prevalence is nearest the estimate.
 
-    This is step 3 of the prediction phase of Algorithm 1. Each group is decided by
-    itself. It brings the prevalence difference of every group near 0, and with it the
-    proportional equality of every pair.
+    This is step 3 of the prediction phase of Algorithm 1. Each group is decided
+    on its own. It brings the prevalence difference of every group near 0, and with it
+    the proportional equality of every pair.
 
     Examples
     --------
@@ -186,10 +186,10 @@ class Prevalence(Rule):
 
 @dataclass(frozen=True)
 class Unchanged(Rule):
-    """Keep the decisions as they are, and only look at them.
+    """Keep the decisions as they are.
 
     With `cape.Scores` these are the decisions that were logged. Without logged
-    decisions the score of the model is cut where it calls as many rows positive as
+    decisions the score of the model is cut where it predicts as many positives as
     training has positives, whatever the batch is.
 
     Examples

@@ -113,8 +113,8 @@ class BoundedRule(Rule):
 class Accuracy(BoundedRule):
     """Expected accuracy is best, or expected cost is least, in every group.
 
-    Nothing is asked of the groups together. This is what the correction of Saerens et
-    al. (2002) does: the threshold moves with the prevalence.
+    Groups need not be equal. This is the correction of Saerens et al. (2002): the
+    threshold moves with the prevalence.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class ProportionalEquality(_Parity):
     """The ratios of predicted prevalences are those of the estimates, at least cost.
 
     The paper's rule brings every predicted prevalence near its estimate, and with it PE
-    near 0. This rule asks for PE alone, which leaves room for a better accuracy. A
+    near 0. This rule asks only for PE, which leaves room for better accuracy. A
     group whose estimate is 0 has no PE: it gets the paper's member.
 
     Parameters
@@ -185,7 +185,7 @@ class ProportionalEquality(_Parity):
 class DemographicParity(_Parity):
     """Predicted prevalences are equal, at least cost.
 
-    The shares are observed in the batch, so that the bound is met exactly.
+    The shares are observed in the batch, so the bound is met exactly.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class PredictiveEquality(_Parity):
 
 @dataclass(frozen=True, kw_only=True)
 class EqualizedOdds(_Parity):
-    """True and false positive rates are as near as one member a group allows.
+    """True and false positive rates are as equal as one member per group allows.
 
     Parameters
     ----------
@@ -301,8 +301,8 @@ class EqualizedOdds(_Parity):
 class Constrained(BoundedRule):
     """Least cost within bounds on any number of criteria.
 
-    If no choice of members meets all bounds, they are widened by the same least amount
-    until one does, and a note says so.
+    If no choice of members meets all bounds, they are all widened by the same
+    smallest amount until one does, and a note says so.
 
     Parameters
     ----------
