@@ -21,18 +21,18 @@ ACTIONS = {
 """What to do with the predictions of a group; the rows are those to label."""
 
 REASONS = {
-    ("do_not_use", "fault"): "something is wrong with {columns}; fix it first",
+    ("do_not_use", "fault"): "fix {columns} first",
     ("do_not_use", "refuted"): "the labels contradict the estimate",
-    ("label", "scores"): "the scores alone do not reveal the share",
-    ("label", "columns"): "the columns disagree about the share",
+    ("label", "scores"): "the scores reveal too little",
+    ("label", "columns"): "the columns disagree",
     ("label", "labels"): "too few usable labels so far",
     ("label", "ignored"): "more than the share changed, and drift was ignored",
-    ("not_adapted", "scores"): "too little is known; decided as last year",
-    ("not_adapted", "few_rows"): "too few rows; decided as last year",
-    ("not_adapted", "drift"): "more than the share changed; decided as last year",
-    ("use", "labels"): "the labels agree",
-    ("use", "consistent"): "nothing else seems to have changed",
-    ("use", "some_drift"): "the interval allows for the other changes",
+    ("not_adapted", "scores"): "the scores reveal too little",
+    ("not_adapted", "few_rows"): "too few rows",
+    ("not_adapted", "drift"): "more than the share changed",
+    ("use", "labels"): "backed by labels",
+    ("use", "consistent"): "no other change found",
+    ("use", "some_drift"): "the interval allows for other changes",
     ("use", "not_tested"): "not tested for other changes",
 }
 """Why, by action and reason."""

@@ -6,29 +6,30 @@ return text. Captions that are said once stand in the template, ``report/page``.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cape._wording._action import action_head, action_words, reason_text
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     counted,
     joined,
+    level_text,
     p_value_text,
+    points,
     rows_text,
-    share_text,
     shortened,
 )
 from cape._wording._results import (
+    RULE_NAMES,
     are_of_one_class,
     column_line,
-    describe_labels,
     said_by_labels,
 )
 
 if TYPE_CHECKING:
-    from cape._adaptation import GroupAdaptation
     from cape.examination import LabelChecks
-    from cape.examination._shift import GroupVerdict
 
 Summary = dict[str, Any]
 """All that a page says, as JSON can hold it; also a part of it."""
@@ -36,9 +37,8 @@ Summary = dict[str, Any]
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
 EACH_BY_ITSELF = (
-    "An interval, and a p-value beside it, is that of a group by itself. Whether a "
-    "group has moved is judged over all groups together, by Holm's method at the 5 % "
-    "level."
+    "Each interval is for its group alone. Whether a group has moved is judged over "
+    "all groups together (Holm's method, 5% level)."
 )
 
 PICTURES = {
@@ -50,10 +50,10 @@ PICTURES = {
     "training": "ring: in training",
     "now": "dot: {}, with its interval",
     "compared": "diamond: {}",
-    "audit": "dot: share called positive\ndiamond: share positive by the labels",
+    "audit": "dot: share predicted positive\ndiamond: share positive by the labels",
     "rates": "dot: the rate, with its interval",
     "columns": (
-        "dot: what a column speaks for, red if it moved\n"
+        "dot: what a column suggests, red if it changed\n"
         "lines: estimate (solid), mean score (dotted), training (dashed)"
     ),
     "scores": "bars: the batch\nline: the best mixture of the training classes",
@@ -64,26 +64,21 @@ PICTURES = {
         "mark: mean over batches; bar: two standard errors; left is fairer"
     ),
     # What a picture shows, for readers who cannot see it.
-    "moved title": "Share of positives in training and now, by group",
-    "audit title": "Share called positive and share positive by the labels, by group",
     "scores title": (
         "Scores of {} in the batch, and the best mixture of the training classes"
     ),
-    "columns title": "Share of positives that each column of {} speaks for",
-    "rates title": "{} by group",
-    "frontier title": "Best expected accuracy for each {}",
+    "columns title": "Share of positives that each column of {} suggests",
     "over time title": "Share of positives of {} over {} batches",
     "demo title": "Predicted (dot) and true (tick) share of positives",
     "demo subtitle": (
         "Both groups had 0.5 in training. The line between dot and tick is the "
         "prevalence difference."
     ),
-    "chosen": "what CAPE chose for this batch",
 }
 """What is written on pictures."""
 
 HEADINGS = {
-    "batch": "Batch report",
+    "batch": "Predictions",
     "audit": "Audit",
     "ll144": "Selection rates and impact ratios",
     "monitor": "Monitor",
@@ -91,98 +86,156 @@ HEADINGS = {
 }
 """Kinds of pages."""
 
-VERDICT_HEADS = {
-    "fault": "Columns are not what they were in training",
-    "drifted": "More moved than the prevalences",
-    "ignored": "More moved than the prevalences, and it was ignored",
-    "cannot_tell": "Cannot tell",
-    "too_little_known": "Too little is known",
-    "some_drift": "Some drift",
-    "not_tested": "Not tested",
-    "consistent": "Consistent with a prior shift",
-}
+MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "open", "use": "good"}
+"""Actions, the gravest first, and the colour of each."""
 
-_VERDICT_TEXTS = {
-    "fault": (
-        "Nothing can be said of the prevalences of {groups} until this is mended."
-    ),
-    "drifted": (
-        "The estimates of {groups} rest on what rows with these scores had in "
-        "training, more than on what the scores say. Check the columns that moved."
-    ),
-    "ignored": (
-        "The estimates of {groups} are right only if nothing but the share of "
-        "positives moved, and more did. Check the columns that moved."
-    ),
-    "cannot_tell": (
-        "The intervals of {groups} are too wide to tell the prevalence; the reasons "
-        "are below."
-    ),
-    "too_little_known": (
-        "The scores of {groups} say too little to decide by them: the estimates rest "
-        "on what rows with these scores had in training."
-    ),
-    "some_drift": (
-        "More moved than the share of positives in {groups}, and the intervals count "
-        "it."
-    ),
-    "not_tested": "Nothing could be tested in {groups}.",
-    "consistent": (
-        "At the 1 % level nothing speaks against a prior shift in {groups}: scores and "
-        "columns look like a mixture of the two classes as they were in training."
-    ),
+_ASKED = {
+    "prevalence": "each group's true share",
+    "proportional_equality": "shares in proportion to the true shares",
+    "demographic_parity": "the same share of positives in every group",
+    "equal_opportunity": "the same true positive rate in every group",
+    "predictive_equality": "the same false positive rate in every group",
+    "equalized_odds": "the same true and false positive rates in every group",
+    "accuracy": "as few errors as possible",
+    "constrained": "as few errors as possible within bounds",
+    "unchanged": "the decisions as they are",
 }
+"""What each rule aims at."""
 
-_TEXTS_WITH_LABELS = {
-    "fault": "Without labels, nothing could be said of the prevalences of {groups}.",
-    "drifted": (
-        "Without labels, the estimates of {groups} would rest on what rows with these "
-        "scores had in training. Check the columns that moved."
-    ),
-    "ignored": (
-        "Without labels, the estimates of {groups} would be right only if nothing but "
-        "the share of positives moved, and more did. Check the columns that moved."
-    ),
-    "cannot_tell": (
-        "Without labels, the prevalence of {groups} could not be told; the reasons are "
-        "below."
-    ),
-    "too_little_known": (
-        "Without labels, the estimates of {groups} would rest on what rows with these "
-        "scores had in training."
-    ),
-    "some_drift": (
-        "Without labels, the intervals of {groups} would be wider because more moved "
-        "than the share of positives."
-    ),
+COMMAND = "cape sample model.cape {file} --out to_check.csv"
+CALL = "rows_to_label(clf, X, sensitive_features=groups)"
+THEN = {
+    COMMAND: "Fill in the labels, then predict with --checked to_check.csv.",
+    CALL: "Then pass their labels to examine().",
 }
-"""What is said instead where labels corrected the estimates."""
+"""What draws the rows to label, and what to do with their labels."""
 
-SEEN_BY_LABELS_ALONE = (
-    " But the labels refute what follows from it: outcomes moved in a way that no test "
-    "without labels sees."
-)
+TEXTS = {
+    # Heads of columns, keys and captions
+    "then": "in training",
+    "now": "now",
+    "called": "predicted positive",
+    "do": "what to do",
+    "by labels": "by the labels",
+    "without labels": "without labels",
+    "cannot tell": "can't tell",
+    "to label": "To label:",
+    "shares caption": "Share of positives, with {level} intervals",
+    "numbers": "The numbers",
+    # Labels
+    "checked": (
+        "The estimates were made without the labels, and are compared with them here."
+    ),
+    "corrected": (
+        "Labels of a random sample correct an estimate whatever else has changed."
+    ),
+    "checked caption": (
+        "Share of positives, with intervals; each verdict is for its group alone"
+    ),
+    "needed caption": (
+        "Labels needed for an interval of this width, including those already there"
+    ),
+    # What else changed
+    "assumption": (
+        "CAPE assumes that within a group only the share of positives has changed: "
+        "positives and negatives each look as they did in training. No test without "
+        "labels sees everything. If people who look alike now have different outcomes, "
+        "only labels show it."
+    ),
+    "verdicts caption": (
+        "Tests at the 1% level over all groups and columns. Unexplained: rows whose "
+        "scores no mix of positives and negatives explains"
+    ),
+    "scores": "scores of this batch",
+    "mixture": "the best mix of positives and negatives",
+    "more histograms": "The {n} smaller groups are in the JSON of this report.",
+    # Columns
+    "columns caption": (
+        "The largest change first. Effect: share of rows that would have to change. "
+        "P-values are adjusted for all columns and groups"
+    ),
+    "columns agree": (
+        "If only the share of positives has changed, every column suggests the same "
+        "share, apart from noise. The farther the dots lie from the solid line, the "
+        "less the estimate can be trusted."
+    ),
+    "column": "share that a column suggests, with its 95% interval",
+    "column moved": "a column that changed",
+    "mean score": "mean score",
+    "estimate": "estimate",
+    # Rates
+    "expected": "Estimated without labels, from rows the model was not trained on.",
+    "expected with labels": "Estimated with the labels of this batch.",
+    "expected caption": "Error rates of these predictions, with {level} intervals",
+    "not known": "too little is known",
+    "given up": (
+        "Groups with different shares of positives cannot be equal by every measure at "
+        "once. 0 means equal for differences and PE, 1 for the ratio."
+    ),
+    "criteria caption": (
+        "Between the two groups farthest apart, with {level} intervals"
+    ),
+    "rules caption": "Expected share of right predictions, with {level} intervals",
+    "this aim": "this aim",
+    "not compared": "Too little is known about {groups} to compare groups.",
+    "rates": (
+        "FPR: share of negatives that are predicted positive. FNR: share of positives "
+        "that are predicted negative. PD: distance between the predicted and the true "
+        "share of positives."
+    ),
+    "pe": (
+        "PE: distance between the ratio of two groups' predicted shares and the ratio "
+        "of their true shares."
+    ),
+    "between": "The largest difference between two groups, by each measure",
+    # Monitor
+    "over time": "estimate, with its {level} interval",
+    "cross": "more changed than the share",
+    "training caption": "Share of positives in training: {share}",
+    "batches caption": "Batches to act on come first",
+    # Explorer
+    "explorer": (
+        "Move a slider to any share of positives. The rates follow, for CAPE and for "
+        "the model as trained, with the cutoff that predicts as many positives as "
+        "training had. They hold if the share is known and nothing else changes."
+    ),
+    "no script": "The sliders need JavaScript.",
+    "not adapted": "Not adapted: decided as last year.",
+}
+"""What stands in the templates; sentences that depend on more are functions below."""
+
+PARTS = {
+    "labels": "What the labels say",
+    "changes": "What else changed",
+    "columns": "Changed columns",
+    "expected": "Expected error rates",
+    "criteria": "Expected differences between groups",
+    "rules": "Accuracy under other aims",
+    "observed": "Observed error rates",
+    "words": "In plain words",
+    "batches": "Every batch, group by group",
+    "other groups": "Share of positives over time, other groups",
+    "explorer": "Move the shares of positives",
+    "glossary": "What the words mean",
+    "checks": "Checks that failed",
+    "notes": "Notes",
+    "made": "Provenance",
+}
+"""Headings of the parts of pages, by which they can be linked to."""
 
 _OF_BATCHES = {
-    "fault": "Columns are not what they were in training",
-    "drifted": "More moved than the prevalences, and estimates were held back,",
-    "ignored": "More moved than the prevalences, and it was ignored,",
-    "cannot_tell": "The prevalence of a group cannot be told",
-    "too_little_known": "Too little is known of a group to decide by its scores",
-    "some_drift": "Some drift made intervals wider",
+    "fault": "Columns are broken",
+    "drifted": "More than the shares changed, and the model was not adapted,",
+    "ignored": "More than the shares changed, and drift was ignored,",
+    "cannot_tell": "We can't tell the share of a group",
+    "too_little_known": "The scores say too little about a group",
+    "some_drift": "Other changes made intervals wider",
     "not_tested": "Nothing could be tested",
-    "consistent": "Consistent with a prior shift",
+    "consistent": "Nothing but the shares seems to have changed",
 }
-
-# Below it, two decimals hide what a share is: 0.004 would be 0.00.
-_SMALL_SHARE = 0.1
-
-# Verdicts for whose groups the interval already says what is known, or all is well.
-_AS_EXPECTED = ("consistent", "some_drift")
 
 # A year of months.
 _MOST_FILES = 12
-_MOST_GROUPS = 6
 _NEAR = 0.1
 """A headline says it where labels and estimate are farther apart."""
 
@@ -194,23 +247,189 @@ def page_heading(kind: str, title: str) -> str:
 
 
 def lede(summary: Summary) -> str:
-    """Return the sentence below the heading of a page, from its summary."""
+    """Say below the heading what the page is about, and what counts as positive."""
     kind = summary["kind"]
-    model = _model_words(summary["made"])
     if kind == "explorer":
+        model = _model_words(summary["made"])
         return f"What {model} would do if the shares of positives were different."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
         return f"{rows}, compared by what was decided."
     if kind == "audit":
+        columns = summary["made"].get("columns", {})
         findings = summary["observed"]["cape"]["groups"]
         groups = counted(len({finding["group"] for finding in findings}), "group")
-        return f"{rows} in {groups}, judged by their labels."
-    groups = counted(len(summary["groups"]), "group")
+        text = f"{rows} in {groups}, judged by their labels."
+        if "positive" in columns:
+            text += f" Positive means {columns['label']} = {columns['positive']}."
+        return text
+    text = f"{rows}. Positive means {summary['positive']}."
     if kind == "monitor":
-        batches = counted(len(summary["batches"]), "batch", "batches")
-        return f"{batches}, {rows}, {groups}; {model}."
-    return f"{rows} in {groups}, predicted by {model}."
+        groups = counted(len(summary["groups"]), "group")
+        return (
+            f"{counted(len(summary['batches']), 'batch', 'batches')}, {groups}, {text}"
+        )
+    name = summary["rule"]["name"]
+    return f"{text} Aim: {_ASKED.get(name, name)}."
+
+
+def positive_label(columns: Mapping[str, Any]) -> str:
+    """Return which label is the positive one, in the words of the user's table."""
+    return f"{columns['label']} = {columns['labels'][1]}"
+
+
+def share(value: float | None) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> share(0.441), share(0.0123), share(None)
+    ('44%', '1.2%', 'unknown')
+    """
+    return "unknown" if value is None else f"{points(value)}%"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval of shares in percent; equal ends are none.
+
+    Examples
+    --------
+    >>> interval(0.4, 0.52), interval(0.4, 0.4)
+    ('40–52%', '')
+    """
+    if low is None or high is None or low == high:
+        return ""
+    return f"{points(low)}\N{EN DASH}{points(high)}%"
+
+
+def level(value: float) -> str:
+    """Write a confidence level, as in "95%"."""
+    return level_text(value).replace(" ", "")
+
+
+def capital(text: str) -> str:
+    """Begin a text with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def action_name(action: Summary) -> str:
+    """Name the action of a group, as in "Label 97 rows"."""
+    return capital(action_words(action["code"], action["labels"]))
+
+
+def action_reason(action: Summary) -> str:
+    """Say why a group has its action."""
+    return reason_text(action["code"], action["reason"], action["columns"])
+
+
+def batch_head(action: Summary) -> str:
+    """Say what to do with the predictions of a batch, and for how many groups.
+
+    Examples
+    --------
+    >>> groups = [{"group": "a", "code": "use"}, {"group": "b", "code": "label"}]
+    >>> batch_head({"code": "label", "labels": 97, "groups": groups})
+    'Use the predictions for 1 of 2 groups'
+    """
+    n_groups = len(action["groups"])
+    n_used = sum(entry["code"] == "use" for entry in action["groups"])
+    if 0 < n_used < n_groups:
+        return f"Use the predictions for {n_used} of {n_groups} groups"
+    return action_head(action)
+
+
+def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
+    """Return the command or the call that draws the rows to label, and what is next.
+
+    Parameters
+    ----------
+    summary : mapping
+        If it has an entry ``sample``, that is the command.
+    file : str
+        Name of the batch.
+    """
+    if "files" not in summary["made"]:
+        return CALL, THEN[CALL]
+    command = COMMAND.format(file=shlex.quote(file))
+    return summary.get("sample", command), THEN[COMMAND]
+
+
+def rule_name(code: Any) -> str:
+    """Name a rule; one of the user's own has the name of its class."""
+    return RULE_NAMES.get(code, str(code))
+
+
+def part_head(name: str, n: int | None = None) -> str:
+    """Return the heading of a part, with the number of things in it."""
+    return PARTS[name] if n is None else f"{PARTS[name]} ({n:,})"
+
+
+def more(rows: Sequence[Summary], one: str = "group", many: str = "") -> str:
+    """Count the rows that are folded away, by what to do with them.
+
+    Examples
+    --------
+    >>> more([{"action": {"code": "use"}}, {"action": {"code": "use"}}])
+    '2 more groups: 2 use'
+    """
+    counts = []
+    for code in MARKS:
+        n = sum(row.get("action", {}).get("code") == code for row in rows)
+        if n:
+            counts.append(f"{n} {code.replace('_', ' ')}")
+    text = counted(len(rows), f"more {one}", many and f"more {many}")
+    return f"{text}: {', '.join(counts)}" if counts else text
+
+
+def failed_check(failed: Summary) -> str:
+    """Write one condition of ``--fail-if`` that was met, and where."""
+    text = f"{failed['condition']}: {failed['where']}"
+    if "<" in failed["condition"] or ">" in failed["condition"]:
+        text += f", {failed['value']:.3f}"
+    return text
+
+
+def failed_checks(failed: Sequence[Summary]) -> str:
+    """Count the checks that failed, and name the first of them.
+
+    Examples
+    --------
+    >>> failed_checks([{"condition": "fault", "where": "a"}] * 3)
+    '3 checks failed: fault: a; fault: a; ...'
+    """
+    first = [failed_check(one) for one in failed[:2]]
+    if len(failed) > len(first):
+        first.append("...")
+    return f"{counted(len(failed), 'check')} failed: {'; '.join(first)}"
+
+
+def alike(actions: Sequence[Summary]) -> list[tuple[str, Summary]]:
+    """Put groups together with which the same is to be done for the same reason.
+
+    Examples
+    --------
+    >>> fine = {"code": "use", "reason": "consistent", "labels": 0, "columns": []}
+    >>> [names for names, _ in alike([{"group": "a", **fine}, {"group": "b", **fine}])]
+    ['all groups']
+    """
+    together: dict[tuple[str, ...], tuple[list[str], Summary]] = {}
+    for action in actions:
+        key = (action["code"], action_reason(action))
+        names, joint = together.setdefault(key, ([], {**action, "labels": 0}))
+        names.append(action["group"])
+        joint["labels"] += action["labels"]
+    if len(together) == 1 and len(actions) > 1:
+        return [("all groups", joint) for _, joint in together.values()]
+    return [(joined(names), joint) for names, joint in together.values()]
+
+
+def monitor_action(batches: Sequence[Summary]) -> str:
+    """Say how many batches need action."""
+    number = counted(len(batches), "batch", "batches")
+    n = sum(batch["action"]["code"] != "use" for batch in batches)
+    if not n:
+        return f"Use the predictions of {number}"
+    return f"{n} of {number} {'needs' if n == 1 else 'need'} action"
 
 
 def _model_words(made: Summary) -> str:
@@ -282,115 +501,23 @@ def verdict_word(word: str) -> str:
     return word.replace("_", " ")
 
 
-def verdict_head(word: str, *, clear: bool, with_labels: bool) -> str:
-    """Return the headline of a verdict on a batch."""
-    head = VERDICT_HEADS[word]
-    if word == "consistent" and not clear:
-        head += ", with reservations"
-    if word == "cannot_tell" and with_labels:
-        head += " without labels"
-    return head
-
-
-def verdict_text(
-    verdicts: Mapping[str, GroupVerdict], with_labels: Iterable[str]
-) -> str:
-    """Return a sentence for each kind of verdict on groups, the gravest first.
-
-    Parameters
-    ----------
-    verdicts : mapping from name to GroupVerdict
-    with_labels : iterable of str
-        Groups whose estimates were corrected by labels: another sentence is said.
-    """
-    if not verdicts:
-        return "There are no rows."
-    sentences = []
-    for word, sentence in _VERDICT_TEXTS.items():
-        of_labels = _TEXTS_WITH_LABELS.get(word, sentence)
-        names = []
-        corrected = []
-        for name, found in verdicts.items():
-            if found.word != word:
-                continue
-            if name in with_labels and of_labels != sentence:
-                corrected.append(name)
-            else:
-                names.append(name)
-        if names:
-            sentences.append(sentence.format(groups=joined(names)))
-        if corrected:
-            sentences.append(of_labels.format(groups=joined(corrected)))
-    doubtful = []
-    for name, found in verdicts.items():
-        if found.word == "consistent" and not found.clear:
-            doubtful.append(name)
-    if doubtful:
-        sentences.append(f"There are reservations about {joined(doubtful)}, see below.")
-    return " ".join(sentences)
-
-
-def moved_text(adapted: GroupAdaptation, moved: Any, alpha: float) -> str:
-    """Say whether one group has clearly moved, from its test at level ``alpha``."""
-    if adapted.move_cannot_be_told:
-        return "whether it has moved cannot be told"
-    if not moved.moved and moved.p_adjusted < alpha:
-        return "no clear sign that it has moved: what else moved may look like it"
-    p_value = _p_value(moved.p_value)
-    if moved.moved:
-        return f"it has moved (p {p_value})"
-    return f"no clear sign that it has moved (p {p_value})"
-
-
 def _p_value(value: float) -> str:
     text = p_value_text(value)
     return text if text.startswith("below") else f"= {text}"
-
-
-def prevalence_sentence(name: str, adapted: GroupAdaptation) -> str:
-    """Say how far one group has moved."""
-    value, low, high = adapted.estimate
-    digits = _digits(adapted.training_prevalence, value)
-    before = share_text(adapted.training_prevalence, digits)
-    training = f"{name}: prevalence was {before} in training"
-    interval = f"{low:.{digits}f} to {high:.{digits}f}"
-    if adapted.cannot_be_told:
-        return f"{training}; what it is now cannot be told ({interval})"
-    return f"{training}, is now {value:.{digits}f} ({interval})"
-
-
-def _digits(*shares: float) -> int:
-    """Return how many decimals tell shares apart: small shares need one more."""
-    return 3 if min(shares) < _SMALL_SHARE else 2
-
-
-def label_text(adapted: GroupAdaptation, *, decide: bool) -> str:
-    """Say what the labels of a group say of its label-free estimate."""
-    said = describe_labels(adapted, decide=decide)
-    if adapted.labels.verdict is None:
-        return said
-    digits = _digits(adapted.without_labels.value, adapted.labels.estimate)
-    if decide:
-        value, low, high = adapted.without_labels
-        interval = f"({low:.{digits}f} to {high:.{digits}f})"
-        return f"{said}; without them it would be {value:.{digits}f} {interval}"
-    if adapted.fully_labelled:
-        return said
-    _, low, high = adapted.estimate
-    return f"{said}; their interval is {low:.{digits}f} to {high:.{digits}f}"
 
 
 def label_verdict(check: Summary) -> str:
     """Write the verdict of labels on a group in a few words."""
     verdict = check["label_verdict"]
     if verdict == "confirmed":
-        return "confirmed to within 0.1"
+        return "agrees to within 0.1"
     if verdict is not None:
-        return f"{verdict_word(verdict)}, {_unbroken_p(check['label_p_value'])}"
+        said = {"not_contradicted": "no contradiction", "refuted": "contradicted"}
+        return f"{said[verdict]}, {_unbroken_p(check['label_p_value'])}"
     if check["label_p_value"] is not None:
         return f"all of one class, {_unbroken_p(check['label_p_value'])}"
     if check["label_sample_p_value"] is not None:
-        return f"no random sample, {_unbroken_p(check['label_sample_p_value'])}"
+        return f"not a random sample, {_unbroken_p(check['label_sample_p_value'])}"
     return "too few labels"
 
 
@@ -406,26 +533,25 @@ def width_headings(widths: Iterable[float]) -> list[str]:
 
 def labels_head(labels: LabelChecks) -> str:
     """Return the headline of what labels say of the estimates."""
-    estimates = "label-free estimates" if labels.decide else "estimates"
     verdicts = {check.labels.verdict for check in labels.groups.values()}
     if labels.refuted:
         names = joined([labels.names[group] for group in labels.refuted])
-        return f"The labels refute the {estimates} of {names}"
+        verb = "corrected" if labels.decide else "contradict"
+        return f"The labels {verb} the estimates for {names}"
     if verdicts == {None}:
-        return f"The labels cannot tell whether the {estimates} are right"
+        return "The labels can't tell whether the estimates are right"
     if verdicts == {"confirmed"}:
-        return f"The labels confirm the {estimates} to within 0.1"
+        return "The labels agree with the estimates to within 0.1"
     apart = _far_apart(labels)
     if apart:
         # "Not contradicted" would hide what the labels say.
         check = labels.groups[apart[0]]
-        share = said_by_labels(check, decide=labels.decide)
-        verb = "make it" if labels.decide else "say"
+        said = share(said_by_labels(check, decide=labels.decide))
         return (
-            f"The labels {verb} {share:.3f} in {labels.names[apart[0]]}, where "
-            f"{check.without_labels.value:.3f} was estimated without them"
+            f"The labels say {said} for {labels.names[apart[0]]}; without them the "
+            f"estimate is {share(check.without_labels.value)}"
         )
-    return f"The labels do not contradict the {estimates}"
+    return "The labels do not contradict the estimates"
 
 
 def _far_apart(labels: LabelChecks) -> list[Any]:
@@ -433,29 +559,31 @@ def _far_apart(labels: LabelChecks) -> list[Any]:
     gaps = {}
     for group, check in labels.groups.items():
         if check.labels.verdict is not None:
-            share = said_by_labels(check, decide=labels.decide)
-            gaps[group] = abs(share - check.without_labels.value)
+            said = said_by_labels(check, decide=labels.decide)
+            gaps[group] = abs(said - check.without_labels.value)
     farthest_first = sorted(gaps, key=lambda group: -gaps[group])
     return [group for group in farthest_first if gaps[group] > _NEAR]
 
 
 _OF_LABELS = {
+    "confirmed": "The labels agree with the estimates for {names} to within 0.1.",
     "not_contradicted": (
-        "In {names} they are no sign against the estimate, but do not confirm it to "
-        "within 0.1."
+        "For {names} they do not contradict the estimate, but are too few to confirm "
+        "it to within 0.1."
     ),
     # Of twenty good estimates, one is refuted by chance.
     "by_chance": (
-        "By itself, {names} would be refuted, but among {n} groups chance explains it."
+        "Taken alone, {names} would be contradicted; among {n} groups that can be "
+        "chance."
     ),
     "no_sample": (
-        "The labelled rows of {names} do not look drawn from the batch, which is how "
-        "early outcomes look: nothing is concluded from them."
+        "The labelled rows of {names} are not a random sample of the batch, so their "
+        "labels were not used. Early outcomes look like this."
     ),
     "one_class": (
-        "All labels of {names} are of one class, which the estimate makes less likely "
-        "than 1 in 1,000, and were not used. Were rows with the other label left "
-        "empty? If not, label more rows, until both labels occur."
+        "All labels of {names} are the same, which the estimate makes very unlikely, "
+        "so they were not used. Were rows with the other label left empty? If not, "
+        "label more rows until both labels occur."
     ),
     "few": "Fewer than 10 rows of {names} have a label.",
     "no_label": "No row of {names} has a label.",
@@ -465,21 +593,14 @@ _OF_LABELS = {
 def labels_text(labels: LabelChecks) -> str:
     """Say in a few sentences what labels say of the estimates."""
     sentences = []
-    if labels.refuted:
-        sentences += _refuted_sentences(labels)
-    else:
-        sentences += _both_sentences(labels, _far_apart(labels))
+    if labels.refuted and not labels.decide:
+        sentences.append("The predictions rest on estimates made without the labels.")
     names: dict[str, list[str]] = {}
     for group, name in labels.names.items():
         names.setdefault(_label_code(labels, group), []).append(name)
-    confirmed = names.get("confirmed", [])
-    if confirmed and len(confirmed) < len(labels.groups):
-        confirm = (
-            "The labels confirm the estimate" if sentences else "They confirm that"
-        )
-        sentences.append(f"{confirm} of {joined(confirmed)} to within 0.1.")
     for code, sentence in _OF_LABELS.items():
-        if code in names:
+        # If all agree, the headline says so.
+        if code in names and names[code] != [*labels.names.values()]:
             listed = joined(names[code])
             sentences.append(sentence.format(names=listed, n=len(labels.groups)))
     return " ".join(sentences)
@@ -500,41 +621,6 @@ def _label_code(labels: LabelChecks, group: Any) -> str:
     return "no_sample" if found.sample_p_value == found.sample_p_value else "few"
 
 
-def _refuted_sentences(labels: LabelChecks) -> list[str]:
-    """Say what labels and estimates are in groups whose estimate is refuted."""
-    sentences = _both_sentences(labels, labels.refuted)
-    if labels.decide:
-        sentences.append("The estimates below were corrected by the labels.")
-    else:
-        sentences.append(
-            "The predictions rest on the estimates, which were made without labels."
-        )
-    return sentences
-
-
-def _both_sentences(labels: LabelChecks, groups: Sequence[Any]) -> list[str]:
-    """Put what labels say of groups beside the estimates, a sentence each."""
-    sentences = []
-    for group in groups[:_MOST_GROUPS]:
-        both = _both(labels.groups[group], labels.decide)
-        sentences.append(f"Share of positives in {labels.names[group]}: {both}.")
-    more = len(groups) - _MOST_GROUPS
-    if more > 0:
-        sentences.append(f"{counted(more, 'more group')}: see below.")
-    return sentences
-
-
-def _both(check: GroupAdaptation, decide: bool) -> str:
-    """Put what labels say beside the label-free estimate."""
-    value, low, high = check.without_labels
-    share = f"{said_by_labels(check, decide=decide):.3f}"
-    if not check.fully_labelled:
-        share += f" ({check.estimate.low:.3f} to {check.estimate.high:.3f})"
-    without = f"{value:.3f} ({low:.3f} to {high:.3f})"
-    according = "with the labels" if decide else "according to the labels"
-    return f"{share} {according}, {without} without them"
-
-
 def compared_text(rates: Sequence[Summary]) -> str:
     """Count the rates that are inside their intervals, and name the others."""
     known = [rate for rate in rates if rate["observed"] is not None]
@@ -544,7 +630,7 @@ def compared_text(rates: Sequence[Summary]) -> str:
             outside.append(f"{RATE_NAMES[rate['metric']]} of {rate['group']}")
     inside = len(known) - len(outside)
     text = f"{inside} of {counted(len(known), 'observed rate')} lie in the interval "
-    text += "that was expected before labels were known"
+    text += "expected before the labels were known"
     if not outside:
         return f"{text}."
     return f"{text}; outside: {joined(outside, 'rates')}."
@@ -554,14 +640,11 @@ def columns_sentence(columns: Summary, shown: int) -> str:
     """Say what the table of columns leaves out, or why there is none."""
     if not columns["counted"]:
         return (
-            "No column was looked at: the model was trained on a sparse matrix or with "
-            "drift='ignore', and has no counts of columns to compare with."
+            "Columns were not checked: the model was trained on a sparse matrix or "
+            "with drift='ignore'."
         )
     if not columns["moved"]:
-        return (
-            "No sign that a column moved, in any group, at the 1 % level over all "
-            "columns and groups."
-        )
+        return "No column has clearly changed in any group (1% level)."
     sentences = []
     left_out = len(columns["moved"]) - shown
     if left_out > 0:
@@ -569,61 +652,10 @@ def columns_sentence(columns: Summary, shown: int) -> str:
         sentences.append(f"{left_out} more {are} in the JSON of this report.")
     if any(entry["fault"] for entry in columns["moved"]):
         sentences.append(
-            "Beside a column at fault, every other column is tested at the share that "
-            "it speaks for itself: the scores read the column at fault, too."
+            "A broken column spoils the scores, so the other columns are judged "
+            "without them."
         )
     return " ".join(sentences)
-
-
-def rests_sentence(groups: Sequence[Summary]) -> str:
-    """Say what the bound and the expected rates rest on, and where that is in doubt."""
-    doubtful = []
-    corrected = []
-    for group in groups:
-        if group["label_verdict"] is not None:
-            corrected.append(group["group"])
-        elif group["verdict"] not in _AS_EXPECTED:
-            doubtful.append(group["group"])
-    of_labels = "rest on labels of a random sample, and hold whatever has moved."
-    if len(corrected) == len(groups):
-        return f"These numbers {of_labels}"
-    sentences = [
-        "This rests on the assumption that positives and negatives each look as they "
-        "did in training."
-    ]
-    if doubtful:
-        sentences.append(
-            f"In {joined(doubtful)} that is in doubt or could not be tested, and these "
-            "numbers can be wrong by more than their intervals say."
-        )
-    if corrected:
-        sentences.append(f"The numbers of {joined(corrected)} {of_labels}")
-    return " ".join(sentences)
-
-
-def expected_pe_sentence(summary: Summary) -> str:
-    """Return the sentence about the PE to expect of the worst pair."""
-    worst = summary["expected"]["worst"]
-    if worst is None:
-        return ""
-    number = f"{worst['pe']:.3f}"
-    # The interval of PE is wide, and one-sided for the reader: how bad can it be? That
-    # of the pair that is expected to be the worst is narrower than that of the
-    # criterion: another pair may turn out to be worse.
-    for entry in summary["criteria"]:
-        if entry["criterion"] == "proportional_equality" and entry["high"] is not None:
-            number += f" (up to {entry['high']:.3f})"
-    unadapted = summary["expected"]["unadapted"]["pe"]
-    if unadapted is not None:
-        number += f"; the model as trained would have {unadapted:.3f}"
-        at_half = summary["expected"]["unadapted"]["pe_at_half"]
-        if at_half is not None and f"{at_half:.3f}" != f"{unadapted:.3f}":
-            number += f" ({at_half:.3f} if cut at 1/2)"
-    return (
-        f"Expected PE of the worst pair, {worst['group']} to {worst['other']}: "
-        f"{number}. PE says how far the ratio of two groups' predicted shares is from "
-        "the ratio of their true shares."
-    )
 
 
 def monitor_head(moved: Iterable[str]) -> str:

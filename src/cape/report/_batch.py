@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from cape._adaptation import GroupAdaptation
-from cape._groups import Group, group_labels
-from cape._histogram import HALF
+from cape._groups import group_labels
 from cape._wording import _page as words
 from cape._wording._page import Summary
 from cape._wording._results import bound_sentence
 from cape.examination import Examination, LabelChecks
 from cape.examination._result import json_ready
 from cape.metrics._audit import audit_counts
-from cape.metrics._between import worst_pe
 from cape.report._audit import audit_content
-from cape.report._model import (
-    Members,
-    explorer_data,
-    facts_of_classifier,
-    members_of,
-    outcomes,
-    stamped,
-    unadapted,
-)
-from cape.report._pictures import frontier_summary
+from cape.report._model import facts_of_classifier, stamped
 from cape.rules._bounded import bounds_of
 
 WIDTHS = (0.2, 0.1, 0.05)
@@ -37,17 +23,19 @@ _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
 
-_MARKS = {
-    "fault": "bad",
-    "drifted": "bad",
-    "ignored": "bad",
-    "cannot_tell": "open",
-    "too_little_known": "open",
-    "some_drift": "warn",
-    "not_tested": "open",
-    "consistent": "good",
-}
-"""Verdicts, the gravest first, and the mark that each of them gets."""
+_MOST_GROUPS = 12
+"""With more groups, rules take seconds to choose."""
+
+_GRAVEST_FIRST = (
+    "fault",
+    "drifted",
+    "ignored",
+    "cannot_tell",
+    "too_little_known",
+    "some_drift",
+    "not_tested",
+    "consistent",
+)
 
 
 def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
@@ -70,14 +58,11 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     >>> from cape import examine
     >>> seen = examine(clf, new.data, sensitive_features=new.sensitive_features)
     >>> summary = batch_summary(seen, title="March")
-    >>> summary["title"], summary["rows"], summary["verdict"]["word"]
-    ('March', 1000, 'consistent')
+    >>> summary["title"], summary["rows"], summary["action"]["code"]
+    ('March', 1000, 'use')
     """
     # Nothing is computed here that `examine` has computed; a summary only arranges.
     content = examination.to_dict()
-    estimates = {}
-    for group, adapted in examination.adaptation.groups.items():
-        estimates[group] = adapted.estimate.value
     return {
         "kind": "batch",
         "title": title,
@@ -86,51 +71,27 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
         "rule": dict(examination.adaptation.rule),
+        "action": content["action"],
         "verdict": batch_verdict(examination),
         "labels": _labels(examination),
         "groups": _group_entries(examination, content["adaptation"]),
         "shift_test": content["shift_test"],
         "columns": {**content["columns"], "moved": _moved_columns(content["columns"])},
-        "expected": {
-            **content["expected"],
-            "worst": _worst_pair(examination),
-            "unadapted": _expected_unadapted(examination, estimates),
-        },
+        "expected": content["expected"],
         "criteria": content["criteria"],
         "aims": _aims(content["rule"], content["criteria"]),
-        "frontiers": frontier_summary(examination),
+        "frontiers": _rules(examination),
         "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": _compared(examination),
-        "explorer": explorer_data(examination.clf, estimates, _members(examination)),
         "made": stamped(_provenance(examination)),
     }
-
-
-def _members(examination: Examination) -> dict[Group, Members]:
-    """Return what to expect of all members; where CAPE chose, as the page says it."""
-    members = {}
-    for group, adapted in examination.adaptation.groups.items():
-        chosen = adapted.classifier
-        tpr, fpr = examination.draws.groups[group].member_rates
-        expected = examination.expected.groups[group]
-        fpr = fpr.copy()
-        # Members that call as many rows positive as the chosen one are left out:
-        # rounded, they would be as near to the estimate, or nearer.
-        called = examination.draws.situations[group].predicted_prevalences
-        tpr = np.where(called == called[chosen], np.nan, tpr)
-        # Labels may have set limits to the rates of the member that decides.
-        tpr[chosen] = 1 - expected.fnr.value
-        fpr[chosen] = expected.fpr.value
-        members[group] = members_of(examination.clf.model_of(group), (tpr, fpr), chosen)
-    return members
 
 
 def _positive_label(examination: Examination) -> str:
     """Return which label is the positive one, in the words of the user's table."""
     if examination.provenance is not None and "columns" in examination.provenance:
-        columns = examination.provenance["columns"]
-        return f"{columns['label']} = {columns['labels'][1]}"
+        return words.positive_label(examination.provenance["columns"])
     return f"label {examination.clf.classes_[1]}"
 
 
@@ -141,32 +102,29 @@ def _aims(rule: Summary, criteria: Sequence[Summary]) -> list[str]:
     return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
 
 
-def _worst_pair(examination: Examination) -> Summary | None:
-    """Name the pair with the greatest PE to expect, among groups of enough rows."""
-    pair = examination.expected.worst_pair()
-    if pair is None:
+def _rules(examination: Examination) -> Summary | None:
+    """Return the accuracy to expect of each rule, and last that of the chosen one."""
+    if not 1 < len(examination.adaptation.groups) <= _MOST_GROUPS:
         return None
-    names = [examination.names[group] for group in pair]
-    pe = examination.expected.between[pair].value
-    return {"group": names[0], "other": names[1], "pe": pe}
+    # The curve is not shown, and is as short as it can be.
+    (frontier,) = examination.frontiers(["proportional_equality"], n_points=2).values()
+    entries = []
+    for point in [*frontier.rules, frontier.chosen]:
+        value, low, high = json_ready(point.accuracy)
+        name = words.rule_name(point.rule)
+        entries.append({"name": name, "accuracy": value, "low": low, "high": high})
+    return {"rules": entries}
 
 
 def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
-    names = examination.names
-    groups = examination.adaptation.groups
-    labels = examination.labels
-    for entry, group in zip(adapted, groups, strict=True):
+    for entry, group in zip(adapted, examination.adaptation.groups, strict=True):
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
-        text = ""
-        if labels is not None:
-            text = words.label_text(labels.groups[group], decide=labels.decide)
         entries.append(
             {
                 **entry,
-                "group": names[group],
                 # With the reason, which the adaptation alone does not know.
                 "verdict": verdict.word,
                 "verdict_text": verdict.text,
@@ -174,18 +132,13 @@ def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Sum
                 # The interval beside it is that of the group by itself, too.
                 "p_moved": moved.p_value,
                 "p_moved_adjusted": moved.p_adjusted,
-                "moved_text": words.moved_text(
-                    groups[group], moved, examination.moved.alpha
-                ),
-                "sentence": words.prevalence_sentence(names[group], groups[group]),
-                "label_text": text,
             }
         )
     return entries
 
 
 def batch_verdict(examination: Examination) -> Summary:
-    """Say in a word, a headline and a few sentences what the tests found.
+    """Return what the tests found.
 
     Parameters
     ----------
@@ -194,67 +147,18 @@ def batch_verdict(examination: Examination) -> Summary:
     Returns
     -------
     dict
-        ``word`` is the gravest verdict of the groups, ``mark`` its colour, ``head`` and
-        ``text`` are for the reader, and ``faults`` lists the columns at fault.
+        ``word`` is the gravest verdict of the groups, and ``faults`` lists the columns
+        at fault.
     """
-    verdicts = {}
-    with_labels = []
-    for group, adapted in examination.adaptation.groups.items():
-        name = examination.names[group]
-        verdicts[name] = examination.verdict(group)
-        if adapted.labels.verdict is not None:
-            with_labels.append(name)
-    codes = [verdict.word for verdict in verdicts.values()] or ["not_tested"]
-    word = worst_word(codes)
-    mark = mark_of(codes, clear=all(verdict.clear for verdict in verdicts.values()))
-    head = words.verdict_head(word, clear=mark == "good", with_labels=bool(with_labels))
-    text = words.verdict_text(verdicts, with_labels)
-    refuted = examination.labels is not None and bool(examination.labels.refuted)
-    if mark in ("good", "open") and refuted:
-        # Green would say that all is well.
-        mark = "warn"
-        text += words.SEEN_BY_LABELS_ALONE
+    groups = examination.adaptation.groups
+    codes = [examination.verdict(group).word for group in groups] or ["not_tested"]
     # Mostly the same happened in all groups; it is told as it is in the largest.
     rows = {
         examination.names[group]: n for group, n in examination.evidence.rows.items()
     }
     columns = _columns_of_groups(examination.columns.to_dict())
     columns.sort(key=lambda column: rows[column[0]], reverse=True)
-    return {
-        "word": word,
-        "mark": mark,
-        "head": head,
-        "text": text,
-        "faults": columns_at_fault(columns, "groups"),
-    }
-
-
-def mark_of(codes: Sequence[str], *, clear: bool) -> str:
-    """Choose the colour of some verdicts together.
-
-    Parameters
-    ----------
-    codes : sequence of str
-    clear : bool
-        Whether there is no reservation about any group.
-
-    Returns
-    -------
-    {"good", "warn", "bad", "open"}
-        "good" only if all groups are consistent with a prior shift, without
-        reservation.
-
-    Examples
-    --------
-    >>> mark_of(["consistent", "some_drift"], clear=False)
-    'warn'
-    >>> mark_of(["consistent"], clear=False)
-    'open'
-    """
-    mark = _MARKS[worst_word(codes)]
-    if mark == "good" and not clear:
-        return "open"
-    return mark
+    return {"word": worst_word(codes), "faults": columns_at_fault(columns, "groups")}
 
 
 def worst_word(codes: Sequence[str]) -> str:
@@ -265,7 +169,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=list(_MARKS).index)
+    return min(codes, key=_GRAVEST_FIRST.index)
 
 
 def columns_at_fault(
@@ -413,29 +317,6 @@ def _compared(examination: Examination) -> Summary | None:
             }
         )
     return {"rates": rates, "text": words.compared_text(rates)}
-
-
-def _expected_unadapted(
-    examination: Examination, estimates: dict[Group, float]
-) -> Summary:
-    """Return what the model as trained would do at the estimated prevalences."""
-    summary: Summary = {}
-    names = examination.names
-    for name, cut in (("pe", None), ("pe_at_half", HALF)):
-        entries = []
-        predicted = []
-        for group, estimate in estimates.items():
-            model = examination.clf.model_of(group)
-            # One member only, so that the rule picks it whatever the estimate.
-            outcome = outcomes(unadapted(model, cut), estimate)
-            rates = {rate: float(value) for rate, value in outcome.items()}
-            entries.append({"group": names[group], **rates})
-            predicted.append(rates["predicted"])
-        pe = worst_pe(list(estimates.values()), predicted)
-        # JSON has no NaN.
-        summary[name] = None if math.isnan(pe) else pe
-        summary.setdefault("groups", entries)
-    return summary
 
 
 def _histograms(examination: Examination) -> list[Summary]:

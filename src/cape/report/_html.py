@@ -1,7 +1,11 @@
 """From a summary to one page that opens from disk, or to its JSON.
 
-The page contains its style, pictures, data and script, and loads nothing. The template
-is ``page/page.html``, which writes the tables; sentences are those of `cape._wording`.
+The page contains its style, pictures, data and script, and loads nothing. Every kind
+of page has a template in the folder ``page``, which extends ``shell.html`` and takes
+its tables and folded parts from ``parts.html``; sentences are those of `cape._wording`.
+
+To add a kind: its heading in `HEADINGS`, a template of its name, and, if it has
+pictures or tables to prepare, a function in `_CONTEXTS`.
 """
 
 from __future__ import annotations
@@ -9,19 +13,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from cape._io import check_report, new_file
+from cape._plot import share_domain
 from cape._wording import _audit, _numbers, _page, _results
 from cape._wording._page import Summary
 from cape.examination import Examination
+from cape.examination._action import CODES
 from cape.report._batch import WIDTHS, batch_summary
 from cape.report._monitor import monitor_pictures
-from cape.report._pictures import audit_pictures, batch_pictures
+from cape.report._pictures import batch_pictures
 from cape.rules._bounded import bounds_of
+
+_MOST_ROWS = 12
+"""Of more groups or batches, the first screen shows some."""
+
+_FIRST_ROWS = 6
+"""Rows that it shows then: as many as fit."""
 
 
 def write_report(
@@ -91,22 +104,94 @@ def to_html(content: Examination | Summary) -> str:
     '<!doctype html>'
     """
     summary = _printable(_summary_of(content))
-    # StrictUndefined: each kind of page gets the names that its sections use.
-    context: Summary = {"s": summary, "pictures": {}, "policy": _policy()}
-    if summary["kind"] == "batch":
-        context["pictures"] = batch_pictures(summary)
-        context["bounds"] = bounds_of(summary["rule"])
-    elif summary["kind"] == "audit":
-        context["pictures"] = audit_pictures(summary)
-    elif summary["kind"] == "monitor":
-        context["pictures"] = monitor_pictures(summary)
-    if summary.get("observed"):
+    kind = summary["kind"]
+    # StrictUndefined: each kind of page gets the names that its template uses.
+    context: Summary = {"s": summary, "policy": _policy()}
+    if kind in _CONTEXTS:
+        context.update(_CONTEXTS[kind](summary))
+    return _templates().get_template(f"{kind}.html").render(context)
+
+
+def _batch_context(summary: Summary) -> Summary:
+    """Return the rows of the first screen, the pictures and the bounds of the rule."""
+    rows = []
+    shares = []
+    labels = summary["labels"]
+    for place, group in enumerate(summary["groups"]):
+        action = summary["action"]["groups"][place]
+        check = None if labels is None else labels["groups"][place]
+        rows.append({**group, "action": action, "check": check})
+        shares += [group["high"], group["training_prevalence"]]
+    shown, folded = _to_act_on_first(rows)
+    context = {
+        "rows": shown,
+        "folded": folded,
+        "end": _end_of_axis(shares),
+        "pictures": batch_pictures(summary),
+        "bounds": bounds_of(summary["rule"]),
+    }
+    if summary["observed"]:
         context.update(_observed_context(summary))
-    return _template().render(context)
+    return context
+
+
+def _monitor_context(summary: Summary) -> Summary:
+    """Return the rows of the first screen and the pictures."""
+    rows, folded = _to_act_on_first(summary["batches"], always=True)
+    return {"rows": rows, "folded": folded, "pictures": monitor_pictures(summary)}
+
+
+def _audit_context(summary: Summary) -> Summary:
+    """Return the rows of the first screen, and the tables of all rates."""
+    context = _observed_context(summary)
+    rows = []
+    shares = []
+    for name, group in context["observed_groups"].items():
+        found = group["classifiers"]["cape"]
+        rows.append({"group": name, "rows": group["rows"], **found})
+        shares += [found["prevalence"]["high"], found["predicted_prevalence"]["high"]]
+    n_shown = len(rows)
+    if len(rows) > _MOST_ROWS:
+        # The largest difference that is sure comes first.
+        rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
+        n_shown = _FIRST_ROWS
+    first = {"rows": rows[:n_shown], "folded": rows[n_shown:]}
+    return {**context, **first, "end": _end_of_axis(shares)}
+
+
+_CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
+    "batch": _batch_context,
+    "monitor": _monitor_context,
+    "audit": _audit_context,
+}
+
+
+def _to_act_on_first(
+    rows: list[Summary], *, always: bool = False
+) -> tuple[list[Summary], list[Summary]]:
+    """Return the rows of the first screen, and those that are folded away.
+
+    Many rows come in the order of what is to be done with them; few stay as they are,
+    unless they are ``always`` put in order.
+    """
+    many = len(rows) > _MOST_ROWS
+    if many or always:
+        rows = sorted(rows, key=lambda row: CODES.index(row["action"]["code"]))
+    if not many:
+        return rows, []
+    return rows[:_FIRST_ROWS], rows[_FIRST_ROWS:]
+
+
+def _end_of_axis(shares: list[float | None]) -> float:
+    """Return the end of the axis of shares, which begins at 0."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"share": [share for share in shares if share is not None]})
+    return share_domain(frame, ["share"])[1]
 
 
 def _observed_context(summary: Summary) -> Summary:
-    """Return the fairness table and the table of worst pairs, for the template."""
+    """Return the table of observed rates and that of the worst pairs."""
     observed = summary["observed"]
     both = "unadapted" in observed
     names = {"cape": _audit.CLASSIFIERS["predictions"]}
@@ -168,7 +253,7 @@ def _policy() -> str:
     Whatever else gets into a page does not run.
     """
     style = _hash_of(_asset("page.css"))
-    scripts = [_hash_of(_asset(name)) for name in ("frontier.js", "explorer.js")]
+    scripts = [_hash_of(_asset(name)) for name in ("page.js", "explorer.js")]
     allowed = " ".join(f"'{script}'" for script in scripts)
     return "; ".join(
         [
@@ -207,14 +292,17 @@ def _summary_of(content: Any) -> Summary:
 
 
 @cache
-def _template() -> Any:
-    """Compile the template, in which every text is escaped unless it says otherwise."""
+def _templates() -> Any:
+    """Prepare templates, in which a text is escaped unless it says otherwise."""
     import jinja2
 
     # Names of groups come from the user's table and may contain markup. StrictUndefined
     # turns a misspelt name in the template into an error instead of an empty text.
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(_asset),
     )
     environment.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
@@ -222,18 +310,19 @@ def _template() -> Any:
     }
     environment.filters |= {
         "cell": _cell,
-        "level": _numbers.level_text,
         "p_value": _numbers.p_value_text,
         "rows": _numbers.rows_text,
+        "share": _page.share,
     }
     environment.globals |= {
         "words": _page,
+        "texts": _page.TEXTS,
         "rates": _audit,
         "results": _results,
         "asset": _asset,
         "widths": WIDTHS,
     }
-    return environment.from_string(_asset("page.html"))
+    return environment
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cape._group_model import GroupModel
-from cape._groups import Group, combined_columns
+from cape._groups import combined_columns
 from cape._packages import package_versions
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
@@ -163,11 +163,7 @@ class Members(NamedTuple):
         return {name: rates.tolist() for name, rates in zip(names, self, strict=True)}
 
 
-def members_of(
-    model: GroupModel,
-    rates: tuple[np.ndarray, np.ndarray] | None = None,
-    chosen: int | None = None,
-) -> Members:
+def members_of(model: GroupModel) -> Members:
     """Return the rates of a group's members.
 
     Members whose rates are unknown are left out. A pool with more than 200 members is
@@ -177,43 +173,29 @@ def members_of(
     ----------
     model : GroupModel
         What training left of the group.
-    rates : pair of ndarray, default=None
-        TPR and FPR to expect of all members in a batch; None takes their rates in
-        training.
-    chosen : int, default=None
-        The member that decides, which is never left out.
 
     Returns
     -------
     Members
         With numbers rounded to six digits.
     """
-    if rates is None:
-        rates = (model.pool.rates.tpr, model.pool.rates.fpr)
     # Decisions that were made are those of the time of training.
     thetas = np.nan_to_num(model.pool.thetas, nan=model.prevalence)
-    members = Members(thetas, *rates)
+    members = Members(thetas, model.pool.rates.tpr, model.pool.rates.fpr)
     # A rate is NaN, unknown, if it rests on fewer than ten unseen rows.
     places = np.flatnonzero(~np.isnan(members.tpr + members.fpr))
     if len(places) > _MOST_MEMBERS:
         places = _thinned(members, places)
-        if chosen is not None:
-            places = np.union1d(places, [chosen])
     return Members(*(values[places].round(_DIGITS) for values in members))
 
 
-def unadapted(model: GroupModel, cut: int | None = None) -> Members:
+def unadapted(model: GroupModel) -> Members:
     """Return the model as trained as the only member.
 
-    Parameters
-    ----------
-    model : GroupModel
-    cut : int, default=None
-        None is where as many are called positive as in training.
+    It is cut where as many are called positive as in training.
     """
-    cut = model.training_cut if cut is None else cut
-    values = np.array([model.prevalence, *model.unadapted_rates(cut)])
-    return Members(*values.round(_DIGITS)[:, None])
+    rates = model.unadapted_rates(model.training_cut)
+    return Members(*np.array([model.prevalence, *rates]).round(_DIGITS)[:, None])
 
 
 def _thinned(members: Members, places: np.ndarray) -> np.ndarray:
@@ -274,22 +256,13 @@ def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
     }
 
 
-def explorer_data(
-    clf: CapeClassifier,
-    now: Mapping[Group, float] | None = None,
-    members: Mapping[Group, Members] | None = None,
-) -> Summary:
+def explorer_data(clf: CapeClassifier) -> Summary:
     """Return the numbers that the page's script computes from.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
-    now : mapping from group to float, default=None
-        Where the sliders stand at first; only these groups are shown. None shows all
-        groups at their training prevalences.
-    members : mapping from group to Members, default=None
-        What to expect of the members in a batch; None takes their rates in training.
 
     Returns
     -------
@@ -301,23 +274,17 @@ def explorer_data(
     --------
     >>> [group["name"] for group in explorer_data(clf)["groups"]]
     ['0', '1']
-    >>> explorer_data(clf, {1: 0.812})["groups"][0]["now"]
-    0.812
     """
-    # Groups without rows in the batch have no estimate and no slider.
-    if now is None:
-        now = {group: clf.model_of(group).prevalence for group in clf.groups_}
     entries = []
-    names = unique_names(now, combined_columns(clf.group_columns))
-    for group, prevalence in now.items():
+    names = unique_names(clf.groups_, combined_columns(clf.group_columns))
+    for group in clf.groups_:
         model = clf.model_of(group)
-        pool = members_of(model) if members is None else members[group]
         entries.append(
             {
                 "name": names[group],
                 "training": _rounded(model.shown_prevalence),
-                "now": round(prevalence, _DIGITS),
-                "cape": pool.to_dict(),
+                "now": round(model.prevalence, _DIGITS),
+                "cape": members_of(model).to_dict(),
                 "unadapted": unadapted(model).to_dict(),
             }
         )

@@ -15,9 +15,11 @@ from cape._wording._page import (
     Summary,
     monitor_head,
     monitor_text,
+    positive_label,
     worst_column,
 )
-from cape.report._batch import columns_at_fault, mark_of, worst_word
+from cape.examination._action import CODES
+from cape.report._batch import columns_at_fault, worst_word
 from cape.report._model import stamped
 from cape.report._pictures import picture
 
@@ -62,6 +64,7 @@ def monitor_summary(
     >>> from types import SimpleNamespace
     >>> group = {"group": "a", "training": 0.5, "moved": True, "columns": []}
     >>> group |= {"verdict": "consistent", "clear": True}
+    >>> group["action"] = {"code": "use", "reason": "consistent", "labels": 0}
     >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
     >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
     'a moved in at least one batch.'
@@ -70,16 +73,23 @@ def monitor_summary(
     entries = []
     for batch in batches:
         entries.append(
-            {"batch": batch.name, "rows": batch.rows, "expected_pe": batch.pe}
+            {
+                "batch": batch.name,
+                "rows": batch.rows,
+                "expected_pe": batch.pe,
+                "action": _action(batch),
+            }
         )
         if _word_of(batch) in _DRIFTED:
             drifted.append(batch.name)
     title = batches[0].name
     if len(batches) > 1:
         title += f" to {batches[-1].name}"
+    columns = provenance.get("columns")
     return {
         "kind": "monitor",
         "title": title,
+        "positive": None if columns is None else positive_label(columns),
         "rows": sum(batch.rows for batch in batches),
         "level": level,
         "verdict": _verdict(batches),
@@ -88,6 +98,15 @@ def monitor_summary(
         "drifted": drifted,
         "made": stamped(provenance),
     }
+
+
+def _action(batch: MonitoredBatch) -> Summary:
+    """Return the gravest action of a batch, and the groups with each action."""
+    groups = [{"group": one["group"], **one["action"]} for one in batch.groups]
+    groups.sort(key=lambda one: CODES.index(one["code"]))
+    code = groups[0]["code"] if groups else "use"
+    labels = sum(one["labels"] for one in groups)
+    return {"code": code, "labels": labels, "groups": groups}
 
 
 def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
@@ -129,17 +148,13 @@ def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
     # Sets, because a group counts once however often it moved.
     moved = set()
     columns: list[tuple[str, Summary]] = []
-    clear = True
     for batch in batches:
         for record in batch.groups:
-            clear = clear and record["clear"]
             if record["moved"]:
                 moved.add(record["group"])
             columns += [(batch.name, column) for column in record["columns"]]
-    words = [_word_of(batch) for batch in batches]
     return {
-        "word": worst_word(words),
-        "mark": mark_of(words, clear=clear),
+        "word": worst_word([_word_of(batch) for batch in batches]),
         "head": monitor_head(moved),
         "text": monitor_text([(batch.name, _words_of(batch)) for batch in batches]),
         "faults": columns_at_fault(columns, "batches"),
