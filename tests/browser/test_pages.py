@@ -13,7 +13,7 @@ PAGES = [
     for kind in (*BATCHES, "explorer", "audit", "monitor")
     for size in ("", " of ten")
 ]
-EXPLORERS = ["batch", "frame", "explorer", "explorer of ten"]
+EXPLORERS = ["explorer", "explorer of ten"]
 COLUMNS = ("predicted", "fpr", "fnr", "accuracy", "pd")
 
 
@@ -34,8 +34,7 @@ def test_axe_would_find_one(visit, axe):
 def test_axe_finds_no_violation(visit, axe, name):
     for options in ({"color_scheme": "light"}, {"color_scheme": "dark", "width": 375}):
         page, _ = visit(name, **options)
-        for details in page.locator("details").all()[:2]:
-            details.evaluate("d => { d.open = true; }")
+        page.evaluate("document.querySelectorAll('.part').forEach(d => d.open = true)")
         assert violations(page, axe) == []
 
 
@@ -68,51 +67,79 @@ def test_a_group_called_script_shows_as_text(visit, name):
     assert "<script>alert(1)</script>" in page.inner_text("body")
 
 
-def test_a_fault_is_red_and_above_all_else(visit):
-    page, summary = visit("fault")
-    box = page.locator(".verdict.faults")
-    assert box.count() == 1
-    first_section = page.locator("section").first
-    assert box.bounding_box()["y"] < first_section.bounding_box()["y"]
-    (fault,) = summary["verdict"]["faults"]
-    assert fault["what_happened"] in box.inner_text()
-    colour = box.evaluate("e => getComputedStyle(e).borderLeftColor")
-    assert colour == "rgb(179, 38, 30)"
+def open_parts(page):
+    """Return the ids of the parts that are open."""
+    return page.evaluate("[...document.querySelectorAll('.part[open]')].map(d => d.id)")
 
 
-@pytest.mark.parametrize("name", ["refuted", "refuted of ten"])
-def test_labels_that_refute_are_red_and_on_the_first_screen(visit, name):
+@pytest.mark.parametrize("name", ["fault", "refuted", "refuted of ten"])
+def test_what_must_not_be_used_is_red_and_on_the_first_screen(visit, name):
     page, summary = visit(name)
-    box = page.locator(".verdict").first
-    assert summary["labels"]["verdict"]["head"] in box.inner_text()
+    box = page.locator(".verdict")
+    assert box.count() == 1 and box.bounding_box()["y"] < 200
     colour = box.evaluate("e => getComputedStyle(e).borderLeftColor")
     assert colour == "rgb(179, 38, 30)"
-    assert box.bounding_box()["y"] < 300
-    assert page.locator(".verdict.good").count() == 0
+    assert summary["labels"]["verdict"]["head"] in box.inner_text()
+    if name == "fault":
+        (fault,) = summary["verdict"]["faults"]
+        assert fault["what_happened"] in box.inner_text()
+        assert page.locator(".first .do .good").count() == 0
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_the_action_and_all_groups_fit_one_screen(visit, name):
+    for size, width, height in (("", 1200, 900), (" of ten", 1200, 1300)):
+        page, summary = visit(name + size, width=width, height=height)
+        rows = page.locator(".first").first.locator("tbody tr")
+        assert rows.count() == len(summary["groups"])
+        last = rows.last.bounding_box()
+        assert last["y"] + last["height"] <= height
+    # Three swipes on a phone.
+    page, _ = visit(name, width=390, height=844)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 844
 
 
 @pytest.mark.parametrize("name", ["labels", "refuted"])
-def test_a_diamond_in_the_first_picture_is_in_the_colour_of_its_key(visit, name):
+def test_a_mark_in_the_picture_is_in_the_colour_of_the_head_of_its_column(visit, name):
     for scheme in ("light", "dark"):
         page, summary = visit(name, color_scheme=scheme)
-        key = page.locator(".key .diamond")
-        assert key.count() == 1
+        key = page.locator(".first thead .diamond")
         wanted = key.evaluate("e => getComputedStyle(e).backgroundColor")
-        fills = (
-            page.locator("figure svg")
-            .first.locator("path")
-            .evaluate_all("paths => paths.map(p => getComputedStyle(p).fill)")
+        fills = page.locator(".line .diamond path").evaluate_all(
+            "paths => paths.map(p => getComputedStyle(p).fill)"
         )
-        assert fills.count(wanted) >= len(summary["groups"])
+        assert fills == [wanted] * len(summary["groups"])
 
 
-@pytest.mark.parametrize("name", ["drift", "drift of ten", "fault", "fault of ten"])
-def test_nothing_is_green_where_more_moved(visit, name):
-    page, summary = visit(name)
-    assert summary["columns"]["moved"]
-    assert page.locator(".verdict.good").count() == 0
-    shown = page.locator("section.columns .scroll").first.locator("tbody tr").count()
-    assert shown == min(12, len(summary["columns"]["moved"]))
+def test_parts_are_folded_stay_open_and_can_be_linked_to(visit):
+    page, _ = visit("batch")
+    assert open_parts(page) == []
+    page.locator("#columns > summary").click()
+    assert page.url.endswith("#columns")
+    page.goto(page.url.partition("#")[0])
+    assert open_parts(page) == ["columns"]
+    page.locator("#columns > summary").focus()
+    page.keyboard.press("Enter")
+    # What is open is kept once the browser has told of it.
+    page.evaluate("new Promise(done => setTimeout(done, 100))")
+    page.reload()
+    assert open_parts(page) == []
+    page.goto(f"{page.url.partition('#')[0]}#made")
+    page.wait_for_function("document.getElementById('made').open")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_paper_has_all_parts(visit, scripts):
+    page, _ = visit("batch", java_script_enabled=scripts)
+    if scripts:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    for part in page.locator(".part").all():
+        inside = part.locator("p, table, dl").first
+        assert inside.bounding_box()["height"] > 0
+    if scripts:
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert open_parts(page) == []
 
 
 def outcomes(group, rho):
@@ -277,19 +304,19 @@ def test_each_slider_has_a_name_and_a_spoken_value(visit):
         assert slider.get_attribute("aria-valuetext") == spoken
 
 
-def test_without_javascript_all_but_the_explorer_is_there(visit):
+def test_without_javascript_all_but_the_sliders_is_there(visit):
     page, summary = visit("batch", java_script_enabled=False)
-    assert "The explorer needs JavaScript" in page.inner_text("body")
-    assert all(
-        g["sentence"].split(": ", 1)[1] in page.inner_text("body")
-        for g in summary["groups"]
-    )
+    rows = page.locator(".first").first.locator("tbody tr")
+    assert rows.count() == len(summary["groups"])
+    page.locator("#changes > summary").click()
+    assert summary["groups"][0]["verdict_text"] in page.locator("#changes").inner_text()
+    page, _ = visit("explorer", java_script_enabled=False)
+    assert page.locator("noscript p").is_visible()
 
 
 def test_it_prints_in_the_colours_of_paper(visit):
     page, _ = visit("batch", color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
-    assert not page.locator("#explorer .controls").is_visible()
     assert (
         page.evaluate("getComputedStyle(document.body).backgroundColor")
         == "rgb(255, 255, 255)"

@@ -41,7 +41,8 @@ def test_the_page_has_the_rates_and_ends_with_a_glossary(summaries, pages):
         cell = f"<td>{finding['value']:.3f}<small>{low}\u2013{high}</small></td>"
         assert cell in row
     heads = [part["head"] for part in summaries["audit"]["words"]]
-    places = [page.index(head) for head in (*heads, "Each rate with", "Glossary</h2>")]
+    parts = ('id="words"', *heads, 'id="observed"', 'id="glossary"')
+    places = [page.index(part) for part in parts]
     assert places == sorted(places)
     # Without author and note there are no empty lines for them.
     assert "By " not in page and 'class="note"' not in page

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, examine
+from cape import CapeClassifier
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.metrics._between import worst_pe
 from cape.report._model import Members, explorer_data, members_of, outcomes, unadapted
@@ -171,25 +171,3 @@ def test_the_page_carries_the_rates_of_the_members_and_starts_at_training(
         plain = [group["unadapted"]["tpr"][0], group["unadapted"]["fpr"][0]]
         rates = model.unadapted_rates(model.training_cut)
         assert plain == pytest.approx(rates, abs=1e-6)
-    (green,) = explorer_data(people_model.clf, {"green": 0.256})["groups"]
-    assert (green["name"], green["now"]) == ("green", 0.256)
-
-
-@pytest.mark.parametrize("every", [None, 4, 1])
-def test_the_sliders_start_at_the_numbers_that_are_expected(
-    fitted, batch, summarise, every
-):
-    """The explorer, the expected rates and the frontier say the same of one batch."""
-    labels = None
-    if every is not None:
-        labels = np.where(np.arange(len(batch.y)) % every, np.nan, batch.y)
-    clf = fitted(pool="threshold")
-    summary = summarise(examine(clf, batch.X, labels, sensitive_features=batch.z))
-    for place, group in enumerate(summary["explorer"]["groups"]):
-        members = Members(*map(np.array, group["cape"].values()))
-        start = outcomes(members, group["now"])
-        expected = summary["expected"]["groups"][place]
-        chosen = summary["frontiers"]["rules"][-1]["outcomes"][place]
-        for name, outcome in zip(("fpr", "fnr", "accuracy"), chosen[1:4], strict=True):
-            assert float(start[name]) == pytest.approx(expected[name], abs=2e-6)
-            assert outcome == pytest.approx(expected[name], abs=1e-4)

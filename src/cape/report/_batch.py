@@ -110,7 +110,7 @@ def _rules(examination: Examination) -> Summary | None:
     (frontier,) = examination.frontiers(["proportional_equality"], n_points=2).values()
     entries = []
     for point in [*frontier.rules, frontier.chosen]:
-        value, low, high = json_ready(point.accuracy)
+        value, low, high = point.accuracy
         name = words.rule_name(point.rule)
         entries.append({"name": name, "accuracy": value, "low": low, "high": high})
     return {"rules": entries}

@@ -106,7 +106,7 @@ def to_html(content: Examination | Summary) -> str:
     summary = _printable(_summary_of(content))
     kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its template uses.
-    context: Summary = {"s": summary, "policy": _policy()}
+    context: Summary = {"s": summary, "policy": _policy(kind)}
     if kind in _CONTEXTS:
         context.update(_CONTEXTS[kind](summary))
     return _templates().get_template(f"{kind}.html").render(context)
@@ -247,14 +247,14 @@ def _printable(content: Any) -> Any:
 
 
 @cache
-def _policy() -> str:
+def _policy(kind: str) -> str:
     """Return what the browser may do on a page: its own style and script, no network.
 
     Whatever else gets into a page does not run.
     """
     style = _hash_of(_asset("page.css"))
-    scripts = [_hash_of(_asset(name)) for name in ("page.js", "explorer.js")]
-    allowed = " ".join(f"'{script}'" for script in scripts)
+    names = ["explorer.js", "page.js"] if kind == "explorer" else ["page.js"]
+    allowed = " ".join(f"'{_hash_of(_asset(name))}'" for name in names)
     return "; ".join(
         [
             "default-src 'none'",
