@@ -15,11 +15,8 @@ from PIL import Image
 from run_page import lay_out_data, run_page
 
 HERE = Path(__file__).parent
-WINDOW = (900, 2600)
-"""Width and height of the page that is photographed, in pixels."""
-
-PARTS = {"report-top": (20, 660), "report-columns": (1660, 2220)}
-"""The pictures, and the heights between which they lie."""
+WINDOW = (1200, 620)
+"""Width and height of what is photographed of the page, in pixels."""
 
 
 def photograph(page: Path, picture: Path) -> None:
@@ -31,17 +28,15 @@ def photograph(page: Path, picture: Path) -> None:
 
 
 def main() -> None:
-    """Run the tutorial, and photograph two parts of the report that it writes."""
+    """Run the tutorial, and photograph the first screen of its report."""
     tutorial = (HERE / "tutorial.md").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_out_data(tutorial, folder)
         run_page(tutorial, folder)
         photograph(folder / "report.html", folder / "page.png")
-        whole = Image.open(folder / "page.png").convert("RGB")
-        for part, (top, bottom) in PARTS.items():
-            picture = whole.crop((0, top, whole.width, bottom)).quantize(128)
-            picture.save(HERE / "images" / f"{part}.png", optimize=True)
+        picture = Image.open(folder / "page.png").convert("RGB").quantize(128)
+        picture.save(HERE / "images" / "report-top.png", optimize=True)
 
 
 if __name__ == "__main__":

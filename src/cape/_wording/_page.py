@@ -105,7 +105,7 @@ _ASKED = {
 COMMAND = "cape sample model.cape {file} --out to_check.csv"
 CALL = "rows_to_label(clf, X, sensitive_features=groups)"
 THEN = {
-    COMMAND: "Fill in the labels, then predict with --checked to_check.csv.",
+    COMMAND: "Fill it in, then predict with --checked to_check.csv.",
     CALL: "Then pass their labels to examine().",
 }
 """What draws the rows to label, and what to do with their labels."""
