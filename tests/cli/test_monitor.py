@@ -77,7 +77,7 @@ def row_of(name, group):
 def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers(
     cape, model, months, people_model, read_rows
 ):
-    code, out, err = cape("monitor", model, months)
+    code, out, err = cape("monitor", model, months, "--verbose")
     names = ["feb.csv", "jan.csv", "mar.csv"]
     paths = [months / name for name in names]
     batches = list(monitor_files(people_model, paths))
@@ -186,10 +186,25 @@ def test_a_fault_is_named_before_any_number_and_in_its_row(cape, model, months, 
     assert code == 0
     assert err == ""
     first, second = out.splitlines()[:2]
-    assert first == "COLUMNS ARE NOT WHAT THEY WERE IN TRAINING"
-    assert second.startswith("  `age`: ")
-    assert "odd.csv: `age`: " in out
-    assert "holds" not in out and "fails" not in out
+    assert first.startswith("odd.csv: do not use")
+    assert second.startswith("  `age`: ") and second.endswith(", in odd.csv")
+
+
+def test_a_group_has_one_line_with_its_last_batch_and_its_action(
+    cape, model, months, people_model, read_rows
+):
+    _, out, _ = cape("monitor", model, months)
+    batches = list(monitor_files(people_model, sorted(months.glob("*.csv"))))
+    rows = read_rows(out, "blue", "green")
+    for cells, group in zip(rows, batches[-1].groups, strict=True):
+        moved = sum(
+            g["moved"] for b in batches for g in b.groups if g["group"] == cells[0]
+        )
+        shown = [group["training"], group["estimate"]]
+        assert cells[1:3] == [f"{share:.3f}" for share in shown]
+        assert cells[4:6] == [f"{group['predicted_prevalence']:.3f}", f"{moved} of 3"]
+        assert cells[6].startswith(group["action"]["code"].replace("_", " "))
+    assert len(out.splitlines()) <= 12 + 2
 
 
 @pytest.mark.parametrize("verdict", ["fault", "drifted", "cannot_tell"])

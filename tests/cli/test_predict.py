@@ -1,6 +1,7 @@
 """``cape predict``: what is printed and written is what Python gives."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -51,10 +52,7 @@ def test_json_and_table_hold_what_the_python_function_finds(
     found = examination.adaptation
     content = json.loads(cape(*base, "--level", level, "--json")[1])
     _, out, _ = cape(*base, "--level", level)
-    shown = {}
-    for name, *cells in read_rows(out, "blue", "green"):
-        if len(cells) == 6 and "-" in cells[3]:
-            shown[name] = cells
+    shown = {name: cells for name, *cells in read_rows(out, "blue", "green")}
     assert content["level"] == level
     assert f"{level:.0%}" in out
     assert [g["group"] for g in content["groups"]] == list(found.groups) == list(shown)
@@ -67,14 +65,76 @@ def test_json_and_table_hold_what_the_python_function_finds(
         shown_as = (group["estimate"], group["low"], group["high"])
         assert shown_as == (one.estimate.value, low, high)
         assert shown[group["group"]] == [
-            str(one.rows),
             f"{one.training_prevalence:.3f}",
             f"{one.estimate.value:.3f}",
             f"{low:.3f}-{high:.3f}",
+            f"{one.predicted_prevalence:.3f}",
             # The file has its labels: what they say stands beside the estimate.
             f"{check.labels.estimate:.3f}",
-            f"{one.pd_bound:.3f}",
+            examination.action.groups[group["group"]].code.replace("_", " "),
         ]
+    assert content["action"] == examination.action.to_dict()
+    assert len(out.splitlines()) <= 12 + 2
+
+
+def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
+    cape, tmp_path, read_rows
+):
+    random = np.random.default_rng(0)
+    frames = []
+    for place in range(15):
+        n = 12 if place % 7 == 6 else 150
+        y = random.integers(0, 2, n)
+        x = random.normal(2 * y)
+        frames.append(pd.DataFrame({"x": x, "y": y, "a": place % 3, "b": place // 3}))
+    frame = pd.concat(frames).sample(frac=1, random_state=0)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "m.cape"
+    groups = ("--group", "a", "--group", "b")
+    cape("train", tmp_path / "t.csv", "--label", "y", *groups, "--out", model)
+    new = tmp_path / "new.csv"
+    frame.drop(columns="y").to_csv(new, index=False)
+    content = json.loads(cape("predict", model, new, "--json")[1])
+    actions = content["action"]["groups"]
+    names = [f"{place % 3} · {place // 3}" for place in range(15)]
+    code, out, _ = cape("predict", model, new)
+    shown = [cells[-1].split(" ")[0] for cells in read_rows(out, *names)]
+    gravest_first = sorted(
+        (action["code"] for action in actions),
+        key=["do_not_use", "label", "not_adapted", "use"].index,
+    )
+    assert code == 0 and "use" in gravest_first and gravest_first[0] != "use"
+    assert shown == [code.split("_")[0] for code in gravest_first[:12]]
+    assert "a · b" in out and "3 more groups: 3 use" in out
+    assert len(out.splitlines()) <= 12 + 13
+    _, out, _ = cape("predict", model, new, "--verbose")
+    assert len(read_rows(out, *names)) == 15
+
+
+def test_the_command_that_draws_rows_to_label_can_be_pasted(cape, tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 2000)
+    frame = pd.DataFrame({"x": random.normal(0.15 * y), "y": y})
+    train, new = tmp_path / "t.csv", tmp_path / "a new file.csv"
+    frame.to_csv(train, index=False, sep=";")
+    frame[["x"]].to_csv(new, index=False, sep=";")
+    model = tmp_path / "m.cape"
+    semicolon = ("--separator", ";")
+    cape("train", train, "--label", "y", "--out", model, *semicolon)
+    _, out, _ = cape("predict", model, new, *semicolon)
+    assert out.startswith("Label ")
+    arguments = shlex.split(out.splitlines()[1])
+    assert arguments[:2] == ["cape", "sample"]
+    sheet = tmp_path / "to_label.csv"
+    code, out, _ = cape(*arguments[1:-1], sheet)
+    assert code == 0
+    action = json.loads(cape("predict", model, new, *semicolon, "--json")[1])["action"]
+    rows = pd.read_csv(sheet, sep=";")
+    assert len(rows) == action["labels"]
+    rows.assign(y=y[rows["cape_row"] - 1]).to_csv(sheet, index=False, sep=";")
+    arguments = shlex.split(out.splitlines()[-1])
+    code, out, _ = cape(*arguments[1:-1], tmp_path / "p.csv")
+    assert code == 0 and out.startswith("Use ")
 
 
 def test_fail_if_is_that_of_a_monitor_of_one_batch(cape, base, changed, tmp_path):
@@ -109,14 +169,17 @@ def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
     assert content["notes"] == []
     observed = content["observed"]
     assert observed["cape"]["groups"] == expected.to_dict()["groups"]
-    _, out, _ = cape(*base)
+    _, out, _ = cape(*base, "--verbose")
     value = expected.table()["value"]
     rows = [row for row in read_rows(out, "blue", "green") if row[1] == "CAPE"]
     for name, _, *cells in rows:
         metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
         assert cells == [f"{value[name, metric]:.3f}" for metric in metrics]
     pairs = [observed[who]["worst"]["pe"]["value"] for who in ("cape", "unadapted")]
-    assert f"CAPE {pairs[0]:.3f}, as trained {pairs[1]:.3f}\n" in out
+    right = (p["y"] == p["prediction"]).mean()
+    _, out, _ = cape(*base)
+    assert f"{right:.3f} of rows" in out
+    assert f"PE {pairs[0]:.3f} ({pairs[1]:.3f})" in out
 
 
 def test_without_labels_nothing_is_said_of_them(cape, changed):
@@ -221,11 +284,14 @@ def test_a_fault_stands_before_any_number_and_other_columns_below(cape, changed,
     recoded = degree.map({"F": "felony", "M": "misdemeanour"})
     code, out, err = cape(*changed(drop=["y"], degree=recoded))
     assert (code, err) == (0, "")
-    assert out.splitlines()[0] == "COLUMNS ARE NOT WHAT THEY WERE IN TRAINING"
-    assert "`degree`" in out.splitlines()[1]
+    assert out.startswith("Do not use")
+    assert out.splitlines()[1].startswith("  `degree`: ")
+    # Nothing is promised of predictions that are not to be used.
+    assert "Expect" not in out
     some = np.random.default_rng(0).random(len(degree)) < 0.5
-    _, out, _ = cape(*changed(drop=["y"], degree=degree.where(some, "M")))
-    assert "COLUMNS ARE NOT" not in out
+    command = changed(drop=["y"], degree=degree.where(some, "M"))
+    _, out, _ = cape(*command, "--verbose")
+    assert not out.startswith("Do not use")
     assert "\n  `degree`: " in out
 
 
@@ -247,10 +313,12 @@ def test_a_rule_and_its_numbers_are_passed_on(cape, base):
     options = ("--rule", "accuracy", "--cost-fp", 2, "--cost-fn", 3)
     content = json.loads(cape(*base, *options, "--json")[1])
     assert content["rule"] == {"name": "accuracy", "cost_fp": 2.0, "cost_fn": 3.0}
-    assert "rule: accuracy, cost_fp 2, cost_fn 3." in cape(*base, *options)[1]
-    # The paper's rule bounds nothing, and nothing is printed of it.
+    assert "Rule: accuracy, cost_fp 2, cost_fn 3." in cape(*base, *options)[1]
+    # The paper's rule bounds nothing; like any other it has a price.
     _, plain, _ = cape(*base)
-    assert "rule:" not in plain and "asked for" not in plain
+    own = json.loads(cape(*base, "--json")[1])["frontiers"]["rules"][-1]
+    price = f"Expect {own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f}) of"
+    assert "Rule:" not in plain and price in plain
 
 
 def test_a_rule_says_with_which_probability_its_bound_is_met(cape, base):

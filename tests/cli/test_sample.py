@@ -61,7 +61,7 @@ def test_with_a_batch_labels_are_counted_too(cape, base, people_model):
 def test_a_width_out_of_reach_is_no_number(cape, base, read_rows):
     _, out, _ = cape("rows-needed", base[0], "--width", 0.001)
     for cells in read_rows(out, "blue", "green"):
-        assert cells[1] == "none is enough"
+        assert cells[1] == "out of reach"
         assert float(cells[2]) > 0.001
     _, out, _ = cape("rows-needed", *base, "--width", 0.3)
     assert all(len(cells) == 6 for cells in read_rows(out, "blue", "green"))
@@ -87,7 +87,7 @@ def test_the_table_says_how_many_rows_were_drawn(cape, base, tmp_path, read_rows
     assert (code, err) == (0, "")
     for name, _, drawn in read_rows(out, "blue", "green"):
         assert int(drawn) == (sheet["race"] == name).sum() == 50
-    assert f"rows to check: {path}" in out
+    assert f"rows to label: {path}" in out
 
 
 def test_json_says_the_same(cape, base, tmp_path):
@@ -113,27 +113,27 @@ def test_no_file_is_replaced_and_bad_options_are_told(refused, base, tmp_path):
 
 
 def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
-    code, out, err = cape("predict", *base, "--checked", sheet)
+    code, out, err = cape("predict", *base, "--checked", sheet, "--verbose")
     text = " ".join(out.split())
     content = json.loads(cape("predict", *base, "--checked", sheet, "--json")[1])
     assert (code, err) == (0, "")
     assert [entry["returned"] for entry in content["checked"]] == [60, 60]
     for group in content["groups"]:
-        assert f"{group['group']}: 60 of 60 drawn rows were checked" in text
-        assert f"{group['estimate']:.3f} ({group['low']:.3f}-" in text
+        assert f"{group['group']}: labels for 60 of 60 rows: " in text
+        assert f"{group['estimate']:.3f} {group['low']:.3f}-" in text
 
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (lambda rows: rows["race"] == "green", "no label came back"),
-        (lambda rows: rows["age"] < 35, "are no random sample of those drawn"),
+        (lambda rows: rows["race"] == "green", "none came back"),
+        (lambda rows: rows["age"] < 35, "not a random sample of those drawn"),
     ],
 )
 def test_labels_that_cannot_be_used_are_told(cape, base, sheet, wanted, says):
     rows = pd.read_csv(sheet)
     rows[wanted(rows)].to_csv(sheet, index=False)
-    code, out, _ = cape("predict", *base, "--checked", sheet)
+    code, out, _ = cape("predict", *base, "--checked", sheet, "--verbose")
     assert code == 0
     assert says in " ".join(out.split())
 

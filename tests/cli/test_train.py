@@ -77,7 +77,7 @@ def test_table_and_info_show_the_groups_of_the_file(cape, base, tmp_path, read_r
         expected.append([group["group"], str(group["rows"]), *numbers])
     assert err == ""
     assert " ".join(out.split()).startswith("240 rows, 3 features, positive: repaid")
-    assert "Positive is 'repaid', the later of two words" in " ".join(out.split())
+    assert "'repaid' counts as positive because" in " ".join(out.split())
     assert f"model: {model}" in out.replace("\n", "")
     assert read_rows(out, "blue", "green") == expected
     code, shown, err = cape("info", model)

@@ -7,10 +7,12 @@ Every function that says something yields blocks: a line of text, a `Styled` lin
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cape._limits import USEFUL_WIDTH
+from cape._wording._action import action_head, reason_text
 from cape._wording._audit import (
     COMPARED,
     IMPACT_COLUMNS,
@@ -20,7 +22,7 @@ from cape._wording._audit import (
     unknown_category,
 )
 from cape._wording._notes import LEFT_EMPTY
-from cape._wording._numbers import shortened
+from cape._wording._numbers import counted, listed, rows_text, shortened
 from cape._wording._page import moved_by
 from cape._wording._results import column_line, few_labels
 
@@ -151,20 +153,13 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
     if by_default and negative[:1].isalpha():
         # Of yes and no it is the right one, of ja and nein the wrong one.
         yield (
-            f"Positive is {positive!r}, the later of two words in the alphabet, "
-            f"negative {negative!r}; --positive chooses."
+            f"{positive!r} counts as positive because it comes after {negative!r} in "
+            "the alphabet; --positive chooses."
         )
     yield f"learner: {content['learner']}"
-    yield (
-        "AUC: how well out-of-fold scores tell the classes apart, 0.5 not at all, 1 "
-        "fully."
-    )
+    yield "AUC: how well the scores tell the classes apart, from 0.5 (not at all) to 1."
     if any(group["auc"] is None for group in content["groups"]):
-        yield (
-            "-: fewer than ten rows, or fewer than ten of a class. What such a group "
-            "does not tell itself comes from the other groups; cape predict says how "
-            "much."
-        )
+        yield "-: fewer than ten rows of a class; such groups borrow from the others."
 
 
 _SHOWN_SETTINGS = (
@@ -216,19 +211,141 @@ def _pairs(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
+# ---------------------------------------------------------- what to do with groups
+
+_MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "good"}
+"""Actions, the gravest first, and how a line with each of them looks."""
+
+_MOST_GROUPS = 12
+_MOST_LINES = 5
+"""Lines besides the action, the groups, and what was written."""
+
+_MOST_NAMES = 3
+_LONGEST_NAMES = 40
+_MOST_COLUMNS = 3
+
+
+def _what_to_do(
+    actions: Sequence[Mapping[str, Any]], sample: str, where: str = ""
+) -> Blocks:
+    """Say what to do with the predictions, and how to draw the rows to label."""
+    codes = Counter(action["code"] for action in actions)
+    code = next(code for code in _MARKS if code in codes)
+    labels = sum(action["labels"] for action in actions)
+    text = action_head({"code": code, "labels": labels})
+    if where:
+        text = f"{where}: {text[0].lower()}{text[1:]}"
+    if 0 < codes["use"] < len(actions):
+        text += f"; {codes['use']} of {len(actions)} groups ready to use"
+    yield Styled(f"{text}.", _MARKS[code])
+    if labels:
+        yield Styled(f"  {sample}", "command")
+
+
+def _faults(verdict: Mapping[str, Any], where: str) -> list[Styled]:
+    """Name the columns at fault, before any number."""
+    lines = []
+    for fault in verdict["faults"]:
+        line = column_line(fault["column"], fault["what_happened"])
+        lines.append(f"{line}, in {listed(fault[where], _MOST_NAMES)}")
+    few = shortened(lines, _MOST_COLUMNS, "columns", end="and ")
+    return [Styled(f"  {line}", "red") for line in few]
+
+
+def _groups_to_act_on(
+    entries: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    room: int,
+    verbose: bool,
+) -> Blocks:
+    """Give each group a line with its numbers and its action; below, say why.
+
+    Parameters
+    ----------
+    entries : sequence of mappings
+        Of each group: ``group``, ``action``, and its ``cells`` by their heads.
+    columns : sequence of str
+        Columns whose values the groups combine.
+    room : int
+        Lines that there are for reasons.
+    verbose : bool
+        Whether to show all groups. Else, of many groups, those to act on come first,
+        and the others are counted.
+    """
+    gravity = list(_MARKS)
+    by_gravity = sorted(entries, key=lambda e: gravity.index(e["action"]["code"]))
+    head, names = _short_names([entry["group"] for entry in entries], columns)
+    shown = entries
+    if len(entries) > _MOST_GROUPS and not verbose:
+        shown = by_gravity[:_MOST_GROUPS]
+    rows = []
+    for entry in shown:
+        action = entry["action"]
+        cell = action["code"].replace("_", " ")
+        if action["labels"]:
+            cell += f" {action['labels']:,}"
+        rows.append([names[entry["group"]], *entry["cells"].values(), cell])
+    yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
+    folded = Counter(entry["action"]["code"] for entry in by_gravity[len(shown) :])
+    if folded:
+        counts = [f"{n} {code.replace('_', ' ')}" for code, n in folded.items()]
+        yield f"{folded.total()} more groups: {', '.join(counts)} (see --verbose)."
+    alike: dict[tuple[str, str], list[str]] = {}
+    for entry in by_gravity:
+        action = entry["action"]
+        # Columns at fault have been named above; "consistent" needs no reason.
+        if action["reason"] not in ("fault", "consistent"):
+            why = reason_text(action["code"], action["reason"], action["columns"])
+            whose = alike.setdefault((action["code"], why), [])
+            whose.append(names[entry["group"]])
+    lines = []
+    for (code, why), whose in alike.items():
+        text = listed(whose, _MOST_NAMES)
+        if len(text) > _LONGEST_NAMES:
+            text = f"{code.replace('_', ' ')} ({counted(len(whose), 'group')})"
+        lines.append(f"{text}: {why}.")
+    if len(lines) > room and not verbose:
+        more = counted(len(lines) - room + 1, "reason")
+        lines[room - 1 :] = [f"{more} under --verbose."]
+    yield from lines
+
+
+def _short_names(
+    names: Sequence[str], columns: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """Name the columns that groups combine in the head, and not in every line.
+
+    Returns
+    -------
+    head : str
+    names : dict from str to str
+    """
+    short = {}
+    for name in names:
+        parts = name.split(" · ")
+        if len(columns) < 2 or len(parts) != len(columns):
+            return "group", dict(zip(names, names, strict=True))
+        pairs = zip(parts, columns, strict=True)
+        short[name] = " · ".join(part.removeprefix(f"{of} ") for part, of in pairs)
+    return " · ".join(columns), short
+
+
 # ------------------------------------------------------------------------- predict
 
-_MOST_COLUMNS = 3
 _PAPER_RULE = "prevalence"
 
 # Beside the estimate stands what it is to be compared with.
-_LABEL_COLUMNS = {True: "label-free", False: "by labels"}
+_LABEL_COLUMNS = {True: "unlabelled", False: "labels"}
 
 
 def predicted(
-    summary: Mapping[str, Any], checked: Sequence[Mapping[str, Any]] | None
+    summary: Mapping[str, Any],
+    checked: Sequence[Mapping[str, Any]] | None,
+    *,
+    sample: str,
+    verbose: bool,
 ) -> Blocks:
-    """Say what was estimated, and what the labels say if there are any.
+    """Say what to do, what was estimated, and what the labels say if there are any.
 
     Parameters
     ----------
@@ -236,87 +353,94 @@ def predicted(
         From `batch_summary`.
     checked : sequence of mappings or None
         What came back of a sheet of checked rows.
+    sample : str
+        The command that draws rows to label.
+    verbose : bool
+        Whether to say all there is to say.
     """
-    yield from faults(summary["verdict"], "groups")
+    yield from _what_to_do(summary["action"]["groups"], sample)
+    faults = _faults(summary["verdict"], "groups")
+    yield from faults
     labels = summary["labels"]
     if labels is not None:
-        verdict = labels["verdict"]
-        yield Styled(verdict["head"], verdict["mark"])
-        if verdict["text"]:
-            yield verdict["text"]
-        yield ""
-    yield _prevalence_table(summary)
-    legend = (
-        "PD <=: bound on the prevalence difference; it is right if the interval is."
-    )
-    if labels is None:
-        member = "member: the prevalence that the chosen classifier is made for."
-        legend = f"{member} {legend}"
-    yield legend
+        yield Styled(f"{labels['verdict']['head']}.", labels["verdict"]["mark"])
+        if verbose and labels["verdict"]["text"]:
+            yield labels["verdict"]["text"]
+    below = []
     if summary["rule"]["name"] != _PAPER_RULE:
-        yield f"rule: {rule_text(summary['rule'])}."
-        for sentence in summary["aims"]:
-            yield f"  {sentence}"
-    yield from _verdicts(summary)
+        below += [f"Rule: {rule_text(summary['rule'])}.", *summary["aims"]]
+    below += _price_of_the_rule(summary)
     if checked is not None:
-        yield from _checked_rows(checked, summary)
+        returned = sum(entry["returned"] for entry in checked)
+        drawn = sum(entry["drawn"] for entry in checked)
+        below.append(f"Labels came back for {returned:,} of {rows_text(drawn)}.")
     if summary["observed"]:
-        yield from _observed(summary["observed"])
-    if summary["compared"]:
-        yield summary["compared"]["text"]
+        below.append(_observed(summary["observed"]))
+    columns = summary["made"]["columns"]["groups"]
+    room = max(1, _MOST_LINES - len(faults) - len(below))
+    yield from _groups_to_act_on(_entries(summary, verbose), columns, room, verbose)
+    yield from below
+    if verbose:
+        yield "PD <=: bound on PD, if the interval is right."
+        yield from _verdicts(summary)
+        if checked is not None:
+            yield from _checked_rows(checked, summary)
+        if summary["observed"]:
+            yield from _observed_rates(summary["observed"])
+        if summary["compared"]:
+            yield summary["compared"]["text"]
 
 
-def faults(verdict: Mapping[str, Any], where: str) -> Blocks:
-    """Name the columns at fault, before anything else is said.
+def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
+    """Return what the table says of each group, and what to do with it."""
+    entries = []
+    labels = summary["labels"]
+    actions = summary["action"]["groups"]
+    for place, (group, action) in enumerate(
+        zip(summary["groups"], actions, strict=True)
+    ):
+        cells = _shares(group, group["training_prevalence"], summary["level"])
+        if labels is not None:
+            check = labels["groups"][place]
+            # What labels say; or, where they decide, what was estimated without them.
+            key = "without_labels" if labels["decide"] else "label_estimate"
+            value = check[key] if check["label_verdict"] else None
+            cells[_LABEL_COLUMNS[labels["decide"]]] = number(value)
+        if verbose:
+            cells |= {"rows": group["rows"], "PD <=": number(group["pd_bound"])}
+        entries.append({"group": group["group"], "action": action, "cells": cells})
+    return entries
 
-    Parameters
-    ----------
-    verdict : mapping
-        From a summary of `cape.report`.
-    where : {"groups", "batches"}
-        Where the faults are.
+
+def _shares(
+    group: Mapping[str, Any], training: float | None, level: float
+) -> dict[str, Any]:
+    """Write the shares of positives of a group, by the heads of their columns."""
+    return {
+        "training": number(training),
+        "now": number(group["estimate"]),
+        level_heading(level): interval(group["low"], group["high"]),
+        "predicted": number(group["predicted_prevalence"]),
+    }
+
+
+def _price_of_the_rule(summary: Mapping[str, Any]) -> list[str]:
+    """Say how many rows will be right, and which rule would get more of them right.
+
+    Nothing is said where the predictions are not to be used, or are last year's.
     """
-    if not verdict["faults"]:
-        return
-    yield Styled("COLUMNS ARE NOT WHAT THEY WERE IN TRAINING", "bad")
-    for fault in verdict["faults"]:
-        line = column_line(fault["column"], fault["what_happened"])
-        yield Styled(f"  {line}, in {', '.join(fault[where])}", "red")
-    yield (
-        "Nothing can be said of the prevalences until this is mended. Predictions "
-        "and rates below are worth no more than these columns."
-    )
-    yield ""
-
-
-def _prevalence_table(summary: Mapping[str, Any]) -> TextTable:
-    """Make the table of prevalences, a row for each group."""
-    level = level_heading(summary["level"])
-    columns = ["group", "rows", "training", "estimate", level, "member", "PD <="]
-    rows = []
-    for group in summary["groups"]:
-        rows.append(
-            [
-                group["group"],
-                group["rows"],
-                number(group["training_prevalence"]),
-                number(group["estimate"]),
-                interval(group["low"], group["high"]),
-                number(group["made_for"]),
-                number(group["pd_bound"]),
-            ]
-        )
-    if summary["labels"] is not None:
-        # In place of the member: one more column would not fit into 80 characters.
-        place = columns.index("member")
-        decide = summary["labels"]["decide"]
-        columns[place] = _LABEL_COLUMNS[decide]
-        # What labels say; or, where they decide, what was estimated without them.
-        key = "without_labels" if decide else "label_estimate"
-        for cells, check in zip(rows, summary["labels"]["groups"], strict=True):
-            cells[place] = number(check[key]) if check["label_verdict"] else "-"
-    title = f"{summary['rows']} rows; prevalence in training, and estimate in this file"
-    return TextTable(title, columns, rows)
+    known = summary["action"]["code"] in ("use", "label")
+    if not known or summary["frontiers"] is None:
+        return []
+    *rules, own = summary["frontiers"]["rules"]
+    # To the digits that are shown; of equal rules the first.
+    best = max(rules, key=lambda rule: round(rule["accuracy"], 2))
+    text = f"Expect {own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f}) of "
+    text += f"{rows_text(summary['rows'])} "
+    more = "no other rule would get more"
+    if round(best["accuracy"], 2) > round(own["accuracy"], 2):
+        more = f"{best['name']} would get {best['accuracy']:.2f}"
+    return [f"{text}right; {more}."]
 
 
 def _verdicts(summary: Mapping[str, Any]) -> Blocks:
@@ -341,7 +465,7 @@ def _verdicts(summary: Mapping[str, Any]) -> Blocks:
     for text, names in alike.items():
         yield f"{', '.join(names)}: {text}"
     if not summary["columns"]["counted"]:
-        yield "No column was looked at: the model has no counts of columns."
+        yield "Columns were not checked: the model holds no counts of them."
 
 
 def _checked_rows(
@@ -352,56 +476,56 @@ def _checked_rows(
     if summary["labels"] is not None:
         for check in summary["labels"]["groups"]:
             verdicts[check["group"]] = check["text"]
-    adapted = {group["group"]: group for group in summary["groups"]}
     yield ""
     for entry in checked:
         name = entry["group"]
         yield (
-            f"{name}: {entry['returned']} of {entry['drawn']} drawn rows were checked; "
-            f"{_both_estimates(adapted[name])}: "
+            f"{name}: labels for {entry['returned']} of {entry['drawn']} rows: "
             f"{(_unused(entry) or verdicts.get(name, '')).removesuffix('.')}."
         )
-
-
-def _both_estimates(group: Mapping[str, Any]) -> str:
-    """Write the estimates without labels and, if labels were used, with them."""
-    label_free = number(group["without_labels"])
-    span = interval(group["without_labels_low"], group["without_labels_high"])
-    without = f"{label_free} ({span}) without labels"
-    if group["label_verdict"] is None:
-        return without
-    estimate = number(group["estimate"])
-    return f"{without}, {estimate} ({interval(group['low'], group['high'])}) with them"
 
 
 def _unused(entry: Mapping[str, Any]) -> str:
     """Say why the labels of a group were put aside; empty if they were not."""
     if entry["returned"] == 0:
-        return "no label came back"
+        return "none came back"
     if entry["used"]:
         return ""
     if entry["one_class"]:
-        return f"all have the same label, and are not used. {LEFT_EMPTY}"
+        return f"not used, since all are the same. {LEFT_EMPTY}"
     return (
-        "the rows that came back are no random sample of those drawn (p = "
-        f"{number(entry['p_value'])}), and their labels are not used"
+        "not used, since the rows that came back are not a random sample of those "
+        f"drawn (p = {number(entry['p_value'])})"
     )
 
 
-def _observed(observed: Mapping[str, Any]) -> Blocks:
-    """Say how CAPE and the model as trained compare with the labels."""
-    rows = []
+def _observed(observed: Mapping[str, Any]) -> str:
+    """Say in a line how CAPE and the model as trained compare with the labels."""
+    rates = []
     worst = []
+    for who in COMPARED:
+        right = rows = 0.0
+        for finding in observed[who]["groups"]:
+            if finding["metric"] == "accuracy" and finding["value"] is not None:
+                right += finding["value"] * finding["rows"]
+                rows += finding["rows"]
+        rates.append(number(right / rows if rows else None))
+        worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
+    return (
+        f"By the labels, {rates[0]} of rows are right (as trained {rates[1]}); PE "
+        f"{worst[0]} ({worst[1]})."
+    )
+
+
+def _observed_rates(observed: Mapping[str, Any]) -> Blocks:
+    """Show the rates of CAPE and of the model as trained."""
+    rows = []
     for who, name in COMPARED.items():
         for group, found in _by_group(observed[who]["groups"]).items():
             cells = [value_or_few(found[metric]) for metric in ON_TERMINAL]
             rows.append([group, name, *cells])
-        if "pe" in observed[who]["worst"]:
-            worst.append(f"{name} {number(observed[who]['worst']['pe']['value'])}")
     columns = ["group", "classifier", *ON_TERMINAL.values()]
     yield TextTable("What the labels say", columns, rows)
-    if worst:
-        yield f"PE of the worst pair: {', '.join(worst)}"
     if observed["cape"]["left_out"]:
         yield observed["cape"]["left_out"]
 
@@ -430,56 +554,101 @@ def rows_needed(
     lines = []
     for need in needs:
         rows = need["rows_needed"]
-        line = [need["group"], "none is enough" if rows is None else rows]
+        line = [need["group"], "out of reach" if rows is None else rows]
         line.append(number(need["narrowest"]))
         if of_file:
             line += [need["rows"], need["labels_needed"]]
             line.append(need["labels_needed_drawn_plainly"])
         lines.append(line)
-    title = (
-        f"For {level_heading(level)} intervals of the share of positives, {width:g} "
-        "wide"
-    )
+    title = f"For {level_heading(level)} intervals {width:g} wide"
     yield TextTable(title, columns, lines)
-    yield "narrowest: the width that no number of rows goes below."
+    yield "narrowest: the width that no number of rows can beat."
     if of_file:
         yield (
-            "labels needed: if rows are drawn by cape sample --width; drawn plainly: "
-            "if they are drawn with equal chances, and the score is not used."
+            "labels needed: for rows drawn by cape sample --width. drawn plainly: for "
+            "a plain random sample."
         )
     if worst:
         yield (
-            "Rows are planned for the share of positives that needs the most; at "
-            "another share, intervals may be narrower (--prevalence)."
+            "Planned for the share of positives that needs the most rows; --prevalence "
+            "plans for another."
         )
 
 
-def sampled(groups: Sequence[Mapping[str, Any]], label: str, enough: int) -> Blocks:
-    """Say how many rows were drawn, whether they do, and what to do next."""
+def sampled(
+    groups: Sequence[Mapping[str, Any]], label: str, enough: int, then: str
+) -> Blocks:
+    """Say how many rows were drawn, whether they do, and what to do next.
+
+    Parameters
+    ----------
+    groups : sequence of mappings
+        Of each group its name, its rows, and how many were drawn.
+    label : str
+        The column to fill in.
+    enough : int
+        How many rows would do.
+    then : str
+        The command that takes the labels.
+    """
     lines = [[entry["group"], entry["rows"], entry["drawn"]] for entry in groups]
+    yield TextTable("", ["group", "rows", "drawn"], lines)
     n_drawn = sum(entry["drawn"] for entry in groups)
-    yield TextTable(f"{n_drawn} rows to check", ["group", "rows", "drawn"], lines)
     if enough > n_drawn:
         few = few_labels(n_drawn, len(groups), enough)
         yield f"{few} (--rows {enough}, or --width {USEFUL_WIDTH})."
     yield (
-        f"Fill in {label!r} for as many rows as you can, from the top, and leave the "
-        "rest empty. Then: cape predict ... --checked"
+        f"Fill in {label!r} for as many of these rows as you can, from the top; leave "
+        "the rest empty. Then:"
     )
+    yield Styled(f"  {then}", "command")
 
 
 # -------------------------------------------------------------- monitor and audit
 
 
-def monitored(summary: Mapping[str, Any]) -> Blocks:
-    """Show a table for each group, with a row for each batch, and the verdict.
+def monitored(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Blocks:
+    """Say what to do with the last batch, and which groups have moved.
 
     Parameters
     ----------
     summary : mapping
         From `monitor_summary`.
+    sample : str
+        The command that draws rows of the last batch to label.
+    verbose : bool
+        Whether to show all batches, too.
     """
-    yield from faults(summary["verdict"], "batches")
+    last = summary["batches"][-1]["batch"]
+    n_batches = len(summary["batches"])
+    entries = []
+    absent = []
+    for group in summary["groups"]:
+        batch = group["batches"][-1]
+        if batch["place"] < n_batches:
+            absent.append(group["group"])
+            continue
+        cells = _shares(batch, group["training"], summary["level"])
+        cells["moved in"] = (
+            f"{sum(b['moved'] for b in group['batches'])} of {n_batches}"
+        )
+        entry = {"group": group["group"], "action": batch["action"], "cells": cells}
+        entries.append(entry)
+    actions = [entry["action"] for entry in entries]
+    yield from _what_to_do(actions, sample, last)
+    faults = _faults(summary["verdict"], "batches")
+    yield from faults
+    columns = summary["made"]["columns"]["groups"]
+    room = max(1, _MOST_LINES - len(faults))
+    yield from _groups_to_act_on(entries, columns, room, verbose)
+    if absent:
+        yield f"Not in {last}: {listed(absent, _MOST_NAMES)}."
+    if verbose:
+        yield from _batches(summary)
+
+
+def _batches(summary: Mapping[str, Any]) -> Blocks:
+    """Show a table for each group, with a row for each batch, and the verdict."""
     level = level_heading(summary["level"])
     columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
     for group in summary["groups"]:
@@ -497,6 +666,7 @@ def monitored(summary: Mapping[str, Any]) -> Blocks:
                 ]
             )
         title = f"{group['group']}: {number(group['training'])} in training"
+        yield ""
         yield TextTable(title, columns, rows)
         for batch in group["batches"]:
             if batch["reason"]:
@@ -618,7 +788,7 @@ decision dialect drift drop drop_suspicious encoding fail_if force group jobs la
 learner level min_group_size min_share missing_groups missing_labels most note out paper
 pool positive positive_decision prediction prevalence quantifier report rows rule score
 scores seed separator small_groups source spread sql table threshold title tolerance
-unknown unknown_groups version width
+unknown unknown_groups verbose version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

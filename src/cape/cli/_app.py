@@ -51,6 +51,9 @@ _PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
 
 _STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
+_STYLES["command"] = "cyan"
+
+_WIDEST_TABLE = 500
 
 
 def _show_version(value: bool) -> None:
@@ -185,10 +188,16 @@ def give(blocks: Iterable[str | Styled | TextTable]) -> None:
     """
     for block in blocks:
         if isinstance(block, TextTable):
-            console.print(_rich_table(block))
+            if block.title:
+                give_line(block.title)
+            # In a pipe, a line of a table is one line.
+            width = None if console.is_terminal else _WIDEST_TABLE
+            console.print(_rich_table(block), width=width, crop=False)
         elif isinstance(block, Styled):
             style = _STYLES.get(block.style, block.style)
-            console.print(Text(block.text, style=style))
+            # A command is pasted, and so never wrapped.
+            soft_wrap = block.style == "command"
+            console.print(Text(block.text, style=style), soft_wrap=soft_wrap)
         else:
             give_line(block)
 
@@ -197,11 +206,10 @@ def _rich_table(content: TextTable) -> Table:
     """Make a table that fits 80 columns."""
     # Plain rules instead of a frame: the table can be pasted into a message.
     table = Table(
-        title=content.title or None,
-        title_justify="left",
         box=box.SIMPLE_HEAD,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
         pad_edge=False,
+        show_edge=False,
     )
     first, *others = content.columns
     # The first column is text and may wrap; the others are short and do not.

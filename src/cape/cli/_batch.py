@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,7 +131,20 @@ def predict(
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
     output.give_and_judge(
         batch_summary(examination, title=source.name),
-        lambda summary: words.predicted(summary, came_back),
+        partial(
+            words.predicted,
+            checked=came_back,
+            sample=_to_paste(
+                "sample",
+                model,
+                file,
+                csv,
+                missing_groups=missing_groups,
+                key_file=key_file,
+                out=_SHEET,
+            ),
+            verbose=output.verbose,
+        ),
         notes,
         conditions=conditions,
         findings=findings,
@@ -372,8 +388,18 @@ def sample(
         content = {"out": str(out), "groups": groups, "enough": sampled.enough}
         _app.give_json({**content, "notes": said})
         return
-    _app.give(words.sampled(groups, loaded.columns.label, sampled.enough))
-    _app.give_path("rows to check", out)
+    then = _to_paste(
+        "predict",
+        model,
+        file,
+        csv,
+        missing_groups=missing_groups,
+        key_file=key_file,
+        checked=out,
+        out=_PREDICTIONS,
+    )
+    _app.give_path("rows to label", out)
+    _app.give(words.sampled(groups, loaded.columns.label, sampled.enough, then))
 
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
@@ -460,14 +486,39 @@ def monitor(
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
     provenance = file_provenance(loaded, files)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
+    last = None if csv.sql is not None else paths[-1]
+    sample = _to_paste(
+        "sample",
+        model,
+        last,
+        csv,
+        missing_groups=missing_groups,
+        key_file=key_file,
+        out=_SHEET,
+    )
     output.give_and_judge(
         summary,
-        words.monitored,
+        partial(words.monitored, sample=sample, verbose=output.verbose),
         notes,
         conditions=conditions,
         findings=_findings(summary),
         key="breaches",
     )
+
+
+_SHEET = "to_label.csv"
+_PREDICTIONS = "predictions.csv"
+
+
+def _to_paste(name: str, model: Path, file: Any, csv: options.Csv, **given: Any) -> str:
+    """Write a command on the same model and file, ready to be pasted into a shell."""
+    arguments = ["cape", name, model]
+    if file is not None:
+        arguments.append(file)
+    for parameter, value in (asdict(csv) | given).items():
+        if value is not None:
+            arguments += [words.OPTIONS[parameter], value]
+    return shlex.join(map(str, arguments))
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -240,6 +240,9 @@ MissingLabels = Annotated[
 ]
 Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
+Verbose = Annotated[
+    bool, flag("--verbose", "Print all groups, and all there is to say of them.")
+]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Drift = Annotated[
     str | None,

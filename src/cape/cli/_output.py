@@ -18,7 +18,7 @@ from cape._io import check_report
 from cape._tables import Source
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import give, give_json, give_line, give_notes, give_path
-from cape.cli._options import Force, Json, Report, check_files
+from cape.cli._options import Force, Json, Report, Verbose, check_files
 
 _COMPARISONS = {
     ">": operator.gt,
@@ -191,6 +191,7 @@ class Output:
     report: Report = None
     force: Force = False
     as_json: Json = False
+    verbose: Verbose = False
 
     def check(
         self, inputs: Iterable[Source] = (), outputs: Iterable[Path | None] = ()
