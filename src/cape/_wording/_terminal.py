@@ -238,7 +238,8 @@ def _what_to_do(
     if 0 < codes["use"] < len(actions):
         text += f"; {codes['use']} of {len(actions)} groups ready to use"
     yield Styled(f"{text}.", _MARKS[code])
-    if labels:
+    # Of counts alone no rows can be drawn.
+    if labels and sample:
         yield Styled(f"  {sample}", "command")
 
 

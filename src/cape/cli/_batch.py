@@ -124,6 +124,7 @@ def predict(
         for group, found in prediction.checked.items():
             name = examination.names[group]
             came_back.append({"group": name, **found._asdict()})
+    kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
     findings = []
     if conditions:
         # A monitor of one batch.
@@ -134,15 +135,7 @@ def predict(
         partial(
             words.predicted,
             checked=came_back,
-            sample=_to_paste(
-                "sample",
-                model,
-                file,
-                csv,
-                missing_groups=missing_groups,
-                key_file=key_file,
-                out=_SHEET,
-            ),
+            sample="" if counts else _to_paste("sample", model, file, csv, **kept),
             verbose=output.verbose,
         ),
         notes,
@@ -388,16 +381,8 @@ def sample(
         content = {"out": str(out), "groups": groups, "enough": sampled.enough}
         _app.give_json({**content, "notes": said})
         return
-    then = _to_paste(
-        "predict",
-        model,
-        file,
-        csv,
-        missing_groups=missing_groups,
-        key_file=key_file,
-        checked=out,
-        out=_PREDICTIONS,
-    )
+    kept = {"missing_groups": missing_groups, "key_file": key_file, "checked": out}
+    then = _to_paste("predict", model, file, csv, **kept, out=_PREDICTIONS)
     _app.give_path("rows to label", out)
     _app.give(words.sampled(groups, loaded.columns.label, sampled.enough, then))
 
@@ -487,15 +472,8 @@ def monitor(
     provenance = file_provenance(loaded, files)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
     last = None if csv.sql is not None else paths[-1]
-    sample = _to_paste(
-        "sample",
-        model,
-        last,
-        csv,
-        missing_groups=missing_groups,
-        key_file=key_file,
-        out=_SHEET,
-    )
+    kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
+    sample = "" if counts else _to_paste("sample", model, last, csv, **kept)
     output.give_and_judge(
         summary,
         partial(words.monitored, sample=sample, verbose=output.verbose),
