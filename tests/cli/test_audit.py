@@ -59,24 +59,57 @@ def test_the_table_shows_the_same_numbers(cape, base, scored, read_rows):
     table = found.table()
     for name, *cells in read_rows(out, "blue", "green"):
         value = table.loc[name, "value"]
-        metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+        metrics = ("prevalence", "predicted_prevalence", "pd", "fpr", "fnr", "accuracy")
         shown = [f"{value[metric]:.3f}" for metric in metrics]
-        low, high = table.loc[(name, "pd"), ["low", "high"]]
-        rows = str((scored["race"] == name).sum())
-        assert cells == [rows, *shown, f"{low:.3f}-{high:.3f}"]
-    pairs = [f for f in found.to_dict()["pairs"] if f["metric"] == "pe"]
-    worst = max(pairs, key=lambda finding: finding["value"])
+        assert cells == [str((scored["race"] == name).sum()), *shown]
+    worst = found.worst_pairs()["pe"]
     assert code == 0
-    assert "90%" in out
-    assert f"{worst['group']} / {worst['other']}: {worst['value']:.3f} " in out
+    assert f"{worst.estimate.value:.3f} (" in out
+    assert f"{worst.group} / {worst.other}." in out
     assert len(read_rows(out, "blue", "green")) == 2
+    assert len(out.splitlines()) <= 12 + 2
+    _, out, _ = cape(*base, "--group", "race", "--level", 0.9, "--verbose")
+    assert "90% of PD" in out
+    for name, *cells in read_rows(out, "blue", "green"):
+        low, high = table.loc[(name, "pd"), ["low", "high"]]
+        assert cells[-1] == f"{low:.3f}-{high:.3f}"
+
+
+def test_the_difference_that_is_sure_comes_first_and_its_labels_beside_it(
+    cape, tmp_path
+):
+    """A dozen rows differ more; half of a thousand for sure."""
+    groups = {
+        "few": (2, 0, 7, 3),
+        "many": (300, 10, 150, 540),
+        "fair": (80, 20, 20, 80),
+    }
+    rows = []
+    for name, cells in groups.items():
+        for (y, p), n in zip([(1, 1), (0, 1), (1, 0), (0, 0)], cells, strict=True):
+            rows += [{"y": y, "p": p, "g": name}] * n
+    pd.DataFrame(rows).to_csv(tmp_path / "f.csv", index=False)
+    columns = ("--label", "y", "--prediction", "p", "--group", "g")
+    _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
+    assert out.startswith("many: 0.310 predicted positive, 0.450 by the labels: 0.140 ")
+    content = json.loads(cape("audit", tmp_path / "f.csv", *columns, "--json")[1])
+    first = content["observed"]["cape"]["differences"][0]
+    assert (first["metric"], first["group"]) == ("pd", "many")
+
+
+def test_an_undefined_pe_is_told(cape, tmp_path):
+    frame = pd.DataFrame({"y": [0, 1] * 40, "p": [0] * 40 + [0, 1] * 20})
+    frame.assign(g=["none"] * 40 + ["some"] * 40).to_csv(tmp_path / "f.csv")
+    columns = ("--label", "y", "--prediction", "p", "--group", "g")
+    _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
+    assert "PE relative to none is undefined" in out
 
 
 def test_without_groups_there_is_one_and_no_pair(cape, base, read_rows):
     code, out, _ = cape(*base)
     assert code == 0
     assert [row[:2] for row in read_rows(out, "everyone")] == [["everyone", "240"]]
-    assert "PE" not in out
+    assert "PE compares groups" in out
     assert "Positive is '1', negative '0'" in out
     assert "Positive is '0', negative '1'" in cape(*base, "--positive", "0")[1]
 
@@ -90,12 +123,10 @@ def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(
     columns = ("--label", "y", "--prediction", "p", "--group", "g")
     _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
     few, many = read_rows(out, "few", "many")
-    assert few[2] == "-"
-    assert few[3:-1] == ["few"] * 4
-    low, high = map(float, few[-1].split("-"))
-    assert high - low > 0.2
+    assert few[5] == "-"
+    assert few[2:5] + few[6:] == ["few"] * 5
     assert "few" not in many
-    assert many[2] != "-"
+    assert many[5] != "-"
 
 
 @pytest.mark.parametrize("metric", ["accuracy_difference", "pe"])

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.metrics import audit, fairness_table, proportional_equality_matrix
+from cape.metrics._audit import audit_counts
+from cape.metrics._rates import Confusion
 
 sys.path.append(str(Path(__file__).parent))
 from metric_rows import rows_of
@@ -268,3 +270,40 @@ def test_intervals_of_small_groups_hold_their_values_and_are_never_points(one, o
         assert finding.estimate.width > 0.05
         value, low, high = finding.estimate
         assert np.isnan(value) or low <= value <= high
+
+
+SHARES = {"common": (0.3, 0.1, 0.1, 0.5), "rare": (0.02, 0.02, 0.02, 0.94)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", SHARES)
+@pytest.mark.parametrize("sizes", [[1000, 1000], [2000, 1000, 300, 80, 30, 12]])
+def test_of_alike_groups_nineteen_audits_in_twenty_find_nothing(shares, sizes):
+    random = np.random.default_rng(0)
+    n = 300
+    found = 0
+    for seed in range(n):
+        counts = {}
+        for group, size in enumerate(sizes):
+            cells = random.multinomial(size, SHARES[shares])
+            counts[group] = Confusion(*map(float, cells), rows=size)
+        found += bool(audit_counts(counts, random_state=seed).differences())
+    # Two standard errors of a rate of 5 %.
+    assert found / n <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n)
+
+
+def test_what_is_sure_leads_and_what_labels_explain_is_no_difference():
+    counts = {
+        "tiny": Confusion(2.0, 0.0, 5.0, 5.0, rows=12),
+        "large": Confusion(300.0, 10.0, 150.0, 540.0, rows=1000),
+        "fair": Confusion(80.0, 20.0, 20.0, 80.0, rows=200),
+    }
+    first, *rest = audit_counts(counts).differences()
+    assert (first.metric, first.group, first.other) == ("pd", "large", None)
+    assert first.estimate.value == pytest.approx(0.14)
+    own = audit_counts(counts).table().loc[("large", "pd")]
+    assert 0 < first.estimate.low < own["low"] < own["high"] < first.estimate.high
+    # Shares of 45 and 50 % are predicted, as they are.
+    assert not any(one.group == "fair" and one.metric == "pd" for one in rest)
+    sure = [one.estimate.low for one in rest if one.metric != "pd"]
+    assert sure == sorted(sure, reverse=True)

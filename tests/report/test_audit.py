@@ -105,5 +105,5 @@ def test_of_many_equal_groups_the_clearest_is_seldom_called_clear(audit_of):
     for _ in range(40):
         cells = random.multinomial(300, [0.3, 0.15, 0.1, 0.45], size=20)
         words = audit_of(dict(enumerate(cells.tolist())))["words"]
-        claims += "is more than chance" in words[2]["text"]
+        claims += any("is more than chance" in part["text"] for part in words)
     assert claims <= 5

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cape.metrics._audit import Finding
 
 Names = Mapping[Hashable, str]
-Clearest = tuple["Finding", int, bool]
-"""The pair of groups that differs most clearly, among how many, and whether it does."""
 
 _MOST_GROUPS = 12
 
@@ -36,14 +34,15 @@ RATE_NAMES = {
 """Rates of a group, and the heads of their columns on pages."""
 
 ON_TERMINAL = {
+    "prevalence": RATE_NAMES["prevalence"],
+    "predicted_prevalence": RATE_NAMES["predicted_prevalence"],
+    "pd": RATE_NAMES["pd"],
     "fpr": RATE_NAMES["fpr"],
     "fnr": RATE_NAMES["fnr"],
     "accuracy": RATE_NAMES["accuracy"],
-    "prevalence": "prevalence",
-    "pd": RATE_NAMES["pd"],
 }
-"""As many rates as fit into 80 characters, the true share by its name in other tables:
-a further one has to take the place of one of them."""
+"""As many rates as fit into 80 characters: a further one has to take the place of one
+of them."""
 
 BESIDE_ANOTHER = ("fpr", "fnr", "accuracy", "prevalence", "predicted_prevalence", "pd")
 """Rates for which a page has room beside the names of two classifiers."""
@@ -230,7 +229,6 @@ def audit_words(
     audit: Audit,
     names: Names,
     rows: int,
-    pairs: Mapping[str, Clearest],
     columns: Mapping[str, str],
 ) -> list[dict[str, str]]:
     """Say in plain words what an audit found, for readers who know no FPR.
@@ -241,8 +239,6 @@ def audit_words(
     names : mapping from group to str
     rows : int
         Of all groups.
-    pairs : mapping
-        The clearest pair of each metric.
     columns : mapping
         Names of the columns and labels; what it does not name is left out.
 
@@ -251,17 +247,15 @@ def audit_words(
     list of dict
         Each has a ``head`` of a few words and a ``text`` of a few sentences.
     """
-    compared = _what_is_compared(rows, len(names), columns)
-    called = _who_is_called(audit, names, pairs.get(RATIO))
     texts = {
-        "What is compared": compared,
-        "Who is called positive how often": called,
-        "Who is wrongly called positive": _wronged(audit, names, pairs, "fpr"),
-        "Who is wrongly called negative": _wronged(audit, names, pairs, "fnr"),
+        "What is compared": _what_is_compared(rows, len(names), columns),
+        "How often each group is predicted positive": _predicted(audit, names),
+        "Who is wrongly predicted positive": _wronged(audit, names, "fpr"),
+        "Who is wrongly predicted negative": _wronged(audit, names, "fnr"),
         "How sure this is": (
-            f"Numbers in parentheses are {level_text(audit.level)} intervals: they are "
-            "wide where rows are few. All of this takes the labels for the truth. "
-            "Whether it is worse to be called positive or negative depends on what the "
+            f"Numbers in parentheses are {level_text(audit.level)} intervals; fewer "
+            "rows make them wider. The labels are taken as the truth. Whether it is "
+            "worse to be predicted positive or negative depends on what the "
             "predictions are used for."
         ),
     }
@@ -283,22 +277,26 @@ def _what_is_compared(rows: int, n_groups: int, columns: Mapping[str, str]) -> s
     return text
 
 
-def _who_is_called(audit: Audit, names: Names, clearest: Clearest | None) -> str:
-    """Say how often groups are called positive, and how often they are positive."""
+def _predicted(audit: Audit, names: Names) -> str:
+    """Say whose predicted share is not that of the labels, then compare two groups."""
     called = _rates(audit, "predicted_prevalence")
     true = _rates(audit, "prevalence")
-    shares = {}
-    for group in true:
-        shares[group] = (
-            f"{names[group]}: {percent(called[group])} are called positive, and "
-            f"{percent(true[group])} are"
+    if not true:
+        return "There are too few rows in every group to say."
+    sentences = []
+    for finding in audit.differences()[:1]:
+        if finding.metric == "pd":
+            sentences.append(_gap(finding, names, called, true))
+    pair = audit.worst_pairs().get(RATIO)
+    if pair is None:
+        if not sentences:
+            shares = [_share(group, names, called, true) for group in true]
+            sentences.append(f"{joined(shares)}.")
+        return " ".join(sentences)
+    if not sentences:
+        sentences.append(
+            "In no group do predicted and true share differ by more than chance."
         )
-    if clearest is None:
-        # No two groups can be compared.
-        if not shares:
-            return "There are too few rows in every group to say."
-        return f"{joined(list(shares.values()))}."
-    pair = clearest[0]
     value, low, high = pair.estimate
     by_the_labels = ""
     if true[pair.other]:
@@ -309,11 +307,42 @@ def _who_is_called(audit: Audit, names: Names, clearest: Clearest | None) -> str
         four_fifths = "That is below four fifths."
     elif low >= 0.8:
         four_fifths = "That is above four fifths."
+    sentences.append(
+        f"The predicted share of {names[pair.group]} is {value:.2f} ({low:.2f} to "
+        f"{high:.2f}) times that of {names[pair.other]}{by_the_labels}. {four_fifths}"
+    )
+    for finding in audit.between:
+        same = (finding.group, finding.other) == (pair.group, pair.other)
+        if same and finding.metric == "pe" and finding.estimate.low == 0:
+            sentences.append("The labels explain this difference.")
+    return " ".join(sentences)
+
+
+def _share(
+    group: Hashable,
+    names: Names,
+    called: Mapping[Hashable, float],
+    true: Mapping[Hashable, float],
+) -> str:
     return (
-        f"{shares[pair.group]}. {shares[pair.other]}. The predicted share of "
-        f"{names[pair.group]} is {value:.2f} ({low:.2f} to {high:.2f}) times that of "
-        f"{names[pair.other]}{by_the_labels}. {four_fifths} "
-        f"{_more_than_chance(clearest)}"
+        f"{names[group]}: {percent(called[group])} are predicted positive, and "
+        f"{percent(true[group])} are positive by the labels"
+    )
+
+
+def _gap(
+    finding: Finding,
+    names: Names,
+    called: Mapping[Hashable, float],
+    true: Mapping[Hashable, float],
+) -> str:
+    """Say by how much a group is predicted positive too often or too rarely."""
+    group = finding.group
+    size, low, high = map(points, finding.estimate)
+    more = "more" if called[group] > true[group] else "fewer"
+    return (
+        f"{_share(group, names, called, true)}: {size} ({low} to {high}) percentage "
+        f"points {more}, which is more than chance."
     )
 
 
@@ -326,36 +355,30 @@ def _rates(audit: Audit, metric: str) -> dict[Hashable, float]:
     return rates
 
 
-def _wronged(
-    audit: Audit, names: Names, pairs: Mapping[str, Clearest], rate: str
-) -> str:
+def _wronged(audit: Audit, names: Names, rate: str) -> str:
     """Say which group an error strikes more often."""
     true, called = _WRONGED[rate]
-    whose = f"Of the rows that are {true} according to their label,"
+    metric = f"{rate}_difference"
+    whose = f"Of the rows whose label is {true},"
     shares = {}
     for group, share in _rates(audit, rate).items():
         shares[group] = f"{percent(share)} of {names[group]}"
-    clearest = pairs.get(f"{rate}_difference")
-    if clearest is None and not shares:
+    pair = audit.worst_pairs().get(metric)
+    if pair is None and not shares:
         return f"{whose} there are too few in every group to compare."
-    if clearest is None:
-        return f"{whose} {joined(list(shares.values()))} are called {called}."
-    pair = clearest[0]
+    if pair is None:
+        return f"{whose} {joined(list(shares.values()))} are predicted {called}."
+    chance = "may be chance"
+    for finding in audit.differences():
+        if finding.metric == metric:
+            pair, chance = finding, "is more than chance"
+            break
     size, low, high = map(points, pair.estimate)
     return (
-        f"{whose} {shares[pair.group]} and {shares[pair.other]} are called {called}: a "
-        f"difference of {size} ({low} to {high}) percentage points. "
-        f"{_more_than_chance(clearest)}"
+        f"{whose} {shares[pair.group]} and {shares[pair.other]} are predicted "
+        f"{called}: a difference of {size} ({low} to {high}) percentage points, which "
+        f"{chance}."
     )
-
-
-def _more_than_chance(clearest: Clearest) -> str:
-    """Say whether a difference is more than chance, and among how many pairs."""
-    _, n_pairs, is_clear = clearest
-    among = ""
-    if n_pairs > 1:
-        among = f", the clearest among {n_pairs} pairs of groups,"
-    return f"This difference{among} {'is more than' if is_clear else 'may be'} chance."
 
 
 def left_out_groups(names: list[str], fewest_rows: int) -> str:

@@ -675,35 +675,104 @@ def _batches(summary: Mapping[str, Any]) -> Blocks:
     yield f"{summary['verdict']['head']} {summary['verdict']['text']}"
 
 
-def audited(summary: Mapping[str, Any]) -> Blocks:
-    """Show the fairness table, and the pair of groups with the largest PE.
+def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
+    """Say what differs by more than chance, and show the rates of each group.
 
     Parameters
     ----------
     summary : mapping
         From `audit_summary`.
+    verbose : bool
+        Whether to show all groups, with the intervals of PD.
     """
     content = summary["observed"]["cape"]
+    by_group = _by_group(content["groups"])
+    columns = summary["made"]["columns"]
+    head, names = _short_names(list(by_group), columns["groups"].split(", "))
+    said = set()
+    for finding in content["differences"]:
+        # The largest of each kind.
+        if finding["metric"] not in said:
+            said.add(finding["metric"])
+            yield Styled(_difference_text(finding, by_group, names), "warn")
+    if not said:
+        yield Styled("No difference is more than chance.", "good")
+    shown = list(by_group)
+    if len(shown) > _MOST_GROUPS and not verbose:
+        shown.sort(key=lambda name: -by_group[name]["pd"]["low"])
+        shown = shown[:_MOST_GROUPS]
     rows = []
-    for name, found in _by_group(content["groups"]).items():
+    for name in shown:
+        found = by_group[name]
         cells = [value_or_few(found[metric]) for metric in ON_TERMINAL]
-        range_of_pd = interval(found["pd"]["low"], found["pd"]["high"])
-        rows.append([name, found["accuracy"]["rows"], *cells, range_of_pd])
-    level = f"{level_heading(summary['level'])} of PD"
-    columns = ["group", "rows", *ON_TERMINAL.values(), level]
-    yield TextTable(f"{summary['rows']} rows", columns, rows)
-    labels = summary["made"]["columns"]
+        if verbose:
+            cells.append(interval(found["pd"]["low"], found["pd"]["high"]))
+        rows.append([names[name], found["accuracy"]["rows"], *cells])
+    level = [f"{level_heading(summary['level'])} of PD"] if verbose else []
+    yield TextTable("", [head, "rows", *ON_TERMINAL.values(), *level], rows)
+    if len(shown) < len(by_group):
+        yield f"{len(by_group) - len(shown)} more groups with a smaller PD (--verbose)."
     yield (
-        f"Positive is {labels['positive']!r}, negative {labels['negative']!r}; "
+        f"Positive is {columns['positive']!r}, negative {columns['negative']!r}; "
         "--positive chooses."
     )
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
         yield "few: fewer than ten rows, too few to say."
-    # There is no pair if there is one group.
-    if content["pairs"]:
-        yield _worst_pair(content["worst"].get("pe"))
-    if content["left_out"]:
-        yield content["left_out"]
+    yield from _proportional_equality(content, by_group, names)
+
+
+def _difference_text(
+    finding: Mapping[str, Any],
+    by_group: Mapping[str, Mapping[str, Any]],
+    names: Mapping[str, str],
+) -> str:
+    """Say what differs, and by how much."""
+    group, metric = finding["group"], finding["metric"]
+    size = f"{number(finding['value'])} ({interval(finding['low'], finding['high'])})"
+    if metric == "pd":
+        called = by_group[group]["predicted_prevalence"]["value"]
+        true = by_group[group]["prevalence"]["value"]
+        more = "too many" if called > true else "too few"
+        return (
+            f"{names[group]}: {number(called)} predicted positive, {number(true)} by "
+            f"the labels: {size} {more}."
+        )
+    rate = metric.removesuffix("_difference")
+    values = []
+    for one in (group, finding["other"]):
+        values.append(f"{names[one]} {number(by_group[one][rate]['value'])}")
+    return f"{rate.upper()}: {', '.join(values)}: {size} apart."
+
+
+def _proportional_equality(
+    content: Mapping[str, Any],
+    by_group: Mapping[str, Mapping[str, Any]],
+    names: Mapping[str, str],
+) -> Blocks:
+    """Give the PE that is largest for sure, or say why there is none."""
+    pair = content["worst"].get("pe")
+    if len(by_group) == 1:
+        yield "PE compares groups, and there is only one."
+    elif not content["pairs"]:
+        yield "PE is not computed for so many groups."
+    elif pair is None:
+        yield "PE is undefined: no two groups have enough rows and positives."
+    else:
+        ends = interval(pair["low"], pair["high"])
+        yield (
+            f"PE, largest for sure: {number(pair['value'])} ({ends}), "
+            f"{names[pair['group']]} / {names[pair['other']]}."
+        )
+    without = []
+    for name, found in by_group.items():
+        shares = (found["prevalence"]["value"], found["predicted_prevalence"]["value"])
+        if 0 in shares:
+            without.append(names[name])
+    if without and content["pairs"]:
+        yield (
+            f"PE relative to {listed(without, _MOST_NAMES)} is undefined: no "
+            "positives, or none predicted."
+        )
 
 
 def impact_shown(summary: Mapping[str, Any]) -> Blocks:
@@ -728,16 +797,6 @@ def impact_shown(summary: Mapping[str, Any]) -> Blocks:
     if "small" in statuses:
         yield f"-: {small_categories(summary['min_share'])}"
     yield from impact_words(summary)
-
-
-def _worst_pair(pair: Mapping[str, Any] | None) -> str:
-    """Return the line about the pair of groups with the largest PE."""
-    if pair is None:
-        return "PE of the worst pair: none is defined and has enough rows."
-    return (
-        f"PE of the worst pair, {pair['group']} / {pair['other']}: "
-        f"{number(pair['value'])} ({number(pair['low'])} to {number(pair['high'])})"
-    )
 
 
 # ------------------------------------------------------------------------ fail-if

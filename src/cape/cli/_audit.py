@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,7 +158,7 @@ def audit(
     )
     output.give_and_judge(
         summary,
-        audited,
+        partial(audited, verbose=output.verbose),
         notes,
         conditions=conditions,
         findings=_findings(summary),

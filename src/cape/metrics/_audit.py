@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import norm
 
 from cape import _plot
 from cape._estimate import Estimate
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
+
+_COMPARED = ("pd", "fpr_difference", "fnr_difference")
 
 _MOST_LINES = 2 * (len(RATE_NAMES) + len(BETWEEN_NAMES))
 """Lines of a text: two groups are told whole."""
@@ -172,18 +175,21 @@ class Audit(InNotebook):
         return _frame(self.between, ["group", "other", "metric"])
 
     def worst_pairs(self) -> dict[str, Finding]:
-        """Find the worst pair of each metric.
+        """Find the pair of each metric that differs most for sure.
+
+        Pairs are ranked by the end of their interval that is nearer to equality. The
+        greatest value is often that of a dozen rows, and says nothing.
 
         Returns
         -------
         dict from str to Finding
-            The pair with the greatest difference or PE, and that with the smallest
-            ratio. Pairs that rest on too few rows are left out.
+            By metric. Pairs that rest on too few rows are left out.
         """
 
-        def badness(finding: Finding) -> float:
+        def badness(finding: Finding) -> tuple[float, float]:
+            value, low, high = finding.estimate
             is_ratio = finding.metric.endswith("_ratio")
-            return -finding.estimate.value if is_ratio else finding.estimate.value
+            return (-high, -value) if is_ratio else (low, value)
 
         worst: dict[str, Finding] = {}
         for finding in self.between:
@@ -194,6 +200,45 @@ class Audit(InNotebook):
             if badness(finding) > badness(so_far):
                 worst[finding.metric] = finding
         return worst
+
+    def differences(self) -> list[Finding]:
+        """Find what differs by more than chance, the largest for sure first.
+
+        Compared are the predicted and the true share of each group ("pd"), and the FPR
+        and the FNR of every two groups. Predicted shares of two groups are not: they
+        differ where true shares do.
+
+        An interval of k comparisons holds for all of them together (Bonferroni): the
+        distance from a difference d to the end of its own interval, d - low, is
+        multiplied by z(k) / z(1), where z(k) is the normal quantile at
+        1 - (1 - level) / (2 k). What is left of d, d - (d - low) z(k) / z(1), is sure.
+        A difference is found if that is above 0, and the first has the most left. If
+        predictions follow the labels in all groups alike, an audit finds nothing with
+        probability ``level`` or more.
+
+        Returns
+        -------
+        list of Finding
+            Those of "pd" first, then those between groups; with the wider intervals.
+        """
+        compared = [
+            finding
+            for finding in (*self.findings, *self.between)
+            if finding.metric in _COMPARED and finding.enough
+        ]
+        # Pairs come in both orders, of which one has a low end below 0.
+        n = sum(0.5 if finding.other is not None else 1 for finding in compared)
+        tails = np.array([(1 - self.level) / max(n, 1), 1 - self.level]) / 2
+        wider, plain = norm.isf(tails)
+        found = []
+        for finding in compared:
+            value, low, high = finding.estimate
+            low = value - (value - low) * wider / plain
+            high = value + (high - value) * wider / plain
+            if low > 0:
+                found.append(replace(finding, estimate=Estimate(value, low, high)))
+        found.sort(key=lambda one: (one.metric != "pd", -one.estimate.low))
+        return found
 
     def plot(self) -> Any:
         """Draw the predicted against the true share of each group; needs altair.

@@ -7,22 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cape._estimate import Estimate
 from cape._groups import Group, combined_columns
 from cape._tables import Source, source_files
-from cape._wording._audit import LAST_CHANGED, RATIO, audit_words, left_out_groups
+from cape._wording._audit import LAST_CHANGED, audit_words, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
 from cape.metrics import Audit
-from cape.metrics._audit import Finding, audit_counts
+from cape.metrics._audit import audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.report._model import stamped
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_DRAWS = 20_000
-"""Draws behind the interval of a pair that is judged over all pairs together."""
 
 
 def audit_summary(
@@ -79,7 +75,6 @@ def audit_summary(
     audit = audit_counts(counts, level=level)
     files = [{"file": name, "sha256": file_sha256}]
     rows = sum(confusion.rows for confusion in counts.values())
-    pairs = clearest_pairs(audit, counts)
     return {
         "kind": "audit",
         "title": title or name,
@@ -87,7 +82,7 @@ def audit_summary(
         "note": note,
         "rows": rows,
         "level": level,
-        "words": audit_words(audit, names, rows, pairs, columns),
+        "words": audit_words(audit, names, rows, columns),
         "observed": {"cape": audit_content(audit, counts, names)},
         "made": stamped({"files": files, "columns": columns}),
     }
@@ -156,7 +151,7 @@ def impact_summary(
 def audit_content(
     audit: Audit, counts: Mapping[Group, Confusion], names: Mapping[Group, str]
 ) -> Summary:
-    """Return an audit as JSON can hold it, with the worst pair for each metric.
+    """Return an audit as JSON can hold it, with what differs and the worst pairs.
 
     Parameters
     ----------
@@ -169,8 +164,8 @@ def audit_content(
     Returns
     -------
     dict
-        What `cape.metrics.Audit.to_dict` gives; ``worst``, the pair with the greatest
-        difference or PE and that with the smallest ratio; ``small_groups``, the groups
+        What `cape.metrics.Audit.to_dict` gives; ``differences`` that are more than
+        chance; ``worst``, the pair of each metric; ``small_groups``, the groups
         whose pairs are never the worst; and ``left_out``, a sentence about them.
     """
     # A board looks at the worst pair first; with ten groups there are ninety.
@@ -186,73 +181,8 @@ def audit_content(
         left_out = left_out_groups(small, FEWEST_ROWS)
     return {
         **audit.to_dict(names),
+        "differences": [finding.to_dict(names) for finding in audit.differences()],
         "worst": worst,
         "small_groups": small,
         "left_out": left_out,
     }
-
-
-def clearest_pairs(
-    audit: Audit, counts: Mapping[Group, Confusion]
-) -> dict[str, tuple[Finding, int, bool]]:
-    """Find the pair of groups whose difference is the *clearest*, for each metric.
-
-    It is the pair with the largest lower end of its interval. The largest difference is
-    often that of a group of a dozen rows, and says nothing.
-
-    Parameters
-    ----------
-    audit : Audit
-    counts : mapping from group to Confusion
-
-    Returns
-    -------
-    dict from str to (Finding, int, bool)
-        By metric: the pair, how many pairs without order have enough rows, and whether
-        it differs by more than chance among all of them.
-    """
-    clearest: dict[str, tuple[Finding, int, bool]] = {}
-    for metric in (RATIO, "fpr_difference", "fnr_difference"):
-        pairs = [one for one in audit.between if one.metric == metric and one.enough]
-        # Of a pair in both orders, the group with the higher rate comes first, or that
-        # with the lower share.
-        ordered = [one for one in pairs if _distance(one).value >= 0]
-        if ordered:
-            pair = max(ordered, key=_clearness)
-            n_pairs = len({frozenset((one.group, one.other)) for one in pairs})
-            is_clear = _is_clear(pair, n_pairs, audit.level, counts)
-            clearest[metric] = (pair, n_pairs, is_clear)
-    return clearest
-
-
-def _clearness(pair: Finding) -> tuple[float, float]:
-    value, low, _ = _distance(pair)
-    return low, value
-
-
-def _distance(pair: Finding) -> Estimate:
-    """Return how far a difference is above 0, or a ratio below 1."""
-    if pair.metric != RATIO:
-        return pair.estimate
-    value, low, high = pair.estimate
-    return Estimate(1 - value, 1 - high, 1 - low)
-
-
-def _is_clear(
-    pair: Finding, n_pairs: int, level: float, counts: Mapping[Group, Confusion]
-) -> bool:
-    """Tell whether a pair differs by more than chance, among all pairs.
-
-    The clearest of 190 pairs differs by chance, too, so that its interval is judged at
-    Bonferroni's level over all pairs.
-    """
-    if n_pairs > 1:
-        counts = {group: counts[group] for group in (pair.group, pair.other)}
-        level = 1 - (1 - level) / n_pairs
-        audit = audit_counts(counts, level=level, n_resamples=_DRAWS)
-        pair = next(
-            finding
-            for finding in audit.between
-            if (finding.metric, finding.group) == (pair.metric, pair.group)
-        )
-    return _distance(pair).is_above(0)
