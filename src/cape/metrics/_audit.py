@@ -188,8 +188,10 @@ class Audit(InNotebook):
 
         def badness(finding: Finding) -> tuple[float, float]:
             value, low, high = finding.estimate
-            is_ratio = finding.metric.endswith("_ratio")
-            return (-high, -value) if is_ratio else (low, value)
+            if finding.metric.endswith("_ratio"):
+                value, low = 1 - value, 1 - high
+            # Of a pair in both orders, one is above the other, or both are equal.
+            return (low, value) if value > 0 else (-np.inf, 0.0)
 
         worst: dict[str, Finding] = {}
         for finding in self.between:
