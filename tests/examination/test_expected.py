@@ -219,11 +219,13 @@ def test_the_worst_pair_is_defined_and_of_groups_with_rows():
 
 def pe_of(own, other, drawn_own, drawn_other, level=0.9):
     """Expected PE, given (estimate, predicted) and drawn prevalences of two groups."""
-    adapted = [
-        SimpleNamespace(estimate=Estimate(estimate), predicted_prevalence=predicted)
-        for estimate, predicted in (own, other)
-    ]
-    return expect_pe(*adapted, np.array(drawn_own), np.array(drawn_other), level)
+    adapted = {}
+    for name, (estimate, predicted) in {"own": own, "other": other}.items():
+        adapted[name] = SimpleNamespace(
+            estimate=Estimate(estimate), predicted_prevalence=predicted
+        )
+    pairs = expect_pe(adapted, np.array([drawn_own, drawn_other]), level)
+    return pairs["own", "other"]
 
 
 def test_expected_pe_worked_by_hand():
@@ -445,7 +447,7 @@ def look(fitted, batch, rule, **settings):
 def with_rule(seen, **rule):
     """What is expected of the same members, if another rule had picked them."""
     adaptation = dataclasses.replace(seen.adaptation, rule=rule)
-    return expect_criteria(seen.draws, adaptation)
+    return expect_criteria(seen.draws, adaptation, seen.expected)
 
 
 @pytest.fixture(scope="module")

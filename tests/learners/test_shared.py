@@ -4,10 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from cape import CapeClassifier
 from cape._learners._shared import (
     GroupAwareLinear,
     add_group_code,
@@ -95,3 +98,39 @@ def test_weights_count_as_repetitions():
     rows = np.repeat(np.arange(200), weights)
     repeated.fit(table[rows], y[rows])
     np.testing.assert_allclose(weighted.model_.coef_, repeated.model_.coef_, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("learner", ["vote", "text and linear", "prefit"])
+def test_groups_that_share_learners_are_read_together_as_each_alone(learner):
+    random = np.random.default_rng(0)
+    z = random.integers(6, size=600)
+    X = pd.DataFrame(random.normal(size=(600, 2)), columns=["a", "b"])
+    y = (X["a"] + random.normal(size=600) > 0).to_numpy().astype(int)
+    trees = HistGradientBoostingClassifier(max_iter=10, random_state=0)
+    settings = {}
+    estimator = VotingClassifier(
+        [("trees", trees), ("linear", LogisticRegression())], voting="soft"
+    )
+    if learner == "text and linear":
+        X["word"] = random.choice(["x", "y"], size=600)
+        encoder = make_column_transformer(
+            (OneHotEncoder(), ["word"]), remainder="passthrough"
+        )
+        estimator = make_pipeline(encoder, LogisticRegression())
+        settings["preprocessing"] = "once"
+    elif learner == "prefit":
+        estimator = trees.fit(X, y)
+        settings["cv"] = "prefit"
+    clf = CapeClassifier(estimator, random_state=0, **settings)
+    clf.fit(X, y, sensitive_features=z)
+    evidence = clf.evidence(X, sensitive_features=z)
+    for group in range(6):
+        alone = clf.evidence(X[z == group], sensitive_features=z[z == group])
+        assert evidence.groups[group] == alone.groups[group]
+    adaptation = clf.adapt(evidence=evidence)
+    together = clf.predict(X, sensitive_features=z, adaptation=adaptation)
+    for group in range(6):
+        rows = z == group
+        alone = clf.predict(X[rows], sensitive_features=z[rows], adaptation=adaptation)
+        np.testing.assert_array_equal(together[rows], alone)

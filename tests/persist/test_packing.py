@@ -52,7 +52,7 @@ def test_a_packed_model_predicts_as_its_plain_twin(rows, name):
     assert b"FunctionNode" not in content and b"PartialNode" not in content
     types = skops.io.get_untrusted_types(data=content)
     unpacked = skops.io.loads(content, trusted=types)
-    unpack(unpacked)
+    unpack(unpacked, ([], []))
     np.testing.assert_array_equal(unpacked.predict_proba(X), expected)
     # The model itself is as it was.
     np.testing.assert_array_equal(model.predict_proba(X), expected)
@@ -77,7 +77,7 @@ def test_a_vocabulary_comes_back_even_after_an_error():
         raise RuntimeError
     assert encoder.vocabulary_ == vocabulary
     encoder.vocabulary_ = arrays
-    unpack({"a": encoder})
+    unpack({"a": encoder}, ([], []))
     assert encoder.vocabulary_ == vocabulary
     assert {type(position) for position in encoder.vocabulary_.values()} == {int}
 

@@ -2,12 +2,14 @@
 
 import stat
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -52,6 +54,23 @@ def test_models_of_many_settings_come_back(fitted, batch, path, settings):
     loaded = persist.load(persist.save(clf, path))
     assert_same_model(loaded, clf, batch.X, batch.z)
     assert repr(loaded.get_params()) == repr(clf.get_params())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_groups_share_is_written_once(path):
+    random = np.random.default_rng(0)
+    z = random.integers(20, size=1000)
+    X = random.normal(size=(1000, 2))
+    y = (X[:, 0] + random.normal(size=1000) > 0).astype(int)
+    boosting = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    clf = CapeClassifier(boosting, random_state=0).fit(X, y, sensitive_features=z)
+    loaded = persist.load(persist.save(clf, path))
+    assert_same_model(loaded, clf, X, z)
+    fold_models = {id(m) for model in loaded.models_.values() for m in model.learners}
+    assert len(fold_models) == len(clf.models_[0].learners)
+    with zipfile.ZipFile(path) as archive:
+        schema = archive.read("schema.json").decode()
+    assert schema.count("HistGradientBoostingClassifier") <= 2 * len(fold_models)
 
 
 def learners():

@@ -29,6 +29,9 @@ class Rows:
         not).
     shared : SharedProducts or None, default=None
         Products of these rows that have been computed already.
+    together : tuple or None, default=None
+        What reads these rows together with those of other groups, and which of all of
+        them they are; see `cape._group_model.read_together`.
 
     Examples
     --------
@@ -44,10 +47,12 @@ class Rows:
         *,
         array: Any = ...,
         shared: Any = None,
+        together: tuple[Any, slice] | None = None,
     ):
         self.X = X
         self.index = index
         self.shared = shared
+        self.together = together
         self._array = array
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from cape._columns import ColumnCounts
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape._group_model import GroupModel
+from cape._group_model import GroupModel, read_together
 from cape._groups import MISSING_GROUP, Group, Groups, split_groups
 from cape._histogram import ONE, ScoreHistogram
 from cape._learners._scoring import (
@@ -69,6 +69,11 @@ class Batch:
         """Whether to score is to multiply matrices, in all groups."""
         return all(model.is_linear for model in self.models.values())
 
+    @property
+    def n_readings(self) -> int:
+        """How many readings a piece takes, of one group or of some together."""
+        return len({model.read_with for model in self.models.values()})
+
     def parts(self, piece: slice) -> Iterator[tuple[Group, Rows]]:
         """Yield the rows of each group within a piece of the batch."""
         if len(self.models) == 1:
@@ -82,9 +87,12 @@ class Batch:
         if self.stack is not None and self.array is not None:
             shared = SharedProducts(self.array, piece, self.stack)
         rows_of_groups = self.groups.rows_between(piece.start, piece.stop)
+        parts = {}
         for group, positions in zip(self.groups.keys, rows_of_groups, strict=True):
             if len(positions):
-                yield group, self._rows(positions + piece.start, shared)
+                parts[group] = self._rows(positions + piece.start, shared)
+        read_together([(self.models[group], rows) for group, rows in parts.items()])
+        yield from parts.items()
 
     def _rows(self, index: np.ndarray | slice | None, shared: Any = None) -> Rows:
         return Rows(self.features, index, array=self.array, shared=shared)
@@ -486,9 +494,8 @@ def read_batch(
     readings = []
     evidence: dict[Group, GroupEvidence] = {}
     read = partial(_read_and_count, batch, labels, probabilities, columns)
-    n_groups = len(batch.models)
     for parts in map_pieces(
-        read, len(batch), n_groups=n_groups, linear=batch.is_linear
+        read, len(batch), n_groups=batch.n_readings, linear=batch.is_linear
     ):
         for reading, counted in parts:
             readings.append(reading)
@@ -558,9 +565,8 @@ def readings_of(
     Reading
     """
     read = partial(_read_piece, batch, members)
-    n_groups = len(batch.models)
     for parts in map_pieces(
-        read, len(batch), n_groups=n_groups, linear=batch.is_linear
+        read, len(batch), n_groups=batch.n_readings, linear=batch.is_linear
     ):
         yield from parts
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -488,18 +487,19 @@ class BatchDraws:
 
         It is the median over the draws; NaN if it is undefined for every pair.
         """
+        compared = {}
+        for group, member in members.items():
+            if self.groups[group].adapted.rows >= FEWEST_ROWS:
+                shares = self.situations[group].predicted_prevalences
+                compared[group] = float(shares[member])
+        predicted = np.array(list(compared.values()))
+        prevalences = np.array([self.groups[group].prevalences for group in compared])
         worst = float("nan")
-        for pair in permutations(members, 2):
-            own, other = (self.groups[group] for group in pair)
-            called, of_other = (
-                float(self.situations[group].predicted_prevalences[members[group]])
-                for group in pair
-            )
-            too_few = min(own.adapted.rows, other.adapted.rows) < FEWEST_ROWS
-            if too_few or not of_other or not other.adapted.estimate.value:
-                continue
-            signed = signed_pe(own.prevalences, other.prevalences, called / of_other)
-            worst = float(np.fmax(worst, np.nanmedian(np.abs(signed))))
+        for place, group in enumerate(compared):
+            if predicted[place] and self.groups[group].adapted.estimate.value:
+                signed = signed_pe(prevalences, place, predicted)
+                medians = np.delete(np.median(np.abs(signed), axis=1), place)
+                worst = float(np.fmax.reduce(medians, initial=worst))
         return worst
 
     def cost(
@@ -544,14 +544,29 @@ class BatchDraws:
         return total / known, drawn
 
 
-def signed_pe(prevalences: np.ndarray, others: Any, predicted_ratio: Any) -> np.ndarray:
+def signed_pe(prevalences: np.ndarray, place: int, predicted: Any) -> np.ndarray:
     """Return the ratio of drawn prevalences less the predicted ratio.
 
-    A prevalence of 0 in the denominator makes an infinite ratio.
+    Parameters
+    ----------
+    prevalences : ndarray of shape (n_groups, n_draws)
+    place : int
+        The group that all groups are compared with. Compared with itself it is 0.
+    predicted : ndarray of shape (n_groups,)
+        Predicted prevalences; that of the group in place is not 0.
+
+    Returns
+    -------
+    ndarray of shape (n_groups, n_draws)
+        A prevalence of 0 in the denominator makes an infinite ratio.
     """
-    infinite = np.full(prevalences.shape, np.inf)
-    ratios = np.divide(prevalences, others, out=infinite, where=others > 0)
-    return ratios - predicted_ratio
+    others = prevalences[place]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        signed = prevalences / others
+    signed[:, others == 0] = np.inf
+    signed -= (predicted / predicted[place])[:, None]
+    signed[place] = 0.0
+    return signed
 
 
 def _member_alone(
@@ -589,6 +604,10 @@ def central(values: Any, level: float, known: bool = True) -> tuple[float, float
     defined = values[~np.isnan(values)]
     if not known or len(defined) == 0:
         return 0.0, 1.0
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(defined, tails, method="inverted_cdf")
+    low, high = np.quantile(defined, tails(level), method="inverted_cdf")
     return float(low), float(high)
+
+
+def tails(level: float) -> list[float]:
+    """Return the shares of draws below the two ends of a central interval."""
+    return [(1 - level) / 2, (1 + level) / 2]

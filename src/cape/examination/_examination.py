@@ -248,7 +248,7 @@ class Examination(InNotebook):
     @cached_property
     def criteria(self) -> ExpectedCriteria:
         """What to expect of every fairness criterion."""
-        return expect_criteria(self.draws, self.adaptation)
+        return expect_criteria(self.draws, self.adaptation, self.expected)
 
     @cached_property
     def labels(self) -> LabelChecks | None:

@@ -48,7 +48,7 @@ _ALWAYS_ALLOWED = 1 << 26
 HEADER = "header.json"
 
 _FORMAT = "cape-model"
-_FORMAT_VERSION = 3
+_FORMAT_VERSION = 4
 _ENTRIES = {
     "saved": str,
     "versions": dict,

@@ -7,6 +7,11 @@ the other in common arrays, and the vocabulary of a text encoder as one array of
 and one of positions. The numbers are the same; a test compares a packed model with its
 plain twin.
 
+skops also writes a part once for every place that refers to it. So learners, encoders
+and cells of columns, which groups share, are written in one list, and in their places
+their positions in that list. So are the histograms and rates of each group, since 500
+groups have 7,000 arrays: in the list they are one after the other in one array.
+
 Functions are not written at all: those that scikit-learn and skrub keep in a fitted
 model are needed in ``fit`` alone, or are always the same and put back.
 """
@@ -15,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from itertools import chain
 from types import ModuleType
@@ -30,6 +36,15 @@ from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from sklearn.utils import check_array
+
+from cape._group_model import (
+    GroupModel,
+    MemberRates,
+    Pool,
+    ThresholdPool,
+    TrainedColumns,
+)
+from cape._histogram import ScoreHistogram
 
 _Arrays = tuple[np.ndarray, ...]
 
@@ -50,37 +65,47 @@ _CHECK_NUMBERS = {"dtype": [np.float64], "ensure_all_finite": False}
 
 
 @contextmanager
-def packed(model: Any) -> Iterator[None]:
+def packed(model: Any) -> Iterator[tuple[Any, ...]]:
     """Replace attributes that are not written as they are, then put them back.
 
     Parameters
     ----------
     model : object
         The model, changed in place and restored after the block, also after an error.
+
+    Yields
+    ------
+    tuple
+        The parts that stand in the model as positions, for `unpack`.
     """
     replaced = []
+    shared: dict[int, tuple[int, Any]] = {}
     # A list: the walk must be over before an attribute changes. Within the try, so that
     # an error while packing is undone too.
     try:
         for part in list(parts_of(model)):
-            for attribute, value in _replacements(part).items():
+            for attribute, value in _replacements(part, shared).items():
                 replaced.append((part, attribute, getattr(part, attribute)))
-                setattr(part, attribute, value)
-        yield
+                # Also of a frozen record.
+                object.__setattr__(part, attribute, value)
+        yield _join([part for _, part in shared.values()])
     finally:
         for part, attribute, value in replaced:
-            setattr(part, attribute, value)
+            object.__setattr__(part, attribute, value)
 
 
-def unpack(model: Any) -> None:
+def unpack(model: Any, joined: tuple[Any, ...]) -> None:
     """Make what `packed` wrote as arrays what it was.
 
     Parameters
     ----------
     model : object
         A model that was written within `packed`; it is changed in place.
+    joined : tuple
+        The parts that stand in the model as positions.
     """
-    for part in list(parts_of(model)):
+    shared = _split(*joined)
+    for part in list(parts_of([model, shared])):
         attributes = getattr(part, "__dict__", {})
         # A file that cape did not write may have them.
         for name in attributes.keys() & _LEFT_OUT:
@@ -89,6 +114,14 @@ def unpack(model: Any) -> None:
             cls, _, unpack_value = _PACKINGS[name]
             if isinstance(part, cls) and isinstance(attributes[name], tuple):
                 setattr(part, name, unpack_value(attributes[name]))
+        for name in _shared_attributes(part):
+            positions = attributes[name]
+            value: Any = None
+            if isinstance(positions, list):
+                value = [shared[position] for position in positions]
+            elif positions is not None:
+                value = shared[positions]
+            object.__setattr__(part, name, value)
 
 
 def parts_of(thing: Any) -> Iterator[Any]:
@@ -131,8 +164,11 @@ def parts_of(thing: Any) -> Iterator[Any]:
             waiting.extend(vars(part).values())
 
 
-def _replacements(part: Any) -> dict[str, Any]:
-    """What is written in the place of some attributes of a part."""
+def _replacements(part: Any, shared: dict[int, tuple[int, Any]]) -> dict[str, Any]:
+    """What is written in the place of some attributes of a part.
+
+    What groups share is added to a dict from identity to position and part.
+    """
     attributes = vars(part)
     replacements = dict.fromkeys(attributes.keys() & _LEFT_OUT)
     # skrub selects columns by functions, in fit alone.
@@ -142,7 +178,63 @@ def _replacements(part: Any) -> dict[str, Any]:
         cls, pack, _ = _PACKINGS[name]
         if isinstance(part, cls):
             replacements[name] = pack(attributes[name])
+    for name in _shared_attributes(part):
+        value = attributes[name]
+        if isinstance(value, list):
+            replacements[name] = [_position(item, shared) for item in value]
+        elif value is not None:
+            replacements[name] = _position(value, shared)
     return replacements
+
+
+def _shared_attributes(part: Any) -> list[str]:
+    """List the attributes of a part in whose place positions are written."""
+    names: list[str] = []
+    for cls, of_class in _SHARED.items():
+        if isinstance(part, cls):
+            names += of_class
+    return names
+
+
+def _position(part: Any, shared: dict[int, tuple[int, Any]]) -> int:
+    """Add a part unless it is there, and return its position."""
+    position, _ = shared.setdefault(id(part), (len(shared), part))
+    return position
+
+
+def _join(parts: list[Any]) -> tuple[Any, ...]:
+    """Concatenate the arrays of one axis among some parts, by type.
+
+    Returns
+    -------
+    others : list
+        The parts, with None in the place of arrays.
+    arrays : list of tuples of ndarray
+        Positions and sizes of the arrays of a type, and their numbers.
+    """
+    others = list(parts)
+    of_types: dict[Any, list[int]] = {}
+    for position, part in enumerate(parts):
+        if type(part) is np.ndarray and part.ndim == 1 and part.dtype.kind in "if":
+            of_types.setdefault(part.dtype, []).append(position)
+            others[position] = None
+    arrays = []
+    for positions in of_types.values():
+        of_type = [parts[position] for position in positions]
+        sizes = [len(array) for array in of_type]
+        joined = np.concatenate(of_type)
+        arrays.append((np.array(positions), np.array(sizes), joined))
+    return others, arrays
+
+
+def _split(parts: list[Any], arrays: list[_Arrays]) -> list[Any]:
+    """Undo `_join`."""
+    parts = list(parts)
+    for positions, sizes, joined in arrays:
+        contents = np.split(joined, np.cumsum(sizes)[:-1])
+        for position, content in zip(positions.tolist(), contents, strict=True):
+            parts[position] = content
+    return parts
 
 
 def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
@@ -252,3 +344,13 @@ _PACKINGS: dict[str, tuple[type, Callable[..., Any], Callable[..., Any]]] = {
     "vocabulary_": (CountVectorizer, _pack_vocabulary, _unpack_vocabulary),
 }
 """The class that has an attribute, and how a tuple is made of it and back."""
+
+_SHARED: dict[type, tuple[str, ...]] = {
+    GroupModel: ("scoring_models", "transformer"),
+    MemberRates: tuple(field.name for field in fields(MemberRates)),
+    Pool: ("models", "thetas"),
+    ScoreHistogram: ("edges", "counts", "sums"),
+    ThresholdPool: ("cuts",),
+    TrainedColumns: ("cells", "positives", "negatives"),
+}
+"""Attributes in whose place positions are written, of parts of a class."""

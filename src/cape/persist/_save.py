@@ -162,7 +162,7 @@ def _dump(clf: CapeClassifier, trusted: Iterable[str]) -> dict[str, bytes]:
     plain = copy.copy(clf)
     plain.models_ = [clf.models_[group] for group in clf.groups_]
     try:
-        with packed(plain):
+        with packed(plain) as plain.shared_:
             parts, schema = _as_skops(plain)
     except ImportError:
         # skops is an extra; its absence says nothing about the model.
@@ -219,6 +219,6 @@ def _build(parts: dict[str, bytes], names: set[str]) -> CapeClassifier:
         raise TypeError(
             f"it holds a {type(clf).__name__} and not a fitted CapeClassifier"
         )
-    unpack(clf)
+    unpack(clf, clf.__dict__.pop("shared_"))
     clf.models_ = dict(zip(clf.groups_, clf.models_, strict=True))
     return clf
