@@ -94,3 +94,22 @@ def test_mistakes_are_told_and_count_nothing(cape, folder, tmp_path, options, wo
     code, _, err = cape("watch", folder / "model.cape", *options, "--state", state)
     assert code == 2 and words in err
     assert state.read_text() == before
+
+
+def test_counts_of_a_database_are_a_look_like_any_other(cape, folder, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    model, file = folder / "model.cape", folder / "2026-05-04.csv"
+    code, statement, _ = cape("evidence", model, "--sql", "--table", "loans")
+    assert code == 0
+    with duckdb.connect() as database:
+        database.register("loans", pd.read_csv(file))
+        database.sql(statement).write_parquet(str(tmp_path / "counts.parquet"))
+    states = []
+    for source in ([file], [tmp_path / "counts.parquet", "--counts"]):
+        state = tmp_path / f"{len(states)}.json"
+        code, _, err = cape(
+            "watch", model, *source, "--state", state, "--name", "today"
+        )
+        assert code in (0, 1), err
+        states.append(json.loads(state.read_text()))
+    assert states[0] == states[1]

@@ -81,6 +81,7 @@ def watch(
     acknowledge: Acknowledge = None,
     reference: Reference = None,
     metrics: Metrics = None,
+    counts: options.Counts = False,
     missing_groups: options.MissingGroups = None,
     csv: options.Csv,
     key_file: options.KeyFile = None,
@@ -120,11 +121,13 @@ def watch(
                 loaded,
                 source,
                 name or source.name.partition(".")[0],
+                counts=counts,
                 dialect=csv.dialect(loaded.dialect),
                 notes=notes,
                 on_rows=on_rows,
             )
-        command = f"cape sample {model} {source} --rows 100 --out to_check.csv"
+        if not counts:
+            command = f"cape sample {model} {source} --rows 100 --out to_check.csv"
     save_watch(watched, state)
     if metrics is not None:
         _write(metrics, metrics_text(watched))

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from cape._evidence import Evidence
 from cape._io import new_file
 from cape._tables import Dialect, Source
 from cape._watch import OF_LABELS, Question, Watch
@@ -71,6 +70,7 @@ def look_at_file(
     path: Source,
     name: str,
     *,
+    counts: bool = False,
     dialect: Dialect | None = None,
     notes: Notes,
     on_rows: Any = None,
@@ -84,17 +84,23 @@ def look_at_file(
     path : str, Path or Query
     name : str
         Of the look.
+    counts : bool, default=False
+        Whether the file has the result of `cape.sql.query` in place of rows.
     dialect : Dialect, default=None
     notes : Notes
     on_rows : callable, default=None
     """
+    if counts:
+        with notes.listening():
+            evidence, _ = _scan.read_counts(model, path, dialect, notes)
+        watch.look(evidence, name)
+        return
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     asks_labels = any(question.name in OF_LABELS for question in watch.questions)
     keeping: Any = nullcontext()
     if asks_labels and model.columns.label in scan.table.names:
         keeping = _scan.KeptRows(None, _scan.scores_per_row(model.clf))
     with notes.listening(), keeping as kept:
-        evidence: Evidence
         evidence, _ = scan.batch(model, notes, kept=kept)
     scan.table.check_unchanged()
     watch.look(evidence, name)
